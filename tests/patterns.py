@@ -14,7 +14,7 @@ from typing import Any
 
 import tb_profile_plugin
 from tb_profile_plugin.model.names import kernel_table
-from tb_profile_plugin.runtime.regex import _Late
+from tb_profile_plugin.runtime.regex import _LazyPattern
 
 ANYWHERE = "search"
 """How a pattern is asked that begins anew at each place: the costliest way."""
@@ -41,7 +41,7 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
         for call in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
                 asked = _named(module, call.func.value)
-                if isinstance(asked, _Late):
+                if isinstance(asked, _LazyPattern):
                     ways.setdefault(id(asked), set()).add(call.func.attr)
                 elif asked is re and isinstance(text := getattr(call.args[0], "value", None), str | bytes):
                     found.setdefault((text, 0), set()).add(call.func.attr)
@@ -53,7 +53,7 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
     objects = gc.get_objects()
     gc.freeze()
     for each in objects:
-        if type(each) is _Late:
+        if type(each) is _LazyPattern:
             pattern, flags = each._arguments
             asked = ways.get(id(each)) or homes.get(id(each)) or {ANYWHERE}
             found.setdefault((pattern, int(flags)), set()).update(asked)
@@ -65,9 +65,9 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
     return found
 
 
-def _late(value: Any) -> Iterator[_Late]:
+def _late(value: Any) -> Iterator[_LazyPattern]:
     """The patterns among a module's values, in tables, too."""
-    if isinstance(value, _Late):
+    if isinstance(value, _LazyPattern):
         yield value
     elif isinstance(value, dict):
         yield from _late(list(value.values()))

@@ -20,8 +20,8 @@ def test_a_script_is_always_waiting() -> None:
 def test_a_crowd_waits_while_one_of_it_does() -> None:
     crowd = Waiters()
     here = {"a": True, "b": True}
-    with cancellation.wanted_while(lambda: here["a"]), crowd.joined() as a:
-        with cancellation.wanted_while(lambda: here["b"]), crowd.joined() as b:
+    with cancellation.wanted_while(lambda: here["a"]), crowd.join() as a:
+        with cancellation.wanted_while(lambda: here["b"]), crowd.join() as b:
             here["a"] = False
             cancellation.check()
             assert (a(), b()) == (False, True)
@@ -30,7 +30,7 @@ def test_a_crowd_waits_while_one_of_it_does() -> None:
                 cancellation.check()
         here["a"] = True
         cancellation.check()
-    assert not crowd.wanted()
+    assert not crowd.is_any_waiting()
 
 
 @pytest.mark.parametrize("checks", [0, 1, 2, 5])
@@ -83,7 +83,7 @@ def test_who_waits_for_work_that_another_began_is_answered() -> None:
     for asking in (first, second):
         asking.thread.join(10)
     assert second.told == b"found"
-    assert results.running() == []
+    assert results.running_keys() == []
 
 
 def test_work_ends_when_the_last_has_gone_and_begins_anew() -> None:
@@ -93,6 +93,6 @@ def test_work_ends_when_the_last_has_gone_and_begins_anew() -> None:
     first.here = False
     first.thread.join(10)
     assert first.told is Cancelled
-    assert results.running() == []
+    assert results.running_keys() == []
     done.set()
     assert results.get("key", lambda: b"anew") == b"anew"

@@ -39,7 +39,7 @@ from numba.np import arrayobj
 
 import tb_profile_plugin
 from tb_profile_plugin.runtime import arrays
-from tb_profile_plugin.runtime.jit.compiler import index_as_it_is
+from tb_profile_plugin.runtime.jit.compiler import unwrapped_index
 
 # What it says about compiling is meant for who waits for an answer.
 logging.getLogger("tb_profile_plugin.runtime.jit").setLevel(logging.ERROR)
@@ -140,7 +140,7 @@ def compiled(found: dict[str, Dispatcher]) -> llvm.ModuleRef:
         patch.object(CPUTarget, "target_context", context),
         patch.object(serialize, "dumps", _told),
         patch.object(inline_closurecall, "copy", _NO_COPIES),
-        patch.object(arrayobj, "fix_integer_index", index_as_it_is),
+        patch.object(arrayobj, "fix_integer_index", unwrapped_index),
     ):
         for name, kernel in found.items():
             table[name] = []

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ..runtime.messages import Message, localized, sentences
-from ..runtime.settings import expect
+from ..runtime.settings import choose_kernels
 from ..runtime.terminal import show_progress, warn
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _expect_decoding(sources: Sequence[Source]) -> None:
     """Prepare for decoding the files of sources without a digest, see `settings.expect`."""
     files = [file for one in sources if one.stored and one.digest is None for file in one.stored.files]
     if files:
-        expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
+        choose_kernels(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
 
 
 def digest_of_source(one: Source, cache: ResultCache, executor: str) -> Digest:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..runtime.messages import ENGLISH, Message, localized, matching, speaking, translated
+from ..runtime.messages import ENGLISH, Message, best_language, localized, translated, use_language
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, log_to_stderr, padded, say, translate_argparse, warn
@@ -64,9 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A console that lacks a character shows a replacement, instead of an error.
             stream.reconfigure(errors="replace")
     words = sys.argv[1:] if arguments is None else arguments
-    with speaking(_language(_language_option(words))):
+    with use_language(_language(_language_option(words))):
         args = _parser().parse_args(words)
-    with speaking(_language(getattr(args, "lang", ""), getattr(args, "format", ""))):
+    with use_language(_language(getattr(args, "lang", ""), getattr(args, "format", ""))):
         return _exit_code(args)
 
 
@@ -90,7 +90,7 @@ def _language(wanted: str, output_format: str = "") -> str:
     names = [read(LANGUAGE)]
     if sys.stdout.isatty():
         names += [read(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG")]
-    return matching([name for name in names if name][:1])
+    return best_language([name for name in names if name][:1])
 
 
 def _exit_code(args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..runtime.messages import Message, localized, translated
 from ..runtime.problems import ProblemError, problem_error
-from ..runtime.settings import JOIN, MEMORY_LIMIT, expect
+from ..runtime.settings import JOIN, MEMORY_LIMIT, choose_kernels
 
 if TYPE_CHECKING:
     from ..store import StoredSession
@@ -98,10 +98,10 @@ def add_key(verb: argparse.ArgumentParser) -> None:
 def _executor(text: str) -> str:
     if not text:
         return ""
-    from ..runtime.executors import match
+    from ..runtime.executors import parse_spec
 
     try:
-        return match(text).string
+        return parse_spec(text).string
     except ProblemError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -136,7 +136,7 @@ def stored_session(session: str) -> StoredSession:
     from ..store import resolve
 
     stored = resolve(session)
-    expect(stored.size, any(file.path.suffix == ".gz" for file in stored.files))
+    choose_kernels(stored.size, any(file.path.suffix == ".gz" for file in stored.files))
     return stored
 
 

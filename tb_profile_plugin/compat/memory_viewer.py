@@ -101,7 +101,7 @@ class _ProgramBuffers:
         row = int(self.buffers.instruction[buffer])
         if row < 0:
             return {}
-        origin_row = self.module.telling(row)
+        origin_row = self.module.row_with_origin(row)
         file, _, line = self.module.sources.line(origin_row).rpartition(":")
         source = {"fileName": file, "lineNumber": int(line) if line.isdecimal() else 0}
         source["stackFrame"] = "\n".join(frames(self.module, origin_row))

@@ -17,10 +17,10 @@ from . import plain_pickle
 MOST_BYTES = 64 << 20
 """Of one dump; a recorder of 2,000 entries with stacks writes about one of them."""
 
-_ITEMS_AT_MOST = 20_000_000
+_MOST_ITEMS = 20_000_000
 """Of stacks, shapes and types of all entries."""
 
-_DIMENSIONS = 64
+_MOST_DIMENSIONS = 64
 """That tensors have at most."""
 
 SCHEDULED, STARTED, COMPLETED, ENDED = "scheduled", "started", "completed", "ended"
@@ -30,7 +30,7 @@ tell apart.
 SEND, RECEIVE, COALESCED = "send", "recv", "coalesced"
 """Kinds of operations that are no collectives: of two ranks each, and the end of several that run as one."""
 
-_FIELDS = (b"record_id", b"pg_status", b"pg_config")
+_TOP_FIELDS = (b"record_id", b"pg_status", b"pg_config")
 _NAMED_RANK = regex(r"rank[_-]?(\d{1,9})(?!\d)")
 _LAST_NUMBER = regex(r"(\d{1,9})\D*\Z")
 _SUFFIX = regex(r"\.(?:json|pkl|pickle|pt|bin|dump)$")
@@ -105,7 +105,7 @@ class Dump(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing was overwritten, or left out as done, so that what is not there was never asked for."""
+        """Whether the dump holds all operations of the rank: none was overwritten, or left out since it was done."""
         return self.operations[0].record == 0 if self.operations else self.queued < 1
 
     @property
@@ -123,7 +123,7 @@ def rank_of(name: str) -> int | None:
 
 def may_be_dump(head: bytes) -> bool:
     """Whether a file that begins so may be a dump; a trace of the profiler may begin with ``pg_config``, too."""
-    return any(field in head for field in _FIELDS) and (
+    return any(field in head for field in _TOP_FIELDS) and (
         head.startswith(plain_pickle.MAGIC) or head.lstrip()[:1] == b"{"
     )
 
@@ -185,9 +185,9 @@ class _Entries:
         """As `_list`; a small pickle may hold one long list many times."""
         items = _list(value)
         self._items += len(items)
-        if self._items > _ITEMS_AT_MOST:
+        if self._items > _MOST_ITEMS:
             raise _unreadable(
-                Message("This dump holds more than {most} items.", most=_ITEMS_AT_MOST),
+                Message("This dump holds more than {most} items.", most=_MOST_ITEMS),
                 _RECORD_AGAIN,
                 self._where,
             )
@@ -237,7 +237,7 @@ class _Entries:
         return tuple(map(_text, self._list(value)))
 
     def _sizes(self, value: object) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(filter(_is_integer, self._list(shape)[:_DIMENSIONS])) for shape in self._list(value))
+        return tuple(tuple(filter(_is_integer, self._list(shape)[:_MOST_DIMENSIONS])) for shape in self._list(value))
 
 
 def _frame(frame: object) -> Frame:

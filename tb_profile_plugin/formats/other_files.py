@@ -26,13 +26,13 @@ class Kind(NamedTuple):
 
 
 _PROFILE = Message("Profile with torch.profiler, or with tb-profile capture.")
-_PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
+_PLANE_FIELDS = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
 """Fields of an XPlane, with which an XSpace begins, and how each is written."""
 _VARINT, _BYTES = 0, 2
-_SOONEST = 16
-"""Bytes from which on something is called text …"""
-_LOOKED_AT = 4096
-"""… by so many of them."""
+_LEAST_TEXT_BYTES = 16
+"""Fewer bytes are not called text."""
+_TEXT_BYTES = 4096
+"""Bytes by which something is called text."""
 
 
 def problem_of(head: bytes, where: str = "", is_capture: bool = True, is_read: bool = False) -> Problem | None:
@@ -41,9 +41,9 @@ def problem_of(head: bytes, where: str = "", is_capture: bool = True, is_read: b
     ``is_capture`` tells that its name is that of a capture of XLA, so that what reads like another message of protobuf
     is rather a damaged one; ``is_read`` that a format of texts takes it for its own.
     """
-    kinds = (*_KINDS, *(() if is_capture else _MESSAGES), *(() if is_read else _PLAIN))
+    kinds = (*_MARKED_KINDS, *(() if is_capture else _PROTOBUF_KINDS), *(() if is_read else _TEXT_KINDS))
     suffix = PurePath(where).suffix.lower()
-    kind = _BY_NAME.get(suffix) or next((kind for kind in kinds if kind.is_one(head)), None)
+    kind = _KIND_BY_SUFFIX.get(suffix) or next((kind for kind in kinds if kind.is_one(head)), None)
     return (
         Problem("no_capture", Message("This is {what}, not a capture.", what=message(kind.what)), kind.remedy, where)
         if kind
@@ -57,7 +57,7 @@ def unknown(where: str) -> Problem:
     return Problem("no_capture", "This is not a capture that tb-profile can read.", remedy, where)
 
 
-def _begins(*marks: bytes) -> Callable[[bytes], bool]:
+def _begins_with(*marks: bytes) -> Callable[[bytes], bool]:
     return lambda head: head.startswith(marks)
 
 
@@ -78,11 +78,11 @@ _HOST_AND_PLANE = regex(rb'"process_name","args":\{"name":"[^"/]{1,200} /(?:host
 
 def _is_text(head: bytes) -> bool:
     """Whether it is printable as far as it goes."""
-    if len(head) < _SOONEST:
+    if len(head) < _LEAST_TEXT_BYTES:
         return False
     try:
         # What is cut within a letter ends before it.
-        text = codecs.getincrementaldecoder("utf-8")().decode(head[:_LOOKED_AT])
+        text = codecs.getincrementaldecoder("utf-8")().decode(head[:_TEXT_BYTES])
     except UnicodeDecodeError:
         return False
     return all(character.isprintable() or character in "\t\r\n\f" for character in text)
@@ -90,13 +90,13 @@ def _is_text(head: bytes) -> bool:
 
 def _is_json(head: bytes) -> bool:
     begin = head.lstrip()
-    return begin[:1] in (b"{", b"[") and not _TRACES.search(head) and _is_text(head)
+    return begin[:1] in (b"{", b"[") and not _TRACE_MEMBER.search(head) and _is_text(head)
 
 
-_TRACES = regex(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds|ph)"\s*:')
+_TRACE_MEMBER = regex(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds|ph)"\s*:')
 
 
-def _first(head: bytes) -> bytes:
+def _first_field(head: bytes) -> bytes:
     """What the first field of a message holds; empty if that is not field 1 with a length."""
     if head[:1] != b"\x0a":
         return b""
@@ -129,27 +129,27 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _is_pprof(head: bytes) -> bool:
     """It begins with the type and unit of its samples, two numbers of the table of texts."""
-    return list(_fields(_first(head))) == [(1, _VARINT), (2, _VARINT)]
+    return list(_fields(_first_field(head))) == [(1, _VARINT), (2, _VARINT)]
 
 
 def _is_program(head: bytes) -> bool:
     """A program of XLA begins with its name, alone or within the message that holds it."""
-    first = _first(head)
-    inner = _first(first) or first
+    first = _first_field(head)
+    inner = _first_field(first) or first
     return len(inner) > 1 and inner.isascii() and inner.decode().isprintable()
 
 
 def _is_perfetto(head: bytes) -> bool:
     """Its packets have fields that planes lack."""
-    fields = list(_fields(_first(head)))
+    fields = list(_fields(_first_field(head)))
     return (
         bool(fields)
-        and all(_PLANE.get(number) != kind for number, kind in fields if number > max(_PLANE))
-        and any(number > max(_PLANE) for number, _ in fields)
+        and all(_PLANE_FIELDS.get(number) != kind for number, kind in fields if number > max(_PLANE_FIELDS))
+        and any(number > max(_PLANE_FIELDS) for number, _ in fields)
     )
 
 
-_KINDS = (
+_MARKED_KINDS = (
     Kind(
         "a copy of a capture that tb-profile exported",
         "Open the capture itself; the copy lacks devices, programs and steps.",
@@ -158,9 +158,9 @@ _KINDS = (
     Kind(
         "an SQLite database, such as nsys export and rocprofv3 write",
         sentences("Open it in their own viewers.", _PROFILE),
-        _begins(b"SQLite format 3\0"),
+        _begins_with(b"SQLite format 3\0"),
     ),
-    Kind("a report of Nsight Compute", sentences("Open it in Nsight Compute.", _PROFILE), _begins(b"NVR\0")),
+    Kind("a report of Nsight Compute", sentences("Open it in Nsight Compute.", _PROFILE), _begins_with(b"NVR\0")),
     Kind(
         "JSON of rocprofv3",
         "Record with torch.profiler or JAX's profiler, or let rocprofv3 write pftrace for ui.perfetto.dev.",
@@ -181,46 +181,54 @@ _KINDS = (
         "Open the trace of the profiler: prof.export_chrome_trace(path).",
         _matches(r'\A\s*\{\s*"schema"\s*:\s*"[^"]{0,40}chakra'),
     ),
-    Kind("a digest of tb-profile", "Use it with tb-profile compare or tb-profile check.", _begins(b'{\n"causes":')),
+    Kind(
+        "a digest of tb-profile", "Use it with tb-profile compare or tb-profile check.", _begins_with(b'{\n"causes":')
+    ),
     Kind(
         "a program of XLA as text",
         "Open a capture, which contains the programs that ran.",
-        _begins(b"HloModule ", b"hlo_module {"),
+        _begins_with(b"HloModule ", b"hlo_module {"),
     ),
-    Kind("a zip archive", "Unpack it, and open the capture in it.", _begins(b"PK\x03\x04", b"PK\x05\x06")),
+    Kind("a zip archive", "Unpack it, and open the capture in it.", _begins_with(b"PK\x03\x04", b"PK\x05\x06")),
     Kind("a tar archive", "Unpack it, and open the capture in it.", lambda head: head[257:262] == b"ustar"),
     Kind(
         "compressed, but not with gzip",
         "Unpack it first.",
-        _begins(b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh", b"\x04\x22\x4d\x18"),
+        _begins_with(b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh", b"\x04\x22\x4d\x18"),
     ),
-    Kind("a pointer of Git LFS", "Fetch the file with git lfs pull.", _begins(b"version https://git-lfs.github.com")),
+    Kind(
+        "a pointer of Git LFS", "Fetch the file with git lfs pull.", _begins_with(b"version https://git-lfs.github.com")
+    ),
     Kind(
         "a web page",
         "Download the file itself.",
         _matches(r"(?i)\A\s*<(?:!doctype html|html|head|\?xml)"),
     ),
-    Kind("a program or library", sentences("Run it.", _PROFILE), _begins(b"\x7fELF", b"MZ\x90", b"\xcf\xfa\xed\xfe")),
+    Kind(
+        "a program or library", sentences("Run it.", _PROFILE), _begins_with(b"\x7fELF", b"MZ\x90", b"\xcf\xfa\xed\xfe")
+    ),
     Kind(
         "a picture or document",
         sentences("Open the capture that it shows.", _PROFILE),
-        _begins(b"\x89PNG", b"\xff\xd8\xff", b"%PDF"),
+        _begins_with(b"\x89PNG", b"\xff\xd8\xff", b"%PDF"),
     ),
     Kind(
         "data of a model or an array, without times",
         _PROFILE,
-        _begins(b"\x89HDF\r\n", b"\x93NUMPY", b"PAR1"),
+        _begins_with(b"\x89HDF\r\n", b"\x93NUMPY", b"PAR1"),
     ),
 )
 """By marks that nothing else begins with, or nearly so."""
 
-_PLAIN = (
+_TEXT_KINDS = (
     Kind("JSON without events of a trace", sentences("Name a trace in Chrome's format.", _PROFILE), _is_json),
-    Kind("text", sentences("Name a capture.", _PROFILE), lambda head: not _TRACES.search(head) and _is_text(head)),
+    Kind(
+        "text", sentences("Name a capture.", _PROFILE), lambda head: not _TRACE_MEMBER.search(head) and _is_text(head)
+    ),
 )
 """What any reader of texts may take for its own."""
 
-_MESSAGES = (
+_PROTOBUF_KINDS = (
     Kind("a profile of pprof", "Open it with pprof: go tool pprof -http=: FILE.", _is_pprof),
     Kind("a program of XLA", "Open a capture, which contains the programs that ran.", _is_program),
     Kind(
@@ -232,5 +240,5 @@ _MESSAGES = (
 """Messages of protobuf, which have no mark of their own."""
 
 _REPORT = Kind("a report of Nsight Systems", sentences("Open it in Nsight Systems.", _PROFILE), lambda head: False)
-_BY_NAME = {".nsys-rep": _REPORT, ".qdrep": _REPORT, ".qdstrm": _REPORT}
+_KIND_BY_SUFFIX = {".nsys-rep": _REPORT, ".qdrep": _REPORT, ".qdstrm": _REPORT}
 """What is told by its name alone."""

@@ -14,9 +14,9 @@ from ..runtime.messages import Message
 MAGIC = b"\x80"
 """What pickles of protocol 2 and later begin with."""
 
-_CONTAINERS_AT_MOST = 4_000_000
+_MOST_CONTAINERS = 4_000_000
 """The most containers: an empty one takes a byte of a file, and 60 of memory."""
-_KEYS = frozenset({str, int})
+_KEY_TYPES = frozenset({str, int})
 """Types of keys that dicts may have; the hash of a nested tuple may take any depth of the stack."""
 _CODE_OPCODES = frozenset({"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD"})
 
@@ -45,13 +45,13 @@ def _run(reader: _Reader) -> Any:
     """The value of a pickle, read up to its stop. Its most frequent opcodes are carried out here."""
     data, memo, at, stack = reader.data, reader.memo, 0, reader.stack
     while (code := data[at]) != _STOP:
-        if code == _GET:
+        if code == _BINGET:
             stack.append(memo[data[at + 1]])
             at += 2
-        elif code == _SMALL:
+        elif code == _BININT1:
             stack.append(data[at + 1])
             at += 2
-        elif code == _PUT:
+        elif code == _BINPUT:
             memo[data[at + 1]] = stack[-1]
             at += 2
         else:
@@ -74,7 +74,7 @@ class _Reader:
         self.containers = 0
 
     def take(self, size: int) -> bytes:
-        """The next bytes, all of which must be there."""
+        """The next ``size`` bytes; raises `BadPickle` where there are fewer."""
         begin, self.at = self.at, self.at + size
         if self.at > len(self.data):
             raise BadPickle(Message("it is cut at byte {at}", at=len(self.data)))
@@ -87,16 +87,16 @@ class _Reader:
     def push(self, container: Any) -> None:
         """Put a container on the stack."""
         self.containers += 1
-        if self.containers > _CONTAINERS_AT_MOST:
-            raise BadPickle(Message("it holds more than {most} containers", most=_CONTAINERS_AT_MOST))
+        if self.containers > _MOST_CONTAINERS:
+            raise BadPickle(Message("it holds more than {most} containers", most=_MOST_CONTAINERS))
         self.stack.append(container)
 
-    def marked(self) -> list[Any]:
+    def pop_marked(self) -> list[Any]:
         """What was put on the stack since the last mark, taken from it."""
         items, self.stack = self.stack, self.outer_stacks.pop()
         return items
 
-    def keep(self, number: int) -> None:
+    def memoize(self, number: int) -> None:
         """Remember the top of the stack."""
         self.memo[number] = self.stack[-1]
 
@@ -119,7 +119,7 @@ def _push_mark(reader: _Reader) -> None:
     reader.stack = []
 
 
-def _tuple_of(count: int) -> Callable[[_Reader], None]:
+def _push_tuple(count: int) -> Callable[[_Reader], None]:
     def act(reader: _Reader) -> None:
         if len(reader.stack) < count:
             raise IndexError
@@ -136,18 +136,18 @@ def _append(reader: _Reader) -> None:
 
 
 def _appends(reader: _Reader) -> None:
-    items = reader.marked()
+    items = reader.pop_marked()
     _top(reader, list).extend(items)
 
 
 def _set_item(reader: _Reader) -> None:
     value, key = reader.stack.pop(), reader.stack.pop()
-    _put(_top(reader, dict), [key], [value])
+    _update(_top(reader, dict), [key], [value])
 
 
 def _set_items(reader: _Reader) -> None:
-    items = reader.marked()
-    _put(_top(reader, dict), items[::2], items[1::2])
+    items = reader.pop_marked()
+    _update(_top(reader, dict), items[::2], items[1::2])
 
 
 def _top(reader: _Reader, kind: type) -> Any:
@@ -156,21 +156,21 @@ def _top(reader: _Reader, kind: type) -> Any:
     return reader.stack[-1]
 
 
-def _put(target: dict[Any, Any], keys: list[Any], values: list[Any]) -> None:
-    if len(keys) != len(values) or not _KEYS.issuperset(map(type, keys)):
+def _update(target: dict[Any, Any], keys: list[Any], values: list[Any]) -> None:
+    if len(keys) != len(values) or not _KEY_TYPES.issuperset(map(type, keys)):
         raise TypeError
     target.update(zip(keys, values, strict=False))
 
 
-def _text(width: int) -> Callable[[_Reader], None]:
+def _push_text(width: int) -> Callable[[_Reader], None]:
     return lambda reader: reader.stack.append(reader.take(reader.number(width)).decode("utf-8", "surrogatepass"))
 
 
-def _raw(width: int) -> Callable[[_Reader], None]:
+def _push_bytes(width: int) -> Callable[[_Reader], None]:
     return lambda reader: reader.stack.append(reader.take(reader.number(width)))
 
 
-def _value(value: object) -> Callable[[_Reader], None]:
+def _push_value(value: object) -> Callable[[_Reader], None]:
     return lambda reader: reader.stack.append(value)
 
 
@@ -183,32 +183,32 @@ def _skip(size: int) -> Callable[[_Reader], None]:
     return act
 
 
-_STOP, _GET, _PUT, _SMALL = b".hqK"
+_STOP, _BINGET, _BINPUT, _BININT1 = b".hqK"
 _ACTIONS: dict[int, Callable[[_Reader], None]] = {
     ord("j"): lambda reader: reader.stack.append(reader.memo[reader.number(4)]),
-    ord("r"): lambda reader: reader.keep(reader.number(4)),
-    0x94: lambda reader: reader.keep(len(reader.memo)),
+    ord("r"): lambda reader: reader.memoize(reader.number(4)),
+    0x94: lambda reader: reader.memoize(len(reader.memo)),
     ord("M"): lambda reader: reader.stack.append(reader.number(2)),
     ord("J"): lambda reader: reader.stack.append(int.from_bytes(reader.take(4), "little", signed=True)),
     0x8A: lambda reader: reader.stack.append(int.from_bytes(reader.take(reader.number(1)), "little", signed=True)),
     ord("G"): lambda reader: reader.stack.append(struct.unpack(">d", reader.take(8))[0]),
-    ord("N"): _value(None),
-    0x88: _value(True),
-    0x89: _value(False),
-    0x8C: _text(1),
-    ord("X"): _text(4),
-    0x8D: _text(8),
-    ord("C"): _raw(1),
-    ord("B"): _raw(4),
-    0x8E: _raw(8),
+    ord("N"): _push_value(None),
+    0x88: _push_value(True),
+    0x89: _push_value(False),
+    0x8C: _push_text(1),
+    ord("X"): _push_text(4),
+    0x8D: _push_text(8),
+    ord("C"): _push_bytes(1),
+    ord("B"): _push_bytes(4),
+    0x8E: _push_bytes(8),
     ord("("): _push_mark,
     ord("}"): lambda reader: reader.push({}),
     ord("]"): lambda reader: reader.push([]),
-    ord(")"): _value(()),
-    ord("t"): lambda reader: reader.push(tuple(reader.marked())),
-    0x85: _tuple_of(1),
-    0x86: _tuple_of(2),
-    0x87: _tuple_of(3),
+    ord(")"): _push_value(()),
+    ord("t"): lambda reader: reader.push(tuple(reader.pop_marked())),
+    0x85: _push_tuple(1),
+    0x86: _push_tuple(2),
+    0x87: _push_tuple(3),
     ord("a"): _append,
     ord("e"): _appends,
     ord("s"): _set_item,

@@ -83,7 +83,7 @@ def captures(
         for name, file_format in of_format
         if file_format.is_by_product(name) or file_format.host_of(name) not in hosts or not is_empty(name)
     ]
-    firm = [
+    certain_formats = [
         file_format
         for name, file_format in of_format
         if file_format.is_certain(name) and not file_format.is_by_product(name)
@@ -91,7 +91,7 @@ def captures(
     return [
         name
         for name, file_format in of_format
-        if (not file_format.is_by_product(name) or all(other is file_format for other in firm))
+        if (not file_format.is_by_product(name) or all(other is file_format for other in certain_formats))
         and (file_format.is_certain(name) or looks_right(name))
     ]
 
@@ -140,10 +140,11 @@ def decode(content: Any, where: str = "", progress: Progress = lambda phase, fra
 
     head = content.head if isinstance(content, Stream) else bytes(memoryview(content)[:HEAD])
     name = PurePath(where).name
-    file_format, named = recognised(head), not name or host_of(name) is not None
-    is_capture, is_text = not name or xspace.host_of(name) is not None, file_format not in (None, xspace)
-    problem = other_files.problem_of(head, where, is_capture, is_text)
-    if problem or not (file_format or named):
+    file_format = recognised(head)
+    has_capture_name = not name or host_of(name) is not None
+    has_xspace_name = not name or xspace.host_of(name) is not None
+    problem = other_files.problem_of(head, where, has_xspace_name, is_read=file_format not in (None, xspace))
+    if problem or not (file_format or has_capture_name):
         raise ProblemError(problem or other_files.unknown(where), 422)
     return (file_format or xspace).decode(content, where, progress)
 

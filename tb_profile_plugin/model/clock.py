@@ -9,7 +9,7 @@ _FAR_NS = 10**15
 """11 days: captures of one session are made together, so that clocks which differ by more are wrong."""
 
 
-class Clocked(Protocol):
+class HasClock(Protocol):
     """Anything with a host's own times, such as a `Host`."""
 
     @property
@@ -21,13 +21,13 @@ class Clocked(Protocol):
         """What the wall clock said at 0, or 0 where it is not known."""
 
 
-def comparable(hosts: Sequence[Clocked]) -> bool:
+def comparable(hosts: Sequence[HasClock]) -> bool:
     """Whether all captures state the time of day, and nearly the same one, or none does."""
     origins = [host.origin_ns for host in hosts]
     return len({origin == 0 for origin in origins}) == 1 and max(origins) - min(origins) < _FAR_NS
 
 
-def shifts(hosts: Sequence[Clocked], ahead_ps: Sequence[int] = ()) -> list[int]:
+def shifts(hosts: Sequence[HasClock], ahead_ps: Sequence[int] = ()) -> list[int]:
     """What to add to each host's own times, ps: by the clock where they are `comparable`, else by their starts.
 
     ``ahead_ps`` is what each host's clock is ahead beyond that, where it is known.
@@ -38,7 +38,7 @@ def shifts(hosts: Sequence[Clocked], ahead_ps: Sequence[int] = ()) -> list[int]:
     return [origin - start for origin in origins]
 
 
-def duration(hosts: Sequence[Clocked], windows: Sequence[tuple[int, int]] = (), ahead_ps: Sequence[int] = ()) -> int:
+def duration(hosts: Sequence[HasClock], windows: Sequence[tuple[int, int]] = (), ahead_ps: Sequence[int] = ()) -> int:
     """From the first event to the end of the last, ps; or from begin to end of these ``windows`` of the hosts.
 
     ``ahead_ps`` is that of `shifts`.

@@ -42,23 +42,31 @@ class _Origin(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-_PathOf = Callable[[_Origin], tuple[str, ...]]
+class _LaneKind(NamedTuple):
+    """A lane that is made of the origins of a stream's events."""
 
-_LANES: tuple[tuple[str, str, str, _PathOf], ...] = (
-    ("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
-    ("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
-    ("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
-    ("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
-    ("source", "Source", "scope", lambda origin: origin.source),
+    key: str
+    name: str
+    kind: str
+    """As in `lanes`."""
+    path_of: Callable[[_Origin], tuple[str, ...]]
+
+
+_LANES = (
+    _LaneKind("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
+    _LaneKind("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
+    _LaneKind("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
+    _LaneKind("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
+    _LaneKind("source", "Source", "scope", lambda origin: origin.source),
 )
 
 
 def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
     """(key, name, kind, slices) of each lane that can be made for a device; keys are unique on its plane."""
-    steps = _steps(host, plane)
+    steps = _step_spans(host, plane)
     if len(steps.begin):
         yield "steps", vocabulary.STEPS, "steps", steps
-    lines = [line for line in host.stream_lines(plane).tolist() if _is_wanted(plane, plane.lines.name[line])]
+    lines = [line for line in host.stream_lines(plane).tolist() if _states_origins(plane, plane.lines.name[line])]
     kernels = np.zeros(len(plane.events), bool)
     for name in ("kernel_details", "cuda_graph_exec_id", "hlo_op", "tf_op"):
         kernels[plane.stat(name).owner] = True
@@ -71,24 +79,25 @@ def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
         part = plane.lines.events(line)
         rows = np.flatnonzero(kernels[part]) + part.start
         suffix = f" - from #{int(plane.lines.id[line])}" if len(lines) > 1 else ""
-        for key, name, kind, path_of in _LANES:
-            if key in ("modules", "ops") and not _is_gpu(plane):
+        for lane in _LANES:
+            if lane.key in ("modules", "ops") and not _is_gpu(plane):
                 continue
-            spans = _expand(plane, rows, origin_of[rows], _carried(group[rows]), [path_of(o) for o in origins])
+            paths = [lane.path_of(origin) for origin in origins]
+            spans = _spans_of_paths(plane, rows, origin_of[rows], _with_group_before(group[rows]), paths)
             if len(spans.begin):
-                yield f"{key}.{line}", name + suffix, kind, spans
+                yield f"{lane.key}.{line}", lane.name + suffix, lane.kind, spans
 
 
 def _is_gpu(plane: Plane) -> bool:
     return plane.name.startswith(vocabulary.GPU)
 
 
-def _is_wanted(plane: Plane, line: str) -> bool:
+def _states_origins(plane: Plane, line: str) -> bool:
     """Every stream of a GPU; of other devices only the line of XLA's ops, which says where each one comes from."""
     return _is_gpu(plane) or line == vocabulary.XLA_OPS
 
 
-def _steps(host: Host, plane: Plane) -> Spans:
+def _step_spans(host: Host, plane: Plane) -> Spans:
     """From the first to the last event of each step on the device."""
     steps, rows = host.with_steps().grouped_steps, host.trace.rows(plane)
     group = steps.of_event[rows]
@@ -104,7 +113,7 @@ def _steps(host: Host, plane: Plane) -> Spans:
     return Spans(begin[groups], end[groups], used, steps.name)
 
 
-def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
+def _text_codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
     """(int64[events], strings): a text stat of each event, or of its metadata; the last string is empty."""
     column = plane.metadata_stat(stat)
     codes, strings = column.codes
@@ -120,13 +129,15 @@ def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
 
 def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
     """(int64[events], distinct origins) of a device's events."""
-    columns = [_codes(plane, stat) for stat in ("hlo_module", "hlo_op", "tf_op", "level 0", "source")]
+    columns = [_text_codes(plane, stat) for stat in ("hlo_module", "hlo_op", "tf_op", "level 0", "source")]
     if _is_gpu(plane):
         codes, texts = instructions(host, plane)
         columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]
     else:
         columns[1] = plane.events.name.astype(np.int64), plane.display_names
-    programs = gather(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1), plane.events.name)
+    programs = gather(
+        plane.metadata_stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.metadata), -1), plane.events.name
+    )
     own = plane.stat(vocabulary.PROGRAM_ID)
     programs[own.owner] = own.numbers
     distinct_programs, program_of = np.unique(programs, return_inverse=True)
@@ -157,43 +168,44 @@ def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
     return _Origin(
         (label,) if label else (),
         ops,
-        tuple(op.name.split("/")[:-1][:_DEEPEST]) if named else (),
+        tuple(op.name.split("/")[:-1][:_MOST_SCOPES]) if named else (),
         (op.type or op.name,) if named else (),
         (source,) if source else (),
     )
 
 
-def _carried(group: Array) -> Array:
-    """Groups of a stream's events; what belongs to none goes with what ran before it."""
+def _with_group_before(group: Array) -> Array:
+    """Groups of a stream's events; those of none get the group of the event before."""
     last = np.maximum.accumulate(np.where(group >= 0, np.arange(len(group)), 0))
-    answer: Array = group[last]
-    return answer
+    return group[last]
 
 
-_DEEPEST = 256
-"""So many levels of scopes are lanes at most: names of programs have some ten, and a hostile one has thousands."""
-_SHORT_PS = 100_000_000
+_MOST_SCOPES = 256
+"""Levels of scopes that are shown at most: names of programs have some ten, hostile ones thousands."""
+_USUAL_PAUSE_PS = 100_000_000
 """A pause of 100 µs: gaps up to that are usual between kernels that a host launches one by one."""
 
 
-def _pauses(begin: Array, end: Array) -> Array:
+def _is_pause(begin: Array, end: Array) -> Array:
     """bool[n - 1]: between which of a stream's events it pauses: longer than usual, and than it worked before."""
     if len(begin) < 2:
         return np.zeros(max(len(begin) - 1, 0), bool)
     gap = begin[1:] - np.maximum.accumulate(end)[:-1]
-    long = np.flatnonzero(gap > _SHORT_PS)
+    long = np.flatnonzero(gap > _USUAL_PAUSE_PS)
     worked = np.add.reduceat(end - begin, np.append(0, long + 1))[:-1]
     paused = np.zeros(len(gap), bool)
     paused[long[gap[long] > worked]] = True
     return paused
 
 
-def _expand(plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Sequence[tuple[str, ...]]) -> Spans:
+def _spans_of_paths(
+    plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Sequence[tuple[str, ...]]
+) -> Spans:
     """Slices of all levels of the paths of one stream's events."""
     names: dict[str, int] = {}
     prefixes: dict[tuple[str, ...], int] = {}
     begin, end = plane.events.begin[rows], plane.events.end[rows]
-    paused = _pauses(begin, end)
+    paused = _is_pause(begin, end)
     columns_of_levels = []
     for level in range(max((len(path) for path in paths), default=0)):
         prefix_of, name_of = np.full(len(paths), -1), np.full(len(paths), -1)

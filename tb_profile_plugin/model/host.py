@@ -23,7 +23,7 @@ from ..runtime.regex import regex
 from .events import steps as step_rules
 from .events.nested import is_derived
 from .events.steps import Steps
-from .events.tpu_runs import on_one_clock
+from .events.tpu_runs import with_shifted_tpu_clocks
 from .events.trace import Trace
 from .per_host import Need, name_of, per_host
 
@@ -52,17 +52,17 @@ class Host:
         name: str,
         space: XSpace | None = None,
         load: Callable[[Host], XSpace] | None = None,
-        loaded: Callable[[Host], None] = lambda host: None,
+        on_loaded: Callable[[Host], None] = lambda host: None,
     ):
-        """With `load` it is decoded when first needed, after which `loaded` is called; else `space` is all there is."""
+        """With a decoded ``space``, or one that ``load`` decodes when it is needed; then ``on_loaded`` is called."""
         self.name = name
         """As the file names it."""
-        self._space = space and on_one_clock(space)
+        self._space = space and with_shifted_tpu_clocks(space)
         self._load = load
-        self._loaded = loaded
+        self._on_loaded = on_loaded
         self._loading: Memo[XSpace] = Memo()
-        self._memos: dict[str, Memo[Any]] = {}
-        self._passing: dict[str, Memo[Any]] = {}
+        self._lasting_memos: dict[str, Memo[Any]] = {}
+        self._event_memos: dict[str, Memo[Any]] = {}
         self.is_known = space is not None
         """Whether it was decoded, here or by a worker whose summary it has."""
 
@@ -79,35 +79,35 @@ class Host:
             space = self._loading.get("space", partial(self._decode, self._load))
             if self._space is None:
                 self._space, self.is_known = space, True
-                self._loaded(self)
+                self._on_loaded(self)
         return self._space
 
     def _decode(self, load: Callable[[Host], XSpace]) -> XSpace:
-        return on_one_clock(load(self))
+        return with_shifted_tpu_clocks(load(self))
 
     def results(self, function: str, keep: bool) -> Memo[Any]:
         """The results of a per-host function by its arguments."""
-        memos = self._memos if keep else self._passing
+        memos = self._lasting_memos if keep else self._event_memos
         memo = memos.get(function)
-        return memos.setdefault(function, Memo(_ARGUMENTS)) if memo is None else memo
+        return memos.setdefault(function, Memo(_MOST_ARGUMENTS)) if memo is None else memo
 
     def knows(self, need: Need) -> bool:
-        """Whether a result is there that stays when the events are evicted."""
-        memo = self._memos.get(name_of(need.function))
-        return memo is not None and memo.peek(need.key, _NOTHING) is not _NOTHING
+        """Whether the result of this need is known, and stays when the events are evicted."""
+        memo = self._lasting_memos.get(name_of(need.function))
+        return memo is not None and memo.peek(need.key, _NO_RESULT) is not _NO_RESULT
 
     def evicted(self) -> Host:
         """The same host without its events, which are decoded anew when they are needed.
 
         This one stays as it is for those who work with it.
         """
-        host = Host(self.name, load=self._load, loaded=self._loaded)
+        host = Host(self.name, load=self._load, on_loaded=self._on_loaded)
         host.adopt(self.summary())
         return host
 
     def summary(self) -> HostSummary:
         """What is known without the events."""
-        results = {name: dict(memo.items()) for name, memo in list(self._memos.items())}
+        results = {name: dict(memo.items()) for name, memo in list(self._lasting_memos.items())}
         return HostSummary(self.hostname, self.origin_ns, self.problems, results)
 
     def adopt(self, summary: HostSummary) -> None:
@@ -183,8 +183,8 @@ class Host:
     def problems(self) -> list[Problem]:
         """What the capture itself says went wrong, and what could not be read."""
         problems = list(self.space.problems)
-        problems += [_explained(text, self.name, "error") for text in dict.fromkeys(self.space.errors)]
-        problems += [_explained(text, self.name, "warning") for text in dict.fromkeys(self.space.warnings)]
+        problems += [_profiler_problem(text, self.name, "error") for text in dict.fromkeys(self.space.errors)]
+        problems += [_profiler_problem(text, self.name, "warning") for text in dict.fromkeys(self.space.warnings)]
         return problems
 
     def stream_lines(self, plane: Plane) -> Array:
@@ -196,8 +196,7 @@ class Host:
         """bool[events]: whether each event of a device lies on one of its `stream_lines`."""
         own = np.zeros(len(plane.lines), bool)
         own[self.stream_lines(plane)] = True
-        answer: Array = own[plane.events.line]
-        return answer
+        return own[plane.events.line]
 
 
 class HostWithSteps(Host):
@@ -254,8 +253,8 @@ def window(host: Host) -> tuple[int, int]:
     return int(host.trace.begin.min()), int(host.trace.end.max())
 
 
-_STARTS = regex(r"\$profiler\w*\.py:\d+ (?:start_trace|start)$")
-_STOPS = regex(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
+_START_FRAMES = regex(r"\$profiler\w*\.py:\d+ (?:start_trace|start)$")
+_STOP_FRAMES = regex(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
 """Frames of JAX's and TensorFlow's profiler at work on itself."""
 _FRAME = "$"
 """First letter of the names that Python's tracer gives to calls."""
@@ -269,7 +268,7 @@ def _matches(pattern: re.Pattern[str], name: str) -> bool:
 def run_window(host: Host) -> tuple[int, int]:
     """`window` without the profiler's own start and stop, where Python's tracer recorded these and nothing else ran."""
     trace, (begin, end) = host.trace, window(host)
-    starts, stops = (trace.named(partial(_matches, own)) for own in (_STARTS, _STOPS))
+    starts, stops = (trace.named(partial(_matches, own)) for own in (_START_FRAMES, _STOP_FRAMES))
     if not len(starts) and not len(stops):
         return begin, end
     running = np.ones(len(trace), bool)
@@ -288,9 +287,9 @@ def run_window(host: Host) -> tuple[int, int]:
     return begin, end
 
 
-_ARGUMENTS = 8
-"""Of each per-host function, the results for so many combinations of arguments are held: people may choose any."""
-_NOTHING = object()
+_MOST_ARGUMENTS = 8
+"""Combinations of arguments for which results of a per-host function are held: people may choose any number."""
+_NO_RESULT = object()
 
 _REMEDIES = {
     "libcupti": (
@@ -308,6 +307,6 @@ _REMEDIES = {
 }
 
 
-def _explained(text: str, host: str, severity: str) -> Problem:
+def _profiler_problem(text: str, host: str, severity: str) -> Problem:
     remedy = next((advice for key, advice in _REMEDIES.items() if key in text), "")
     return Problem("reported_by_profiler", text, remedy, host, severity)

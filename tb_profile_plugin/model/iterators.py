@@ -48,19 +48,19 @@ TRANSPARENT = (
 _PRODUCE = regex(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Produce$")
 _CONSUME = regex(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Consume$")
 _DEVICE = regex(r"Iterator::(?:(?:Root|Model|MaxIntraOpParallelism|Options)::)*(?:Prefetch::)?Generator$")
-_INDEX = regex(r"\[\d+\]$")
-_VERSION = regex(r"V\d+$")
+_INDEX_SUFFIX = regex(r"\[\d+\]$")
+_VERSION_SUFFIX = regex(r"V\d+$")
 
 
 def kind_of(component: str) -> str:
     """A component of a long name without index and version: ``ParallelMapV2[0]`` → ``ParallelMap``."""
-    return _VERSION.sub("", _INDEX.sub("", component))
+    return _VERSION_SUFFIX.sub("", _INDEX_SUFFIX.sub("", component))
 
 
 def stage_path(long_name: str) -> str:
     """The long name with numbers that a program does not know of (an interleave's elements, epochs) as ``[]``."""
     parts = long_name.split("::")
-    return "::".join(_INDEX.sub("[]", part) if kind_of(part) in MAKERS else part for part in parts)
+    return "::".join(_INDEX_SUFFIX.sub("[]", part) if kind_of(part) in MAKERS else part for part in parts)
 
 
 class Iterators(NamedTuple):
@@ -130,8 +130,7 @@ class Calls:
     @property
     def name(self) -> Array:
         """int32[n]: rows in the plane's event metadata."""
-        answer: Array = self.plane.events.name[self.row]
-        return answer
+        return self.plane.events.name[self.row]
 
     @lazy
     def device_pipelines(self) -> frozenset[int]:
@@ -158,35 +157,19 @@ def calls(host: Host) -> Calls | None:
     is_root = np.array([text.count("::") == 1 for text in plane.names], bool)[name]
     parent_ids = plane.numbers(vocabulary.PARENT_ID, row, 0)
     iterator, iterators, damage = _iterators(plane, name, ids, parent_ids, is_root)
-    ties = _Threads(host, plane, row, parent_ids, ids)
+    ties = _ThreadTies(host, plane, row, parent_ids, ids)
     parent = np.where(is_root, -1, ties.parent(begin, end)).astype(np.int32)
-    adopted = adopt(parent, is_root, iterator, iterators, begin, end, ties.ready)
+    adopted = adopt_orphans(parent, is_root, iterator, iterators, begin, end, ties.ready)
     linked = (parent >= 0) & (ties.linked | adopted)
-    top, depth, cycles = climb(parent)
+    top, depth, cycles = tops_and_depths(parent)
     damage["cycle"] += cycles
-    problems = {what: count for what, count in damage.items() if count}
+    problems = {name: count for name, count in damage.items() if count}
     functions = ties.functions(host)
-    ready = ties.ready
-    return Calls(
-        plane,
-        row,
-        begin,
-        end,
-        iterator,
-        parent,
-        linked,
-        adopted,
-        top,
-        depth,
-        is_root,
-        ready,
-        iterators,
-        functions,
-        problems,
-    )
+    relations = parent, linked, adopted, top, depth, is_root
+    return Calls(plane, row, begin, end, iterator, *relations, ties.ready, iterators, functions, problems)
 
 
-def adopt(
+def adopt_orphans(
     parent: Array, is_root: Array, iterator: Array, iterators: Iterators, begin: Array, end: Array, ready: Array
 ) -> Array:
     """bool[n]: calls whose own caller is not in the capture, given to one further up that waited meanwhile.
@@ -229,11 +212,11 @@ def _iterators(
     iterator = iterator.reshape(-1).astype(np.int32)
     top_name = is_root[first]
     above = parent_ids[first]
-    nearest = np.searchsorted(unique_ids, above).clip(max=len(unique_ids) - 1)
-    parent = np.where((unique_ids[nearest] == above) & (above != 0) & ~top_name, nearest, -1).astype(np.int32)
+    row = np.searchsorted(unique_ids, above).clip(max=len(unique_ids) - 1)
+    parent = np.where((unique_ids[row] == above) & (above != 0) & ~top_name, row, -1).astype(np.int32)
     orphans = np.flatnonzero((parent < 0) & ~top_name)
-    parent[orphans] = _by_name(plane, name[first], orphans)
-    top, _, cycles = climb(parent)
+    parent[orphans] = _parents_by_name(plane, name[first], orphans)
+    top, _, cycles = tops_and_depths(parent)
     pipeline = np.where(top_name[top], top, -1).astype(np.int32)
     name_codes = _name_codes(plane)
     reused = len(distinct(iterator[name_codes[name] != name_codes[name[first]][iterator]]))
@@ -242,7 +225,7 @@ def _iterators(
     return iterator, table, damage
 
 
-def _by_name(plane: Plane, names: Array, orphans: Array) -> Array:
+def _parents_by_name(plane: Plane, names: Array, orphans: Array) -> Array:
     """int32[k]: the iterator whose long name is the nearest beginning of a lost one's; -1 for none or several."""
     texts = plane.names
     rows, first, counts = np.unique(names, return_index=True, return_counts=True)
@@ -253,7 +236,7 @@ def _by_name(plane: Plane, names: Array, orphans: Array) -> Array:
         parts = texts[row].split("::")
         begins = [0, *accumulate(len(part) + 2 for part in parts)]
         for begin, part in zip(begins[-3:0:-1], parts[-2:0:-1], strict=True):
-            last = _INDEX.sub("", part)
+            last = _INDEX_SUFFIX.sub("", part)
             # Names may have very many parts: one is made only where it can be an iterator's.
             if begin + len(last) in lengths and (match := owner.get(texts[row][:begin] + last)):
                 answers[row] = match[0] if match[1] == 1 else -1
@@ -267,7 +250,7 @@ def _name_codes(plane: Plane) -> Array:
     return np.array([codes.setdefault(stage_path(name), len(codes)) for name in plane.names], np.int32)
 
 
-class _Threads:
+class _ThreadTies:
     """Which call encloses what on each thread, and which elements go from thread to thread."""
 
     def __init__(self, host: Host, plane: Plane, row: Array, parent_ids: Array, ids: Array):
@@ -279,7 +262,7 @@ class _Threads:
         outer = host.trace.nesting[0][rows]
         if rows.start:
             outer = np.maximum(outer - np.int32(rows.start), np.int32(-1))
-        self._holder = nearest(outer, role)
+        self._holder = nearest_with_role(outer, role)
         self._call = np.full(len(plane.events), -1, np.int32)
         self._call[row] = np.arange(len(row))
         self._row = row
@@ -314,8 +297,7 @@ class _Threads:
         inside = np.flatnonzero((holder >= 0) & (self._call[holder] < 0))
         inside = inside[self._elements(holder[inside]) != MISSING]
         _, first = np.unique(holder[inside], return_index=True)
-        answer: Array = inside[np.sort(first)]
-        return answer
+        return inside[np.sort(first)]
 
     def _matches(self, produced: Array) -> tuple[Array, Array]:
         """Pairs (of ``produced``, of consumers) with the same iterator above and the same element."""
@@ -345,13 +327,13 @@ class _Threads:
         if len(ran):
             process = np.zeros(len(self._plane.events), np.uint8)
             process[self._plane.named("ExecutorState::Process".__eq__)] = 1
-            ran = nearest(self._outer, process)[ran]
+            ran = nearest_with_role(self._outer, process)[ran]
         ids, own = (self._plane.numbers(vocabulary.ID, at, MISSING) for at in (called[call >= 0], ran[ran >= 0]))
         return Functions(call[call >= 0], is_among(ids, own))
 
 
 @jit
-def nearest(outer: I32, role: U8) -> I32:
+def nearest_with_role(outer: I32, role: U8) -> I32:
     """int32[n]: the nearest enclosing event with a role, or -1; ``outer`` comes before what it encloses."""
     answer = np.empty(len(outer), np.int32)
     for i in range(len(outer)):
@@ -366,7 +348,7 @@ def nearest(outer: I32, role: U8) -> I32:
 
 
 @jit
-def climb(parent: I32) -> tuple[I32, I32, Int]:
+def tops_and_depths(parent: I32) -> tuple[I32, I32, Int]:
     """(top, depth, number of cycles): int32[n] each; a cycle is cut in ``parent`` where it was entered."""
     size = len(parent)
     top = np.full(size, -1, np.int32)

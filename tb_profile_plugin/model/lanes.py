@@ -23,26 +23,18 @@ from .host import Host
 from .names import host_events
 from .per_host import per_host
 
-STEPS, SCOPE, OPS, MODULES, STREAM, THREAD, FRAMES, COUNTER = (
-    "steps",
-    "scope",
-    "ops",
-    "modules",
-    "stream",
-    "thread",
-    "frames",
-    "counter",
-)
+STEPS, SCOPE, OPS, MODULES = "steps", "scope", "ops", "modules"
+STREAM, THREAD, FRAMES, COUNTER = "stream", "thread", "frames", "counter"
 """Kinds of lanes."""
 
 _COUNTERS = "_counters_"
-_KINDS = (
+_KIND_OF_LINE = (
     (regex(r"^Steps"), STEPS),
     (regex(r"XLA Modules|SparseCore Modules"), MODULES),
     (regex(r"XLA Ops|Sparse Core Ops|TensorFlow Ops|Framework Ops|Host Offload"), OPS),
     (regex(r"Name Scope|^Source"), SCOPE),
 )
-_ORDER = (
+_DEVICE_ORDER = (
     vocabulary.STEPS,
     vocabulary.XLA_MODULES,
     vocabulary.XLA_OPS,
@@ -50,8 +42,8 @@ _ORDER = (
     vocabulary.FRAMEWORK_OPS,
     vocabulary.TENSORFLOW_OPS,
 )
-_SCOPES = ("Framework Name Scope", "TensorFlow Name Scope", "Source")
-_MAIN = regex(r"^(python\d*|main|MainThread|pt_main_thread)\b", re.IGNORECASE)
+_SCOPE_ORDER = ("Framework Name Scope", "TensorFlow Name Scope", "Source")
+_MAIN_THREAD = regex(r"^(python\d*|main|MainThread|pt_main_thread)\b", re.IGNORECASE)
 
 
 class Names:
@@ -62,23 +54,23 @@ class Names:
         sizes = [len(plane.metadata) for plane in planes]
         self.base = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
         """Number of each plane's first name; the last one is that of the first derived name."""
-        self._more: list[str] = []
+        self._derived_names: list[str] = []
         self._number_of: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return int(self.base[-1]) + len(self._more)
+        return int(self.base[-1]) + len(self._derived_names)
 
     def __getitem__(self, number: int) -> str:
         plane = int(np.searchsorted(self.base, number, side="right")) - 1
         if plane >= len(self._planes):
-            return self._more[number - int(self.base[-1])]
+            return self._derived_names[number - int(self.base[-1])]
         return self._planes[plane].display_names[number - int(self.base[plane])]
 
     def add(self, name: str) -> int:
         """The number of a derived name."""
         if name not in self._number_of:
             self._number_of[name] = len(self)
-            self._more.append(name)
+            self._derived_names.append(name)
         return self._number_of[name]
 
     def matching(self, wanted: Callable[[str], bool]) -> Array:
@@ -86,19 +78,15 @@ class Names:
         masks = [np.empty(0, bool)]
         for plane in self._planes:
             pairs = zip(plane.names, plane.display_names, strict=True)
-            masks.append(
-                np.array(
-                    [wanted(name) or (display_name != name and wanted(display_name)) for name, display_name in pairs],
-                    bool,
-                )
-            )
-        masks.append(np.array([wanted(name) for name in self._more], bool))
+            matches = [wanted(name) or (shown_as != name and wanted(shown_as)) for name, shown_as in pairs]
+            masks.append(np.array(matches, bool))
+        masks.append(np.array([wanted(name) for name in self._derived_names], bool))
         return np.concatenate(masks)
 
 
 @dataclass(frozen=True)
 class Lane:
-    """Events one after another and within each other, sorted by begin, outer before inner."""
+    """A track: events one after another and within each other, sorted by begin, outer before inner."""
 
     id: str
     """Stable for a capture: by places in the file, not by order of display."""
@@ -115,7 +103,7 @@ class Lane:
     name_base: int
     first: int
     """Number of its first event in the host's trace, or beyond the trace for what was derived."""
-    some: Array | None = None
+    numbers: Array | None = None
     """int64[n]: numbers of the events where they do not simply follow the first one."""
     value: Array | None = None
     """float64[n]: of a counter; None for one of the share of time that its events, disjoint, fill."""
@@ -127,14 +115,14 @@ class Lane:
 
     def events(self, at: Array) -> Array:
         """int64: numbers of the events at the given positions."""
-        return at + self.first if self.some is None else self.some[at]
+        return at + self.first if self.numbers is None else self.numbers[at]
 
     def position(self, event: int) -> int:
         """Where an event stands, or -1."""
-        if self.some is None:
+        if self.numbers is None:
             return event - self.first if 0 <= event - self.first < len(self) else -1
-        at = int(np.searchsorted(self.some, event))
-        return at if at < len(self) and self.some[at] == event else -1
+        at = int(np.searchsorted(self.numbers, event))
+        return at if at < len(self) and self.numbers[at] == event else -1
 
 
 class Section(NamedTuple):
@@ -154,19 +142,19 @@ class LaneSet:
     def __init__(self, host: Host):
         self._trace = host.trace
         self.names = Names(host.space.planes)
-        self._next = len(self._trace)
+        self._next_number = len(self._trace)
         self.sections = [section for section in self._sections(host) if section.lanes]
         self.lanes = [lane for section in self.sections for lane in section.lanes]
 
     @property
-    def beyond(self) -> int:
-        """The number after those of all events, derived ones included."""
-        return self._next
+    def next_number(self) -> int:
+        """The number that the next derived event would get."""
+        return self._next_number
 
     def with_sections(self, sections: Sequence[Section]) -> LaneSet:
-        """The same with more sections of derived lanes at the end, whose events are numbered from `beyond` on."""
+        """The same with more sections of derived lanes at the end, whose events are numbered from `next_number` on."""
         other = object.__new__(LaneSet)
-        other._trace, other.names, other._next = self._trace, self.names, self._next
+        other._trace, other.names, other._next_number = self._trace, self.names, self._next_number
         other.sections = [*self.sections, *sections]
         other.lanes = [*self.lanes, *(lane for section in sections for lane in section.lanes)]
         return other
@@ -200,47 +188,47 @@ class LaneSet:
         devices = host.devices
         for index, plane in planes:
             if any(plane is device for device in devices):
-                yield Section(plane.name, "device", self._device(host, index, plane), index)
+                yield Section(plane.name, "device", self._device_lanes(host, index, plane), index)
         for index, plane in planes:
             if plane.name.startswith(vocabulary.DEVICE) and not any(plane is device for device in devices):
-                yield Section(plane.name, "device", self._lines(index, plane), index)
+                yield Section(plane.name, "device", self._lanes_of_plane(index, plane), index)
         for index, plane in planes:
             if plane.name.startswith(vocabulary.HOST_CPU):
-                yield Section(plane.name, "host", sorted(self._lines(index, plane), key=_thread_order), index)
+                yield Section(plane.name, "host", sorted(self._lanes_of_plane(index, plane), key=_thread_order), index)
         for index, plane in planes:
             if not plane.name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)):
-                yield Section(plane.name, "other", self._lines(index, plane), index)
+                yield Section(plane.name, "other", self._lanes_of_plane(index, plane), index)
 
-    def _device(self, host: Host, index: int, plane: Plane) -> list[Lane]:
-        lanes = self._lines(index, plane)
+    def _device_lanes(self, host: Host, index: int, plane: Plane) -> list[Lane]:
+        lanes = self._lanes_of_plane(index, plane)
         # A profiler that derives lanes derives all of these; PyTorch's only repeats its annotations.
         if all(lane.kind == STREAM for lane in lanes):
-            lanes += self._derived(host, index, plane)
+            lanes += self._derived_lanes(host, index, plane)
         return sorted(lanes, key=_device_order)
 
-    def _derived(self, host: Host, index: int, plane: Plane) -> Iterator[Lane]:
+    def _derived_lanes(self, host: Host, index: int, plane: Plane) -> Iterator[Lane]:
         for key, name, kind, spans in derived_lanes.lanes(host, plane):
             name_of = np.array([self.names.add(text) for text in spans.names], np.int32)[spans.name_of]
-            yield Lane(f"p{index}.{key}", name, "", kind, spans.begin, spans.end, name_of, 0, self._next)
-            self._next += len(spans.begin)
+            yield Lane(f"p{index}.{key}", name, "", kind, spans.begin, spans.end, name_of, 0, self._next_number)
+            self._next_number += len(spans.begin)
 
-    def _lines(self, index: int, plane: Plane) -> list[Lane]:
+    def _lanes_of_plane(self, index: int, plane: Plane) -> list[Lane]:
         lanes: list[Lane] = []
         for line in range(len(plane.lines)):
             part = plane.lines.events(line)
             if part.start == part.stop:
                 continue
             if plane.lines.name[line] == _COUNTERS:
-                lanes += self._counters(index, plane, line)
+                lanes += self._counter_lanes(index, plane, line)
             else:
-                lanes += self._line(index, plane, line)
+                lanes += self._lanes_of_line(index, plane, line)
         return lanes
 
-    def _line(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
+    def _lanes_of_line(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
         part = plane.lines.events(line)
         full = plane.lines.name[line] or f"Thread {int(plane.lines.id[line])}"
         kind = kind_of(plane, full)
-        name, detail = _split(full, int(plane.lines.display_id[line] or plane.lines.id[line]), kind)
+        name, detail = _name_and_detail(full, int(plane.lines.display_id[line] or plane.lines.id[line]), kind)
         name_of, base = plane.events.name[part], int(self.names.base[index])
         if kind == STEPS:
             name_of, base = self._step_names(plane, part), 0
@@ -253,9 +241,9 @@ class LaneSet:
             yield Lane(f"p{index}.l{line}", name, detail, kind, begin, end, name_of, base, first)
             return
         for kind, key, label, mask in ((THREAD, "", name, ~frames), (FRAMES, ".py", f"{name} · Python", frames)):
-            some = np.flatnonzero(mask) + first
+            numbers = np.flatnonzero(mask) + first
             description = f"p{index}.l{line}{key}", label, detail, kind
-            yield Lane(*description, begin[mask], end[mask], name_of[mask], base, first, some)
+            yield Lane(*description, begin[mask], end[mask], name_of[mask], base, first, numbers)
 
     def _step_names(self, plane: Plane, part: slice) -> Array:
         """Steps by the name that the profiler gave to their group, where it gave one."""
@@ -265,13 +253,13 @@ class LaneSet:
         names = [step_names.get(row) or plane.display_names[int(plane.events.name[row])] for row in rows]
         return np.array([self.names.add(name) for name in names], np.int32)
 
-    def _counters(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
+    def _counter_lanes(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
         part = plane.lines.events(line)
         stats = plane.events.stats
         first = stats.first[part.start : part.stop + 1]
         has = np.diff(first) > 0
         rows = np.arange(part.start, part.stop)[has]
-        value = _numbers(stats, first[:-1][has])
+        value = _numbers_of_stats(stats, first[:-1][has])
         offset = int(self._trace.first[index])
         for name in np.unique(plane.events.name[rows]).tolist():
             has_name = plane.events.name[rows] == name
@@ -286,17 +274,17 @@ def kind_of(plane: Plane, line: str) -> str:
     """What a line of that name holds: `THREAD`, `STREAM`, `OPS` …"""
     if plane.name.startswith(vocabulary.HOST_CPU):
         return THREAD
-    kind = next((kind for pattern, kind in _KINDS if pattern.search(line)), "")
+    kind = next((kind for pattern, kind in _KIND_OF_LINE if pattern.search(line)), "")
     return kind or (STREAM if plane.name.startswith(vocabulary.DEVICE) else THREAD)
 
 
-def _numbers(stats: Stats, rows: Array) -> Array:
+def _numbers_of_stats(stats: Stats, rows: Array) -> Array:
     """float64[k]: the numbers that the stats hold, whatever their kind."""
     value = stats.value[rows]
     return np.where(stats.kind[rows] == kinds.DOUBLE, value.view(np.float64), value.astype(np.float64))
 
 
-def _split(full: str, number: int, kind: str) -> tuple[str, str]:
+def _name_and_detail(full: str, number: int, kind: str) -> tuple[str, str]:
     """A thread's name and number: TensorFlow writes both into the line's name."""
     if kind != THREAD:
         return full, ""
@@ -304,29 +292,29 @@ def _split(full: str, number: int, kind: str) -> tuple[str, str]:
     return (name, rest) if slash and rest.lstrip("-").isdigit() else (full, str(number))
 
 
-def _prefix_rank(name: str, prefixes: Sequence[str]) -> int:
+def _first_prefix(name: str, prefixes: Sequence[str]) -> int:
     return next((i for i, prefix in enumerate(prefixes) if name.startswith(prefix)), len(prefixes))
 
 
-def natural(text: str) -> list[tuple[int, int, str]]:
-    """Sorts ``worker-2`` before ``worker-10``, however many digits there are: more than Python makes a number of."""
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sort key: ``worker-2`` before ``worker-10``. Digits stay text, since Python limits the length of numbers."""
     parts = [part for part in re.split(r"(\d+)", text) if part]
     return [(0, len(more := part.lstrip("0")), more) if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def _device_order(lane: Lane) -> tuple[Any, ...]:
     if lane.kind == COUNTER:
-        return 3, 0, natural(lane.name)
+        return 3, 0, natural_key(lane.name)
     if lane.kind == STREAM:
-        return 2, 0 if re.search(r"Compute|Kernel", lane.name) else 1, natural(lane.name)
+        return 2, 0 if re.search(r"Compute|Kernel", lane.name) else 1, natural_key(lane.name)
     suffix = lane.name.partition(" - from ")[2]
-    rank = _prefix_rank(lane.name, (*_ORDER, *_SCOPES))
-    return 1, (natural(suffix), rank), natural(lane.name)
+    rank = _first_prefix(lane.name, (*_DEVICE_ORDER, *_SCOPE_ORDER))
+    return 1, (natural_key(suffix), rank), natural_key(lane.name)
 
 
 def _thread_order(lane: Lane) -> tuple[Any, ...]:
     """The main thread first, then by name; of one name the busiest first; counters last."""
-    return lane.kind == COUNTER, not _MAIN.match(lane.name), natural(lane.name.lower()), -len(lane)
+    return lane.kind == COUNTER, not _MAIN_THREAD.match(lane.name), natural_key(lane.name.lower()), -len(lane)
 
 
 @per_host

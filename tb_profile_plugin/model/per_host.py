@@ -54,7 +54,7 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
         try:
             return function(*arguments)
         finally:
-            memory.let_go_soon()
+            memory.trim_heap_soon()
 
     return once
 
@@ -66,7 +66,7 @@ def _takes_steps(signature: inspect.Signature) -> bool:
 
 
 def weakly_cached(function: Callable[[Any], Result]) -> Callable[[Any], Result]:
-    """Decorates ``f(host)`` whose result is too large to keep: who asks while somebody holds it gets the same one."""
+    """Decorates ``f(host)`` whose result is too large to keep: all who ask get the same while anybody holds it."""
     references: WeakKeyDictionary[Any, ReferenceType[Result]] = WeakKeyDictionary()
 
     @wraps(function)
@@ -97,7 +97,7 @@ class Need(NamedTuple):
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """By which a host remembers the result."""
+        """The key under which a host remembers the result."""
         return self.arguments if self.step_event is None else (self.step_event, *self.arguments)
 
     def work_out(self, host: Any) -> None:
@@ -106,7 +106,7 @@ class Need(NamedTuple):
 
 
 def need(function: Callable[..., object], *, step_event: str = "", **options: Hashable) -> Need:
-    """The function with those of the options that it has parameters for, and its defaults for the others."""
+    """The function with its arguments: those ``options`` that it has parameters for, else the parameters' defaults."""
     signature = inspect.signature(function)
     _, *parameters = signature.parameters.values()
     arguments = tuple(options.get(parameter.name, parameter.default) for parameter in parameters)

@@ -14,13 +14,13 @@ from .per_host import per_host
 
 LEVELS = {2: "host_tracer_level", 3: "device_tracer_level", 4: "python_tracer_level"}
 """By their field in ProfileOptions."""
-_FEW_OPS = 50
+_LEAST_NUMBERS = 50
 """Below so many numbers nothing is said about those between them."""
-_POLLS_GPU = regex(r"tf_(?:GPU|Device)_Event_Manager\b")
+_GPU_POLLING_THREAD = regex(r"tf_(?:GPU|Device)_Event_Manager\b")
 """Threads of TensorFlow on which it learns what a GPU has done."""
-_ON_GPU = regex(r"[G\0]PU_\d+_bfc$")
+_GPU_ALLOCATOR = regex(r"[G\0]PU_\d+_bfc$")
 """Allocators of a GPU's memory; TensorFlow on Windows writes NUL over the first letter."""
-_COMPUTES = regex(r"_?(?:Fused)?(?:Conv\dD|DepthwiseConv\dd|(?:Batch)?MatMul)")
+_COMPUTE_OP = regex(r"_?(?:Fused)?(?:Conv\dD|DepthwiseConv\dd|(?:Batch)?MatMul)")
 """Types of ops that any training spends its time on."""
 _VARINT = 0
 """The wire type of numbers."""
@@ -64,16 +64,16 @@ def leaves_gpu_unused(host: Host) -> bool:
     """
     if host.devices or not host.gpus or host.tpus or host.cpu is None:
         return False
-    if any(_POLLS_GPU.match(name) for name in host.cpu.lines.name):
+    if any(_GPU_POLLING_THREAD.match(name) for name in host.cpu.lines.name):
         return False
-    if not any(_COMPUTES.match(op_names.parse(name).type) for name in host.cpu.names):
+    if not any(_COMPUTE_OP.match(op_names.parse(name).type) for name in host.cpu.names):
         return False
-    return not any(_ON_GPU.match(name) for name in host.cpu.stat(vocabulary.ALLOCATOR_NAME).codes[1])
+    return not any(_GPU_ALLOCATOR.match(name) for name in host.cpu.stat(vocabulary.ALLOCATOR_NAME).codes[1])
 
 
 @per_host(keep=True)
 def one_op_of(host: Host) -> int:
-    """Of how many ops the trace holds one: 1 where all are there, or nothing tells.
+    """n where the trace holds one of n ops; 1 where it holds all, or nothing tells.
 
     PyTorch counts its ops; in a trace that was filtered or sampled most numbers lack the next one.
     """
@@ -81,7 +81,7 @@ def one_op_of(host: Host) -> int:
         return 1
     numbers = distinct(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
     numbers = numbers[numbers > 0]
-    return int(median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1
+    return int(median(np.diff(numbers))) if len(numbers) >= _LEAST_NUMBERS else 1
 
 
 @per_host(keep=True)

@@ -42,8 +42,8 @@ def rank(host: Host) -> Rank:
 def labels(hosts: Sequence[Host]) -> dict[str, str]:
     """What people call each host, by its name: ``rank 3`` where the captures tell all ranks apart, else its name."""
     numbers = [rank(host).number for host in hosts]
-    several = any((rank(host).of or len(hosts)) > 1 for host in hosts)
-    are_distinct = several and None not in numbers and len(set(numbers)) == len(hosts)
+    is_distributed = any((rank(host).of or len(hosts)) > 1 for host in hosts)
+    are_distinct = is_distributed and None not in numbers and len(set(numbers)) == len(hosts)
     return {
         host.name: f"rank {number}" if are_distinct else host.name for host, number in zip(hosts, numbers, strict=True)
     }

@@ -19,7 +19,7 @@ from .. import store
 from ..formats.columns import XSpace
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
-from ..runtime.executors import TRANSIENT, HostExecutor, Jobs, LocalThreads
+from ..runtime.executors import TRANSIENT_CODES, HostExecutor, Jobs, LocalThreads
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.version import __version__
@@ -30,11 +30,11 @@ from .per_host import Need, need
 from .worker import decoded, summarise, work_out
 
 ALL_HOSTS = "ALL_HOSTS"
-_ALONE_BYTES = 512 << 20
+_DEFAULT_POOL_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
 _Plan = tuple[Jobs, Callable[..., HostSummary | None]]
-"""As `HostExecutor.outcomes` takes them: arguments by host, and the function."""
-_LOSSES = 2
+"""(arguments by host, the function), as `HostExecutor.outcomes` takes them."""
+_MOST_LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
 
@@ -70,11 +70,11 @@ class Session:
         """Whether `close` was called: the session answers still, but what it decodes leaves memory with who asked."""
         self.neighbours = neighbours
         self._files = {file.host: file for file in stored.files}
-        self._hosts = {name: Host(name, load=self._decode, loaded=self._decoded) for name in self.hosts}
-        self._pool = decoded_pool or DecodedPool(_ALONE_BYTES)
+        self._hosts = {name: Host(name, load=self._decode, on_loaded=self._decoded) for name in self.hosts}
+        self._pool = decoded_pool or DecodedPool(_DEFAULT_POOL_BYTES)
         self._in_pool: set[Host] = set()
         self._executor = executor or LocalThreads()
-        self._asking = threading.Lock()
+        self._work_out_lock = threading.Lock()
         self._phases: dict[str, tuple[str, float]] = {}
         """What is being done to each host now, and the fraction that is done."""
         self._unreadable: dict[str, Problem] = {}
@@ -130,7 +130,7 @@ class Session:
     @property
     def fits(self) -> bool:
         """Whether all hosts can stay decoded together."""
-        return self._pool.hold(self.stored.size)
+        return self._pool.fits(self.stored.size)
 
     def host_by_host(self, name: str = "") -> Iterator[HostWithSteps]:
         """The hosts of `select`, one after another: who lets go of each needs memory for few. Raises as `select`."""
@@ -150,7 +150,7 @@ class Session:
     def _work_out(self, needs: Sequence[Need]) -> dict[str, ProblemError]:
         """Let every host know these needs; returns the hosts that cannot be read."""
         # One call at a time: the next one finds the results, and no more hosts are decoded together than is meant.
-        with self._asking:
+        with self._work_out_lock:
             failures = {name: ProblemError(self._unreadable[name], 502) for name in self._abandoned_hosts()}
             # By name: whoever holds on to a host keeps its events in memory.
             missing = {name: [need for need in needs if not host.knows(need)] for name, host in self._hosts.items()}
@@ -183,13 +183,13 @@ class Session:
         if self.fits:
             return self._executor, len(self.hosts)
         files = self._files.values()
-        room = self._pool.room(max(file.size for file in files))
+        room = self._pool.capacity(max(file.size for file in files))
         # Credentials of a bucket may be known to this process alone.
-        workers = self._executor if any(file.url for file in files) else self._executor.in_passing(room)
+        workers = self._executor if any(file.url for file in files) else self._executor.for_results(room)
         return workers, len(self.hosts) if workers.remote else room
 
     def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
-        """Decode in threads, as many hosts together as fit in; where not all do, only those that lack something."""
+        """Decode in threads of this process: all hosts, or where not all fit into memory those that lack a need."""
         all_fit = self.fits
         jobs = {
             name: (name, needs, all_fit)
@@ -217,7 +217,7 @@ class Session:
 
     def _abandoned_hosts(self) -> set[str]:
         """Hosts that cost workers more than once: who asks again would lose more of them."""
-        return {name for name in self._unreadable if self._losses[name] >= _LOSSES}
+        return {name for name in self._unreadable if self._losses[name] >= _MOST_LOSSES}
 
     def _decode(self, host: Host) -> XSpace:
         name = host.name
@@ -262,10 +262,12 @@ class Session:
     def has_lost_hosts(self) -> bool:
         """Whether hosts are missing for reasons other than their files, so that asking again may find them."""
         abandoned = self._abandoned_hosts()
-        return any(problem.code in TRANSIENT for name, problem in self._unreadable.items() if name not in abandoned)
+        return any(
+            problem.code in TRANSIENT_CODES for name, problem in self._unreadable.items() if name not in abandoned
+        )
 
     def problems(self) -> list[Problem]:
-        """Of the hosts decoded so far, and of those that could not be."""
+        """The problems of hosts that are decoded so far, and why others could not be."""
         decoded = [host for host in list(self._hosts.values()) if host.is_known]
         return [*self._unreadable.values(), *(problem for host in decoded for problem in host.problems)]
 

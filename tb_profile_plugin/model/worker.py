@@ -61,10 +61,10 @@ def tables(
     where: str,
     progress: Callable[[str, float], None] = lambda phase, fraction: None,
 ) -> XSpace:
-    """The tables of a file's bytes, of which only those stay in memory in which texts stand."""
+    """The tables of a file's bytes; of these only blocks with texts stay in memory."""
     space = recognize.decode(content, where, progress)
     if not isinstance(content, Stream):
-        memory.give_back(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
+        memory.release_blocks(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
     return space
 
 

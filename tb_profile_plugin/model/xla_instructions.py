@@ -15,36 +15,38 @@ from ..runtime.regex import regex
 from .host import Host
 from .per_host import per_host
 
-_OTHERS = regex(r"[^A-Za-z0-9_]")
+_NOT_IN_KERNEL_NAMES = regex(r"[^A-Za-z0-9_]")
 """What names of instructions can have, and names of kernels cannot."""
 
 
 def instruction(host: Host, program: int, stated: str, kernel: str) -> str:
-    """Of one event: what it states, unless that is a graph and the kernel is named after an instruction."""
-    return _by_kernel(host, program).get(kernel, stated) if _is_graph(host, program, stated) else stated
+    """The instruction of one event: what it states, or where that is a graph, what the kernel is named after."""
+    return _instruction_by_kernel(host, program).get(kernel, stated) if _states_graph(host, program, stated) else stated
 
 
 def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
-    """(int64[events], texts): of each event of a plane, as a place among the texts; -1 where none is stated."""
+    """(int64[events], texts): the index among the texts of each event's instruction; -1 where none is stated."""
     column = plane.stat(vocabulary.HLO_OP)
-    answer, texts = column.spread_codes(len(plane.events))
+    answer, texts = column.codes_by_owner(len(plane.events))
     codes = column.codes[0]
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner]
     example, kind = combine(program, codes)
-    graph = [_is_graph(host, of, texts[code]) for of, code in zip(program[example], codes[example], strict=True)]
+    graph = [_states_graph(host, of, texts[code]) for of, code in zip(program[example], codes[example], strict=True)]
     launched = np.flatnonzero(np.array(graph, bool)[kind])
     events = column.owner[launched]
     example, kind = combine(kind[launched], plane.events.name[events])
     code_of = {text: code for code, text in enumerate(texts)}
     instruction_names = [
-        _by_kernel(host, int(program[i])).get(plane.names[plane.events.name[column.owner[i]]], texts[codes[i]])
+        _instruction_by_kernel(host, int(program[i])).get(
+            plane.names[plane.events.name[column.owner[i]]], texts[codes[i]]
+        )
         for i in launched[example].tolist()
     ]
     answer[events] = np.array([code_of.setdefault(text, len(code_of)) for text in instruction_names], np.int64)[kind]
     return answer, list(code_of)
 
 
-def _is_graph(host: Host, program: int, stated: str) -> bool:
+def _states_graph(host: Host, program: int, stated: str) -> bool:
     """Whether what is stated is known to be none of the program's instructions, or one that only calls others."""
     module, leaf = host.modules.get(int(program)), stated.rpartition("::")[2]
     if module is None or not leaf:
@@ -54,6 +56,6 @@ def _is_graph(host: Host, program: int, stated: str) -> bool:
 
 
 @per_host
-def _by_kernel(host: Host, program: int) -> dict[str, str]:
-    """Names of a program's instructions by those of kernels; of several with one name the first."""
-    return {_OTHERS.sub("_", name): name for name in reversed(host.modules[program].names)}
+def _instruction_by_kernel(host: Host, program: int) -> dict[str, str]:
+    """The program's instruction, by the name of the kernel that XLA makes of it; of several the first."""
+    return {_NOT_IN_KERNEL_NAMES.sub("_", name): name for name in reversed(host.modules[program].names)}

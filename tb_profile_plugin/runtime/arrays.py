@@ -1,7 +1,7 @@
-"""Types of arrays, named by their dtype; those with one dimension have no more in their name. And what
-numpy has, too, but first loads its masked arrays for, which nothing here uses.
+"""Types of arrays, named by their dtype and, unless they have one dimension, by their form.
 
-In a kernel's signature they are what it is compiled for (see `jit`).
+In a kernel's signature they are what it is compiled for (see `jit`). `distinct`, `quantile` and `median` do what
+numpy's own do, without the masked arrays that numpy loads for them.
 """
 
 from __future__ import annotations
@@ -33,22 +33,21 @@ Int = Any
 def distinct(values: Array) -> Array:
     """The values in ascending order, each once."""
     values = np.sort(values)
-    answer: Array = values[np.append(True, values[1:] != values[:-1])[: len(values)]]
-    return answer
+    return values[np.append(True, values[1:] != values[:-1])[: len(values)]]
 
 
 def quantile(values: Array, share: float) -> float:
-    """The number that such a share of them, 0–1, lies below, between two of them in proportion; there must be one."""
-    at = share * (len(values) - 1)
-    low, rest = int(at), at - int(at)
-    neighbours = [low, min(low + 1, len(values) - 1)]
-    one, next_ = np.partition(values, neighbours)[neighbours].tolist()
+    """The number below which this share (0–1) of the values lies, interpolated as numpy does; at least one value."""
+    position = share * (len(values) - 1)
+    index, fraction = int(position), position - int(position)
+    neighbours = [index, min(index + 1, len(values) - 1)]
+    low, high = np.partition(values, neighbours)[neighbours].tolist()
     # From the nearer of the two, as numpy does, so that roundings are the same.
-    return float(next_ - (next_ - one) * (1 - rest) if rest >= 0.5 else one + (next_ - one) * rest)
+    return float(high - (high - low) * (1 - fraction) if fraction >= 0.5 else low + (high - low) * fraction)
 
 
 def median(values: Array) -> float:
-    """The middle one of the numbers, or the mean of both middle ones; there must be one."""
+    """The middle one of the numbers, or the mean of both middle ones; at least one value."""
     middle = len(values) // 2
     ordered = np.partition(values, [middle - 1, middle] if len(values) > 1 else 0)
     return float(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)

@@ -1,7 +1,7 @@
 """Whether anybody still waits for what is being worked out; work that nobody waits for ends at its next checkpoint.
 
-What waits is known to whoever asked (`wanted_while`) and travels with the thread's context, so that nothing in between
-passes it on. Work that was not asked for by anybody who could go away, as in a script, is always wanted.
+Whoever asks says how to find that out (`wanted_while`); it travels with the thread's context, so that no function in
+between passes it on. Work in a script, where nobody can go away, is always wanted.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-Wanted = Callable[[], bool]
+IsWanted = Callable[[], bool]
 
-_wanted: ContextVar[Wanted] = ContextVar("wanted", default=lambda: True)
+_is_wanted: ContextVar[IsWanted] = ContextVar("wanted", default=lambda: True)
 
 
 class Cancelled(BaseException):
@@ -21,40 +21,40 @@ class Cancelled(BaseException):
 
 def check() -> None:
     """A checkpoint: raises `Cancelled` where nobody waits for this thread's work. Cheap; call it between phases."""
-    if not _wanted.get()():
+    if not _is_wanted.get()():
         raise Cancelled
 
 
 @contextmanager
-def wanted_while(wanted: Wanted) -> Iterator[None]:
-    """What this thread does inside is wanted while `wanted` says so."""
-    token = _wanted.set(wanted)
+def wanted_while(is_wanted: IsWanted) -> Iterator[None]:
+    """A context: what this thread does in it is wanted while `is_wanted` says so."""
+    token = _is_wanted.set(is_wanted)
     try:
         yield
     finally:
-        _wanted.reset(token)
+        _is_wanted.reset(token)
 
 
 class Waiters:
     """All who wait for one piece of work, whichever thread does it."""
 
     def __init__(self) -> None:
-        self._waiting: list[Wanted] = []
+        self._waiting: list[IsWanted] = []
 
     @contextmanager
-    def joined(self) -> Iterator[Wanted]:
-        """Wait with the others; what this thread does inside is done for all of them.
+    def join(self) -> Iterator[IsWanted]:
+        """A context in which this thread is one of them: what it does there is wanted while any of them waits.
 
-        Gives what tells whether this thread itself is still wanted.
+        Gives the function that tells whether this thread's own work is still wanted.
         """
-        wanted = _wanted.get()
-        self._waiting.append(wanted)
+        is_wanted = _is_wanted.get()
+        self._waiting.append(is_wanted)
         try:
-            with wanted_while(self.wanted):
-                yield wanted
+            with wanted_while(self.is_any_waiting):
+                yield is_wanted
         finally:
-            self._waiting.remove(wanted)
+            self._waiting.remove(is_wanted)
 
-    def wanted(self) -> bool:
-        """Whether one of them is there."""
-        return any(wanted() for wanted in list(self._waiting))
+    def is_any_waiting(self) -> bool:
+        """Whether any of them still waits."""
+        return any(is_wanted() for is_wanted in list(self._waiting))

@@ -1,4 +1,4 @@
-"""Which decoded captures stay in memory: the ones used last, as many as a limit allows."""
+"""Which decoded captures stay in memory: the last used ones, within a limit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 from .lru import Lru
 
-PER_BYTE = 6
+MEMORY_PER_BYTE = 6
 """Memory that a decoded capture takes with all that is derived from it, as a multiple of its bytes; measured."""
 DEFAULT_LIMIT = 3 << 30
 """Bytes, of a server."""
@@ -16,13 +16,13 @@ class DecodedPool:
     """Decoded captures by last use, shared by all sessions of a server; safe to use from many threads."""
 
     def __init__(self, limit: int):
-        """Keep about so many bytes; the newest capture is kept in any case."""
+        """Keep about ``limit`` bytes of memory in use; the newest capture is kept in any case."""
         self._limit = limit
         self._captures: Lru[Callable[[], None]] = Lru(limit, lambda evict: evict())
 
     def add(self, capture: Hashable, size: int, evict: Callable[[], None]) -> None:
         """Note that a capture of `size` bytes was decoded; others are evicted to make room."""
-        self._captures.put(capture, evict, size * PER_BYTE)
+        self._captures.put(capture, evict, size * MEMORY_PER_BYTE)
 
     def use(self, capture: Hashable) -> None:
         """Note that a capture is being used."""
@@ -32,10 +32,10 @@ class DecodedPool:
         """Evict a capture that is not needed any more."""
         self._captures.drop(capture)
 
-    def hold(self, size: int) -> bool:
-        """Whether captures of so many bytes together fit in."""
-        return size * PER_BYTE <= self._limit
+    def fits(self, size: int) -> bool:
+        """Whether captures of ``size`` bytes in all can stay decoded together."""
+        return size * MEMORY_PER_BYTE <= self._limit
 
-    def room(self, size: int) -> int:
-        """How many captures of so many bytes fit in together; one in any case."""
-        return max(1, self._limit // max(1, size * PER_BYTE))
+    def capacity(self, size: int) -> int:
+        """How many captures of ``size`` bytes each can stay decoded together; one in any case."""
+        return max(1, self._limit // max(1, size * MEMORY_PER_BYTE))

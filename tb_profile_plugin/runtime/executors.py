@@ -27,7 +27,7 @@ from .problems import ProblemError, problem_error
 from .regex import regex
 from .worker_process import ProcessEndedError, WorkerProcess, can_start
 
-TRANSIENT = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
+TRANSIENT_CODES = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""
 
 _SPEC = regex(r"(?P<kind>threads|processes)(?::(?P<count>[1-9]\d{0,3}))?|dask://(?P<address>[^/\s]+:\d+)/?")
@@ -41,8 +41,8 @@ Jobs = Mapping[str, tuple[Any, ...]]
 Outcomes = Generator[tuple[str, Result | ProblemError], None, None]
 
 
-def match(spec: str) -> re.Match[str]:
-    """The parts of a spec; raises `ProblemError` where it is not an executor."""
+def parse_spec(spec: str) -> re.Match[str]:
+    """Groups ``kind``, ``count``, ``address`` of a spec as `settings.EXECUTOR` has it; else raises `ProblemError`."""
     parts = _SPEC.fullmatch(spec)
     if not parts:
         remedy = Message("Use threads or processes, with a number if you like (processes:4), or dask://scheduler:8786.")
@@ -58,7 +58,7 @@ def executor(spec: str = "") -> HostExecutor:
     spec = spec or settings.read(settings.EXECUTOR)
     if not spec:
         return LocalCores()
-    parts = match(spec)
+    parts = parse_spec(spec)
     if parts["address"]:
         return ClusterExecutor(parts["address"])
     count = int(parts["count"] or 0)
@@ -72,14 +72,15 @@ class HostExecutor:
     """Whether the function runs outside of this process, so that what it takes and gives must be able to travel."""
 
     def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
-        """The results by host, as they come; a host whose function raised a `ProblemError`, or was lost, gives that.
+        """(host, result) as they come; in place of a result the `ProblemError` that the function raised, or that tells
+        why the host was lost.
 
-        In this process at most so many run at once, and what else they raise is raised.
+        In this process at most ``most`` run at once; any other exception is raised.
         """
         raise NotImplementedError
 
-    def in_passing(self, room: int) -> HostExecutor:
-        """Who works on hosts of which only results stay, where memory has room for so many hosts at once."""
+    def for_results(self, room: int) -> HostExecutor:
+        """The executor to use where only results stay, not hosts; memory has room for ``room`` hosts at once."""
         return self
 
     def close(self) -> None:
@@ -96,7 +97,7 @@ class LocalThreads(HostExecutor):
 
     def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
         """See `HostExecutor`; the next job starts when a result is taken."""
-        pool = _threads(self._count)
+        pool = _thread_pool(self._count)
         waiting = iter(jobs.items())
         room = min(most, self._count)
         running: dict[Future[Result], str] = {}
@@ -111,7 +112,7 @@ class LocalThreads(HostExecutor):
             while running:
                 future = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
                 name = running.pop(future)
-                yield name, _problem_or(future.result)
+                yield name, _result_or_problem(future.result)
                 start(1)
         finally:
             _cancel(running)
@@ -120,21 +121,21 @@ class LocalThreads(HostExecutor):
 
 
 @cache
-def _threads(count: int) -> Executor:
+def _thread_pool(count: int) -> Executor:
     return ThreadPoolExecutor(count, "hosts")
 
 
 class LocalCores(LocalThreads):
-    """Threads, or processes where of many hosts only results stay: the default."""
+    """The default: threads; processes where only the results of many hosts stay."""
 
-    def in_passing(self, room: int) -> HostExecutor:
+    def for_results(self, room: int) -> HostExecutor:
         """See `HostExecutor`."""
         count = min(self._count, room)
         return LocalProcesses(count) if count > 1 and can_start() else self
 
 
 class LocalProcesses(HostExecutor):
-    """Processes of this machine, while there are hosts; they also run side by side what needs the interpreter."""
+    """Processes of this machine, kept only while hosts are worked on; unlike threads they run Python side by side."""
 
     def __init__(self, count: int = 0):
         self._threads = LocalThreads(count)
@@ -142,26 +143,26 @@ class LocalProcesses(HostExecutor):
     def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
         """See `HostExecutor`; hosts over which a process ended are tried again, one at a time."""
         idle: SimpleQueue[WorkerProcess] = SimpleQueue()
-        work = partial(_in_process, idle, function)
-        again: list[str] = []
+        work = partial(_run_in_process, idle, function)
+        lost_hosts: list[str] = []
         try:
-            with closing(self._threads.outcomes(work, _named(jobs, jobs), most)) as outcomes:
+            with closing(self._threads.outcomes(work, _with_names(jobs, jobs), most)) as outcomes:
                 for name, outcome in outcomes:
                     if _is_worker_loss(outcome):
-                        again.append(name)
+                        lost_hosts.append(name)
                     else:
                         yield name, outcome
-            yield from self._threads.outcomes(work, _named(jobs, again), 1)
+            yield from self._threads.outcomes(work, _with_names(jobs, lost_hosts), 1)
         finally:
             while not idle.empty():
                 idle.get().close()
 
 
-def _named(jobs: Jobs, names: Iterable[str]) -> Jobs:
+def _with_names(jobs: Jobs, names: Iterable[str]) -> Jobs:
     return {name: (name, *jobs[name]) for name in names}
 
 
-def _in_process(
+def _run_in_process(
     idle: SimpleQueue[WorkerProcess], function: Callable[..., Result], name: str, *arguments: Any
 ) -> Result | ProblemError:
     """Done by an idle process or a new one; by this thread where none can be started."""
@@ -172,7 +173,7 @@ def _in_process(
             process = WorkerProcess()
         except OSError:
             return function(*arguments)
-    outcome = _settled(name, partial(process.call, function, *arguments))
+    outcome = _worker_outcome(name, partial(process.call, function, *arguments))
     if _is_worker_loss(outcome):
         process.close()
     else:
@@ -190,7 +191,7 @@ class ClusterExecutor(HostExecutor):
 
     def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
         """See `HostExecutor`; the scheduler gives the job of a lost worker to others."""
-        client = self._connected()
+        client = self._client_of_scheduler()
         pool = client.get_executor(pure=False)
         running = {pool.submit(function, *arguments): name for name, arguments in jobs.items()}
         try:
@@ -198,19 +199,12 @@ class ClusterExecutor(HostExecutor):
                 done, _ = wait(running, _PATIENCE_S, FIRST_COMPLETED)
                 for future in done:
                     name = running.pop(future)
-                    yield name, _settled(name, future.result)
+                    yield name, _worker_outcome(name, future.result)
                 if not (done or client.nthreads()):
                     break
             for name in running.values():
-                yield (
-                    name,
-                    _problem(
-                        "cluster_lost",
-                        Message("The cluster {address} has no worker.", address=self._address),
-                        _START,
-                        name,
-                    ),
-                )
+                message = Message("The cluster {address} has no worker.", address=self._address)
+                yield name, _problem("cluster_lost", message, _START_REMEDY, name)
         finally:
             _cancel(running)
 
@@ -221,7 +215,7 @@ class ClusterExecutor(HostExecutor):
         if client:
             client.close()
 
-    def _connected(self) -> Any:
+    def _client_of_scheduler(self) -> Any:
         try:
             from distributed import Client
         except ImportError as error:
@@ -241,13 +235,15 @@ class ClusterExecutor(HostExecutor):
             return self._client
 
 
-_START = Message("Start workers: dask worker scheduler:8786, in an environment with this package. Then try again.")
+_START_REMEDY = Message(
+    "Start workers: dask worker scheduler:8786, in an environment with this package. Then try again."
+)
 
 
-def _settled(name: str, result: Callable[[], Result]) -> Result | ProblemError:
-    """What came of a job outside of this process; whatever went wrong there leaves the other hosts alone."""
+def _worker_outcome(name: str, result: Callable[[], Result]) -> Result | ProblemError:
+    """The result of a job outside of this process; any failure there becomes a problem of this host alone."""
     try:
-        return _problem_or(result)
+        return _result_or_problem(result)
     except CancelledError:
         return _problem(
             "cluster_lost", Message("The connection to the scheduler was lost."), Message("Try again."), name
@@ -262,7 +258,7 @@ def _settled(name: str, result: Callable[[], Result]) -> Result | ProblemError:
         )
 
 
-def _problem_or(result: Callable[[], Result]) -> Result | ProblemError:
+def _result_or_problem(result: Callable[[], Result]) -> Result | ProblemError:
     try:
         return result()
     except ProblemError as error:

@@ -18,9 +18,9 @@ GROUP = "tb_profile_plugin.tools"
 logger = logging.getLogger(__name__)
 
 
-def loaded() -> Iterator[Any]:
+def tools() -> Iterator[Any]:
     """What the entry points stand for; one that cannot be imported is left out, and said in the log."""
-    for entry in _entries():
+    for entry in _entry_points():
         try:
             yield entry.load()
         except Exception as error:  # noqa: PERF203 - one that fails must not hide the others
@@ -28,10 +28,10 @@ def loaded() -> Iterator[Any]:
             logger.warning("The tool %s of %s cannot be loaded: %r", entry.name, entry.value, error)
 
 
-def code() -> list[tuple[object, ...]]:
-    """What tells these distributions' code from any other: versions, and the files of their packages."""
+def code_facts() -> list[tuple[object, ...]]:
+    """What changes with these distributions' code: their versions, and the files of their packages."""
     facts: list[tuple[object, ...]] = []
-    for entry in _entries():
+    for entry in _entry_points():
         facts.append((entry.name, entry.value, entry.dist.version if entry.dist else ""))
         spec = find_spec(entry.module.partition(".")[0])
         for folder in (spec.submodule_search_locations or [spec.origin or ""]) if spec else []:
@@ -57,7 +57,7 @@ def source_files(root: str) -> list[tuple[object, ...]]:
     return facts_of_files
 
 
-def _entries() -> list[EntryPoint]:
+def _entry_points() -> list[EntryPoint]:
     if not any(map(_may_have_tools, sys.path)):
         return []
     # Imports a mail reader, which takes longer than an answer that was kept.

@@ -14,13 +14,13 @@ Value = TypeVar("Value")
 class Lru(Generic[Value]):
     """A bounded mapping that drops the least recently used entries first; safe to use from many threads."""
 
-    def __init__(self, limit: float = math.inf, dropped: Callable[[Value], object] = lambda value: None):
+    def __init__(self, limit: float = math.inf, on_drop: Callable[[Value], object] = lambda value: None):
         """Hold entries that weigh at most `limit` together; the newest one is held however heavy it is.
 
-        `dropped` is called with each value that leaves, without any lock held.
+        `on_drop` is called with each value that leaves, without any lock held.
         """
         self._limit = limit
-        self._dropped = dropped
+        self._on_drop = on_drop
         self._weight = 0
         self._entries: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self._lock = threading.Lock()
@@ -42,15 +42,15 @@ class Lru(Generic[Value]):
             self._weight += weight
             while self._weight > self._limit and len(self._entries) > 1:
                 leaving += self._take(next(iter(self._entries)))
-        for dropped in leaving:
-            self._dropped(dropped)
+        for dropped_value in leaving:
+            self._on_drop(dropped_value)
 
     def drop(self, key: Hashable) -> None:
         """Let the value of a key leave, if there is one."""
         with self._lock:
             leaving = self._take(key)
         for value in leaving:
-            self._dropped(value)
+            self._on_drop(value)
 
     def items(self) -> list[tuple[Any, Value]]:
         """Keys and values, the least recently used first."""

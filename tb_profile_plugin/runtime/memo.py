@@ -8,14 +8,14 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar, overload
 
 from . import cancellation
-from .cancellation import Cancelled, Waiters, Wanted
+from .cancellation import Cancelled, IsWanted, Waiters
 from .lru import Lru
 
 Result = TypeVar("Result")
 
-_LOOK_S = 0.5
+_CHECK_S = 0.5
 """A thread that waits for another's work checks so often whether it is still wanted itself."""
-_NOTHING = object()
+_NO_RESULT = object()
 
 
 class _Work(Generic[Result]):
@@ -27,13 +27,13 @@ class _Work(Generic[Result]):
         self.result = Future[Result]()
         self.waiters = Waiters()
 
-    def awaited(self, wanted: Wanted) -> Result:
-        """The result, once it is there; raises what the work raised, or `Cancelled` once nobody wants it here."""
+    def wait_for_result(self, is_wanted: IsWanted) -> Result:
+        """The result, once it is there; raises what the work raised, or `Cancelled` once this thread is not wanted."""
         from concurrent.futures import wait
 
         try:
-            while not wait([self.result], _LOOK_S).done:
-                if not wanted():
+            while not wait([self.result], _CHECK_S).done:
+                if not is_wanted():
                     raise Cancelled
             return self.result.result()
         finally:
@@ -56,33 +56,35 @@ class Memo(Generic[Result]):
         self._running: dict[Hashable, _Work[Result]] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, compute: Callable[[], Result], lasting: Callable[[], bool] = lambda: True) -> Result:
+    def get(
+        self, key: Hashable, compute: Callable[[], Result], is_lasting: Callable[[], bool] = lambda: True
+    ) -> Result:
         """The result for a key: kept, awaited where another thread works on it, or computed here.
 
-        It is kept if `lasting`, asked once it is there, says so. A checkpoint.
+        It is kept if `is_lasting`, asked once it is there, says so. A checkpoint.
         """
         while True:
             with self._lock:
-                result = self._results.get(key, _NOTHING)
-                if result is not _NOTHING:
+                result = self._results.get(key, _NO_RESULT)
+                if result is not _NO_RESULT:
                     return result
                 work = self._running.get(key)
                 if work is None:
                     self._running[key] = _Work()
                     break
-            with work.waiters.joined() as wanted:
+            with work.waiters.join() as is_wanted:
                 try:
-                    return work.awaited(wanted)
+                    return work.wait_for_result(is_wanted)
                 except Cancelled:
                     # All who came earlier are gone: the work was given up just as this thread joined.
-                    if not wanted():
+                    if not is_wanted():
                         raise
                 finally:
                     del work
-        with self._running[key].waiters.joined():
-            return self._work(key, compute, lasting)
+        with self._running[key].waiters.join():
+            return self._compute(key, compute, is_lasting)
 
-    def _work(self, key: Hashable, compute: Callable[[], Result], lasting: Callable[[], bool]) -> Result:
+    def _compute(self, key: Hashable, compute: Callable[[], Result], is_lasting: Callable[[], bool]) -> Result:
         try:
             cancellation.check()
             result = compute()
@@ -94,7 +96,7 @@ class Memo(Generic[Result]):
             raise
         with self._lock:
             future = self._running.pop(key).result
-            if lasting():
+            if is_lasting():
                 self.put(key, result)
         future.set_result(result)
         return result
@@ -111,12 +113,12 @@ class Memo(Generic[Result]):
         """Keys and results that are kept."""
         return self._results.items()
 
-    def forget(self, of: Callable[[Any], bool]) -> None:
-        """Drop the results of those keys."""
-        for key in [key for key, _ in self._results.items() if of(key)]:
+    def forget(self, matches: Callable[[Any], bool]) -> None:
+        """Drop the results of the keys that match."""
+        for key in [key for key, _ in self._results.items() if matches(key)]:
             self._results.drop(key)
 
-    def running(self) -> list[Any]:
+    def running_keys(self) -> list[Any]:
         """Keys that are being worked on."""
         with self._lock:
             return list(self._running)

@@ -1,4 +1,4 @@
-"""How much memory captures may take: what the user says, else what the machine has; and letting go of it."""
+"""How much memory captures may take: what the user says, else what the machine has; and giving it back."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .problems import problem_error
 from .regex import regex
 
 _SIZE = regex(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-_UNKNOWN = 8 << 30
+_CGROUP_FILES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_DEFAULT_BYTES = 8 << 30
 """Where the system does not tell how much there is."""
 
 
@@ -41,18 +41,18 @@ def configured_limit() -> int:
 
 def limit() -> int:
     """Bytes that one capture may take while it is read and decoded."""
-    return configured_limit() or _machine()
+    return configured_limit() or _machine_bytes()
 
 
-def _machine() -> int:
+def _machine_bytes() -> int:
     """What this machine has, or the container that this process lives in."""
     sizes = []
     with suppress(AttributeError, ValueError, OSError):
         sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for path in _GROUPS:
+    for path in _CGROUP_FILES:
         with suppress(OSError, ValueError):
             sizes.append(int(path.read_text()))
-    return min(sizes, default=_UNKNOWN)
+    return min(sizes, default=_DEFAULT_BYTES)
 
 
 class Budget:
@@ -65,11 +65,11 @@ class Budget:
         self._lock = threading.Lock()
 
     def allows(self, size: int) -> bool:
-        """Whether so many bytes more would not be too much."""
+        """Whether ``size`` more bytes stay within the limit."""
         return self._used + size <= self._limit
 
     def take(self, size: int) -> None:
-        """Note so many bytes more, before they are taken; raises `ProblemError` (422) where that is too much."""
+        """Note ``size`` more bytes, before they are allocated; raises `ProblemError` (422) beyond the limit."""
         with self._lock:
             self._used += size
         if not self.allows(0):
@@ -83,7 +83,7 @@ class Budget:
             raise problem_error("too_large", message, remedy, self._where, status=422)
 
     def release(self, size: int) -> None:
-        """Note so many bytes less."""
+        """Note that ``size`` bytes are free again."""
         with self._lock:
             self._used -= size
 
@@ -92,8 +92,8 @@ BLOCK = 1 << 16
 """Bytes that are given back together: a page of memory, or several."""
 
 
-def give_back(content: Any, spans: Iterable[tuple[int, int]]) -> None:
-    """Let go of the memory of those spans of a file's bytes, which begin at blocks: they read as zeros then.
+def release_blocks(content: Any, spans: Iterable[tuple[int, int]]) -> None:
+    """Give the memory of these (begin, end) of a file's bytes back, which begin at a `BLOCK`; they read as zeros then.
 
     Only what `store.read` has read into memory of its own can be given back in parts.
     """
@@ -102,50 +102,50 @@ def give_back(content: Any, spans: Iterable[tuple[int, int]]) -> None:
             content.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
-def let_go() -> None:
+def trim_heap() -> None:
     """Give the memory of arrays that are gone back to the system, where the C library keeps it for later ones."""
-    if trim := _of_c_library("malloc_trim"):
+    if trim := _libc_function("malloc_trim"):
         trim(0)
 
 
-_SOON_S = 0.1
-_planned = threading.Lock()
-"""Held until it is let go as planned."""
+_TRIM_DELAY_S = 0.1
+_trim_planned = threading.Lock()
+"""Held from when `trim_heap_soon` plans to trim until that is done."""
 
 
-def let_go_soon() -> None:
-    """`let_go` in a tenth of a second, for who would ask often: the system takes long to give the same memory again."""
-    if _of_c_library("malloc_trim") and _planned.acquire(blocking=False):
-        timer = threading.Timer(_SOON_S, _let_go_as_planned)
+def trim_heap_soon() -> None:
+    """`trim_heap` in a tenth of a second, once for all who ask until then: memory given back is slow to get again."""
+    if _libc_function("malloc_trim") and _trim_planned.acquire(blocking=False):
+        timer = threading.Timer(_TRIM_DELAY_S, _trim_as_planned)
         timer.daemon = True
         timer.start()
 
 
-def _let_go_as_planned() -> None:
-    _planned.release()
-    let_go()
+def _trim_as_planned() -> None:
+    _trim_planned.release()
+    trim_heap()
 
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 """glibc's malloc.h."""
 
 
-def keep_for_later() -> None:
+def keep_freed_memory() -> None:
     """Let the C library keep the memory of arrays for later ones, where one capture after another needs as much."""
-    if set_option := _of_c_library("mallopt"):
+    if set_option := _libc_function("mallopt"):
         set_option(_M_MMAP_THRESHOLD, 32 << 20)
         set_option(_M_TRIM_THRESHOLD, 256 << 20)
 
 
-def share_pools() -> None:
-    """Let the C library deal from two pools, not one per thread: what many keep for themselves doubles memory."""
-    if set_option := _of_c_library("mallopt"):
+def limit_arenas() -> None:
+    """Let the C library allocate from two pools (arenas), not one per thread, which would double the memory in use."""
+    if set_option := _libc_function("mallopt"):
         set_option(_M_ARENA_MAX, 2)
 
 
 @cache
-def _of_c_library(function: str) -> Any:
-    """A function that only Linux's has; None elsewhere."""
+def _libc_function(function: str) -> Any:
+    """A function of Linux's C library; None elsewhere, and where that has none of the name."""
     import ctypes
 
     return getattr(ctypes.CDLL(None), function, None) if sys.platform == "linux" else None

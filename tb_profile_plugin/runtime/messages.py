@@ -45,7 +45,7 @@ class Message(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _message, (self.template, dict(self.arguments))
+        return _message_from, (self.template, dict(self.arguments))
 
     def in_language(self, language: str) -> str:
         """The text in a language; in English where its catalogue lacks it."""
@@ -53,7 +53,7 @@ class Message(str):
         return str(self) if translation is None else _filled(translation, self.arguments, language)
 
 
-def _message(template: str, arguments: Mapping[str, Any]) -> Message:
+def _message_from(template: str, arguments: Mapping[str, Any]) -> Message:
     return Message(template, **arguments)
 
 
@@ -66,22 +66,22 @@ def message_data(text: object) -> dict[str, Any] | None:
     """A message with arguments as plain data: its template, and its arguments by name, in which messages are such
     data, too; None for any other text, which says by itself all that there is.
     """
-    return _data(text) if isinstance(text, Message) and text.arguments else None
+    return _as_data(text) if isinstance(text, Message) and text.arguments else None
 
 
-def _data(value: Any) -> Any:
+def _as_data(value: Any) -> Any:
     if isinstance(value, Message):
         return {
             "template": value.template,
-            "arguments": {name: _data(content) for name, content in value.arguments.items()},
+            "arguments": {name: _as_data(content) for name, content in value.arguments.items()},
         }
     if isinstance(value, list | tuple):
-        return [_data(content) for content in value]
+        return [_as_data(content) for content in value]
     return value.item() if hasattr(value, "item") else value
 
 
 def message_of(data: Any) -> Any:
-    """What `message_data` made such data of."""
+    """The message or other value that `message_data` made this data of."""
     if isinstance(data, dict):
         return Message(data["template"], **{name: message_of(value) for name, value in data["arguments"].items()})
     return [message_of(value) for value in data] if isinstance(data, list) else data
@@ -150,8 +150,8 @@ def language() -> str:
 
 
 @contextmanager
-def speaking(code: str) -> Iterator[None]:
-    """What this thread says inside is in that language; in English where there is no such one."""
+def use_language(code: str) -> Iterator[None]:
+    """A context: what this thread says in it is in that language; in English where there is no such one."""
     token = _language.set(code if code in LANGUAGES else ENGLISH)
     try:
         yield
@@ -159,8 +159,8 @@ def speaking(code: str) -> Iterator[None]:
         _language.reset(token)
 
 
-def matching(wanted: Sequence[str]) -> str:
-    """The first language that is there of those that are wanted, e.g. ``ko_KR.UTF-8`` or ``zh-CN``; else English."""
+def best_language(wanted: Sequence[str]) -> str:
+    """The code of the first of these locales, e.g. ``ko_KR.UTF-8`` or ``zh-CN``, that `LANGUAGES` has; else English."""
     codes = (name.replace("_", "-").partition("-")[0].partition(".")[0].lower() for name in wanted)
     return next((code for code in codes if code in LANGUAGES), ENGLISH)
 
@@ -248,13 +248,14 @@ def _filled(template: str, arguments: Mapping[str, Any], language: str) -> str:
     if not arguments:
         return template
     parts = (part if isinstance(part, str) else _filled_slot(part, arguments, language) for part in _parts(template))
-    return reduce(_junction, parts) if language in _SPACED else "".join(parts)
+    return reduce(_with_space, parts) if language in _WITHOUT_SPACES else "".join(parts)
 
 
-_SPACED = frozenset({"ja", "zh"})
+_WITHOUT_SPACES = frozenset({"ja", "zh"})
+"""Languages that put no spaces between words, only beside Latin letters."""
 
 
-def _junction(left: str, right: str) -> str:
+def _with_space(left: str, right: str) -> str:
     """Two stretches of a text in Japanese or Chinese: a space stands between their letters and Latin ones or digits,
     none between their own or beside their marks.
     """

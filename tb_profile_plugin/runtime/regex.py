@@ -8,7 +8,7 @@ from typing import Any, AnyStr, cast
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`; what is wrong with a pattern is told by its first use."""
-    return cast("re.Pattern[AnyStr]", _Late(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))
 
 
 def without_end(pattern: re.Pattern[str], text: str) -> str:
@@ -20,7 +20,7 @@ def without_end(pattern: re.Pattern[str], text: str) -> str:
     return text[: last.start()] if last and last.end() == len(text) else text
 
 
-class _Late:
+class _LazyPattern:
     def __init__(self, *arguments: Any):
         self._arguments = arguments
 

@@ -33,7 +33,7 @@ LANGUAGE = "TB_PROFILE_LANG"
 """Language of texts in a terminal: ``en``, ``ko``, ``ja`` or ``zh``; not set, the system's."""
 KERNELS = "TB_PROFILE_KERNELS"
 """How kernels run (see `jit`), and no other way: ``native``, ``numba`` or ``python``; not set, the first there is."""
-SHORT = "short"
+LITTLE_WORK = "short"
 """One more value of it, for little work: the library, or else plain Python, which is done before numba is loaded."""
 
 
@@ -56,7 +56,7 @@ _SMALL_BYTES = 500_000
 """Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
 
 
-def expect(size: int, packed: bool) -> None:
-    """Say how many bytes of captures one command is about to decode, before anything is imported that does it."""
-    if size < _SMALL_BYTES and not packed:
-        os.environ.setdefault(KERNELS, SHORT)
+def choose_kernels(size: int, is_compressed: bool) -> None:
+    """Set `KERNELS` by the bytes of captures that one command will decode, before modules with kernels are imported."""
+    if size < _SMALL_BYTES and not is_compressed:
+        os.environ.setdefault(KERNELS, LITTLE_WORK)

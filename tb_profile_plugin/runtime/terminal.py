@@ -34,7 +34,7 @@ def cells(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """The text with spaces to so many columns; below 0 with spaces before it."""
+    """The text filled up with spaces to ``width`` columns; to the left of it where that is below 0."""
     spaces = " " * (abs(width) - cells(text))
     return spaces + text if width < 0 else text + spaces
 
@@ -46,7 +46,7 @@ _PIECES = regex(
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most so many columns, where no word is longer."""
+    """The text in lines of at most ``width`` columns, unless a word is longer."""
     lines = [""]
     for piece in _PIECES.findall(text):
         if cells(lines[-1] + piece) > width and lines[-1]:

@@ -67,7 +67,7 @@ class WorkerProcess:
         result, failure = pickle.loads(self._receive())
         if failure:
             raise failure
-        return result  # type: ignore[no-any-return]
+        return result
 
     def _receive(self) -> bytes:
         assert self._process.stdout
@@ -85,7 +85,7 @@ class WorkerProcess:
 
 def serve() -> None:
     """Answer the questions of the process that started this one, until it has no more."""
-    memory.keep_for_later()
+    memory.keep_freed_memory()
     # What is printed meanwhile is no answer.
     with os.fdopen(os.dup(1), "wb") as answers, suppress(EOFError, OSError):
         os.dup2(2, 1)

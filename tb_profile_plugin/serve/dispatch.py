@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from werkzeug.wrappers import Request, Response
 
 from ..runtime import cancellation
-from ..runtime.messages import Message, speaking
+from ..runtime.messages import Message, use_language
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.terminal import printable
 from ..store import Logdir
@@ -65,7 +65,7 @@ class Dispatcher:
         # A request noted in the `environ` that it holds would be a cycle, and live until the garbage collector runs.
         request = Request(environ, populate_request=False)
         client = Client(environ)
-        with speaking(request.args.get(LANGUAGE, "")):
+        with use_language(request.args.get(LANGUAGE, "")):
             try:
                 with cancellation.wanted_while(client.is_waiting):
                     response = self._answer(request)

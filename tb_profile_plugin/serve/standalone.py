@@ -42,7 +42,7 @@ def serve(
     `ProblemError` where it cannot listen at the address.
     """
     host = address.host
-    memory.share_pools()
+    memory.limit_arenas()
     app = App(Logdir(spec), "", hide_capture, HostGate(host, address.names), keep, executor)
     try:
         server = create_server(app, host, address.port)

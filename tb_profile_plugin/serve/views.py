@@ -15,7 +15,7 @@ from ..store.result_cache import ResultCache
 if TYPE_CHECKING:
     from ..model.host import Host
     from ..model.session import Session
-    from ..timeline.view import View
+    from ..timeline.host_view import HostView
 
 WORTH_BYTES = 8 << 20
 """Smaller captures are decoded too fast for anybody to notice, so that their views are not kept."""
@@ -32,15 +32,15 @@ class Views:
 
     def __init__(self, results: ResultCache):
         self._results = results
-        self._mapped: Lru[View] = Lru(_MOST_MAPPED)
+        self._mapped: Lru[HostView] = Lru(_MOST_MAPPED)
         # The view of a decoded host costs nothing more.
         self._decoded: WeakValueDictionary[StoredFile, Host] = WeakValueDictionary()
         self._writing: set[StoredFile] = set()
         self._lock = threading.Lock()
 
-    def views_of(self, session: Session, name: str) -> list[View]:
+    def views_of(self, session: Session, name: str) -> list[HostView]:
         """The view of that host, or of all that can be read; raises `ProblemError` as `Session.select` does."""
-        from ..timeline.view import view
+        from ..timeline.host_view import view_of_host
 
         files = {file.host: file for file in session.stored.files}
         wanted = [files[name]] if name in files else list(files.values())
@@ -52,11 +52,11 @@ class Views:
         views = []
         for host in session.select(name):
             self._decoded[files[host.name]] = host
-            views.append(view(host))
+            views.append(view_of_host(host))
             self._write_later(session.stored, files[host.name], host)
         return views
 
-    def _one_by_one(self, session: Session, files: Sequence[StoredFile]) -> Iterator[View]:
+    def _one_by_one(self, session: Session, files: Sequence[StoredFile]) -> Iterator[HostView]:
         """Views of one host after another that hold none of its events, so that these need not stay in memory.
 
         Hosts that cannot be read are left out; raises `ProblemError` where none can.
@@ -74,34 +74,34 @@ class Views:
             has_view = True
             yield view
 
-    def _stored_view(self, stored: StoredSession, file: StoredFile, host: Host) -> View:
+    def _stored_view(self, stored: StoredSession, file: StoredFile, host: Host) -> HostView:
         """The view written to the result cache and mapped from there, or a copy in memory where there is no cache."""
         from ..timeline.details import kinds
-        from ..timeline.view import slab_pieces, view, view_of_slab
+        from ..timeline.host_view import slab_pieces, view_of_host, view_of_slab
 
         # Kinds of arrows, worked out now, stay known of the host when its events are gone.
         kinds(host)
-        full_view = view(host)
+        full_view = view_of_host(host)
         if self._results.enabled:
             self._results.write(stored._replace(files=(file,)), slab_pieces(full_view), _QUESTION)
         mapped_view = self._map(stored, file)
         return mapped_view or view_of_slab(memoryview(b"".join(slab_pieces(full_view))))
 
-    def _known_view(self, stored: StoredSession, file: StoredFile) -> View | None:
+    def _known_view(self, stored: StoredSession, file: StoredFile) -> HostView | None:
         """The view of a host that is decoded or whose view is kept; None for others."""
-        from ..timeline.view import view
+        from ..timeline.host_view import view_of_host
 
         host = self._decoded.get(file)
         if host is not None:
-            return view(host)
-        mapped_view: View | None = self._mapped.get(file)
+            return view_of_host(host)
+        mapped_view: HostView | None = self._mapped.get(file)
         if mapped_view or file.size < WORTH_BYTES:
             return mapped_view
         return self._map(stored, file)
 
-    def _map(self, stored: StoredSession, file: StoredFile) -> View | None:
+    def _map(self, stored: StoredSession, file: StoredFile) -> HostView | None:
         """The view as the result cache keeps it; None where it does not."""
-        from ..timeline.view import view_of_slab
+        from ..timeline.host_view import view_of_slab
 
         slab = self._results.map(stored._replace(files=(file,)), _QUESTION)
         if slab is None:
@@ -121,10 +121,10 @@ class Views:
         writer.start()
 
     def _write(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
-        from ..timeline.view import slab_pieces, view
+        from ..timeline.host_view import slab_pieces, view_of_host
 
         try:
-            self._results.write(stored._replace(files=(file,)), slab_pieces(view(host)), _QUESTION)
+            self._results.write(stored._replace(files=(file,)), slab_pieces(view_of_host(host)), _QUESTION)
         finally:
             with self._lock:
                 self._writing.discard(file)

@@ -330,19 +330,19 @@ class Workspace:
 
     def computing(self, session: Session) -> list[str]:
         """Names of the tools that are being worked out for a session."""
-        running = [key for key in self._results.running() if isinstance(key, _Key)]
+        running = [key for key in self._results.running_keys() if isinstance(key, _Key)]
         return sorted({key.tool for key in running if key.stored == session.stored})
 
     def busy(self, session: Session) -> bool:
         """Whether any request about a session is being worked on."""
-        small = [key for key in self._small_results.running() if _session_of_key(key) == session.stored]
+        small = [key for key in self._small_results.running_keys() if _session_of_key(key) == session.stored]
         return bool(small or self.computing(session))
 
 
 def _import_decoder() -> None:
     # Whoever needs the decoder imports it, too, and gets the error.
     with suppress(Exception):
-        import_module("..timeline.view", __package__)
+        import_module("..timeline.host_view", __package__)
 
 
 def _memory_bytes(result: bytes) -> int:

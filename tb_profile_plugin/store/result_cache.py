@@ -134,4 +134,4 @@ def _undamaged_body(path: Path, content: memoryview) -> memoryview | None:
 def _code_digest() -> str:
     """Differs for any other code: by its version, and by the files themselves, for those who change them."""
     own = extensions.source_files(str(Path(__file__).parent.parent))
-    return cache.digest_of((__version__, *sorted(own, key=repr), *extensions.code()))
+    return cache.digest_of((__version__, *sorted(own, key=repr), *extensions.code_facts()))

@@ -13,7 +13,7 @@ MOST_NAMES = 1_000
 """Steps that a page can offer."""
 
 
-class Steps(NamedTuple):
+class StepTimes(NamedTuple):
     """The steps of one side, in order of time; times are ps since its first event."""
 
     begin: Sequence[int]
@@ -29,17 +29,16 @@ class Steps(NamedTuple):
         lengths = [self.end[i] - self.begin[i] for i in indices]
         return indices[lengths.index(median_low(lengths))]
 
-    def at(self, index: int) -> int:
-        """The index itself; raises `ProblemError` where there is no such step."""
+    def check_index(self, index: int) -> None:
+        """Raise `ProblemError` where there is no step of this index."""
         if not 0 <= index < len(self.begin):
             message = Message("There is no step at place {index}.", index=index)
             raise problem_error(
                 "bad_parameter", message, Message("There are {count}, from 0 on.", count=len(self.begin)), "step"
             )
-        return index
 
 
-class Aligned(NamedTuple):
+class Alignment(NamedTuple):
     """Which step lies over which; both are None where one side has none."""
 
     step: int | None
@@ -49,35 +48,26 @@ class Aligned(NamedTuple):
     text: str
 
 
-def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int | None = None) -> Aligned:
+def align(here: StepTimes, there: StepTimes, step: int | None = None, base_step: int | None = None) -> Alignment:
     """Align two sides by these steps (indices).
 
     A step that is not given is the typical one; in the baseline the one of the same name, if it has one. Raises
     `ProblemError` for an index without a step.
     """
-    index = here.typical() if step is None else here.at(step)
-    if base_step is not None:
-        base_index: int | None = there.at(base_step)
-    elif step is not None and here.name[step] in there.name:
-        base_index = list(there.name).index(here.name[step])
-    else:
-        base_index = there.typical()
-    if index is None or base_index is None:
-        lacking = "both" if index is base_index else "here" if index is None else "base"
-        return Aligned(
-            None,
-            None,
-            0,
-            Message(
-                "No step was found {lacking, select, both {on either side} here {here} other {in the baseline}}; "
-                "both are aligned by their first events.",
-                lacking=lacking,
-            ),
+    for steps, index in ((here, step), (there, base_step)):
+        if index is not None:
+            steps.check_index(index)
+    if base_step is None and step is not None and here.name[step] in there.name:
+        base_step = list(there.name).index(here.name[step])
+    step = here.typical() if step is None else step
+    base_step = there.typical() if base_step is None else base_step
+    if step is None or base_step is None:
+        lacking = "both" if step is base_step else "here" if step is None else "base"
+        message = Message(
+            "No step was found {lacking, select, both {on either side} here {here} other {in the baseline}}; "
+            "both are aligned by their first events.",
+            lacking=lacking,
         )
-    offset = there.begin[base_index] - here.begin[index]
-    return Aligned(
-        index,
-        base_index,
-        offset,
-        Message("{name} is aligned with {base} of the baseline.", name=here.name[index], base=there.name[base_index]),
-    )
+        return Alignment(None, None, 0, message)
+    text = Message("{name} is aligned with {base} of the baseline.", name=here.name[step], base=there.name[base_step])
+    return Alignment(step, base_step, there.begin[base_step] - here.begin[step], text)

@@ -1,4 +1,4 @@
-"""Stats of many events as plain data: what single look-ups are too slow for."""
+"""Stats of many events at once as plain data, for exports: looking each event's up takes too long."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..runtime.jit import jit
 HIDDEN = frozenset({"_pt", "_p", "_ct", "_c", "_r", "_a", "flow", "group_id"})
 """Stats that say nothing by themselves: links and steps are shown as what they are."""
 
-_LONGEST = 10_000
-"""Bytes of a text that are shown."""
+_TEXT_BYTES = 10_000
+"""Bytes of a text that are shown at most."""
 
 
 class Args:
@@ -27,14 +27,15 @@ class Args:
         self._texts = plane.stat_metadata.text.all
         self._rows = plane.stat_metadata.rows
 
-    def of(self, rows: Array) -> list[dict[str, Any]]:
+    def of_events(self, rows: Array) -> list[dict[str, Any]]:
         """The args of some events: numbers and text; bytes, and what stands for links, are left out."""
         stats = self._stats
         low, high = stats.first[rows], stats.first[rows + 1]
         counts = high - low
-        at = np.arange(counts.sum()) + np.repeat(low - (np.cumsum(counts) - counts), counts)
-        values = self._values(at)
-        names = [self._names[name] for name in stats.name[at].tolist()]
+        # The rows of all their stats, event after event.
+        stat_rows = np.arange(counts.sum()) + np.repeat(low - (np.cumsum(counts) - counts), counts)
+        values = self._values(stat_rows)
+        names = [self._names[name] for name in stats.name[stat_rows].tolist()]
         answer = []
         start = 0
         for count in counts.tolist():
@@ -44,11 +45,11 @@ class Args:
             start = stop
         return answer
 
-    def _values(self, at: Array) -> list[Any]:
+    def _values(self, stat_rows: Array) -> list[Any]:
         """The values of these rows of the stats; None for bytes."""
-        kind, value = self._stats.kind[at], self._stats.value[at]
-        begin, end = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
-        spans(self._stats.buffer, kind, value, begin, end)
+        kind, value = self._stats.kind[stat_rows], self._stats.value[stat_rows]
+        begin, end = np.zeros((2, len(stat_rows)), np.int64)
+        text_spans(self._stats.buffer, kind, value, begin, end)
         raw = self._stats.buffer.data
         floats = value.view(np.float64).tolist()
         answer: list[Any] = []
@@ -62,14 +63,14 @@ class Args:
             elif kind_of_value == kinds.REF:
                 answer.append(self._texts[self._rows.get(number, 0)])
             elif kind_of_value == kinds.TEXT:
-                answer.append(bytes(raw[begin[i] : min(end[i], begin[i] + _LONGEST)]).decode("utf-8", "replace"))
+                answer.append(bytes(raw[begin[i] : min(end[i], begin[i] + _TEXT_BYTES)]).decode("utf-8", "replace"))
             else:
                 answer.append(None)
         return answer
 
 
 @jit
-def spans(buffer: U8, kind: U8, value: I64, begin: I64, end: I64) -> None:
+def text_spans(buffer: U8, kind: U8, value: I64, begin: I64, end: I64) -> None:
     """Fill ``begin`` and ``end`` (int64[n]): where the bytes of the texts among the values stand in the buffer."""
     for i in range(len(kind)):
         if kind[i] == kinds.TEXT:

@@ -28,7 +28,7 @@ class Limits(NamedTuple):
     slices: int
     """Slices of all lanes; where there are more, neighbours are merged."""
     work_only: bool = False
-    """Whether of devices only the lanes that hold their work are shown, not those that sum it up."""
+    """Whether devices show only the lanes that hold their work, not lanes derived from it (steps, modules)."""
 
 
 @dataclass(frozen=True)
@@ -43,23 +43,23 @@ class BusyLane:
     rows: int
 
 
-def busiest(of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
-    """Lanes in their order: those of which the first row is busiest, devices' before threads; times in ps."""
-    lanes = _busiest_lanes(of, begin, end, width, limits)
+def busiest(lanes_of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
+    """The lanes whose first row is busiest between two moments (ps), devices before threads, as they are ordered."""
+    lanes = _busiest_lanes(lanes_of, begin, end, width, limits)
     while sum(len(lane.slices.row) for lane in lanes) > limits.slices and width > 1:
         width //= 2
-        lanes = _busiest_lanes(of, begin, end, width, limits)
+        lanes = _busiest_lanes(lanes_of, begin, end, width, limits)
     return lanes
 
 
-def _busiest_lanes(of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
+def _busiest_lanes(lanes_of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
     candidates: list[tuple[int, BusyLane]] = []
     lane_index = 0
-    for section in of.sections:
+    for section in lanes_of.sections:
         work = _work_kind(section) if limits.work_only and section.kind == "device" else ""
         for lane in section.lanes:
             if lane.kind != COUNTER and work in ("", lane.kind) and len(lane):
-                slices = of.slices([(lane_index, limits.rows)], begin, end, width)
+                slices = lanes_of.slices([(lane_index, limits.rows)], begin, end, width)
                 inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
                 busy = int(inside[slices.row == 0].sum())
                 if busy > 0:
@@ -94,21 +94,17 @@ def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
     """
     host_timeline, idle_timeline = timeline(host), why_timeline(host)
     busy_lanes = busiest(host_timeline, begin, end, width, _GLANCE_LIMITS)
-    idle = []
+    with_busy_lane: list[BusyLane] = []
+    without_busy_lane: list[BusyLane] = []
     for lane_index, device in idle_lanes(idle_timeline):
         slices = idle_timeline.slices([(lane_index, 1)], begin, end, width)
         has_busy_lane = any(lane.title.startswith(f"{vocabulary.DEVICE}{device} ") for lane in busy_lanes)
         if len(slices.row):
-            idle.append(
-                (
-                    not has_busy_lane,
-                    BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", slices, 1),
-                )
-            )
-    glance_lanes = [*(lane for _, lane in sorted(idle, key=lambda candidate: candidate[0])[:_IDLE_LANES]), *busy_lanes]
-    numbers = distinct(
-        np.concatenate([np.empty(0, np.int64), *(lane.slices.name.astype(np.int64) for lane in glance_lanes)])
-    )
+            lane = BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", slices, 1)
+            (with_busy_lane if has_busy_lane else without_busy_lane).append(lane)
+    glance_lanes = [*[*with_busy_lane, *without_busy_lane][:_IDLE_LANES], *busy_lanes]
+    name_numbers = [lane.slices.name.astype(np.int64) for lane in glance_lanes]
+    numbers = distinct(np.concatenate([np.empty(0, np.int64), *name_numbers]))
     lanes = [
         {
             "title": lane.title,

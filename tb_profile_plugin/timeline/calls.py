@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -12,13 +12,12 @@ from ..analysis.call_tree import Calls, CallTree, call_tree, joined, nesting
 from ..formats.columns import vocabulary
 from ..model.devices.allocations import allocations, has_allocations
 from ..model.host import Host
-from ..model.lanes import COUNTER, Lane
+from ..model.lanes import COUNTER
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
 from ..runtime.regex import regex
-from .rows import Rows, window
-from .selection import Area
-from .tiles import timeline
+from .selection import Area, row_ranges
+from .tiles import Timeline, timeline
 
 TIME, DEVICE, IDLE, BYTES = "time", "device", "idle", "bytes"
 _STEP_NUMBER = regex(r"#[0-9]+$")
@@ -28,11 +27,11 @@ WEIGHTS = {
     IDLE: (Message("Idle time caused"), "ps"),
     BYTES: (Message("Memory allocated"), "bytes"),
 }
-"""What calls are weighed by: label and unit."""
+"""What calls are weighed by: label and unit of each."""
 
 
 def weights(host: Host) -> list[str]:
-    """Those of `WEIGHTS` that the capture tells of."""
+    """The keys of `WEIGHTS` for which the capture has data."""
     has_device = any(bool((work.launch >= 0).any()) for work in device_work(host))
     return [TIME, *((DEVICE, IDLE) if has_device else ()), *((BYTES,) if has_allocations(host) else ())]
 
@@ -66,48 +65,47 @@ def calls_of_threads(host: Host, weight: str = TIME) -> CallTree:
 
 
 def _line_tree(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str, numbered: bool) -> CallTree:
+    """`selected_calls` of areas whose lanes are made of one line."""
     host_timeline = timeline(host)
-    columns = []
-    for area in areas:
-        lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
-        at = _positions(lane, rows, area, begin, end)
-        columns.append((lane.begin[at], lane.end[at], lane.name_of[at] + np.int64(lane.name_base), lane.events(at)))
-    starts, ends, name, event = (np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True))
-    order = np.lexsort((event, -ends, starts))
-    starts, ends, name, event = starts[order], ends[order], name[order], event[order]
-    numbers, number = np.unique(name, return_inverse=True)
-    short_names = host_timeline.short_names
-    texts = [
-        short_names.get(matching_name) or _path_name(host_timeline.names[matching_name])
-        for matching_name in numbers.tolist()
-    ]
-    text_index = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    number = np.array([text_index[text] for text in texts], np.int64)[number.ravel()]
-    calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), number)
+    starts, ends, name, event = _events_in(host_timeline, areas, begin, end)
+    text_of_name, texts = _path_names(host_timeline, name)
+    calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), text_of_name)
     nested = nesting(calls)
     weight_of_call = nested.own
     if weight != TIME:
-        is_counted = (starts >= begin) & (starts < end) & (event < len(host.trace))
-        weight_of_call = np.where(
-            is_counted, _WEIGHT_OF_EVENT[weight](host)[np.where(is_counted, event, 0)] if len(host.trace) else 0, 0
-        )
+        # Events beyond the trace are derived from others, which count themselves.
+        counted = np.flatnonzero((starts >= begin) & (starts < end) & (event < len(host.trace)))
+        weight_of_call = np.zeros(len(event), np.int64)
+        weight_of_call[counted] = _WEIGHT_OF_EVENT[weight](host)[event[counted]]
     first = host_timeline.lanes[areas[0].lane]
     title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail if numbered else "")))
-    return call_tree(calls, nested, weight_of_call, list(text_index), [title])
+    return call_tree(calls, nested, weight_of_call, texts, [title])
 
 
-def _positions(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> Array:
-    """int64[k]: positions in the lane of the area's events that overlap the time."""
-    parts = [np.empty(0, np.int64)]
-    for row in range(area.low, min(area.high, len(rows))):
-        part = int(rows.first[row]), int(rows.first[row + 1])
-        low, high = window(lane.begin, lane.end, rows.order, *part, begin, end)
-        parts.append(rows.order[low:high].astype(np.int64))
-    return np.concatenate(parts)
+def _events_in(host_timeline: Timeline, areas: Sequence[Area], begin: int, end: int) -> Iterator[Array]:
+    """int64[n] begin (ps), end (ps), number of the name, event: of the events that overlap the time, outer first."""
+    columns = []
+    for area in areas:
+        lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
+        ranges = row_ranges(lane, rows, area, begin, end)
+        at = np.concatenate([np.empty(0, np.int64), *(rows.order[part].astype(np.int64) for part in ranges)])
+        columns.append((lane.begin[at], lane.end[at], lane.name_of[at] + np.int64(lane.name_base), lane.events(at)))
+    starts, ends, name, event = (np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True))
+    order = np.lexsort((event, -ends, starts))
+    return (column[order] for column in (starts, ends, name, event))
+
+
+def _path_names(host_timeline: Timeline, name: Array) -> tuple[Array, list[str]]:
+    """(int64[n], distinct texts): which text stands in a call's path for each name, given by its number."""
+    numbers, index = np.unique(name, return_inverse=True)
+    short_names = host_timeline.short_names
+    texts = [short_names.get(number) or _path_name(host_timeline.names[number]) for number in numbers.tolist()]
+    text_index = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    return np.array([text_index[text] for text in texts], np.int64)[index.ravel()], list(text_index)
 
 
 def _path_name(name: str) -> str:
-    """Without the sign of Python's frames, and without the number of a step: all steps are calls of one path."""
+    """The name without the sign of Python's frames and the number of a step, so that all steps have one path."""
     return _STEP_NUMBER.sub("", name.removeprefix(vocabulary.PYTHON_FRAME))
 
 

@@ -17,7 +17,7 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..runtime.arrays import Array
 from .args import Args
-from .details import word
+from .details import kind_name
 from .rows import is_nested
 from .tiles import timeline
 
@@ -118,7 +118,7 @@ class _Writer:
         if self._columns and lane.kind != COUNTER:
             slices = self._timeline.slices([(lane_index, 0)], self._begin, self._end, self._columns)
             events = slices.event.astype(np.int64)
-            at = events - lane.first if lane.some is None else np.searchsorted(lane.some, events)
+            at = events - lane.first if lane.numbers is None else np.searchsorted(lane.numbers, events)
             return np.sort(at)
         return np.flatnonzero((lane.end >= self._begin) & (lane.begin <= self._end)) if len(rows) else rows.order
 
@@ -149,7 +149,7 @@ class _Writer:
             return [{}] * len(at)
         plane = self._host.space.planes[section.plane]
         rows = lane.events(at) - int(self._host.trace.first[section.plane])
-        answer = Args(plane).of(rows)
+        answer = Args(plane).of_events(rows)
         for args, name in zip(answer, plane.events.name[rows].tolist(), strict=True):
             if plane.display_names[name] != plane.names[name]:
                 args["long_name"] = plane.names[name][:10_000]
@@ -175,7 +175,11 @@ class _Writer:
             for phase, event, lane_index in (("s", source, lane_indices[0]), ("f", target, lane_indices[1])):
                 process, thread = self._process_and_thread[lane_index]
                 entry = {"ph": phase, "id": self._base << 40 | number, "pid": process, "tid": thread}
-                entry |= {"name": word(kind), "cat": word(kind), "ts": (int(trace.begin[event]) - self._zero) / 1e6}
+                entry |= {
+                    "name": kind_name(kind),
+                    "cat": kind_name(kind),
+                    "ts": (int(trace.begin[event]) - self._zero) / 1e6,
+                }
                 yield {**entry, "bp": "e"} if phase == "f" else entry
 
 

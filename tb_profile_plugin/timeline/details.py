@@ -28,18 +28,14 @@ from ..runtime.regex import regex
 from .args import HIDDEN
 from .tiles import HostTimeline, timeline
 
-_KINDS = {
+_LINK_WORDS = {
     0: Message("producer and consumer"),
-    1: Message("producer and consumer"),
     2: Message("function and executor"),
-    3: "TFRT",
-    4: Message("batching"),
+    **dict.fromkeys((3, 7), "TFRT"),
+    **dict.fromkeys((4, 6, 10), Message("batching")),
     5: "PjRt",
-    6: Message("batching"),
-    7: "TFRT",
     8: Message("TPU embedding"),
     9: Message("launch"),
-    10: Message("batching"),
     11: Message("TPU stream"),
     12: Message("TPU launch"),
     13: "Pathways",
@@ -51,12 +47,12 @@ _KINDS = {
     RUN: Message("run of a program"),
     GRADIENT: Message("forward and backward"),
 }
-"""Words for the kinds of links (TensorFlow's context types, and those that are found without ids)."""
+"""Words for the kinds of links (TensorFlow's context types, and those that are found without ids); others are as 0."""
 
-_FRAME = regex(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
-_LIMIT = 200
+_PYTHON_FRAME = regex(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
+_MOST_ARROWS = 200
 """Arrows to an event, and from it, that are listed."""
-_LONG = 20_000
+_MOST_CHARACTERS = 20_000
 """Characters of a text that are shown."""
 
 
@@ -90,12 +86,17 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
         return answer
     plane, index = host.trace.plane_of(event)
     full = plane.names[int(plane.events.name[index])]
-    args = _args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
+    args = _plain_args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
     if impossible(parse_launch(str(args.get(vocabulary.KERNEL_DETAILS, ""))), vendor(plane.facts())):
         del args[vocabulary.KERNEL_DETAILS]
-    answer |= {"full_name": full[:_LONG], "args": args, "source": _source(full, args), "op": _op(host, full, args)}
+    answer |= {
+        "full_name": full[:_MOST_CHARACTERS],
+        "args": args,
+        "source": _source_text(full, args),
+        "op": _op_text(host, full, args),
+    }
     answer |= callers(host, event)._asdict()
-    answer["own"] = _own(host, event)
+    answer["own"] = _self_ps(host, event)
     group = int(host.with_steps().grouped_steps.of_event[event])
     steps = host.with_steps().steps
     step = np.flatnonzero(steps.group == group)
@@ -103,12 +104,13 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     return answer
 
 
-def _own(host: Host, event: int) -> int:
+def _self_ps(host: Host, event: int) -> int:
+    """The event's duration without what it directly encloses."""
     parent, last = host.trace.nesting
     begin, end = host.trace.begin, host.trace.end
     inner = np.flatnonzero(parent[event + 1 : last[event]] == event) + event + 1
-    own = int(end[event] - begin[event])
-    return max(0, own - int((np.minimum(end[inner], end[event]) - begin[inner]).sum()))
+    inner_ps = int((np.minimum(end[inner], end[event]) - begin[inner]).sum())
+    return max(0, int(end[event] - begin[event]) - inner_ps)
 
 
 def _facts_of_name(plane: Any, name: int) -> dict[str, Any]:
@@ -119,7 +121,7 @@ def _facts_of_name(plane: Any, name: int) -> dict[str, Any]:
     return {texts[row]: value for row, value in zip(stats.name[rows], stat_values, strict=True)}
 
 
-def _args(facts: dict[str, Any]) -> dict[str, Any]:
+def _plain_args(facts: dict[str, Any]) -> dict[str, Any]:
     """What JSON and JavaScript can hold: large integers, infinities and bytes become text."""
     answer: dict[str, Any] = {}
     for key, value in facts.items():
@@ -131,19 +133,19 @@ def _args(facts: dict[str, Any]) -> dict[str, Any]:
             value = str(value)
         elif isinstance(value, float) and not math.isfinite(value):
             value = str(value)
-        answer[key] = value[:_LONG] if isinstance(value, str) else value
+        answer[key] = value[:_MOST_CHARACTERS] if isinstance(value, str) else value
     return answer
 
 
-def _source(name: str, args: dict[str, Any]) -> str:
+def _source_text(name: str, args: dict[str, Any]) -> str:
     """``file:line`` of a Python frame, or what the compiler noted."""
-    frame = _FRAME.match(name)
+    frame = _PYTHON_FRAME.match(name)
     if frame:
         return f"{frame['file']}:{frame['line']}"
     return str(args.get("source") or args.get("source_info") or "")
 
 
-def _op(host: Host, name: str, args: dict[str, Any]) -> str:
+def _op_text(host: Host, name: str, args: dict[str, Any]) -> str:
     """The framework op that an event belongs to, with its XLA program; empty where none is known."""
     program = hlo.signed(int(args.get("program_id", -1)))
     hlo_module = host.modules.get(program)
@@ -170,33 +172,33 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
     targets, sources = links.by_target
     first, last = np.searchsorted(targets, [event, event + 1]).tolist()
     incoming = sources[first:last].tolist()
-    arrows = [Arrow(source, target, word(kind)) for source, target, kind in list(outgoing)[:_LIMIT]]
-    for source in incoming[:_LIMIT]:
+    arrows = [Arrow(source, target, kind_name(kind)) for source, target, kind in list(outgoing)[:_MOST_ARROWS]]
+    for source in incoming[:_MOST_ARROWS]:
         at = slice(*np.searchsorted(links.source, [source, source + 1]).tolist())
         kinds = links.kind[at][links.target[at] == event]
-        arrows.append(Arrow(source, event, word(int(kinds[0]))))
-    return [*arrows, *_iterator(host, event)]
+        arrows.append(Arrow(source, event, kind_name(int(kinds[0]))))
+    return [*arrows, *_parent_iterator(host, event)]
 
 
 @per_host(keep=True)
 def kinds(host: Host) -> list[str]:
     """The kinds of links that a host has, in words."""
-    return sorted({word(kind) for kind in np.unique(host.trace.arrows.kind).tolist()})
+    return sorted({kind_name(kind) for kind in np.unique(host.trace.arrows.kind).tolist()})
 
 
-def word(kind: int) -> str:
+def kind_name(kind: int) -> str:
     """What a kind of link is called."""
-    return _KINDS.get(kind, _KINDS[0])
+    return _LINK_WORDS.get(kind, _LINK_WORDS[0])
 
 
 @per_host
 def _iterators(host: Host) -> tuple[Array, Array]:
     """int64[k] each: the events of tf.data iterators, and the iterators' ids."""
     events = host.trace.named(lambda name: name.startswith("Iterator::"))
-    return events, host.trace.spread(vocabulary.ID, events)
+    return events, host.trace.numbers(vocabulary.ID, events)
 
 
-def _iterator(host: Host, event: int) -> Iterable[Arrow]:
+def _parent_iterator(host: Host, event: int) -> Iterable[Arrow]:
     """From the iterator that asked a tf.data iterator for its next element."""
     plane, row = host.trace.plane_of(event)
     parent_id = plane.event_facts(row).get("parent_id")
@@ -209,6 +211,11 @@ def _iterator(host: Host, event: int) -> Iterable[Arrow]:
     ]
     if len(enclosing):
         yield Arrow(int(enclosing[np.argmax(host.trace.begin[enclosing])]), event, Message("tf.data parent"))
+
+
+def evenly(rows: Array, most: int) -> Array:
+    """At most so many of the rows, evenly spread."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
 def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
@@ -224,8 +231,7 @@ def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit
     in_window = np.flatnonzero((np.maximum(since, until) >= begin) & (np.minimum(since, until) <= end))
     for ends in (links.source, links.target):
         in_window = in_window[is_selected[np.searchsorted(trace.lines, ends[in_window], side="right") - 1]]
-    sample = (
-        in_window if len(in_window) <= limit else in_window[np.linspace(0, len(in_window) - 1, limit).astype(np.int64)]
-    )
+    sample = evenly(in_window, limit)
     columns = links.source[sample].tolist(), links.target[sample].tolist(), links.kind[sample].tolist()
-    return [Arrow(source, target, word(kind)) for source, target, kind in zip(*columns, strict=True)], len(in_window)
+    arrows = [Arrow(source, target, kind_name(kind)) for source, target, kind in zip(*columns, strict=True)]
+    return arrows, len(in_window)

@@ -1,4 +1,4 @@
-"""One clock for several hosts of a session, as the Timeline shows them."""
+"""What brings the hosts of a session onto one clock, as the Timeline shows them."""
 
 from __future__ import annotations
 

@@ -132,7 +132,9 @@ class _Writer:
             return [b""] * len(at)
         plane = self._host.space.planes[section.plane]
         rows = lane.events(at) - int(self._host.trace.first[section.plane])
-        return [b"".join(message(4, _annotation(*item)) for item in args.items()) for args in Args(plane).of(rows)]
+        return [
+            b"".join(message(4, _annotation(*item)) for item in args.items()) for args in Args(plane).of_events(rows)
+        ]
 
     def _flows(self, lane: Lane, at: Array) -> dict[int, bytes]:
         """Links that begin or end at some of the events."""

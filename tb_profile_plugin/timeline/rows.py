@@ -18,7 +18,7 @@ from ..runtime.jit import inlined, jit
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
 
-SIZES = (16, 128, 1024)
+BLOCK_SIZES = (16, 128, 1024)
 """Events per block on each level, neighbours in the order of a lane's events; whole blocks of the level before."""
 
 END, BUSY, LONGEST, LONGEST_PS = range(4)
@@ -26,7 +26,7 @@ END, BUSY, LONGEST, LONGEST_PS = range(4)
 ps."""
 
 Levels = tuple[I64Matrix, I64Matrix, I64Matrix]
-"""int64[blocks, 4] for each of `SIZES`."""
+"""int64[blocks, 4] for each of `BLOCK_SIZES`."""
 
 
 class LaneColumns(NamedTuple):
@@ -65,7 +65,7 @@ def rows_of(lane: Lane) -> Rows:
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:row_count])))
     order = np.empty(len(lane), np.uint32)
     fill_order(row, first, order)
-    small, medium, large = (np.empty((-(-len(lane) // size), 4), np.int64) for size in SIZES)
+    small, medium, large = (np.empty((-(-len(lane) // size), 4), np.int64) for size in BLOCK_SIZES)
     fill_blocks(lane.begin, lane.end, order, (small, medium, large))
     return Rows(first, order, row, (small, medium, large))
 
@@ -119,20 +119,20 @@ def fill_blocks(begin: I64, end: I64, order: U32, levels: Levels) -> None:
     for block in range(len(small)):
         busy = longest = 0
         longest_ps = -1
-        for k in range(SIZES[0] * block, min(SIZES[0] * (block + 1), len(order))):
+        for k in range(BLOCK_SIZES[0] * block, min(BLOCK_SIZES[0] * (block + 1), len(order))):
             i = np.int64(order[k])
             duration = end[i] - begin[i]
             busy += duration
             longest, longest_ps = longer(longest, longest_ps, i, duration)
             small[block, END] = end[i]
         small[block, BUSY], small[block, LONGEST], small[block, LONGEST_PS] = busy, longest, longest_ps
-    _fill_from(small, SIZES[1] // SIZES[0], medium)
-    _fill_from(medium, SIZES[2] // SIZES[1], large)
+    _fill_from_parts(small, BLOCK_SIZES[1] // BLOCK_SIZES[0], medium)
+    _fill_from_parts(medium, BLOCK_SIZES[2] // BLOCK_SIZES[1], large)
 
 
 @jit
-def _fill_from(parts: I64Matrix, count: Int, blocks: I64Matrix) -> None:
-    """Fill blocks that consist of ``count`` parts each."""
+def _fill_from_parts(parts: I64Matrix, count: Int, blocks: I64Matrix) -> None:
+    """Fill larger ``blocks``, each of ``count`` of the smaller ``parts``."""
     for block in range(len(blocks)):
         busy = longest = 0
         longest_ps = -1
@@ -151,8 +151,12 @@ def longer(event: Int, duration: Int, other_event: Int, other_duration: Int) -> 
 
 
 @jit
-def window(begin: I64, end: I64, order: U32, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
-    """(low, high): the part of a row's order that overlaps a window, ps; ends and begins both ascend on a row."""
+def overlap(begin: I64, end: I64, order: U32, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
+    """(low, high): the part ``order[low:high]`` of a row that overlaps a window, ps.
+
+    ``low`` and ``high`` bound the row in ``order``; ``since`` and ``until`` are the window. Ends and begins both ascend
+    on a row.
+    """
     low_index, high_index = low, high
     while low_index < high_index:
         middle = (low_index + high_index) // 2

@@ -20,16 +20,16 @@ from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
 from .tiles import timeline
 
-_SEARCHED = 1000
+_SEARCHED_CHARACTERS = 1000
 """Characters of a text that an expression is tried on."""
-_LONGEST = 1000
+_MOST_CHARACTERS = 1000
 """Characters of an expression."""
 _PROGRAM_BYTES = 1 << 20
 """The most that a compiled expression may take, which also bounds its time per byte of text."""
 _PATIENCE_S = 30.0
 """A search for an expression ends after so long; ordinary ones take a second in the largest captures."""
-_LOOK = 16
-"""Texts between two looks at the clock, and at whether anybody waits."""
+_CHECK_EVERY = 16
+"""After so many texts the clock is read, and whether anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -70,36 +70,34 @@ class Pattern:
         """The whole number that the text is."""
         self._deadline = time.monotonic() + _PATIENCE_S if regex else math.inf
         self._count = itertools.count()
-        self._matches = _expression(text) if regex else _plain(text.casefold())
+        self._matches = _expression_test(text) if regex else _text_test(text.casefold())
 
     def __call__(self, name: str) -> bool:
         """Whether a string matches."""
-        if not next(self._count) % _LOOK:
+        if not next(self._count) % _CHECK_EVERY:
             cancellation.check()
             if time.monotonic() > self._deadline:
-                raise _refused(
+                raise _expression_error(
                     Message("The search took more than {seconds} s.", seconds=f"{_PATIENCE_S:.0f}"),
                     Message("Use fewer repetitions in the expression."),
                 )
         return self._matches(name)
 
 
-def _plain(folded: str) -> Callable[[str], bool]:
+def _text_test(folded: str) -> Callable[[str], bool]:
     """A test for texts that contain this one, which is case-folded."""
     return lambda name: folded in name.casefold()
 
 
-def _expression(text: str) -> Callable[[str], bool]:
+def _expression_test(text: str) -> Callable[[str], bool]:
     """A test for texts that match a regular expression."""
     import re2
 
-    if len(text) > _LONGEST:
-        raise _refused(
-            Message(
-                "The expression has {count} characters; {longest} is the limit.", count=len(text), longest=_LONGEST
-            ),
-            Message("Use a shorter expression."),
+    if len(text) > _MOST_CHARACTERS:
+        message = Message(
+            "The expression has {count} characters; {longest} is the limit.", count=len(text), longest=_MOST_CHARACTERS
         )
+        raise _expression_error(message, Message("Use a shorter expression."))
     options = re2.Options()
     options.case_sensitive = False
     options.never_capture = True
@@ -112,13 +110,13 @@ def _expression(text: str) -> Callable[[str], bool]:
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace")
         remedy = Message("Use RE2 syntax, without look-around and back-references, or search for plain text.")
-        raise _refused(
+        raise _expression_error(
             Message("{text} is not a regular expression: {reason}.", text=repr(text), reason=reason), remedy
         ) from error
-    return lambda name: search(name[:_SEARCHED].encode("utf-8", "replace")) is not None
+    return lambda name: search(name[:_SEARCHED_CHARACTERS].encode("utf-8", "replace")) is not None
 
 
-def _refused(message: str, remedy: str) -> ProblemError:
+def _expression_error(message: str, remedy: str) -> ProblemError:
     return problem_error("bad_expression", message, remedy)
 
 
@@ -126,15 +124,16 @@ def search(host: Host, pattern: Pattern, args: bool = True, longest: bool = Fals
     """The events of a host whose name or (with ``args``) whose stats match; see `ordered` for ``longest``."""
     host_timeline = timeline(host)
     names = host_timeline.lane_set.names.matching(pattern)
-    extra = _by_args(host, pattern) if args else None
+    has_stat = _has_matching_stat(host, pattern) if args else None
     # A capture that was cut early has no lanes.
     lane_hits = [
         tuple(np.empty(0, dtype) for dtype in (np.uint16, np.uint16, np.uint32, np.uint32, np.int64, np.int64))
     ]
     for lane_index, (lane, rows) in enumerate(zip(host_timeline.lanes, host_timeline.rows, strict=True)):
         mask = names[lane.name_of.astype(np.int64) + lane.name_base]
-        if extra is not None and lane.first < len(extra):
-            mask |= extra[lane.first : lane.first + len(lane)] if lane.some is None else extra[lane.some]
+        if has_stat is not None and lane.first < len(has_stat):
+            numbers = slice(lane.first, lane.first + len(lane)) if lane.numbers is None else lane.numbers
+            mask |= has_stat[numbers]
         at = np.flatnonzero(mask)
         name = lane.name_of[at].astype(np.uint32) + np.uint32(lane.name_base)
         event = lane.events(at).astype(np.uint32)
@@ -158,21 +157,20 @@ def ordered(begin: Array, end: Array, on_device: Array, longest: bool) -> Array:
     return np.lexsort((begin, begin - end, ~on_device))
 
 
-def _by_args(host: Host, pattern: Pattern) -> Array:
+def _has_matching_stat(host: Host, pattern: Pattern) -> Array:
     """bool[events]: whether some stat of the event, or of its name, matches; whole numbers match as a whole."""
-    mask = np.zeros(len(host.trace), bool)
+    matches = np.zeros(len(host.trace), bool)
     for first, plane in host.trace.parts:
-        part = mask[first : first + len(plane.events)]
-        of_name = np.zeros(len(plane.metadata), bool)
-        for stats, answer in ((plane.events.stats, part), (plane.metadata.stats, of_name)):
-            rows = _matching(plane, stats, pattern)
-            answer[stats.owners(rows)] = True
-        if of_name.any():
-            part |= of_name[plane.events.name]
-    return mask
+        event_matches = matches[first : first + len(plane.events)]
+        name_matches = np.zeros(len(plane.metadata), bool)
+        for stats, owner_matches in ((plane.events.stats, event_matches), (plane.metadata.stats, name_matches)):
+            owner_matches[stats.owners(_matching_rows(plane, stats, pattern))] = True
+        if name_matches.any():
+            event_matches |= name_matches[plane.events.name]
+    return matches
 
 
-def _matching(plane: Plane, stats: Stats, pattern: Pattern) -> Array:
+def _matching_rows(plane: Plane, stats: Stats, pattern: Pattern) -> Array:
     """int64[k]: rows of the stats whose value matches."""
     matches = []
     rows, codes, texts = stats.texts

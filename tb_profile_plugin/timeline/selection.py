@@ -13,8 +13,11 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..runtime.jit import jit
-from .rows import LaneColumns, Rows, window
+from .rows import LaneColumns, Rows, overlap
 from .tiles import timeline
+
+COUNT, TOTAL, SELF, LEAST, MOST = range(5)
+"""Columns of the table of names: events, and sum, self time, minimum and maximum of their durations in ps."""
 
 
 class Area(NamedTuple):
@@ -28,7 +31,7 @@ class Area(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistics:
-    """Per name, those of most time first."""
+    """Statistics of the events of each name, the name of most time first."""
 
     name: Array
     """int64[n]: number in the timeline's names."""
@@ -37,7 +40,7 @@ class Statistics:
     total: Array
     """int64[n] ps: sum of durations; events that only partly lie in the range count in full."""
     own: Array
-    """int64[n] ps: without what nests directly below on the same lane."""
+    """int64[n] ps: sum of self times."""
     least: Array
     """int64[n] ps."""
     most: Array
@@ -52,36 +55,36 @@ def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Stati
     """Of all events in the areas that overlap the range of time."""
     host_timeline = timeline(host)
     size = len(host_timeline.names)
-    table = np.zeros((size, 5), np.int64)
+    table = np.zeros((size, MOST + 1), np.int64)
     bounds = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min])
     for area in areas:
         lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
-        parts = [] if lane.kind == COUNTER else _parts(lane, rows, area, begin, end)
-        if parts:
-            low, self_ps = _self_times(lane, rows, parts)
-            for part in parts:
+        ranges = [] if lane.kind == COUNTER else row_ranges(lane, rows, area, begin, end)
+        if ranges:
+            low, self_ps = _self_times(lane, rows, ranges)
+            for part in ranges:
                 columns = LaneColumns(lane.begin, lane.end, lane.name_of)
                 tally(columns, rows.order[part], low, self_ps, table[lane.name_base :], bounds)
-    name = np.flatnonzero(table[:, 0])
-    name = name[np.argsort(-table[name, 1], kind="stable")]
+    name = np.flatnonzero(table[:, COUNT])
+    name = name[np.argsort(-table[name, TOTAL], kind="stable")]
     first, last = bounds.tolist() if len(name) else (0, 0)
     count, total, self_ps, least, most = table[name].T
     return Statistics(name, count, total, self_ps, least, most, first, last)
 
 
-def _parts(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[slice]:
-    """The part of each row's order that overlaps the range; rows without any are left out."""
+def row_ranges(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[slice]:
+    """The part of ``rows.order`` that overlaps the time (ps), for each row of the area that has events there."""
     slices = []
     for row in range(area.low, min(area.high, len(rows))):
         part = int(rows.first[row]), int(rows.first[row + 1])
-        low, high = window(lane.begin, lane.end, rows.order, *part, begin, end)
+        low, high = overlap(lane.begin, lane.end, rows.order, *part, begin, end)
         if low < high:
             slices.append(slice(low, high))
     return slices
 
 
 def _self_times(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:
-    """(first position, int64[k] self times in ps of the events from there on)."""
+    """(first position, int64[k] self times in ps of the events from there on) for all events of these parts."""
     low = min(int(rows.order[part.start]) for part in parts)
     last_end = max(int(lane.end[rows.order[part.stop - 1]]) for part in parts)
     high = max(int(np.searchsorted(lane.begin, last_end, "right")), *(int(rows.order[p.stop - 1]) + 1 for p in parts))
@@ -104,7 +107,8 @@ def subtract_children(begin: I64, end: I64, parent: I32, self_ps: I64) -> None:
 
 @jit
 def tally(lane: LaneColumns, positions: U32, low: Int, self_ps: I64, table: I64Matrix, bounds: I64) -> None:
-    """Add events to the table of count, total, own, least and most by name of the lane, and to the bounds of time.
+    """Add events at these positions of the lane to the ``table`` (int64[names, 5], columns as `COUNT` and the others),
+    and to the ``bounds`` of time: int64[2] ps.
 
     ``self_ps`` are the self times of the events from position ``low`` on.
     """
@@ -112,10 +116,10 @@ def tally(lane: LaneColumns, positions: U32, low: Int, self_ps: I64, table: I64M
     for i in positions:
         row = table[name_of[i]]
         duration = end[i] - begin[i]
-        row[1] += duration
-        row[2] += self_ps[np.int64(i) - low]
-        row[3] = duration if row[0] == 0 else min(row[3], duration)
-        row[4] = max(row[4], duration)
-        row[0] += 1
+        row[TOTAL] += duration
+        row[SELF] += self_ps[np.int64(i) - low]
+        row[LEAST] = duration if row[COUNT] == 0 else min(row[LEAST], duration)
+        row[MOST] = max(row[MOST], duration)
+        row[COUNT] += 1
         bounds[0] = min(bounds[0], begin[i])
         bounds[1] = max(bounds[1], end[i])

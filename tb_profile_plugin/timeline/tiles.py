@@ -22,18 +22,18 @@ from ..model.per_host import per_host
 from ..runtime.arrays import I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
 from ..runtime.jit import inlined, jit
 from ..runtime.memo import lazy
-from .rows import BUSY, END, LONGEST, LONGEST_PS, SIZES, LaneColumns, Levels, Rows, longer, rows_of, window
+from .rows import BLOCK_SIZES, BUSY, END, LONGEST, LONGEST_PS, LaneColumns, Levels, Rows, longer, overlap, rows_of
 
 _SHARE_COLUMN = 8
-"""Pixels over which a share of time is taken."""
-_ALL = 255
-"""Share of its span that a single event fills; merged events fill at most one less."""
-_UNLIKE = 24
-"""Neighbours whose shares differ by less look alike, and are merged."""
+"""Pixels of each column over which a counter without values takes the share of time that its events fill."""
+_FULL_SHARE = 255
+"""The whole of a slice's span: what a single event fills. Shares of merged events are at most one less."""
+_SHARE_TOLERANCE = 24
+"""Neighbours of one name whose shares differ by less look the same, and are merged."""
 
 
-class View(NamedTuple):
-    """The window that is looked at, ps."""
+class PixelWindow(NamedTuple):
+    """The window that is shown, ps."""
 
     begin: Int
     end: Int
@@ -41,7 +41,7 @@ class View(NamedTuple):
     """What a column of pixels covers; narrower slices are merged."""
 
 
-class MergedSlices(NamedTuple):
+class SliceColumns(NamedTuple):
     """Columns that slices are written to; see `Slices`."""
 
     row: U16
@@ -51,7 +51,7 @@ class MergedSlices(NamedTuple):
     numbers: U32Matrix
     """[2, n]: position of the longest event, and how many there are."""
     busy: U8
-    """[n]: share of the span that they fill, of `_ALL`."""
+    """[n]: share of the span that they fill, of `_FULL_SHARE`."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Timeline:
         """What the events of streams, mostly kernels, are called for short, by the numbers of their names."""
         of_lanes = [distinct(lane.name_of) + lane.name_base for lane in self.lanes if lane.kind == STREAM and len(lane)]
         numbers = np.unique(np.concatenate([np.empty(0, np.int64), *of_lanes])).tolist()
-        short_name_of = short_kernel_names.short(self.names[number] for number in numbers)
+        short_name_of = short_kernel_names.short_names(self.names[number] for number in numbers)
         return {number: short_name_of[self.names[number]] for number in numbers}
 
     def slices(self, lanes: Sequence[tuple[int, int]], begin: int, end: int, width: int) -> Slices:
@@ -121,7 +121,7 @@ class Timeline:
 
         What is narrower than a pixel is merged with its neighbours on the row. Counters have none: see `counter`.
         """
-        view = View(begin, end, max(1, (end - begin) // max(1, width)))
+        view = PixelWindow(begin, end, max(1, (end - begin) // max(1, width)))
         parts = []
         for i, (lane_index, limit) in enumerate(lanes):
             lane, rows = self.lanes[lane_index], self.rows[lane_index]
@@ -192,13 +192,14 @@ class _Visible(NamedTuple):
     busy: Array
 
 
-def _visible(lane: Lane, rows: Rows, row_count: int, view: View) -> _Visible:
-    """The visible slices of the first ``row_count`` rows of a lane."""
+def _visible(lane: Lane, rows: Rows, row_count: int, view: PixelWindow) -> _Visible:
+    """The visible slices of the first ``row_count`` rows of a lane, which is no counter."""
     first = rows.first[: row_count + 1]
+    # Per column one event that is wide enough and one of merged ones, and at each edge one that begins or ends outside.
     most = 2 * ((view.end - view.begin) // view.column) + 4
     size = int(np.minimum(np.diff(first), most).sum())
     spans, numbers = np.empty((2, size), np.int64), np.empty((2, size), np.uint32)
-    room = MergedSlices(np.empty(size, np.uint16), spans, numbers, np.empty(size, np.uint8))
+    room = SliceColumns(np.empty(size, np.uint16), spans, numbers, np.empty(size, np.uint8))
     columns = LaneColumns(lane.begin, lane.end, lane.name_of)
     count = fill_slices(columns, rows.order, rows.levels, first, view, most, room)
     begin, end = spans[:, :count]
@@ -214,16 +215,16 @@ def fill_slices(
     order: U32,
     levels: Levels,
     first: I64,
-    view: View,
+    view: PixelWindow,
     most: Int,
-    room: MergedSlices,
+    room: SliceColumns,
 ) -> Int:
     """Fill ``room`` with the visible slices of the rows that ``first`` bounds, at most ``most`` of each; returns how
     many.
     """
     count = 0
     for row in range(len(first) - 1):
-        part = window(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
+        part = overlap(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
         first_slot = count
         count = merge(lane, order, levels, part, view.column, room, (first_slot, first_slot + most))
         room.row[first_slot:count] = row
@@ -237,7 +238,7 @@ def merge(
     levels: Levels,
     part: tuple[Int, Int],
     column: Int,
-    room: MergedSlices,
+    room: SliceColumns,
     slots: tuple[Int, Int],
 ) -> Int:
     """Slices of part of a row: events of at least a column's width as they are, others merged within a column.
@@ -255,22 +256,22 @@ def merge(
         since, until = begin[i], end[i]
         if until - since >= column:
             spans[0, count], spans[1, count] = since, until
-            numbers[0, count], numbers[1, count], busy[count] = i, 1, _ALL
+            numbers[0, count], numbers[1, count], busy[count] = i, 1, _FULL_SHARE
             count += 1
             k += 1
             is_merged = False
             continue
         first = k
-        k, until, filled, longest, longest_ps = _run(lane, order, levels, k, high, since + column)
-        alone = k - first == 1
-        share = _ALL if alone else min(_ALL - 1, int((_ALL - 1) * np.float64(filled) / max(1, until - since)))
+        k, until, filled, longest, longest_ps = _narrow_run(lane, order, levels, k, high, since + column)
+        is_single = k - first == 1
+        share = np.int64(_FULL_SHARE) if is_single else _merged_share(filled, until - since)
         last = count - 1
         if (
             is_merged
-            and not alone
+            and not is_single
             and name_of[numbers[0, last]] == name_of[longest]
             and since - spans[1, last] < column
-            and abs(share - int(busy[last])) < _UNLIKE
+            and abs(share - int(busy[last])) < _SHARE_TOLERANCE
         ):
             spans[1, last] = until
             numbers[1, last] += k - first
@@ -281,12 +282,12 @@ def merge(
         spans[0, count], spans[1, count], numbers[0, count], numbers[1, count] = since, until, longest, k - first
         busy[count] = share
         count += 1
-        is_merged = not alone
+        is_merged = not is_single
     return count
 
 
 @inlined
-def _run(
+def _narrow_run(
     lane: LaneColumns, order: U32, levels: Levels, k: Int, high: Int, limit: Int
 ) -> tuple[Int, Int, Int, Int, Int]:
     """The events of a row from position ``k`` on, below ``high``, that end by ``limit`` (ps); the first one in any
@@ -299,12 +300,12 @@ def _run(
     first, until, filled = k, np.int64(0), np.int64(0)
     longest, longest_ps = np.int64(order[k]), np.int64(-1)
     while k < high:
-        if _fits(small, SIZES[0], k, high, limit):
-            blocks, size = small, SIZES[0]
-            if _fits(medium, SIZES[1], k, high, limit):
-                blocks, size = medium, SIZES[1]
-                if _fits(large, SIZES[2], k, high, limit):
-                    blocks, size = large, SIZES[2]
+        if _fits(small, BLOCK_SIZES[0], k, high, limit):
+            blocks, size = small, BLOCK_SIZES[0]
+            if _fits(medium, BLOCK_SIZES[1], k, high, limit):
+                blocks, size = medium, BLOCK_SIZES[1]
+                if _fits(large, BLOCK_SIZES[2], k, high, limit):
+                    blocks, size = large, BLOCK_SIZES[2]
             at = k // size
             until = blocks[at, END]
             filled += blocks[at, BUSY]
@@ -322,7 +323,12 @@ def _run(
 
 
 @inlined
+def _merged_share(filled: Int, span: Int) -> Int:
+    """What share of their span, of `_FULL_SHARE`, merged events fill; both in ps."""
+    return min(np.int64(_FULL_SHARE - 1), np.int64((_FULL_SHARE - 1) * np.float64(filled) / max(1, span)))
+
+
+@inlined
 def _fits(blocks: I64Matrix, size: Int, k: Int, high: Int, limit: Int) -> bool:
     """Whether a block begins at position ``k`` whose events are below ``high`` and end by ``limit``."""
-    is_block: bool = k % size == 0 and k + size <= high and blocks[k // size, END] <= limit
-    return is_block
+    return k % size == 0 and k + size <= high and blocks[k // size, END] <= limit

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..analysis.activity.device_events import device_work
-from ..analysis.activity.gaps import moments
+from ..analysis.activity.gaps import Moments, moments
 from ..analysis.activity.launch_queue import launch_queue
 from ..analysis.activity.partition import IdleIntervals, gap_bounds, idle_intervals
 from ..analysis.activity.replay.critical_path import Path, critical_path
@@ -24,16 +24,16 @@ from ..model.names import short_kernel_names
 from ..model.per_host import per_host
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
-from .details import Arrow
+from .details import Arrow, evenly
 from .tiles import HostTimeline, timeline
 
 ARROW = Message("critical path")
 """Kind of the arrows along the path."""
 _PATH, _IDLE, _BUSY, _QUEUE, _MEMORY = "why.path", "why.idle.", "why.busy.", "why.queue.", "why.memory."
-_GAP_PARTS = 10
-"""Parts of a gap that are listed, with one for all others."""
+_MOST_GAP_PARTS = 10
+"""Parts of a gap that are listed; where there are more, the last one stands for all others."""
 PROGRAM = Message("Whole program")
-"""The section of what no single device has."""
+"""Name of the section for what belongs to no single device: the critical path, and memories."""
 
 
 @per_host
@@ -44,14 +44,15 @@ def why_timeline(host: Host) -> HostTimeline:
     return HostTimeline(lane_set(host).with_sections(sections), host_timeline.rows) if sections else host_timeline
 
 
-def idle_lanes(of: HostTimeline) -> list[tuple[int, str]]:
-    """(index, device) of the lanes that show why devices are idle."""
-    return [(lane_index, lane.detail) for lane_index, lane in enumerate(of.lanes) if lane.id.startswith(_IDLE)]
+def idle_lanes(idle_timeline: HostTimeline) -> list[tuple[int, str]]:
+    """(index, device) of the lanes of a `why_timeline` that show why devices are idle."""
+    lanes = enumerate(idle_timeline.lanes)
+    return [(lane_index, lane.detail) for lane_index, lane in lanes if lane.id.startswith(_IDLE)]
 
 
 def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
     """The further sections that have lanes with events."""
-    number = base_lanes.beyond
+    number = base_lanes.next_number
     labels = np.array([base_lanes.names.add(LABELS[state]) for state in State], np.int32)
     for device_index, work in enumerate(device_work(host)):
         # Without a device it is a message, which a part of it is not.
@@ -180,46 +181,48 @@ def gap(host: Host, event: int) -> Gap | None:
         return None
     device = int(lane.id.removeprefix(_IDLE))
     idle, device_moments, work = _idle_intervals(host, device), moments(host)[device], device_work(host)[device]
-    number = int(idle.gap[at])
-    slices, intervals = np.flatnonzero(idle.gap == number), np.flatnonzero(device_moments.gap == number)
-    begin, end = int(idle.begin[slices[0]]), int(idle.end[slices[-1]])
-    sums: dict[tuple[str, str], int] = {}
-    for interval in intervals.tolist():
-        state, cause = State(int(device_moments.state[interval])), int(device_moments.event[interval])
+    gap_number = int(idle.gap[at])
+    slices = np.flatnonzero(idle.gap == gap_number).tolist()
+    first, last = slices[0], slices[-1]
+    begin, end = int(idle.begin[first]), int(idle.end[last])
+    next_event = launched_by = ""
+    late_ps = None
+    next_moment = int(device_moments.gap_next[gap_number])
+    if next_moment >= 0:
+        next_event = short_kernel_names.family(host.trace.name(int(work.event[next_moment])))
+        launch = int(work.launch[next_moment])
+        if launch >= 0 and launch != int(work.event[next_moment]):
+            launched_by, late_ps = host.trace.name(launch), int(work.launch_begin[next_moment]) - begin
+    before = lane.first + first - 1 if first > 0 else -1
+    after = lane.first + last + 1 if last + 1 < len(lane) else -1
+    parts = _largest(_gap_parts(host, device_moments, gap_number))
+    return Gap(lane.detail, begin, end, parts, next_event, launched_by, late_ps, before, after)
+
+
+def _gap_parts(host: Host, device_moments: Moments, gap_number: int) -> list[GapPart]:
+    """All parts of a gap, one for each state and event that causes it."""
+    ps_by_cause: dict[tuple[str, str], int] = {}
+    for row in np.flatnonzero(device_moments.gap == gap_number).tolist():
+        state, cause = State(int(device_moments.state[row])), int(device_moments.event[row])
         name = host.trace.name(cause).removeprefix(vocabulary.PYTHON_FRAME) if cause >= 0 else LABELS[state]
         key = STATES[state], name
-        sums[key] = sums.get(key, 0) + int(device_moments.end[interval] - device_moments.begin[interval])
-    following = int(device_moments.gap_next[number])
-    launch = int(work.launch[following]) if following >= 0 else -1
-    has_launch = launch >= 0 and launch != int(work.event[following])
-    return Gap(
-        lane.detail,
-        begin,
-        end,
-        _largest([GapPart(*key, ps) for key, ps in sums.items()]),
-        short_kernel_names.family(host.trace.name(int(work.event[following]))) if following >= 0 else "",
-        host.trace.name(launch) if has_launch else "",
-        int(work.launch_begin[following]) - begin if has_launch else None,
-        lane.first + int(slices[0]) - 1 if slices[0] > 0 else -1,
-        lane.first + int(slices[-1]) + 1 if slices[-1] + 1 < len(lane) else -1,
-    )
+        ps_by_cause[key] = ps_by_cause.get(key, 0) + int(device_moments.end[row] - device_moments.begin[row])
+    return [GapPart(*key, ps) for key, ps in ps_by_cause.items()]
 
 
 def _largest(parts: list[GapPart]) -> list[GapPart]:
     """`Gap.parts`."""
     ordered = sorted(parts, key=lambda part: (-part.ps, part.state, part.name))
-    if len(ordered) <= _GAP_PARTS:
+    if len(ordered) <= _MOST_GAP_PARTS:
         return ordered
-    others = ordered[_GAP_PARTS - 1 :]
-    return [
-        *ordered[: _GAP_PARTS - 1],
-        GapPart(others[0].state, Message("{count} others", count=len(others)), sum(part.ps for part in others)),
-    ]
+    largest, others = ordered[: _MOST_GAP_PARTS - 1], ordered[_MOST_GAP_PARTS - 1 :]
+    others_name = Message("{count} others", count=len(others))
+    return [*largest, GapPart(others[0].state, others_name, sum(part.ps for part in others))]
 
 
 @per_host
 def _idle_intervals(host: Host, device: int) -> IdleIntervals:
-    """Those of a device, by its index."""
+    """The intervals in which a device, given by its index, is idle."""
     return idle_intervals(moments(host)[device])
 
 
@@ -271,8 +274,6 @@ def path_arrows(host: Host, begin: int, end: int, limit: int) -> tuple[list[Arro
         return [], 0
     slices = np.flatnonzero((path.event >= 0) & (path.end >= begin) & (path.begin <= end))
     events = path.event[slices]
-    steps = np.flatnonzero(events[1:] != events[:-1])
-    sample: Sequence[int] = steps.tolist()
-    if len(steps) > limit:
-        sample = steps[np.linspace(0, len(steps) - 1, limit).astype(np.int64)].tolist()
-    return [Arrow(int(events[i]), int(events[i + 1]), ARROW) for i in sample], len(steps)
+    changes = np.flatnonzero(events[1:] != events[:-1])
+    sample = evenly(changes, limit).tolist()
+    return [Arrow(int(events[i]), int(events[i + 1]), ARROW) for i in sample], len(changes)

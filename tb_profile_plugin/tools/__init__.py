@@ -28,7 +28,7 @@ def find() -> dict[str, Tool]:
 
     modules = [importlib.import_module(f"{__name__}.{name}") for name in _FILES]
     own = [value for module in modules for value in vars(module).values() if isinstance(value, Tool)]
-    others = [value for value in extensions.loaded() if isinstance(value, Tool)]
+    others = [value for value in extensions.tools() if isinstance(value, Tool)]
     # Ours come last: another distribution cannot take the place of one.
     tools = {tool.name: tool for tool in (*others, *own)}
     return dict(sorted(tools.items(), key=lambda item: (item[1].order, item[0])))

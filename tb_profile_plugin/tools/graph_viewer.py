@@ -289,7 +289,7 @@ def _path_rows(module: Module, row: int) -> list[list[str]]:
 
 
 def _search_hit_row(module: Module, row: int, ops: OpsByName) -> list[Any]:
-    op, origin_row = ops.get((module.program_id, module.names[row])), module.telling(row)
+    op, origin_row = ops.get((module.program_id, module.names[row])), module.row_with_origin(row)
     return [
         *(module.title, op_costs.program_text(module.program_id), module.names[row], module.opcodes[row]),
         _shape_text(module, row),

@@ -237,7 +237,7 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
             | _cost_columns(hosts, [kernel.op for kernel in all_kernels], BOUND),
             "by_kernel": {
                 **_group_columns("kernel", by_kernel, total_ps, lambda kernel: kernel.op),
-                "full_name": [short_kernel_names.full(group.members[0].name) for group in by_kernel],
+                "full_name": [short_kernel_names.full_name(group.members[0].name) for group in by_kernel],
                 "example": [group.members[0].name for group in by_kernel],
             },
             "by_op": _group_columns("op", by_op, total_ps, lambda kernel: kernel.name)
@@ -253,10 +253,10 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
 
 def _kernel_columns(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[object]]:
     ranges = [kernel.occupancy_range or (None, None) for kernel in all_kernels]
-    short_names = short_kernel_names.short(kernel.name for kernel in all_kernels)
+    short_names = short_kernel_names.short_names(kernel.name for kernel in all_kernels)
     return {
         "short": [short_names[kernel.name] for kernel in all_kernels],
-        "full_name": [short_kernel_names.full(kernel.name) for kernel in all_kernels],
+        "full_name": [short_kernel_names.full_name(kernel.name) for kernel in all_kernels],
         "kernel": [kernel.name for kernel in all_kernels],
         **_time_columns(all_kernels, total_ps),
         "op": [kernel.op for kernel in all_kernels],
@@ -321,7 +321,7 @@ def _group_columns(
 def _share_columns(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
     ops_on_tensor_cores = tensor_core_ops(all_kernels)
-    short_names = short_kernel_names.short(kernel.name for kernel in all_kernels)
+    short_names = short_kernel_names.short_names(kernel.name for kernel in all_kernels)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         (Message("Kernels with the highest total time"), "short", lambda kernel: short_names[kernel.name]),
         (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, ops_on_tensor_cores, cores)),

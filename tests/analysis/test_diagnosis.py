@@ -14,7 +14,7 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.device_timeline import timeline
 from tb_profile_plugin.export.report.why import nested
-from tb_profile_plugin.runtime.messages import speaking, translated
+from tb_profile_plugin.runtime.messages import translated, use_language
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = sorted({path.parent for path in TRACES.rglob("*.xplane.pb")})
@@ -123,7 +123,7 @@ def test_what_made_a_step_unusual_is_said_in_its_language() -> None:
     )
     why = diagnose([draw.host(text, steps=1)]).unusual[0].why.text
     assert "Nothing recorded takes" in why
-    with speaking("ko"):
+    with use_language("ko"):
         assert "기록 없음" in translated(why)
 
 

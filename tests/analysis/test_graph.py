@@ -13,7 +13,7 @@ from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.device_activities import events_of
 from tb_profile_plugin.analysis.activity.replay.graph import Graph, Lags
 from tb_profile_plugin.analysis.activity.thread_classes import activity
-from tb_profile_plugin.model.events.intervals import near
+from tb_profile_plugin.model.events.intervals import lower_bound
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 spans = some.lists(some.tuples(some.integers(0, 12), some.integers(0, 6)), min_size=1, max_size=20)
@@ -25,7 +25,7 @@ spans = some.lists(some.tuples(some.integers(0, 12), some.integers(0, 6)), min_s
 def test_looking_near_a_place_finds_what_looking_everywhere_does(values: list[int], value: int, data: Any) -> None:
     ascending = np.sort(np.array(values, np.int64))
     place = data.draw(some.integers(0, len(values)))
-    assert near(ascending, value, place) == np.searchsorted(ascending, value)
+    assert lower_bound(ascending, value, place) == np.searchsorted(ascending, value)
 
 
 @LAW

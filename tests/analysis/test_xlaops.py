@@ -26,7 +26,7 @@ from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.xspace.hlo.shapes import space_name
 from tb_profile_plugin.model.devices.capabilities import capabilities
 from tb_profile_plugin.model.host import Host, HostWithSteps
-from tb_profile_plugin.runtime.messages import speaking, translated
+from tb_profile_plugin.runtime.messages import translated, use_language
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.tools.columns import xla
 
@@ -158,7 +158,7 @@ def test_names_of_ours_are_said_in_each_language() -> None:
     host = draw.host(f"/device:GPU:0 {{{facts}}}\n  s | k[0,1]")
     gpu = capabilities(host.gpus[0])
     wide = Node("root", children={str(number): Node(str(number)) for number in range(WIDEST + 2)})
-    with speaking("zh"):
+    with use_language("zh"):
         assert translated([*gpu.on_chip, *gpu.host_link]) == ["共享内存", "主机链路 (PCIe 5.0 ×16)"]
         assert translated(wide.sorted()[-1].name) == "另外 2 个"
 
@@ -173,7 +173,7 @@ def test_transfers_share_their_link() -> None:
 
 def test_what_holds_ops_up_is_said_in_the_readers_language() -> None:
     words = ["Compute", "Latency", "Unknown", "Transfer", "Interconnect"]
-    with speaking("ko"):
+    with use_language("ko"):
         assert not {*words} & {*translated([COMPUTE, LATENCY, UNKNOWN, TRANSFER, INTERCONNECT])}
         assert translated(space_name(5)) == "호스트 메모리"
     assert [COMPUTE, LATENCY, UNKNOWN, TRANSFER, INTERCONNECT] == words

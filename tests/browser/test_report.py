@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 import tb_profile_plugin
-from tb_profile_plugin.runtime.messages import FOLDER, localized, speaking
+from tb_profile_plugin.runtime.messages import FOLDER, localized, use_language
 from tb_profile_plugin.serve.report import report
 
 pytestmark = pytest.mark.browser
@@ -61,7 +61,7 @@ def all_opened(page: Page) -> list[str]:
 
 
 def test_a_report_speaks_its_own_language(context: BrowserContext, tmp_path: Path) -> None:
-    with speaking("zh"):
+    with use_language("zh"):
         text = report(tb_profile_plugin.open(TRACES / "starved_input")).html
         group, waiting = localized("Input"), localized("Waiting for input")
     (tmp_path / "zh.html").write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 from tb_profile_plugin.capture import address, cli, rpc, tpu
 from tb_profile_plugin.capture.job import Job
 from tb_profile_plugin.cli import main
-from tb_profile_plugin.runtime.messages import speaking
+from tb_profile_plugin.runtime.messages import use_language
 from tb_profile_plugin.runtime.problems import ProblemError
 
 Fakes = Callable[..., Any]
@@ -184,5 +184,5 @@ def test_progress_is_said_in_the_language_that_is_asked_for() -> None:
     options = {"duration_ms": 1000, "delay_ms": 0}
     state = {"options": options, "workers": [{"state": "waiting"}, {"state": "done"}, {"state": "done"}]}
     assert cli._line(state, 0.5).endswith("0.5 s  1 waiting, 2 done")
-    with speaking("zh"):
+    with use_language("zh"):
         assert cli._line(state, 0.5).endswith("0.5 s  1 个正在等待、2 个已完成")

@@ -19,7 +19,7 @@ from tb_profile_plugin.analysis.compare.verdict import Verdict, verdict
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, DigestOp
 from tb_profile_plugin.export.report.compare import markdown, nested, text
-from tb_profile_plugin.runtime.messages import some_of, speaking
+from tb_profile_plugin.runtime.messages import some_of, use_language
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = ["jax_steps", "keras_fit", "two_workers", "torch_training", "custom_loop", "tfdata"]
@@ -392,5 +392,5 @@ def test_the_table_of_ops_names_what_is_one_in_its_language() -> None:
     found, told = held(digests.digest(A, {"compute/dot": A}), digests.digest(A, {"compute/dot": A}))
     base = found.ops[0].base._replace(name=some_of(["dot.1", "dot.2"], 1))
     merged = replace(found, ops=[replace(found.ops[0], base=base)])
-    with speaking("ja"):
+    with use_language("ja"):
         assert "dot.1、ほか 1 件 → dot" in text(merged, told)

@@ -19,7 +19,7 @@ from tb_profile_plugin.budgets import baselines, interleave, machine_load, outpu
 from tb_profile_plugin.budgets.config import Budget
 from tb_profile_plugin.budgets.decide import Outcome
 from tb_profile_plugin.cli import main
-from tb_profile_plugin.runtime.messages import speaking, translated
+from tb_profile_plugin.runtime.messages import translated, use_language
 from tb_profile_plugin.runtime.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -116,7 +116,7 @@ def test_hostile_names_stay_names() -> None:
 
 
 def test_states_and_shares_of_budgets_are_said_in_their_language() -> None:
-    with speaking("ko"):
+    with use_language("ko"):
         assert "초과 |" in output.markdown(hostile(), "x")
         assert translated(quantity.quantity_text(-0.58, quantity.SHARE)) == "−58%"
 

@@ -16,7 +16,7 @@ from tb_profile_plugin.budgets.config import Config, budget
 from tb_profile_plugin.budgets.decide import Outcome, decide
 from tb_profile_plugin.budgets.measure import change_of, value_of
 from tb_profile_plugin.budgets.metrics import METRICS, PARTS, find
-from tb_profile_plugin.runtime.messages import speaking
+from tb_profile_plugin.runtime.messages import use_language
 from tb_profile_plugin.runtime.problems import ProblemError
 
 ROOT = Path(tb_profile_plugin.__file__).parent
@@ -62,14 +62,14 @@ def test_an_unknown_name_is_told_what_there_is(name: str, told: str) -> None:
 def test_ids_stay_in_every_language() -> None:
     with pytest.raises(ProblemError) as error:
         budget({"metric": "xyz", "max": "1 s"})
-    with speaking("ko"):
+    with use_language("ko"):
         assert ": step, step.p95," in str(error.value)
 
 
 def test_what_is_no_limit_is_told_in_each_language() -> None:
     with pytest.raises(ProblemError) as error:
         budget({"metric": "step", "max": "much"})
-    with speaking("zh"):
+    with use_language("zh"):
         assert "'much' 不是" in str(error.value)
 
 

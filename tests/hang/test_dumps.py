@@ -102,14 +102,14 @@ def test_what_a_pickle_only_claims_takes_no_memory() -> None:
 
 
 def test_too_many_containers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain_pickle, "_CONTAINERS_AT_MOST", 1000)
+    monkeypatch.setattr(plain_pickle, "_MOST_CONTAINERS", 1000)
     with pytest.raises(plain_pickle.BadPickle, match="more than 1,000 containers"):
         plain_pickle.loads(b"\x80\x02]" + b"]" * 2000 + b".")
 
 
 def test_one_list_in_many_entries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small pickle may say the same long stack for each entry."""
-    monkeypatch.setattr(flight_recorder, "_ITEMS_AT_MOST", 10_000)
+    monkeypatch.setattr(flight_recorder, "_MOST_ITEMS", 10_000)
     content = Job(1).run(100).dump(0)
     frames = content["entries"][0]["frames"] * 100
     for each in content["entries"]:

@@ -36,13 +36,13 @@ from tb_profile_plugin.formats.columns import lookup, pool
 from numba.core import event
 seen = []
 class Look(event.Listener):
-    def on_start(self, event): seen.append(jit.compiling())
+    def on_start(self, event): seen.append(jit.compiled_share())
     def on_end(self, event): pass
 event.register("numba:compile", Look())
-before = jit.compiling()
+before = jit.compiled_share()
 buffer = np.frombuffer(bytes([1, 65]), np.uint8)
 answer = pool.payload(buffer, 0), lookup.owners(np.array([0, 2]), np.array([1])).tolist()
-print(json.dumps([before, seen, jit.compiling(), answer]))
+print(json.dumps([before, seen, jit.compiled_share(), answer]))
 """
     first = ran(code, tmp_path)
     before, seen, after, answer = json.loads(first.stdout)
@@ -77,7 +77,7 @@ def test_the_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     client: Any = Client(App(Logdir(str(tmp_path))))
     run = client.get("/sessions").get_json()["sessions"][0]["run"]
     assert client.get("/progress", query_string={"run": run}).get_json()["hosts"] == []
-    monkeypatch.setattr(jit, "compiling", lambda: 0.25)
+    monkeypatch.setattr(jit, "compiled_share", lambda: 0.25)
     (told,) = client.get("/progress", query_string={"run": run}).get_json()["hosts"]
     assert told["fraction"] == 0.25 and "first time" in told["phase"]
 

@@ -20,7 +20,7 @@ def asked(buf: Any, pos: Any, byte: Any) -> Any:
 
 
 def test_compiled_as_in_python() -> None:
-    vectors.tell_numba()
+    vectors.register_with_numba()
     compiled, chance = numba.njit(asked), random.Random(3)
     for _ in range(200):
         buf = np.array([chance.choice((0, 32, 34, 127, 128, 255)) for _ in range(40)], np.uint8)

@@ -309,9 +309,9 @@ def test_an_op_leads_to_the_one_that_computes_its_gradient() -> None:
         numbered("LostBackward0", 60, 2, 6, thread=1),
     )
     trace = one.trace
-    forward, backward = gradients.pairs(trace)
-    pairs = [(trace.name(a), trace.name(b)) for a, b in zip(forward.tolist(), backward.tolist(), strict=True)]
-    assert pairs == [("aten::convolution", "ConvolutionBackward0")]
+    forward, backward = gradients.gradient_pairs(trace)
+    gradient_pairs = [(trace.name(a), trace.name(b)) for a, b in zip(forward.tolist(), backward.tolist(), strict=True)]
+    assert gradient_pairs == [("aten::convolution", "ConvolutionBackward0")]
     assert not len(trace.links.source)
     (arrow,) = arrows_of(one, int(backward[0]))
     assert (arrow.source, arrow.target, arrow.kind) == (int(forward[0]), int(backward[0]), "forward and backward")

@@ -119,7 +119,7 @@ def test_pieces_are_as_good_as_the_whole(piece: int, monkeypatch: pytest.MonkeyP
     assert isinstance(Pieces(), Stream) and not isinstance(Pieces(), SeekableStream)
     assert isinstance(SeekablePieces(), SeekableStream)
     monkeypatch.setattr(window, "_PIECE_BYTES", piece)
-    monkeypatch.setattr(window, "_CARRIED_ROOM", 400)
+    monkeypatch.setattr(window, "_CARRIED_BYTES", 400)
     data = trace(6000)
     expected, made = read(data), read(Pieces(data))
     assert made.header == {"before": "text", "behind": ["text" * 300]}
@@ -145,7 +145,7 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.mark.parametrize("piece", [1 << 21, 1 << 13, 5000])
 def test_two_halves_are_as_good_as_the_whole(piece: int, joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "_PIECE_BYTES", piece)
-    monkeypatch.setattr(window, "_CARRIED_ROOM", 400)
+    monkeypatch.setattr(window, "_CARRIED_BYTES", 400)
     data = trace(6000)
     listed = json.dumps(json.loads(data)["traceEvents"]).encode()
     for content in (data, listed):
@@ -194,7 +194,7 @@ def test_what_seemed_to_be_events_leaves_its_memory(joins: list[int], monkeypatc
 @pytest.mark.parametrize("piece", [1 << 21, 61])
 def test_halves_of_what_is_damaged(piece: int, joins: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "_PIECE_BYTES", piece)
-    monkeypatch.setattr(window, "_CARRIED_ROOM", 40)
+    monkeypatch.setattr(window, "_CARRIED_BYTES", 40)
     for data in (DRAWN, DRAWN[:-30], *map(damaged, range(150))):
         assert told(read(SeekablePieces(data))) == told(read(data)), data
     assert len(joins) > 20
@@ -211,7 +211,7 @@ def test_both_halves_count_for_the_memory_limit(joins: list[int], monkeypatch: p
 @pytest.mark.parametrize("piece", [7, 61, 300])
 def test_cut_anywhere(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "_PIECE_BYTES", piece)
-    monkeypatch.setattr(window, "_CARRIED_ROOM", 40)
+    monkeypatch.setattr(window, "_CARRIED_BYTES", 40)
     for data in (DRAWN, DRAWN[:-30], *map(damaged, range(60))):
         assert told(read(Pieces(data))) == told(read(data)), data
 

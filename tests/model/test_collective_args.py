@@ -2,7 +2,7 @@
 
 import pytest
 
-from tb_profile_plugin.model.names.collective_args import Message, bus_share, of_instruction
+from tb_profile_plugin.model.names.collective_args import CollectiveArgs, bus_factor, of_instruction
 from tb_profile_plugin.model.names.hlo_text import replica_groups
 
 
@@ -19,11 +19,11 @@ from tb_profile_plugin.model.names.hlo_text import replica_groups
     ],
 )
 def test_bus_bandwidth_is_reckoned_as_nccl_tests_do(kind: str, share: float) -> None:
-    assert bus_share(kind, 8) == pytest.approx(share)
+    assert bus_factor(kind, 8) == pytest.approx(share)
 
 
 def test_no_link_carries_what_a_group_of_unknown_size_shares() -> None:
-    assert bus_share("all-reduce", None) is None
+    assert bus_factor("all-reduce", None) is None
 
 
 @pytest.mark.parametrize(
@@ -31,19 +31,19 @@ def test_no_link_carries_what_a_group_of_unknown_size_shares() -> None:
     [
         (
             "%all-reduce = f32[5,8]{1,0} all-reduce(f32[5,8]{1,0} %p), channel_id=1, replica_groups=[4,2]<=[2,4]T(1,0)",
-            Message("", 2, "f32", 160),
+            CollectiveArgs("", 2, "f32", 160),
         ),
         (
             "%g = bf16[32]{0} all-gather(bf16[8]{0} %p), replica_groups={{0,1,2,3},{4,5,6,7}}",
-            Message("", 4, "bf16", 64),
+            CollectiveArgs("", 4, "bf16", 64),
         ),
-        ("%s = f32[8]{0} reduce-scatter(f32[32]{0} %p), replica_groups={{0,1,2,3}}", Message("", 4, "f32", 128)),
-        ("%r = f32[8]{0} all-reduce(f32[8]{0} %p), replica_groups={}", Message("", None, "f32", 32)),
-        ("%s = f32[8]{0} reduce-scatter(f32[32]{0} %p), replica_groups={}", Message("", None, "f32", None)),
-        ("all-reduce.3", Message()),
+        ("%s = f32[8]{0} reduce-scatter(f32[32]{0} %p), replica_groups={{0,1,2,3}}", CollectiveArgs("", 4, "f32", 128)),
+        ("%r = f32[8]{0} all-reduce(f32[8]{0} %p), replica_groups={}", CollectiveArgs("", None, "f32", 32)),
+        ("%s = f32[8]{0} reduce-scatter(f32[32]{0} %p), replica_groups={}", CollectiveArgs("", None, "f32", None)),
+        ("all-reduce.3", CollectiveArgs()),
     ],
 )
-def test_instructions_state_members_types_and_sizes(text: str, message: Message) -> None:
+def test_instructions_state_members_types_and_sizes(text: str, message: CollectiveArgs) -> None:
     assert of_instruction(text) == message
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from tb_profile_plugin import store, tools
 from tb_profile_plugin.model.session import Session
-from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
+from tb_profile_plugin.runtime.decoded_pool import MEMORY_PER_BYTE, DecodedPool
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.timeline.view import view
+from tb_profile_plugin.timeline.host_view import view_of_host
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 HOSTS = 4
@@ -140,7 +140,7 @@ def test_the_memory_of_a_host_that_leaves_is_free_at_once(stored: store.StoredSe
             if not (tool.streamed or tool.unavailable(session)):
                 tool.run(session)
         host = session.host(session.hosts[0])
-        assert view(host).timeline.sections
+        assert view_of_host(host).timeline.sections
         left = weakref.ref(host)
         del host
         session.close()
@@ -150,7 +150,7 @@ def test_the_memory_of_a_host_that_leaves_is_free_at_once(stored: store.StoredSe
 
 
 def test_the_least_recently_used_leave() -> None:
-    decoded_pool = DecodedPool(3 * PER_BYTE)
+    decoded_pool = DecodedPool(3 * MEMORY_PER_BYTE)
     left: list[int] = []
     for number in range(3):
         decoded_pool.add(number, 1, partial(left.append, number))
@@ -162,4 +162,4 @@ def test_the_least_recently_used_leave() -> None:
     decoded_pool.drop(4)
     decoded_pool.drop(4)
     assert left == [1, 2, 0, 3, 4]
-    assert decoded_pool.hold(3) and not decoded_pool.hold(4)
+    assert decoded_pool.fits(3) and not decoded_pool.fits(4)

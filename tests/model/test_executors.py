@@ -30,7 +30,7 @@ from tb_profile_plugin.model.per_host import need
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.model.worker import summarise
 from tb_profile_plugin.runtime import executors, settings
-from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
+from tb_profile_plugin.runtime.decoded_pool import MEMORY_PER_BYTE, DecodedPool
 from tb_profile_plugin.runtime.executors import HostExecutor, LocalCores, LocalProcesses, LocalThreads, executor
 from tb_profile_plugin.runtime.problems import Problem, ProblemError
 from tb_profile_plugin.serve.workspace import Workspace
@@ -275,7 +275,7 @@ def test_few_hosts_are_decoded_at_once(folder: Path, monkeypatch: pytest.MonkeyP
     largest = max(file.size for file in stored.files)
     for room in (1, 2):
         most = 0
-        session = Session(stored, DecodedPool(room * largest * PER_BYTE), LocalThreads(4))
+        session = Session(stored, DecodedPool(room * largest * MEMORY_PER_BYTE), LocalThreads(4))
         tools.get("overview_page").run(session)
         tools.get("memory_profile").run(session)
         assert most <= room
@@ -309,7 +309,7 @@ def test_the_environment_names_the_executor(monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(executor(), LocalProcesses)
     assert isinstance(executor("threads:3"), LocalThreads)
     monkeypatch.setenv(settings.EXECUTOR, "threads")
-    assert type(executor().in_passing(4)) is LocalThreads
+    assert type(executor().for_results(4)) is LocalThreads
 
 
 def test_processes_work_on_hosts_that_do_not_stay(folder: Path, decoded: list[str]) -> None:
@@ -319,7 +319,7 @@ def test_processes_work_on_hosts_that_do_not_stay(folder: Path, decoded: list[st
     largest = max(file.size for file in stored.files)
     for room, decoded_here in ((1, 6), (2, 0)):
         decoded.clear()
-        session = Session(stored, DecodedPool(room * largest * PER_BYTE), LocalCores(2))
+        session = Session(stored, DecodedPool(room * largest * MEMORY_PER_BYTE), LocalCores(2))
         assert tools.get("overview_page").run(session) == wanted
         assert len(decoded) == decoded_here
 
@@ -327,15 +327,15 @@ def test_processes_work_on_hosts_that_do_not_stay(folder: Path, decoded: list[st
 def test_threads_fetch_captures_of_buckets(folder: Path, decoded: list[str]) -> None:
     stored = store.resolve(folder.as_uri())
     largest = max(file.size for file in stored.files)
-    session = Session(stored, DecodedPool(2 * largest * PER_BYTE), LocalCores(2))
+    session = Session(stored, DecodedPool(2 * largest * MEMORY_PER_BYTE), LocalCores(2))
     assert len(session.select("", tools.precheck())) == len(decoded) == 6
 
 
 def test_one_core_is_left_to_threads_and_so_is_a_program_around_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(LocalCores(2).in_passing(8), LocalProcesses)
-    assert not LocalCores(1).in_passing(8).remote
+    assert isinstance(LocalCores(2).for_results(8), LocalProcesses)
+    assert not LocalCores(1).for_results(8).remote
     monkeypatch.setattr(sys, "executable", "/usr/bin/blender")
-    assert not LocalCores(2).in_passing(8).remote
+    assert not LocalCores(2).for_results(8).remote
 
 
 def test_threads_do_what_no_process_can_be_started_for(

@@ -3,7 +3,7 @@
 import pytest
 
 from tb_profile_plugin.model.names.demangle import demangle
-from tb_profile_plugin.model.names.short_kernel_names import family, full, short
+from tb_profile_plugin.model.names.short_kernel_names import family, full_name, short_names
 
 CAST = (
     "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<Eigen::Tensor"
@@ -64,12 +64,12 @@ SHORT = {
 @pytest.mark.parametrize("name", SHORT)
 def test_short_names(name: str) -> None:
     assert family(name) == SHORT[name]
-    assert len(full(name)) <= len(name) + 20
+    assert len(full_name(name)) <= len(name) + 20
 
 
 def test_short_names_tell_kernels_apart() -> None:
     names = [CAST.format(to="Eigen::half", of="float", index=index) for index in ("long", "int")]
     names += ["gemm_a.kd", "gemm_a", f"{SHORT['loop_add_fusion.kd']}_1.kd"]
-    found = short(names)
+    found = short_names(names)
     assert len(set(found.values())) == len(names)
     assert [found[name] for name in names[:2]] == ["Eigen cast float→half (long)", "Eigen cast float→half (int)"]

@@ -47,7 +47,7 @@ def test_launches_within_what_devices_can_do(details: str, vendor: str, possible
 
 
 def test_a_limit_has_a_source() -> None:
-    assert all(each.source and each.what for each in plausible.LIMITS)
+    assert all(each.source and each.description for each in plausible.LIMITS)
 
 
 def test_bandwidths_beyond_the_memory_are_unknown() -> None:

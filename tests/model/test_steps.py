@@ -174,7 +174,7 @@ def test_what_was_chosen_long_ago_is_forgotten() -> None:
         assert len(drawn.with_steps(f"no such event {number}").steps) == 0
         unmarked_input.waits(drawn.with_steps(f"no such event {number}"))
     assert len(drawn.with_steps("a").steps) == 3
-    assert len(drawn._memos["tb_profile_plugin.model.host.steps_of"].items()) <= 8
+    assert len(drawn._lasting_memos["tb_profile_plugin.model.host.steps_of"].items()) <= 8
     assert len(drawn.steps) == marked
 
 

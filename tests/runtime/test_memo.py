@@ -61,7 +61,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
     for thread in threads:
         thread.start()
     entered.wait(10)
-    assert results.running() == ["a"]
+    assert results.running_keys() == ["a"]
     release.set()
     for thread in threads:
         thread.join(10)

@@ -13,15 +13,15 @@ from tb_profile_plugin.runtime import messages
 from tb_profile_plugin.runtime.messages import (
     FOLDER,
     Message,
+    best_language,
     localized,
     mark,
-    matching,
     message_data,
     message_of,
     slots,
     some_of,
-    speaking,
     translated,
+    use_language,
 )
 from tb_profile_plugin.runtime.problems import Problem
 
@@ -57,7 +57,7 @@ def test_a_message_knows_its_arguments_in_another_language_and_process() -> None
 @pytest.mark.usefixtures("catalogue")
 def test_messages_within_data_are_translated_and_names_are_not() -> None:
     data = {"label": Message("the step"), "rows": [["the step", Message("the step"), 3, None]]}
-    with speaking("ko"):
+    with use_language("ko"):
         assert translated(data) == {"label": "스텝", "rows": [["the step", "스텝", 3, None]]}
         assert localized("the step") == "스텝"
     assert translated(data) is data
@@ -65,14 +65,14 @@ def test_messages_within_data_are_translated_and_names_are_not() -> None:
 
 @pytest.mark.usefixtures("catalogue")
 def test_a_name_that_reads_as_a_message_stays_a_name_among_names() -> None:
-    with speaking("ko"):
+    with use_language("ko"):
         assert translated(some_of(["the step"], 1)) == "the step"
         assert translated(some_of([Message("the step")], 1)) == "스텝"
 
 
 @pytest.mark.usefixtures("catalogue")
 def test_a_message_as_plain_data_is_the_same_in_every_language() -> None:
-    with speaking("ko"):
+    with use_language("ko"):
         data = json.loads(json.dumps(translated({"text": spend(), "messages": message_data(spend())})))
     assert data["text"] == "스텝의 40%(5.00 ms 중 2.00): MatMul"
     assert data["messages"] == {
@@ -91,7 +91,7 @@ def test_a_message_as_plain_data_is_the_same_in_every_language() -> None:
 @pytest.mark.usefixtures("catalogue")
 def test_a_problem_comes_back_from_its_plain_data() -> None:
     problem = Problem("slow", spend(), "Try again.", "a.xplane.pb", "info", ("average",))
-    with speaking("ko"):
+    with use_language("ko"):
         kept = json.loads(json.dumps(translated(problem.as_json())))
     restored = Problem.from_json(kept)
     assert (restored.message, restored.remedy, restored.affects) == (spend(), "Try again.", ("average",))
@@ -112,9 +112,9 @@ def test_a_text_without_arguments_is_taken_as_it_stands() -> None:
 
 
 def test_the_first_wanted_language_that_is_there_counts() -> None:
-    assert matching(["zh_CN.UTF-8", "ko"]) == "zh"
-    assert matching(["de-DE", "ja-JP"]) == "ja"
-    assert matching(["C", "POSIX", ""]) == "en"
+    assert best_language(["zh_CN.UTF-8", "ko"]) == "zh"
+    assert best_language(["de-DE", "ja-JP"]) == "ja"
+    assert best_language(["C", "POSIX", ""]) == "en"
 
 
 def test_texts_of_pages_are_marked_as_the_pages_do_and_each_by_its_own() -> None:
@@ -161,7 +161,7 @@ def test_no_catalogue_is_read_for_english() -> None:
 
 @pytest.mark.parametrize(("code", "text"), [("en", "37.1 %"), ("ko", "37.1%"), ("ja", "37.1%"), ("zh", "37.1%")])
 def test_a_percent_sign_stands_as_the_language_sets_it(code: str, text: str) -> None:
-    with speaking(code):
+    with use_language(code):
         assert messages.with_percent("37.1") == text
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.runtime.regex import _Late, regex
+from tb_profile_plugin.runtime.regex import _LazyPattern, regex
 
 
-def _late(value: Any) -> Iterator[_Late]:
+def _late(value: Any) -> Iterator[_LazyPattern]:
     """The patterns among a module's values, in tables, too."""
-    if isinstance(value, _Late):
+    if isinstance(value, _LazyPattern):
         yield value
     elif isinstance(value, dict):
         yield from _late(tuple(value.values()))

@@ -129,11 +129,11 @@ def test_work_ends_when_its_client_has_gone(port: int, patient: Patient) -> None
 
 
 def test_another_who_waits_is_still_answered(port: int, patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
-    joined, awaited = threading.Event(), memo._Work.awaited
+    joined, wait_for_result = threading.Event(), memo._Work.wait_for_result
 
     def told(work: Any, wanted: Any) -> Any:
         joined.set()
-        return awaited(work, wanted)
+        return wait_for_result(work, wanted)
 
     monkeypatch.setattr(memo._Work, "awaited", told)
     first = ask(port)

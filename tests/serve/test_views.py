@@ -13,7 +13,7 @@ from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.serve import App, views
 from tb_profile_plugin.store import Logdir, cache
-from tb_profile_plugin.timeline.view import slab_pieces, view, view_of_slab
+from tb_profile_plugin.timeline.host_view import slab_pieces, view_of_host, view_of_slab
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 MIXED = """
@@ -121,7 +121,7 @@ def test_nothing_is_kept_of_small_captures_or_where_nothing_shall_be(monkeypatch
 
 
 def test_every_column_comes_back() -> None:
-    shown = view(draw.host(MIXED))
+    shown = view_of_host(draw.host(MIXED))
     slab = b"".join(slab_pieces(shown))
     again = view_of_slab(memoryview(slab))
     assert b"".join(slab_pieces(again)) == slab

@@ -59,7 +59,7 @@ def answered(client: Client) -> set[str]:
 
 
 def test_programs_are_read_up_to_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fields, "MESSAGES", 3)
+    monkeypatch.setattr(fields, "MOST_MESSAGES", 3)
     capture = draw.session(tmp_path, vm=hlohostile.capture(hlohostile.many(9)))
     for tool in TOOLS:
         answer = capture.answer(tool)
@@ -72,7 +72,7 @@ def test_programs_are_read_up_to_a_size(tmp_path: Path, monkeypatch: pytest.Monk
 ASK = """
 import resource, sys, tb_profile_plugin
 from tb_profile_plugin.formats.xspace.hlo import fields
-fields.MESSAGES = int(sys.argv[1])
+fields.MOST_MESSAGES = int(sys.argv[1])
 peaks = []
 for large, folder in enumerate(sys.argv[2:4]):
     capture = tb_profile_plugin.open(folder)
@@ -85,7 +85,7 @@ print(peaks[1] - peaks[0])
 """Prints what a large program takes more than a small one, in MiB."""
 
 
-@pytest.mark.parametrize("most", [100_000, pytest.param(fields.MESSAGES, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [100_000, pytest.param(fields.MOST_MESSAGES, marks=pytest.mark.slow)])
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell the peak")
 def test_more_computations_than_are_read(tmp_path: Path, most: int) -> None:
     folders = [tmp_path / "small", tmp_path / "large"]
@@ -94,7 +94,7 @@ def test_more_computations_than_are_read(tmp_path: Path, most: int) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", ASK, str(most), *map(str, folders), *TOOLS]
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    assert int(said) < 1940 * most / fields.MESSAGES
+    assert int(said) < 1940 * most / fields.MOST_MESSAGES
 
 
 def test_programs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def test_what_it_holds_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_the_limit_is_what_one_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(settings.MEMORY_LIMIT, raising=False)
     group = tmp_path / "memory.max"
-    monkeypatch.setattr(memory, "_GROUPS", (group,))
+    monkeypatch.setattr(memory, "_CGROUP_FILES", (group,))
     machine = memory.limit()
     assert machine > 1 << 28
     assert memory.configured_limit() == 0

@@ -30,7 +30,7 @@ def read_all(program: Module) -> None:
     assert len(costs(program).flops) == len(program)
     for row in range(0, len(program), max(len(program) // 50, 1)):
         assert len(hlo_printer.instruction_text(program, row)) < 200_000
-        assert 0 <= program.telling(row) < len(program)
+        assert 0 <= program.row_with_origin(row) < len(program)
         assert isinstance(program.sources.line(row), str) and len(program.sources.stack(row)) < 100
         found = neighbourhood(program, row, 3, every_fusion=True)
         assert len(found.nodes) <= MOST_NODES and dot(program, found, "").endswith("}\n")
@@ -120,7 +120,7 @@ def test_literals_are_passed_over() -> None:
     body = field(2, field(1, b"constant.1") + field(2, b"constant") + literal)
     owner, read = Messages.read(
         np.frombuffer(field(3, body), np.uint8), np.zeros(1, np.int64), np.array([len(body) + 4]), (3,)
-    ).inside(3, (2,))
+    ).messages(3, (2,))
     assert len(owner) == 1 and read.table.shape[1] == 1
 
 

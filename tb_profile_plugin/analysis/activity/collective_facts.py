@@ -62,7 +62,7 @@ def _stated_names(host: Host, events: Array) -> list[str]:
     answer = np.full(len(events), "", object)
     for first, plane, in_plane in host.trace.parts_of(events):
         if plane.has_stat(vocabulary.COLLECTIVE_NAME):
-            codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).spread_codes(len(plane.events))
+            codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).codes_by_owner(len(plane.events))
             answer[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
     stated: list[str] = answer.tolist()
     return stated
@@ -100,7 +100,7 @@ def groups(host: Host, events: Array) -> list[str]:
     for first, plane, in_plane in host.trace.parts_of(events):
         for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
             if plane.has_stat(stat):
-                codes, texts = plane.stat(stat).spread_codes(len(plane.events))
+                codes, texts = plane.stat(stat).codes_by_owner(len(plane.events))
                 answer[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
         if plane.has_stat(vocabulary.HLO_OP):
             answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
@@ -111,8 +111,8 @@ def groups(host: Host, events: Array) -> list[str]:
 
 def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
     """The replica groups of events that name their instruction, as its program has them; ``rows`` are of the plane."""
-    codes, names = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
-    programs = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[rows].tolist()
+    codes, names = plane.stat(vocabulary.HLO_OP).codes_by_owner(len(plane.events))
+    programs = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[rows].tolist()
     of_instruction: dict[tuple[int, int], str] = {}
     for key in {*zip(programs, codes[rows].tolist(), strict=True)}:
         program, code = key

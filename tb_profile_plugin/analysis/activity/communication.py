@@ -157,9 +157,9 @@ def _of_device(host: Host, work: DeviceWork) -> Collectives:
 
 def _collectives_of(host: Host, device: str, event: Array, times: tuple[Array, Array]) -> Collectives:
     """The table of these events, int64[n]; ``times`` is (begin, end), int64[n] ps."""
-    stats = [host.trace.spread(name, event) for name in _KEYS]
+    stats = [host.trace.numbers(name, event) for name in _KEYS]
     numbers = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]
     keys: list[tuple[int | str, ...]] = [
         (group, *values) for group, values in zip(groups(host, event), numbers, strict=True)
     ]
-    return Collectives(device, *times, event, kinds(host, event), keys, host.trace.spread(_GROUP_SIZE, event))
+    return Collectives(device, *times, event, kinds(host, event), keys, host.trace.numbers(_GROUP_SIZE, event))

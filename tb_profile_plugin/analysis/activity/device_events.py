@@ -243,7 +243,7 @@ def _add_own_launches(host: Host, event: Array, launch: Array, start: Array) -> 
     """Let an op without a launch be its own: its thread ran it at once, unless it belongs to an earlier run."""
     at_once = launch < 0
     if any(plane.has_stat(vocabulary.RUN_ID) for plane in host.trace.planes):
-        number = host.trace.spread(vocabulary.RUN_ID, event)
+        number = host.trace.numbers(vocabulary.RUN_ID, event)
         stated = number != MISSING
         linked = number[~at_once & stated]
         if len(linked):
@@ -393,7 +393,7 @@ def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
     np.minimum.at(first, queue[has_launch], work.begin[has_launch])
     is_before_launched = work.begin < first[queue]
     for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
-        ids = host.trace.spread(name, work.event)
+        ids = host.trace.numbers(name, work.event)
         launched_ids = ids[has_launch & (ids != MISSING)]
         if len(launched_ids):
             answer |= ~has_launch & is_before_launched & (ids != MISSING) & (ids < launched_ids.min())

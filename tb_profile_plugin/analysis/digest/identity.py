@@ -146,7 +146,7 @@ class Identities:
             origin = op.name if op and op.name != leaf else ""
             return Identity(side, leaf, op.category if op else "", stem, origin[:_LONGEST])
         bodies = self._bodies.setdefault(program, Bodies(module))
-        telling = module.telling(row)
+        telling = module.row_with_origin(row)
         source = module.sources.line(telling).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
         operands = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
         return Identity(
@@ -191,8 +191,8 @@ def _instructions_of_events(host: Host, plane: Plane) -> _Instructions | None:
     if plane.name.startswith(vocabulary.TPU) or not len(plane.stat(vocabulary.HLO_OP)):
         return None
     text, texts = instructions(host, plane)
-    modules = plane.stat(vocabulary.HLO_MODULE).spread_codes(size)
-    return _Instructions(True, plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), text, texts, *modules)
+    modules = plane.stat(vocabulary.HLO_MODULE).codes_by_owner(size)
+    return _Instructions(True, plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1), text, texts, *modules)
 
 
 def _instructions_of_names(plane: Plane) -> _Instructions:
@@ -200,5 +200,5 @@ def _instructions_of_names(plane: Plane) -> _Instructions:
     size = len(plane.metadata)
     has_text = np.array([bool(text) for text in plane.display_names], bool)
     text = np.where(has_text, np.arange(size), -1)
-    program = plane.metadata_stat(vocabulary.PROGRAM_ID).spread(size, -1)
+    program = plane.metadata_stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1)
     return _Instructions(False, program, text, plane.display_names, np.full(size, -1, np.int64), [])

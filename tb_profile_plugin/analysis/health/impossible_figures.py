@@ -28,7 +28,7 @@ def impossible_figures(host: Host) -> list[str]:
         Message(
             "{count, plural, one {# launch} other {# launches}} with impossible {what} (at most {most})",
             count=count,
-            what=message(limit.what),
+            what=message(limit.description),
             most=f"{limit.most:,.0f}",
         )
         for limit, count in limit_counts.items()

@@ -136,11 +136,11 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     size = len(plane.events)
     hlo = _TextStat(*instructions(host, plane))
     tf_op, level, annotation, path, module = (
-        _TextStat(*plane.stat(name).spread_codes(size))
+        _TextStat(*plane.stat(name).codes_by_owner(size))
         for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")
     )
     text_codes = [stat.codes for stat in (hlo, tf_op, level, annotation, path, module)]
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(size, MISSING)
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, MISSING)
     shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
     program_of_name = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
     tf_op_of_name, category_of_name = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
-from ...model.events.intervals import near
+from ...model.events.intervals import lower_bound
 from ...model.events.joins import is_among
 from ...model.framework import op_names_of
 from ...model.host import Host
@@ -86,8 +86,8 @@ def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     if not len(column):
         return
     codes, names = column.codes
-    module_codes, modules = plane.stat(vocabulary.HLO_MODULE).spread_codes(len(plane.events))
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)
+    module_codes, modules = plane.stat(vocabulary.HLO_MODULE).codes_by_owner(len(plane.events))
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)
     keys = list(
         zip(*(values.tolist() for values in (codes, module_codes[column.owner], program[column.owner])), strict=True)
     )
@@ -191,7 +191,7 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
     calls = trace.named("EagerExecute".__eq__)
     if not len(calls):
         return calls
-    is_single = trace.spread(vocabulary.IS_FUNC, calls) == 0
+    is_single = trace.numbers(vocabulary.IS_FUNC, calls) == 0
     if not is_single.any():
         return calls[:0]
     _, last = trace.nesting
@@ -219,7 +219,7 @@ def _mark_eager(calls: I64, is_single: Bool, last: I32, source: I32, target: I32
             top, row = calls[c], np.int64(np.searchsorted(source, calls[c]))
             while True:
                 stop = last[top]
-                following = np.int64(near(calls, top + 1, following))
+                following = np.int64(lower_bound(calls, top + 1, following))
                 i = top
                 while i < stop:
                     until = min(stop, calls[following]) if following < len(calls) else stop

@@ -114,7 +114,7 @@ def _names_and_sizes(host: Host, events: Array) -> tuple[Array, Array, Array]:
             continue
         for stat, sign in _SIZES.items():
             if plane.has_stat(stat):
-                codes, texts = plane.stat(stat).spread_codes(len(plane.events))
+                codes, texts = plane.stat(stat).codes_by_owner(len(plane.events))
                 sizes[in_plane] += _checksums(texts)[codes[plane_rows]]
                 is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[codes[plane_rows]]
         if plane.has_stat(vocabulary.HLO_OP):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.host import HostWithSteps
-from ...model.lanes import natural
+from ...model.lanes import natural_key
 from ...runtime.arrays import I64, Bool
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, message
@@ -184,7 +184,7 @@ def own_ps(category_ps: I64) -> I64:
 def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
     """The steps that any host has, by number, each on the workers that have it."""
     by_number: dict[int, tuple[str, list[WorkerStep]]] = {}
-    for peer in sorted(peers(hosts), key=lambda peer: natural(peer.name)):
+    for peer in sorted(peers(hosts), key=lambda peer: natural_key(peer.name)):
         host = hosts[peer.host]
         steps = host_steps(host)
         by_device = device_steps(host) if peer.device else {}

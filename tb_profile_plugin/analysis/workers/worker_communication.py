@@ -10,8 +10,7 @@ import numpy as np
 
 from ...model.host import Host
 from ...model.names import collectives as names
-from ...model.names.collective_args import Message as CollectiveMessage
-from ...model.names.collective_args import bus_share, of_instruction, of_kernel, of_range
+from ...model.names.collective_args import CollectiveArgs, bus_factor, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
@@ -27,7 +26,7 @@ class CollectiveGroup(NamedTuple):
 
     device: str
     kind: str
-    message: CollectiveMessage
+    message: CollectiveArgs
     event: Array
     """int64[n]: numbers in the host's trace."""
     ps: Array
@@ -37,7 +36,7 @@ class CollectiveGroup(NamedTuple):
 @per_host(keep=True)
 def collective_groups(host: Host) -> list[CollectiveGroup]:
     """What each device communicates, most time first; what threads do where no device does."""
-    by_key: dict[tuple[str, str, CollectiveMessage], list[tuple[int, int]]] = {}
+    by_key: dict[tuple[str, str, CollectiveArgs], list[tuple[int, int]]] = {}
     for work, table in zip(device_work(host), collectives(host), strict=True):
         ranges = ranges_around(host, table.event)
         rows = zip(table.event.tolist(), (table.end - table.begin).tolist(), table.kind, ranges, strict=True)
@@ -51,7 +50,7 @@ def collective_groups(host: Host) -> list[CollectiveGroup]:
     return sorted(groups, key=lambda group: (-int(group.ps.sum()), group.device, group.kind))
 
 
-def _message_of(host: Host, event: int, kind: str, range_event: int) -> CollectiveMessage:
+def _message_of(host: Host, event: int, kind: str, range_event: int) -> CollectiveArgs:
     """What a collective moves; ``range_event`` is the range that launched it, or -1."""
     plane, row = host.trace.plane_of(event)
     message = of_kernel(plane.event_facts(row))
@@ -104,7 +103,7 @@ class CommunicationRow:
     @property
     def bus_bytes_per_s(self) -> float | None:
         """What each link carries at that, as nccl-tests reckon it."""
-        share = bus_share(self.kind, self.members)
+        share = bus_factor(self.kind, self.members)
         return self.bytes_per_s * share if self.bytes_per_s and share else None
 
 

@@ -96,7 +96,7 @@ class OpMaker:
             self._costs[op.program] = program_costs(self.host, op.program)
         costs = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
-        telling = module.telling(row)
+        telling = module.row_with_origin(row)
         op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
@@ -182,7 +182,7 @@ def _main_memory(plane: Plane) -> dict[int, float]:
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     begins = ends - np.array([len(text) for text in texts], np.int64)
     joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
-    owner, accesses = Messages.read(joined, begins, ends, (1,)).inside(1, (2, 3))
+    owner, accesses = Messages.read(joined, begins, ends, (1,)).messages(1, (2, 3))
     sizes = np.where(accesses.numbers(2) == _HBM, accesses.numbers(3), 0)
     sums = np.bincount(owner, sizes, len(column))
     return dict(zip(column.owner.tolist(), sums.tolist(), strict=True))
@@ -249,7 +249,7 @@ def named_ops(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     module_codes, modules = module.codes
     module_of = np.full(len(plane.events), -1, np.int64)
     module_of[module.owner] = module_codes
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner]
     owner_module = module_of[column.owner]
     example, code = combine(program, owner_module, codes)
     index_of: dict[tuple[int, str, str], int] = {}

@@ -81,7 +81,7 @@ def _on(host: Host, plane: Plane) -> Transfers:
     lines = np.array([name == vocabulary.ASYNC_XLA_OPS for name in plane.lines.name], np.bool_)
     rows = np.flatnonzero(lines[plane.events.line])
     begin, end = union(plane.events.begin[rows], plane.events.end[rows])
-    done, texts = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
+    done, texts = plane.stat(vocabulary.HLO_OP).codes_by_owner(len(plane.events))
     stated, programs = (
         dict(zip(column.owner.tolist(), column.numbers.tolist(), strict=True))
         for column in (plane.metadata_stat("bytes_accessed"), plane.metadata_stat(vocabulary.PROGRAM_ID))

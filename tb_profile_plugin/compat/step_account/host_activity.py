@@ -124,7 +124,7 @@ def _collectives(host: Host, plane: Plane) -> Array:
     if not len(column):
         return column.owner
     codes, texts = column.codes
-    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner]
     example, kind = combine(codes, program)
     is_collective = []
     for at in example.tolist():

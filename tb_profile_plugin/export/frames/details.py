@@ -16,7 +16,7 @@ from ...model.ranks import rank
 from ...runtime.arrays import Array
 from ...runtime.problems import Problem, ProblemError
 from ...timeline.args import HIDDEN
-from ...timeline.details import word
+from ...timeline.details import kind_name
 from ...tools.answers.answer import Table
 from .batches import Field, Values, coded, repeated, text
 from .events import EVENT, HOST
@@ -138,7 +138,7 @@ def _arrows(host: Host) -> dict[str, Values]:
         "host": repeated(host.name, len(links.kind)),
         "source": Values(links.source.astype(np.int64)),
         "target": Values(links.target.astype(np.int64)),
-        "kind": coded(codes.reshape(-1), [word(kind) for kind in distinct.tolist()]),
+        "kind": coded(codes.reshape(-1), [kind_name(kind) for kind in distinct.tolist()]),
     }
 
 

@@ -175,8 +175,8 @@ def _missing_as_unknown(numbers: Array) -> Values:
 
 def _number(plane: Plane, name: str) -> Array:
     """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
-    by_name = plane.metadata_stat(name).spread(len(plane.metadata), MISSING)[plane.events.name]
-    own = plane.stat(name).spread(len(plane.events), MISSING)
+    by_name = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
+    own = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
     answer: Array = np.where(own == MISSING, by_name, own)
     return answer
 

@@ -17,7 +17,7 @@ from ...model import clock
 from ...model.devices.allocations import Allocations, allocations, dtype_name, origin
 from ...model.host import Host, HostWithSteps
 from ...model.names.op_names import PYTORCH
-from ...model.names.short_kernel_names import full
+from ...model.names.short_kernel_names import full_name
 from ...tools.answers.answer import Table
 from .batches import Field, Values, repeated, stated, text, truth, values
 from .events import EVENT, HOST, STEP, step_of
@@ -184,7 +184,7 @@ def kernels(hosts: Sequence[Host]) -> Frame:
     rows = [
         {
             "host": host.name,
-            "name": full(kernel.name),
+            "name": full_name(kernel.name),
             "op": kernel.op or None,
             "library": kernel.recognition.library or None,
             "dtype": kernel.recognition.dtype or None,

@@ -17,17 +17,18 @@ def combine(*columns: Array) -> tuple[Array, Array]:
     # A row's final code is number[code]: the next column's pass looks it up.
     code, number, count = np.zeros(rows, np.int64), np.zeros(1, np.int64), 1
     for column in columns if rows else ():
-        values, low, span = _narrow(column, 2 * rows // count)
+        values, low, span = _narrow_range(column, 2 * rows // count)
+        # Codes are counted in a table unless it would be much larger than the columns.
         if count * span > 2 * rows + 65536:
             distinct, inverse = np.unique(number[code] * span + (values - low), return_inverse=True)
             code, number = inverse.reshape(-1), np.arange(len(distinct))
         else:
-            number = np.cumsum(_extend(code, number, values, low, span, count * span), dtype=np.int64) - 1
+            number = np.cumsum(_extend_codes(code, number, values, low, span, count * span), dtype=np.int64) - 1
         count = int(number[-1]) + 1
-    return _rows_of_numbers(code, number, np.int64(count if rows else 0)), code
+    return _renumber(code, number, np.int64(count if rows else 0)), code
 
 
-def _narrow(column: Array, limit: int) -> tuple[Array, int, int]:
+def _narrow_range(column: Array, limit: int) -> tuple[Array, int, int]:
     """(values, low, span): the column's values, the lowest one, and how many integers the range from it on has.
 
     Where the range is wider than the limit, values are replaced by their ranks among the distinct ones.
@@ -42,7 +43,7 @@ def _narrow(column: Array, limit: int) -> tuple[Array, int, int]:
 
 
 @jit
-def _extend(code: I64, number: I64, values: I32 | I64, low: Int, span: Int, size: Int) -> Bool:
+def _extend_codes(code: I64, number: I64, values: I32 | I64, low: Int, span: Int, size: Int) -> Bool:
     """Extend each code in place by a value of the next column; bool[size]: which codes are then in use."""
     is_used = np.zeros(size, np.bool_)
     for i in range(len(code)):
@@ -52,7 +53,7 @@ def _extend(code: I64, number: I64, values: I32 | I64, low: Int, span: Int, size
 
 
 @jit
-def _rows_of_numbers(code: I64, number: I64, count: Int) -> I64:
+def _renumber(code: I64, number: I64, count: Int) -> I64:
     """Replace codes by their numbers in place; int64[count]: the first row of each number."""
     rows = np.empty(count, np.int64)
     for i in range(len(code) - 1, -1, -1):

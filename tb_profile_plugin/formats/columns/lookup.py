@@ -16,7 +16,7 @@ from .words import has_word, word_at
 SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 """uint64[2]: begins and multiplies each hash of this process, so that nobody can make a capture of equal hashes."""
 
-_RECENT = 4096
+_RECENT_TEXTS = 4096
 """Texts seen lately that are remembered with what they equal."""
 
 
@@ -44,8 +44,7 @@ def count_codes(codes: I32, size: Int) -> I64:
 def rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
     """int64[k]: rows of the codes that are wanted, ascending; ``counts`` are `count_codes` of the codes."""
     mask = mask_of(wanted, len(counts))
-    answer: Array = _positions(codes, mask, counts[mask].sum())
-    return answer
+    return _positions(codes, mask, counts[mask].sum())
 
 
 def mask_of(wanted: Sequence[int], size: int) -> Array:
@@ -151,13 +150,13 @@ def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
     slots = np.full(size, -1, np.int64)
     answer = np.empty(len(prefix), np.int64)
     # Formats that write each text once state the same places again and again.
-    recent = np.full(_RECENT, -1, np.int64)
+    recent = np.full(_RECENT_TEXTS, -1, np.int64)
     for i in range(len(prefix)):
-        recent_row = recent[prefix[i] % _RECENT]
+        recent_row = recent[prefix[i] % _RECENT_TEXTS]
         if recent_row >= 0 and prefix[recent_row] == prefix[i]:
             answer[i] = answer[recent_row]
             continue
-        recent[prefix[i] % _RECENT] = i
+        recent[prefix[i] % _RECENT_TEXTS] = i
         begin, end = payload(buf, prefix[i])
         slot = np.int64(digest(buf, begin, end, secret) & np.uint64(size - 1))
         while slots[slot] >= 0 and not _is_text_at(buf, begin, end, slots[slot]):

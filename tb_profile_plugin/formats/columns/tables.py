@@ -60,8 +60,7 @@ class Stats:
 
     def owners(self, rows: Array) -> Array:
         """int64[k]: which owner each of the rows (ascending) belongs to."""
-        answer: Array = owners(self.first, rows)
-        return answer
+        return owners(self.first, rows)
 
     def bytes(self, row: int) -> bytes:
         """The payload of a text or bytes stat; empty for any other kind."""
@@ -71,7 +70,7 @@ class Stats:
         return self.buffer[begin:end].tobytes()
 
     def text(self, prefix: Int) -> str:
-        """The text behind the length prefix that stands there in the file."""
+        """The text whose length prefix stands at this place in the buffer."""
         begin, end = pool.payload(self.buffer, np.int64(prefix))
         return self.buffer[begin:end].tobytes().decode("utf-8", "replace")
 
@@ -132,9 +131,8 @@ class Events:
 
     @lazy
     def order(self) -> tuple[Array, Array]:
-        """(int32[n] events in the order of their names, int64 where those of each name begin)."""
-        answer: tuple[Array, Array] = rows_by_code(self.name, self.counts)
-        return answer
+        """(int32[n] events in the order of their names, int64[names + 1] where the events of each name begin)."""
+        return rows_by_code(self.name, self.counts)
 
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names, ascending."""
@@ -158,9 +156,13 @@ class EventMetadata:
     """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
 
     key: Array
+    """int64[n]: id in the file."""
     text: Text
+    """Their name."""
     display: Text
+    """The name to show; empty where it is the same."""
     blob: Text
+    """The ``metadata`` bytes of XSpace's XEventMetadata."""
     stats: Stats
 
     def __len__(self) -> int:
@@ -198,8 +200,7 @@ class StatColumn:
     @lazy
     def numbers(self) -> Array:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
-        answer: Array = integers(self.stats.kind, self.stats.value, self.row)
-        return answer
+        return integers(self.stats.kind, self.stats.value, self.row)
 
     @property
     def floats(self) -> Array:
@@ -233,14 +234,14 @@ class StatColumn:
         codes, distinct = self.codes
         return [distinct[code] for code in codes.tolist()]
 
-    def spread_codes(self, size: int) -> tuple[Array, list[str]]:
+    def codes_by_owner(self, size: int) -> tuple[Array, list[str]]:
         """(int64[size], distinct strings): `codes` at their owners, -1 elsewhere; the last stat of an owner wins."""
         codes, strings = self.codes
         answer = np.full(size, -1, np.int64)
         answer[self.owner] = codes
         return answer, strings
 
-    def spread(self, size: int, default: int = 0) -> Array:
+    def numbers_by_owner(self, size: int, default: int = 0) -> Array:
         """int64[size]: `numbers` at their owners, ``default`` elsewhere; the first stat of an owner wins."""
         answer = np.full(size, default, np.int64)
         answer[self.owner[::-1]] = self.numbers[::-1]
@@ -277,7 +278,7 @@ class Plane:
 
     @lazy
     def categories(self) -> list[str]:
-        """By metadata row what the profiler says that such events are; empty where it does not say."""
+        """The category that the profiler gives to events, by metadata row; empty where it gives none."""
         column = self.metadata_stat(vocabulary.CATEGORY)
         category_of = dict(zip(column.owner.tolist(), column.strings, strict=True))
         return [category_of.get(row, "") for row in range(len(self.metadata))]
@@ -323,8 +324,7 @@ class Plane:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
         stats = self.events.stats
         wanted = self._stat_mask(name)
-        answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
-        return answer
+        return first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
 
     def number_pairs(self, name: str, other: str, default: int) -> tuple[Array, Array, Array]:
         """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of the other stat."""
@@ -382,7 +382,7 @@ class XSpace:
         return next((plane for plane in self.planes if plane.name == name), None)
 
     def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
-        """(begin, end) of runs of blocks of ``size`` bytes that hold no text: nothing reads those again."""
+        """(begin, end) of runs of blocks of ``size`` bytes of the file that hold no text: nothing reads them again."""
         has_text = np.zeros(len(content) // size + 1, bool)
         for plane in self.planes:
             metadata = plane.metadata

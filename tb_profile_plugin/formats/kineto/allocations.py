@@ -16,34 +16,34 @@ from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
 from .drafts import Draft, Stat
-from .view import View
+from .trace_events import TraceEvents
 
 _DEVICES = {0: "CPU", 1: "GPU", 6: "GPU", 12: "XPU", 14: "HPU", 19: "MTIA", 20: "PrivateUse1"}
 """torch's DeviceType by number: c10/core/DeviceType.h; 1 is CUDA, 6 HIP."""
 
 
-def stats(view: View, host: Draft, op: Array, ops: list[str], capacities: Mapping[str, int]) -> list[Stat]:
+def stats(trace: TraceEvents, host: Draft, op: Array, ops: list[str], capacities: Mapping[str, int]) -> list[Stat]:
     """The stats of the allocations among the host's events; ``op`` int64[n] is which of ``ops`` (names) each event lies
     in, or -1.
 
     ``capacities`` are the bytes of memories by name: an allocator that reserves more when it needs more has no limit
     but its device's.
     """
-    rows = np.flatnonzero(view.role[host.event] == categories.MEMORY)
+    rows = np.flatnonzero(trace.role[host.event] == categories.MEMORY)
     if not len(rows):
         return []
     rows = rows[np.argsort(host.begin[rows], kind="stable")]
     event = host.event[rows]
-    size = view.integers(event, "Bytes", default=0)
-    kind, number = view.integers(event, "Device Type", default=0), view.integers(event, "Device Id")
+    size = trace.integers(event, "Bytes", default=0)
+    kind, number = trace.integers(event, "Device Type", default=0), trace.integers(event, "Device Id")
     example, memory = combine(kind, number)
     names = [_memory_name(int(kind[at]), int(number[at])) for at in example.tolist()]
-    address = view.integers(event, "Addr", default=0)
-    in_use = view.integers(event, "Total Allocated")
+    address = trace.integers(event, "Addr", default=0)
+    in_use = trace.integers(event, "Total Allocated")
     capacity = np.array([capacities.get(name, 0) for name in names], np.int64)[memory]
-    if not view.has_argument("Addr"):
+    if not trace.has_argument("Addr"):
         _guess_addresses(memory, size, address)
-    if not view.has_argument("Total Allocated"):
+    if not trace.has_argument("Total Allocated"):
         in_use = _running_totals(memory, size, len(names))
     free = np.where(capacity > 0, np.maximum(capacity - in_use, 0), 0)
     peak = _peaks(memory, in_use, len(names))
@@ -89,7 +89,7 @@ def _guess_addresses(memory: Array, size: Array, address: Array) -> None:
 
 @jit
 def _assign_addresses(codes: I64, allocates: Bool, address: I64) -> None:
-    """Fill ``address``; ``codes`` tell memories and sizes apart, and those of each are a stack."""
+    """Fill ``address``; a deallocation takes that of the latest allocation of its code (memory and size)."""
     code_count = np.int64(0)
     for code in codes:
         code_count = max(code_count, code + 1)

@@ -15,38 +15,21 @@ OTHER, OP, ANNOTATION, RUNTIME, PYTHON, WORK, DERIVED, OVERHEAD, WINDOW, MEMORY 
 Python frames; on devices work and what only tells about it; the profiler's own time; what it recorded; allocations.
 """
 
-ROLES = {
-    "cpu_op": OP,
-    "operator": OP,
-    "user_annotation": ANNOTATION,
-    "cpu_instant_event": OTHER,
-    "python_function": PYTHON,
-    "cuda_runtime": RUNTIME,
-    "cuda_driver": RUNTIME,
-    "runtime": RUNTIME,
-    "mtia_runtime": RUNTIME,
-    "xpu_runtime": RUNTIME,
-    "xpu_driver": RUNTIME,
-    "glow_runtime": RUNTIME,
-    "privateuse1_runtime": RUNTIME,
-    "privateuse1_driver": RUNTIME,
-    "kernel": WORK,
-    "concurrent_kernel": WORK,
-    "gpu_memcpy": WORK,
-    "memcpy": WORK,
-    "gpu_memset": WORK,
-    "memset": WORK,
-    "mtia_ccp_events": WORK,
-    "hpu_op": WORK,
-    "gpu_user_annotation": DERIVED,
-    "mtia_user_annotation": DERIVED,
-    "cuda_sync": DERIVED,
-    "cuda_event": DERIVED,
-    "cuda_profiler_range": DERIVED,
-    "collective_comm": DERIVED,
-    "overhead": OVERHEAD,
-    "trace": WINDOW,
+_CATEGORIES = {
+    OP: "cpu_op operator",
+    ANNOTATION: "user_annotation",
+    OTHER: "cpu_instant_event",
+    PYTHON: "python_function",
+    RUNTIME: (
+        "cuda_runtime cuda_driver runtime mtia_runtime xpu_runtime xpu_driver glow_runtime privateuse1_runtime "
+        "privateuse1_driver"
+    ),
+    WORK: "kernel concurrent_kernel gpu_memcpy memcpy gpu_memset memset mtia_ccp_events hpu_op",
+    DERIVED: "gpu_user_annotation mtia_user_annotation cuda_sync cuda_event cuda_profiler_range collective_comm",
+    OVERHEAD: "overhead",
+    WINDOW: "trace",
 }
+ROLES = {category: role for role, categories in _CATEGORIES.items() for category in categories.split()}
 """By category in small letters: those until torch 1.11 begin with capitals."""
 
 MEMORY_EVENT = "[memory]"

@@ -19,7 +19,7 @@ from ..columns.codes import combine
 from . import categories
 from .drafts import Draft
 from .record import Record
-from .view import View
+from .trace_events import TraceEvents
 
 _INTEGER = regex(r"-?\d{1,18}")
 
@@ -39,43 +39,42 @@ def with_numbers(record: Record) -> Record:
     """The same with whole numbers that are written as texts as numbers: TensorFlow and JAX write all of them so."""
     texts = np.flatnonzero(record.kind == kinds.TEXT)
     codes, code_index = np.unique(record.value[texts], return_inverse=True)
-    is_integer = np.array([_INTEGER.fullmatch(record.text_of(code)) is not None for code in codes.tolist()], bool)
-    number = np.array(
-        [int(record.text_of(code)) if ok else 0 for code, ok in zip(codes.tolist(), is_integer, strict=True)], np.int64
-    )
+    code_index = code_index.reshape(-1)
+    matches = [_INTEGER.fullmatch(record.text_of(code)) for code in codes.tolist()]
+    number_of_code = np.array([int(match[0]) if match else 0 for match in matches], np.int64)
+    is_integer = np.array([match is not None for match in matches], bool)[code_index]
     kind, value = record.kind.copy(), record.value.copy()
-    integers = texts[is_integer[code_index.reshape(-1)]]
-    kind[integers], value[integers] = kinds.INT, number[code_index.reshape(-1)][is_integer[code_index.reshape(-1)]]
+    kind[texts[is_integer]], value[texts[is_integer]] = kinds.INT, number_of_code[code_index[is_integer]]
     return replace(record, kind=kind, value=value)
 
 
-def drafts(view: View) -> list[Draft]:
+def drafts(trace: TraceEvents) -> list[Draft]:
     """The planes, devices first."""
-    rows = view.with_role(categories.OTHER)
-    processes, threads = view.metadata_names("process_name"), view.metadata_names("thread_name")
-    record = view.record
+    rows = trace.with_role(categories.OTHER)
+    processes, threads = trace.metadata_names("process_name"), trace.metadata_names("thread_name")
+    record = trace.record
     example, of_row = combine(record.pid[rows])
     numbers_of_planes: dict[str, list[int]] = {}
     for number, at in enumerate(rows[example].tolist()):
         pid = int(record.pid[at])
-        name = processes.get((pid, 0), "") or view.text_of(pid)
+        name = processes.get((pid, 0), "") or trace.text_of(pid)
         plane = (
             name.partition(" ")[0] if name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) else vocabulary.HOST_CPU
         )
         numbers_of_planes.setdefault(plane, []).append(number)
     return [
-        _draft(view, name, rows[np.isin(of_row, numbers)], threads)
+        _draft(trace, name, rows[np.isin(of_row, numbers)], threads)
         for name, numbers in sorted(numbers_of_planes.items())
     ]
 
 
-def _draft(view: View, name: str, rows: Array, threads: dict[tuple[int, int], str]) -> Draft:
-    record = view.record
+def _draft(trace: TraceEvents, name: str, rows: Array, threads: dict[tuple[int, int], str]) -> Draft:
+    record = trace.record
     example, line = combine(record.pid[rows], record.tid[rows])
     lines: list[tuple[int, str]] = []
     for at in rows[example].tolist():
         pid, tid = int(record.pid[at]), int(record.tid[at])
-        number = view.text_of(tid)
+        number = trace.text_of(tid)
         name_of_thread = threads.get((pid, tid)) or number or "thread"
         lines.append((int(number) if number.isdecimal() and len(number) < 19 else len(lines), name_of_thread))
-    return view.draft(name, lines, rows, line)
+    return trace.draft(name, lines, rows, line)

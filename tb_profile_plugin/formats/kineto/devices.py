@@ -14,29 +14,29 @@ from ..columns.codes import combine
 from . import categories
 from .drafts import Draft, Stat
 from .record import distinct
-from .view import View
+from .trace_events import TraceEvents
 
 _DERIVED_LINE_ID = -559038737 + 300
 """The first of 80 ids for lines that only tell about streams, among those that XSpace reserves for such lines."""
 _DERIVED_NAMES = {1: "Annotations", 2: "Synchronisation", 3: "Counted kernels"}
 """Names of such lines, by the kind that `_derived_kinds` gives."""
-_COPY = regex(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
+_COPY_NAME = regex(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
 _MEMSET = "Memset"
-_MEMORIES = regex(r"\((\w+) -> (\w+)\)")
+_MEMORY_KINDS = regex(r"\((\w+) -> (\w+)\)")
 _LAUNCH_ARGUMENTS = ("registers per thread", "shared memory", "grid", "block", "est. achieved occupancy %")
 
 
-def drafts(view: View) -> list[Draft]:
+def drafts(trace: TraceEvents) -> list[Draft]:
     """One for each device that recorded something; of a capture where none did, one for each that it names."""
-    rows = view.with_role(categories.WORK, categories.DERIVED)
-    device = view.integers(rows, "device", default=-1)
-    of_pid = _last_number(view, view.record.pid)
-    device = np.where(device >= 0, device, of_pid[view.record.pid[rows]])
-    drafts = [_draft(view, rows[device == number], int(number)) for number in np.unique(device).tolist()]
-    listed = view.record.header.get("deviceProperties")
+    rows = trace.with_role(categories.WORK, categories.DERIVED)
+    device = trace.integers(rows, "device", default=-1)
+    of_pid = _last_number(trace, trace.record.pid)
+    device = np.where(device >= 0, device, of_pid[trace.record.pid[rows]])
+    drafts = [_draft(trace, rows[device == number], int(number)) for number in np.unique(device).tolist()]
+    listed = trace.record.header.get("deviceProperties")
     properties = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     if not drafts:
-        drafts = [_empty(number) for number in range(len(properties))]
+        drafts = [_empty_draft(number) for number in range(len(properties))]
     for draft in drafts:
         number = draft.name.removeprefix(vocabulary.GPU)
         matching = [entry for entry in properties if str(entry.get("id")) == number]
@@ -46,27 +46,27 @@ def drafts(view: View) -> list[Draft]:
     return drafts
 
 
-def _empty(number: int) -> Draft:
+def _empty_draft(number: int) -> Draft:
     """The plane of a device that recorded nothing."""
     none = np.empty(0, np.int64)
     return Draft(f"{vocabulary.GPU}{number}", [], none, none, none, none, none, [("", "", "")])
 
 
-def _last_number(view: View, codes: Array) -> Array:
+def _last_number(trace: TraceEvents, codes: Array) -> Array:
     """int64[texts]: the number that ends each text, e.g. 7 of ``stream 7``, for those that are used; 0 elsewhere."""
-    answer = np.zeros(len(view.record.pool_offset), np.int64)
+    answer = np.zeros(len(trace.record.pool_offset), np.int64)
     for code in distinct(codes).tolist():
-        match = re.search(r"-?\d{1,15}$", view.text_of(code))
+        match = re.search(r"-?\d{1,15}$", trace.text_of(code))
         answer[code] = int(match[0]) if match else 0
     return answer
 
 
-def _draft(view: View, rows: Array, number: int) -> Draft:
+def _draft(trace: TraceEvents, rows: Array, number: int) -> Draft:
     """The plane of the device of that number, whose events are in these rows (int64[n])."""
-    record = view.record
-    stream = view.integers(rows, "stream", default=-(1 << 62))
-    stream = np.where(stream > -(1 << 62), stream, _last_number(view, record.tid)[record.tid[rows]])
-    derived_kind = np.where(view.role[rows] == categories.WORK, 0, _derived_kinds(view)[record.category[rows]])
+    record = trace.record
+    stream = trace.integers(rows, "stream", default=-(1 << 62))
+    stream = np.where(stream > -(1 << 62), stream, _last_number(trace, record.tid)[record.tid[rows]])
+    derived_kind = np.where(trace.role[rows] == categories.WORK, 0, _derived_kinds(trace)[record.category[rows]])
     example, line = combine(derived_kind, stream)
     order = np.lexsort((stream[example], derived_kind[example]))
     line = np.argsort(order)[line]
@@ -76,83 +76,83 @@ def _draft(view: View, rows: Array, number: int) -> Draft:
         if derived_kind[at]:
             lines.append((_DERIVED_LINE_ID + i % 80, f"{_DERIVED_NAMES[derived_kind[at]]} #{name}"))
         else:
-            lines.append((name, f"Stream #{name}({','.join(_kinds(view, rows[line == i]))})"))
-    draft = view.draft(f"{vocabulary.GPU}{number}", lines, rows, line)
-    draft.stats += [*_kernel_details(view, draft), *_copy_details(view, draft)]
+            lines.append((name, f"Stream #{name}({','.join(_work_kinds(trace, rows[line == i]))})"))
+    draft = trace.draft(f"{vocabulary.GPU}{number}", lines, rows, line)
+    draft.stats += [*_kernel_details(trace, draft), *_copy_details(trace, draft)]
     return draft
 
 
-def _derived_kinds(view: View) -> Array:
+def _derived_kinds(trace: TraceEvents) -> Array:
     """int8[texts]: the key of `_DERIVED_NAMES` for each category of what only tells about streams."""
-    answer = np.full(len(view.record.pool_offset), 2, np.int8)
-    for code in distinct(view.record.category).tolist():
-        category = view.text_of(code)
+    answer = np.full(len(trace.record.pool_offset), 2, np.int8)
+    for code in distinct(trace.record.category).tolist():
+        category = trace.text_of(code)
         answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
     return answer
 
 
-def _kinds(view: View, rows: Array) -> list[str]:
+def _work_kinds(trace: TraceEvents, rows: Array) -> list[str]:
     """The kinds of work of a stream's events, as the tracers of CUPTI and ROCm write them into its name."""
     labels = set()
-    for code in distinct(view.record.name[rows]).tolist():
-        name = view.text_of(code)
-        match = _COPY.match(name)
+    for code in distinct(trace.record.name[rows]).tolist():
+        name = trace.text_of(code)
+        match = _COPY_NAME.match(name)
         parts = [part for part in match.groups() if part] if match else []
         labels.add(f"Memcpy{'2'.join(parts)}" if match else "Memset" if name.startswith(_MEMSET) else "Compute")
     return sorted(labels)
 
 
-def _kernel_details(view: View, draft: Draft) -> list[Stat]:
+def _kernel_details(trace: TraceEvents, draft: Draft) -> list[Stat]:
     """``kernel_details`` as CUPTI's tracer writes them, of all that it ran but copies; empty where none are stated.
 
     AMD's tracers state no sizes of kernels that a graph launched.
     """
-    record = view.record
-    kernel = np.array([not _COPY.match(name) and not name.startswith(_MEMSET) for name, _, _ in draft.names], bool)
-    kernels = np.flatnonzero(kernel[draft.name_index] & (view.role[draft.event] == categories.WORK))
+    record = trace.record
+    kernel = np.array([not _COPY_NAME.match(name) and not name.startswith(_MEMSET) for name, _, _ in draft.names], bool)
+    kernels = np.flatnonzero(kernel[draft.name_index] & (trace.role[draft.event] == categories.WORK))
     if not len(kernels):
         return []
-    at = np.stack([view.arguments(draft.event[kernels], name) for name in _LAUNCH_ARGUMENTS])
+    at = np.stack([trace.arguments(draft.event[kernels], name) for name in _LAUNCH_ARGUMENTS])
     value = np.where(at >= 0, record.value[at], -1)
     example, code = combine(*value)
     details = []
     for i in example.tolist():
         row = at[:, i].tolist()
-        registers, shared, occupancy = (_number(view, row[index]) for index in (0, 1, 4))
+        registers, shared, occupancy = (_number(trace, row[index]) for index in (0, 1, 4))
         parts = [f"regs:{registers:.0f}"] if registers is not None else []
         parts += [f"static_shared:0 dynamic_shared:{shared:.0f}"] if shared is not None else []
         parts += [
-            f"{name}:{triple}" for name, index in (("grid", 2), ("block", 3)) if (triple := _triple(view, row[index]))
+            f"{name}:{triple}" for name, index in (("grid", 2), ("block", 3)) if (triple := _triple(trace, row[index]))
         ]
         parts += [f"occ_pct:{occupancy:.12g}"] if occupancy is not None else []
         details.append(" ".join(parts))
     return [Stat(vocabulary.KERNEL_DETAILS, kernels, kinds.TEXT, code, details)]
 
 
-def _number(view: View, row: int) -> float | None:
+def _number(trace: TraceEvents, row: int) -> float | None:
     """The number that an argument is; None for row -1, and for a text."""
-    kind = int(view.record.kind[row]) if row >= 0 else 0
-    value = view.record.value[row : row + 1]
+    kind = int(trace.record.kind[row]) if row >= 0 else 0
+    value = trace.record.value[row : row + 1]
     return float(value[0]) if kind == kinds.INT else float(value.view(np.float64)[0]) if kind == kinds.DOUBLE else None
 
 
-def _triple(view: View, row: int) -> str:
+def _triple(trace: TraceEvents, row: int) -> str:
     """``2,1,1`` of an argument ``[2, 1, 1]``; empty for row -1, and for anything else."""
-    if row < 0 or view.record.kind[row] != kinds.TEXT:
+    if row < 0 or trace.record.kind[row] != kinds.TEXT:
         return ""
-    parts = view.text_of(int(view.record.value[row])).strip("[] ").split(",")
+    parts = trace.text_of(int(trace.record.value[row])).strip("[] ").split(",")
     return ",".join(part.strip() for part in parts) if len(parts) == 3 else ""
 
 
-def _copy_details(view: View, draft: Draft) -> list[Stat]:
+def _copy_details(trace: TraceEvents, draft: Draft) -> list[Stat]:
     """``memcpy_details`` of the copies that state their bytes."""
-    size = view.integers(draft.event, "bytes")
-    copies = np.array([bool(_COPY.match(name)) for name, _, _ in draft.names], bool)
+    size = trace.integers(draft.event, "bytes")
+    copies = np.array([bool(_COPY_NAME.match(name)) for name, _, _ in draft.names], bool)
     rows = np.flatnonzero(copies[draft.name_index] & (size >= 0))
     example, code = combine(size[rows], draft.name_index[rows])
     texts = []
     for at in rows[example].tolist():
-        match = _MEMORIES.search(draft.names[int(draft.name_index[at])][0])
+        match = _MEMORY_KINDS.search(draft.names[int(draft.name_index[at])][0])
         between = f"kind_src:{match[1].lower()} kind_dst:{match[2].lower()} " if match else ""
         texts.append(f"{between}size:{int(size[at])}")
     return [Stat(vocabulary.MEMCPY_DETAILS, rows, kinds.TEXT, code, texts)] if len(rows) else []

@@ -24,8 +24,9 @@ class Stat:
     rows: Array
     """int64[k]: rows of the draft's events, each at most once."""
     kind: int
+    """As in `formats.columns.kinds`."""
     value: Array
-    """int64[k]: bits of numbers; for texts which of `texts`."""
+    """int64[k]: bits of numbers; for texts the index in ``texts``."""
     texts: Sequence[str] = ()
 
 
@@ -37,9 +38,9 @@ class Draft:
     lines: list[tuple[int, str]]
     """Id and name of each."""
     event: Array
-    """int64[n]: events of the file, line after line, by begin, outer before inner."""
+    """int64[n]: rows in the record, line after line, by begin, outer before inner."""
     line: Array
-    """int32[n]."""
+    """int32[n]: index in ``lines``."""
     begin: I64
     """int64[n] ps."""
     end: I64
@@ -62,7 +63,7 @@ class FileStats:
     """Stats of the file's events."""
 
     first: I64
-    """int64[events + 1]: those of event i are ``first[i]:first[i + 1]``."""
+    """int64[events + 1]: stats ``first[i]:first[i + 1]`` are of event i."""
     name: I32
     """int32[m]: which of ``names``; -1 for one that is left out."""
     kind: U8
@@ -86,7 +87,7 @@ def planes(drafts: Sequence[Draft], file_stats: FileStats) -> list[Plane]:
     number = np.array([names[name] for name in file_stats.names], np.int32)
     answer = []
     for i, draft in enumerate(drafts):
-        stats = _stats(draft, file_stats, number, names, buffer, offsets)
+        stats = _draft_stats(draft, file_stats, number, names, buffer, offsets)
         answer.append(_plane(i, draft, stats, names, metadata, buffer, offsets))
     return answer
 
@@ -94,10 +95,11 @@ def planes(drafts: Sequence[Draft], file_stats: FileStats) -> list[Plane]:
 def _texts(draft: Draft) -> list[str]:
     """All texts that a plane adds to those of the file."""
     texts = [text for stat in draft.stats for text in stat.texts]
-    return [*texts, *(name[2] for name in draft.names), *(v for v in draft.facts.values() if isinstance(v, str))]
+    categories = [category for _, _, category in draft.names]
+    return [*texts, *categories, *(fact for fact in draft.facts.values() if isinstance(fact, str))]
 
 
-def _stats(
+def _draft_stats(
     draft: Draft, file_stats: FileStats, number: Array, names: dict[str, int], buffer: U8, offsets: dict[str, int]
 ) -> Stats:
     """The stats of a draft's events: those of the file, and behind them those that the draft adds.
@@ -174,7 +176,7 @@ def _plane(
 ) -> Plane:
     """The ``number``-th plane; ``names`` are numbers of stats, ``offsets`` places of texts in the ``buffer``."""
     first = draft.first_event
-    first_begin = np.array([draft.begin[i] if i < j else 0 for i, j in pairwise(first.tolist())], np.int64)
+    first_begin = np.array([draft.begin[low] if low < high else 0 for low, high in pairwise(first.tolist())], np.int64)
     ids = np.array([id for id, _ in draft.lines], np.int64)
     lines = Lines(ids, np.zeros(len(ids), np.int64), [name for _, name in draft.lines], first_begin, first)
     blank = Text.of([""] * len(draft.names))
@@ -208,11 +210,10 @@ def _plane(
 
 
 def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, offsets: dict[str, int]) -> Stats:
-    kind = [
-        kinds.TEXT if isinstance(v, str) else kinds.DOUBLE if isinstance(v, float) else kinds.INT
-        for v in facts.values()
-    ]
-    value = [offsets[v] if isinstance(v, str) else _bits(v) for v in facts.values()]
+    """Facts of a plane as stats with one owner; ``names`` and ``offsets`` as in `_plane`."""
+    kind_of = {str: kinds.TEXT, float: kinds.DOUBLE}
+    kind = [kind_of.get(type(fact), kinds.INT) for fact in facts.values()]
+    value = [offsets[fact] if isinstance(fact, str) else _bits(fact) for fact in facts.values()]
     return Stats(
         buffer,
         np.array([0, len(facts)], np.int32),
@@ -223,7 +224,7 @@ def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, offsets: di
 
 
 _INT64_MIN, _INT64_MAX = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
-"""Integers beyond these, which JSON may hold, are no numbers of bytes or cores: they count as that much."""
+"""Integers beyond these, which JSON may hold, are cut there: they are no numbers of bytes or cores."""
 
 
 def _bits(value: float) -> int:

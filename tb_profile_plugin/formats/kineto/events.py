@@ -6,12 +6,26 @@ compared with the one that stood there in the event before: most texts of most e
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...runtime.arrays import I32, I64, U8, I32Matrix, I64Matrix, Int
+from ...runtime.arrays import I32, I64, U8, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import DOUBLE, INT, TEXT
 from ..columns.words import byte_at
+from .event_columns import (
+    BAD_NUMBERS,
+    BEGIN,
+    DAMAGES,
+    DURATION,
+    FIELDS,
+    FIRST_DAMAGE,
+    OVERFULL,
+    ArgumentColumns,
+    EventColumns,
+)
+from .member_names import ARGS, DUR, PH, TS, is_noise, member_of_name
 from .texts import TextTable, code_of, same_bytes
 from .tokens import (
     CLOSE,
@@ -32,61 +46,42 @@ from .tokens import (
     ends_value,
     float_of,
     nanoseconds,
-    packed_letters,
-    packed_text,
     parse_number,
     skip_space,
     string_end,
     value_end,
 )
 
-CATEGORY, NAME, PID, TID = 0, 1, 2, 3
-"""Columns of an event's texts."""
-FIELDS = 4
-BEGIN, DURATION = 0, 1
-"""Columns of an event's times."""
-FIRST_DAMAGE, DAMAGES, BAD_NUMBERS, OVERFULL = 0, 1, 2, 3
-"""Indices of a scan's counts (int64[4]): position of the first damage, number of damages, of invalid numbers, and of
-events that have more than `MOST_ARGUMENTS`."""
-
-_MEMBER_NAMES = tuple(packed_text(key) for key in ("cat", "name", "pid", "tid", "ts", "dur", "ph", "args"))
-"""Names of an event's members that are read; a member's number is its index here. The first four are `CATEGORY` to
-`TID`, the others those below."""
-_TS, _DUR, _PH, _ARGS, _OTHER_MEMBER = 4, 5, 6, 7, 8
-_LOWER_T, _LOWER_F = 116, 102
+_LOWER_T, _LOWER_F = b"tf"
 _READ_PHASES = tuple(b"XiICMsf")
 """Phases of events that are read; all others are written by programs whose traces are not read."""
-_NOISE = (packed_text("Ev Idx"), packed_text("finishe"), packed_text("Record "))
-"""Arguments that number or mark events for the profiler's own use, on nearly each of them: at most seven letters of
-``Ev Idx``, ``finished`` and ``Record function id``."""
-_NOISE_LENGTHS = (6, 8, 18)
 MOST_ARGUMENTS = 1 << 18
 """The most arguments of an event that are read."""
 _REMEMBERED_MEMBERS, REMEMBERED = 16, 80
 """Members of an event, and its members and arguments together, that are compared with those of the event before."""
 
-Events = tuple[U8, I32Matrix, I64Matrix, I64]
-"""Columns of events: uint8[n] phase, int32[FIELDS, n] texts, int64[2, n] times in ns, and int64[n + 1]: arguments
-``first[i]:first[i + 1]`` are those of event i."""
-Arguments = tuple[I32, U8, I64]
-"""Columns of arguments: name, kind as in `formats.columns.kinds`, and value: a text's number or a number's bits."""
+
+class PreviousEvent(NamedTuple):
+    """What stood where in the event before.
+
+    Of the last three each row tells of the bytes between two values, which are the second one's name and what separates
+    them. The first `_REMEMBERED_MEMBERS` of the `REMEMBERED` rows are for members, the others for arguments.
+    """
+
+    texts: I32
+    """int32[FIELDS]: the texts of its fields."""
+    begins: I64
+    """int64[REMEMBERED]: where these bytes begin."""
+    lengths: I64
+    """int64[REMEMBERED]: how many they are; 0 for none, or damage."""
+    codes: I32
+    """int32[REMEMBERED]: number of the member, or of the argument's name."""
 
 
-Previous = tuple[I32, I64, I64, I32]
-"""What stood where in the event before. int32[FIELDS]: the texts of its fields. Then three columns of `REMEMBERED`
-rows, one for each of its first `_REMEMBERED_MEMBERS` members, then for its arguments; a row tells of the bytes between
-the value before and its own, which are its name and what separates them: int64 their begin, int64 their length (0 for
-none, or damage), int32 the number of the member, or of the argument's name."""
-
-
-def no_previous() -> Previous:
+def no_previous() -> PreviousEvent:
     """What the first event is compared with: nothing."""
-    return (
-        np.zeros(FIELDS, np.int32),
-        np.zeros(REMEMBERED, np.int64),
-        np.zeros(REMEMBERED, np.int64),
-        np.zeros(REMEMBERED, np.int32),
-    )
+    begins, lengths = np.zeros((2, REMEMBERED), np.int64)
+    return PreviousEvent(np.zeros(FIELDS, np.int32), begins, lengths, np.zeros(REMEMBERED, np.int32))
 
 
 @jit
@@ -95,10 +90,10 @@ def scan(  # noqa: PLR0913
     pos: Int,
     is_last: bool,
     texts: TextTable,
-    events: Events,
+    events: EventColumns,
     count: Int,
-    arguments: Arguments,
-    previous: Previous,
+    arguments: ArgumentColumns,
+    before: PreviousEvent,
     counts: I64,
 ) -> tuple[Int, Int, Int]:
     """Append the events of a list from ``pos`` on, which is behind its bracket, to the ``count`` that are there.
@@ -106,7 +101,7 @@ def scan(  # noqa: PLR0913
     Returns (new count, position where it stopped, why it stopped). ``is_last`` tells that the file ends with these
     bytes; if not, an event that they do not hold completely is left unread.
     """
-    size, most, first = len(buf), len(events[0]), events[3]
+    size, most, first = len(buf), len(events.phase), events.first_argument
     while True:
         pos = skip_space(buf, pos)
         if pos >= size:
@@ -126,7 +121,7 @@ def scan(  # noqa: PLR0913
         if count == most:
             return count, pos, np.int64(NO_ROOM)
         counts_before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
-        end, argument_count = _event(buf, pos, texts, events, count, arguments, previous, counts)
+        end, argument_count = _read_event(buf, pos, texts, events, count, arguments, before, counts)
         no_room = argument_count == _NO_ROOM_LEFT
         no_bytes = end > size and not is_last
         if no_room or no_bytes:
@@ -139,7 +134,7 @@ def scan(  # noqa: PLR0913
         if end > size:
             _note_damage(counts, pos)
             return count, np.int64(size), np.int64(END_OF_FILE)
-        if _is_read(events[0][count]):
+        if _is_read(events.phase[count]):
             first[count + 1] = argument_count
             count += 1
         pos = end
@@ -166,67 +161,76 @@ def _note_damage(counts: I64, pos: Int) -> None:
 
 
 @inlined
-def _event(  # noqa: PLR0913
-    buf: U8, pos: Int, texts: TextTable, events: Events, row: Int, arguments: Arguments, previous: Previous, counts: I64
+def _read_event(  # noqa: PLR0913
+    buf: U8,
+    pos: Int,
+    texts: TextTable,
+    events: EventColumns,
+    row: Int,
+    arguments: ArgumentColumns,
+    before: PreviousEvent,
+    counts: I64,
 ) -> tuple[Int, Int]:
     """(next place, arguments used so far) of the event whose brace stands at ``pos``.
 
     The place lies beyond the file where that ends within the event; see `_TOO_MANY` and `_NO_ROOM_LEFT` for the
     arguments.
     """
-    size, argument_count = len(buf), events[3][row]
-    events[0][row] = 0
+    size, argument_count = len(buf), events.first_argument[row]
+    events.phase[row] = 0
     for field in range(FIELDS):
-        events[1][field, row] = 0
-    events[2][BEGIN, row] = events[2][DURATION, row] = NO_TIME
+        events.texts[field, row] = 0
+    events.times[BEGIN, row] = events.times[DURATION, row] = NO_TIME
     pos += 1
     is_overfull, at = False, np.int64(0)
     while True:
         begin = pos
-        pos = _repeated_name_end(buf, pos, previous, at)
+        pos = _repeated_name_end(buf, pos, before, at)
         if pos < 0:
             damages = counts[DAMAGES]
-            key, key_end, pos = _next_name(buf, begin, counts)
+            key, key_end, pos = _read_name(buf, begin, counts)
             if pos >= size:
                 return np.int64(size + 1), argument_count
             if key < 0:
                 return pos + 1, np.int64(_TOO_MANY) if is_overfull else argument_count
-            _remember(previous, at, begin, pos if counts[DAMAGES] == damages else begin, _member(buf, key, key_end))
-        member = previous[3][at]
+            _remember(
+                before, at, begin, pos if counts[DAMAGES] == damages else begin, member_of_name(buf, key, key_end)
+            )
+        member = before.codes[at]
         at = min(at + 1, np.int64(_REMEMBERED_MEMBERS - 1))
-        if member == _ARGS and byte_at(buf, pos) == OPEN:
-            pos, argument_count, is_overfull = _arguments(
-                buf, pos + 1, texts, arguments, argument_count, previous, counts
+        if member == ARGS and byte_at(buf, pos) == OPEN:
+            pos, argument_count, is_overfull = _read_arguments(
+                buf, pos + 1, texts, arguments, argument_count, before, counts
             )
         elif member < FIELDS:
-            pos, code = _text_field(buf, pos, texts, np.int64(previous[0][member]))
-            events[1][member, row] = previous[0][member] = code
+            pos, code = _read_text(buf, pos, texts, np.int64(before.texts[member]))
+            events.texts[member, row] = before.texts[member] = code
             if code < 0:
                 return pos, np.int64(_NO_ROOM_LEFT)
-        elif member == _TS or member == _DUR:
-            pos, time = _parse_time(buf, pos, counts)
-            events[2][BEGIN if member == _TS else DURATION, row] = time
+        elif member == TS or member == DUR:
+            pos, time = _read_time(buf, pos, counts)
+            events.times[BEGIN if member == TS else DURATION, row] = time
         else:
             end = value_end(buf, pos)
-            if member == _PH:
+            if member == PH:
                 quoted = np.int64(byte_at(buf, pos) == QUOTE)
-                events[0][row] = byte_at(buf, pos + quoted) if end - pos - 2 * quoted == 1 else 0
+                events.phase[row] = byte_at(buf, pos + quoted) if end - pos - 2 * quoted == 1 else 0
             pos = end
         if argument_count < 0:
             return pos, argument_count
 
 
 @inlined
-def _repeated_name_end(buf: U8, pos: Int, previous: Previous, at: Int) -> Int:
+def _repeated_name_end(buf: U8, pos: Int, before: PreviousEvent, at: Int) -> Int:
     """Where the value begins whose name, and all before that from ``pos`` on, is that of the event before; else -1."""
-    begin, length = previous[1][at], previous[2][at]
+    begin, length = before.begins[at], before.lengths[at]
     end = pos + length
     is_same = bool(length > 0 and end < len(buf) and byte_at(buf, end) > 32)
     return end if is_same and same_bytes(buf, pos, end, buf, begin, begin + length) else np.int64(-1)
 
 
 @inlined
-def _next_name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
+def _read_name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
     """(its begin, its end, where its value begins) of the next name of an object from ``pos`` on.
 
     The begin is -1 at the object's end; then the place is that of the brace. The place is the file's end if there is
@@ -250,26 +254,16 @@ def _next_name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
 
 
 @inlined
-def _remember(previous: Previous, at: Int, begin: Int, end: Int, code: Int) -> None:
+def _remember(before: PreviousEvent, at: Int, begin: Int, end: Int, code: Int) -> None:
     """Set row ``at`` for the next event: its name is ``code``, and ``begin:end`` the bytes up to the value."""
-    previous[1][at], previous[2][at], previous[3][at] = begin, end - begin, code
-
-
-@jit
-def _member(buf: U8, begin: Int, end: Int) -> Int:
-    """Which of `_MEMBER_NAMES` a name is, or `_OTHER_MEMBER`."""
-    name = packed_letters(buf, begin, end)
-    for member in range(len(_MEMBER_NAMES)):
-        if name == _MEMBER_NAMES[member]:
-            return np.int64(member)
-    return np.int64(_OTHER_MEMBER)
+    before.begins[at], before.lengths[at], before.codes[at] = begin, end - begin, code
 
 
 @inlined
-def _text_field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
+def _read_text(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
     """(next place, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
     quoted = np.int64(byte_at(buf, pos) == QUOTE)
-    begin, stop, pool = texts[0][likely], texts[1][likely], texts[2]
+    begin, stop, pool = texts.begin[likely], texts.end[likely], texts.pool
     end = pos + quoted + stop - begin
     if stop > begin and end + quoted < len(buf) and (byte_at(pool, begin - 1) == QUOTE) == (quoted == 1):
         ends = (
@@ -286,7 +280,7 @@ def _text_field(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, 
 
 
 @inlined
-def _parse_time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
+def _read_time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
     """(next place, ns) of the number at ``pos``, which may stand in quotes."""
     stop, digits, exponent, _ = parse_number(buf, pos, len(buf))
     if stop > 0 and stop < len(buf) and ends_value(byte_at(buf, stop)) and _is_digit(byte_at(buf, stop - 1)):
@@ -303,24 +297,29 @@ def _parse_time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
 
 @inlined
 def _is_digit(byte: Int) -> bool:
-    is_digit: bool = byte >= ZERO and byte <= NINE
-    return is_digit
+    return byte >= ZERO and byte <= NINE
 
 
 @inlined
-def _arguments(
-    buf: U8, pos: Int, texts: TextTable, rows: Arguments, argument_count: Int, previous: Previous, counts: I64
+def _read_arguments(
+    buf: U8,
+    pos: Int,
+    texts: TextTable,
+    rows: ArgumentColumns,
+    argument_count: Int,
+    before: PreviousEvent,
+    counts: I64,
 ) -> tuple[Int, Int, bool]:
     """(next place, arguments used so far, whether some had no room) of the object whose first byte is at ``pos``."""
     size, most, is_overfull, at = len(buf), argument_count + MOST_ARGUMENTS, False, np.int64(_REMEMBERED_MEMBERS)
     while True:
         begin = pos
-        pos = _repeated_name_end(buf, pos, previous, at)
+        pos = _repeated_name_end(buf, pos, before, at)
         is_same = pos >= 0
         key = key_end = np.int64(0)
         damages = counts[DAMAGES]
         if not is_same:
-            key, key_end, pos = _next_name(buf, begin, counts)
+            key, key_end, pos = _read_name(buf, begin, counts)
             if pos >= size:
                 return np.int64(size), argument_count, is_overfull
             if key < 0:
@@ -328,18 +327,18 @@ def _arguments(
         if argument_count == most:
             is_overfull, pos = True, value_end(buf, pos)
             continue
-        if argument_count == len(rows[0]):
+        if argument_count == len(rows.key):
             return pos, np.int64(_NO_ROOM_LEFT), is_overfull
         if not is_same:
-            code = np.int64(_NOISE_CODE) if _is_noise(buf, key, key_end) else code_of(buf, key, key_end, texts)
+            code = np.int64(_NOISE_CODE) if is_noise(buf, key, key_end) else code_of(buf, key, key_end, texts)
             if code == _NO_ROOM_FOR_TEXT:
                 return pos, np.int64(_NO_ROOM_LEFT), is_overfull
-            _remember(previous, at, begin, pos if counts[DAMAGES] == damages else begin, code)
-        if previous[3][at] == _NOISE_CODE:
+            _remember(before, at, begin, pos if counts[DAMAGES] == damages else begin, code)
+        if before.codes[at] == _NOISE_CODE:
             pos = value_end(buf, pos)
         else:
-            rows[0][argument_count] = previous[3][at]
-            pos, added = _write_value(buf, pos, texts, rows, argument_count, counts)
+            rows.key[argument_count] = before.codes[at]
+            pos, added = _read_value(buf, pos, texts, rows, argument_count, counts)
             if added < 0:
                 return pos, np.int64(_NO_ROOM_LEFT), is_overfull
             argument_count += added
@@ -347,20 +346,11 @@ def _arguments(
 
 
 _NO_ROOM_FOR_TEXT, _NOISE_CODE = -1, -2
-"""Stand for a text's number: there is no room for it, or the argument is `_NOISE` and left out."""
-
-
-@jit
-def _is_noise(buf: U8, begin: Int, end: Int) -> bool:
-    """Whether an argument's name is one of `_NOISE`."""
-    for i in range(len(_NOISE)):
-        if end - begin == _NOISE_LENGTHS[i] and packed_letters(buf, begin, min(begin + 7, end)) == _NOISE[i]:
-            return True
-    return False
+"""Stand for a text's number: there is no room for it, or the argument is left out, see `is_noise`."""
 
 
 @inlined
-def _write_value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int, counts: I64) -> tuple[Int, Int]:
+def _read_value(buf: U8, pos: Int, texts: TextTable, rows: ArgumentColumns, row: Int, counts: I64) -> tuple[Int, Int]:
     """(next place, 1 if there is something to note): a text, a list or object as its text, a number, or true and false
     as 1 and 0. -1 where there is no room for another text.
     """
@@ -370,19 +360,19 @@ def _write_value(buf: U8, pos: Int, texts: TextTable, rows: Arguments, row: Int,
         quoted = np.int64(byte == QUOTE)
         is_complete = end < len(buf)
         code = code_of(buf, pos + quoted, max(end - quoted, pos + quoted), texts) if is_complete else np.int64(0)
-        rows[1][row], rows[2][row] = TEXT, code
+        rows.kind[row], rows.value[row] = TEXT, code
         return end, np.int64(-1) if code < 0 else np.int64(1)
     end, digits, exponent, is_integer = parse_number(buf, pos, len(buf))
     is_number = end >= 0 and (end == len(buf) or ends_value(byte_at(buf, end)))
     if not is_number:
         end = value_end(buf, pos)
-    rows[1][row], rows[2][row] = INT, digits
+    rows.kind[row], rows.value[row] = INT, digits
     if is_number and not is_integer:
-        rows[1][row] = DOUBLE
-        rows[2].view(np.float64)[row] = float_of(digits, exponent)
+        rows.kind[row] = DOUBLE
+        rows.value.view(np.float64)[row] = float_of(digits, exponent)
     elif not is_number:
         if (byte == _LOWER_T or byte == _LOWER_F) and end - pos == 5 - (byte == _LOWER_T):
-            rows[2][row] = byte == _LOWER_T
+            rows.value[row] = byte == _LOWER_T
             return end, np.int64(1)
         # What is no number at all stands for "not known"; a mixture of both is worth a word.
         counts[BAD_NUMBERS] += end > pos and (byte == MINUS or (byte >= ZERO and byte <= NINE))

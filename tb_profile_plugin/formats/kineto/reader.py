@@ -15,7 +15,7 @@ from ..columns.tables import XSpace
 from . import categories, chrome, devices, threads
 from .drafts import Draft, FileStats, planes
 from .record import Record, distinct, read
-from .view import NOTHING, View, has_role, view
+from .trace_events import NOTHING, TraceEvents, has_role, trace_events
 
 _RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
 _VERSIONS = (
@@ -32,7 +32,7 @@ _PYTORCH = "pytorch"
 def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> XSpace:
     """As `kineto.decode`."""
     record = read(content, where, lambda phase, fraction: progress(phase, 0.9 * fraction))
-    events = view(record, where)
+    events = trace_events(record, where)
     problems = [*record.problems, *events.problems]
     if has_role(events.role, NOTHING, categories.OTHER).all():
         record = chrome.with_numbers(record)
@@ -52,7 +52,7 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
     return XSpace(planes(drafts, file_stats), (), (), names, origin, tuple(problems), size)
 
 
-def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
+def _drafts(events: TraceEvents, problems: list[Problem], where: str) -> list[Draft]:
     early_events = threads.events_before_launch(events)
     if len(early_events):
         message = Message(

@@ -20,7 +20,7 @@ from ..columns.gather import gather
 from ..columns.kinds import TEXT
 from ..columns.text import Text
 from . import events, tokens
-from .events import Arguments, Events
+from .event_columns import DAMAGES, FIELDS, FIRST_DAMAGE, ArgumentColumns, EventColumns
 from .texts import Texts
 from .window import Window, second_half
 
@@ -48,7 +48,7 @@ class Record:
     begin: I64
     """int64[n] ns as the file has them; `tokens.NO_TIME` where there is none."""
     duration: I64
-    """int64[n] ns, likewise."""
+    """int64[n] ns; `tokens.NO_TIME` where there is none."""
     first_argument: I64
     """int64[n + 1]: arguments ``first_argument[i]:first_argument[i + 1]`` are those of event i."""
     key: I32
@@ -131,16 +131,16 @@ class _Reader:
         self.is_wanted = True
         self.texts = Texts()
         self.counts = np.zeros(4, np.int64)
-        """See `events.FIRST_DAMAGE`."""
+        """int64[4]: see `event_columns.FIRST_DAMAGE`."""
         self.members: list[tuple[str, bytes | None]] = []
         self.header_room = _HEADER_BYTES
-        self.events: Events = (
+        self.events = EventColumns(
             np.empty(_EVENT_ROOM, np.uint8),
-            np.empty((events.FIELDS, _EVENT_ROOM), np.int32),
+            np.empty((FIELDS, _EVENT_ROOM), np.int32),
             np.empty((2, _EVENT_ROOM), np.int64),
             np.zeros(_EVENT_ROOM + 1, np.int64),
         )
-        self.arguments: Arguments = (
+        self.arguments = ArgumentColumns(
             np.empty(_ARGUMENT_ROOM, np.int32),
             np.empty(_ARGUMENT_ROOM, np.uint8),
             np.empty(_ARGUMENT_ROOM, np.int64),
@@ -154,17 +154,17 @@ class _Reader:
         data = self.window.data
         at = int(tokens.first_nonspace(data, np.int64(3 if bytes(data[:3]) == b"\xef\xbb\xbf" else 0)))
         if at < len(data) and data[at] == ord("["):
-            self._events(at + 1)
+            self._read_events(at + 1)
         elif at < len(data) and data[at] == ord("{"):
-            self._members(at + 1)
+            self._read_members(at + 1)
         return self._record()
 
     def read_events(self) -> int:
         """The events of a list, as long as they are wanted; returns where it ends."""
         with cancellation.wanted_while(lambda: self.is_wanted):
-            return self._events(0)
+            return self._read_events(0)
 
-    def _members(self, at: int) -> None:
+    def _read_members(self, at: int) -> None:
         """The trace's own members, before and behind its events."""
         reason = tokens.NO_ROOM
         while reason != tokens.END_OF_LIST and reason != tokens.END_OF_FILE and len(self.members) < _MOST_MEMBERS:
@@ -172,7 +172,7 @@ class _Reader:
             number, at, reason = tokens.scan_members(self.window.data, np.int64(at), self.window.is_last, spans)
             self._keep_members(spans[:number])
             if reason == tokens.AT_EVENTS:
-                at = self._events(at)
+                at = self._read_events(at)
             elif reason == tokens.NO_BYTES:
                 at = self._advance(at)
         self.is_truncated |= reason == tokens.END_OF_FILE
@@ -191,18 +191,18 @@ class _Reader:
             self._drop_second_half()
             self.window.read_past_stop()
         self.window.advance(at)
-        self._reserve(max(len(self.window.data) - size_before, 0))
+        self._take_memory(max(len(self.window.data) - size_before, 0))
         self.progress(Message("Reading"), min(1.0, self.window.fraction * (2 if self.second_half else 1)))
         return 0
 
-    def _events(self, at: int) -> int:
-        """The events from there on; returns where their list ends."""
+    def _read_events(self, at: int) -> int:
+        """Read the events from position ``at`` on; returns where their list ends."""
         reason = tokens.NO_ROOM
         while reason == tokens.NO_ROOM or reason == tokens.NO_BYTES:
             cancellation.check()
-            is_complete, before = not self.counts[events.DAMAGES], self._memory()
+            is_complete, before = not self.counts[DAMAGES], self._memory_size()
             # What stood before may be gone, and is not looked at again.
-            last = events.no_previous()
+            previous = events.no_previous()
             self.event_count, at, reason = events.scan(
                 self.window.data,
                 np.int64(at),
@@ -211,12 +211,12 @@ class _Reader:
                 self.events,
                 np.int64(self.event_count),
                 self.arguments,
-                last,
+                previous,
                 self.counts,
             )
-            if is_complete and self.counts[events.DAMAGES]:
-                self.counts[events.FIRST_DAMAGE] += self.window.begin
-            self._reserve(self._memory() - before)
+            if is_complete and self.counts[DAMAGES]:
+                self.counts[FIRST_DAMAGE] += self.window.begin
+            self._take_memory(self._memory_size() - before)
             if reason == tokens.NO_ROOM:
                 self._grow()
             elif self.second_half and self.window.is_at_stop and at == len(self.window.data):
@@ -230,27 +230,27 @@ class _Reader:
         """Take over the events that begin where these end; returns where their list ends."""
         at = end.result()
         self.second_half, self.window, self.is_truncated = None, reader.window, reader.is_truncated
-        numbers, argument_count = self.texts.add_all(reader.texts), int(self.events[3][self.event_count])
-        (phase, texts, times, first), (key, kind, value) = reader._columns()
+        numbers, argument_count = self.texts.add_all(reader.texts), int(self.events.first_argument[self.event_count])
+        (phase, texts, times, first), (key, kind, value) = reader._filled_columns()
         _renumber(kind, value, numbers)
         count = self.event_count
         phases, texts_before, times_before, firsts = self.events
-        self.events = (
+        self.events = EventColumns(
             _appended(phases, count, phase),
             _appended(texts_before, count, np.stack([gather(numbers, column) for column in texts])),
             _appended(times_before, count, times),
             _appended(firsts, count + 1, first[1:] + argument_count),
         )
         keys, kinds, values = self.arguments
-        self.arguments = (
+        self.arguments = ArgumentColumns(
             _appended(keys, argument_count, gather(numbers, key)),
             _appended(kinds, argument_count, kind),
             _appended(values, argument_count, value),
         )
         self.event_count += reader.event_count
-        if not self.counts[events.DAMAGES]:
-            self.counts[events.FIRST_DAMAGE] = reader.counts[events.FIRST_DAMAGE]
-        self.counts[events.DAMAGES :] += reader.counts[events.DAMAGES :]
+        if not self.counts[DAMAGES]:
+            self.counts[FIRST_DAMAGE] = reader.counts[FIRST_DAMAGE]
+        self.counts[DAMAGES:] += reader.counts[DAMAGES:]
         return at
 
     def _drop_second_half(self) -> None:
@@ -259,9 +259,9 @@ class _Reader:
             (reader, end), self.second_half = self.second_half, None
             reader.is_wanted = False
             wait([end])
-            self.budget.release(reader._memory() + len(reader.window.data))
+            self.budget.release(reader._memory_size() + len(reader.window.data))
 
-    def _reserve(self, size: int) -> None:
+    def _take_memory(self, size: int) -> None:
         """Take so many bytes of the budget. A second half that leaves no room for them is dropped; this thread reads
         it.
         """
@@ -269,17 +269,18 @@ class _Reader:
             self._drop_second_half()
         self.budget.take(size)
 
-    def _columns(self) -> tuple[Events, Arguments]:
+    def _filled_columns(self) -> tuple[EventColumns, ArgumentColumns]:
         """What is read so far, without the room for more."""
         phase, texts, times, first = self.events
         key, kind, value = self.arguments
         count, argument_count = self.event_count, int(first[self.event_count])
-        of_events = phase[:count], texts[:, :count], times[:, :count], first[: count + 1]
-        return of_events, (key[:argument_count], kind[:argument_count], value[:argument_count])
+        event_columns = EventColumns(phase[:count], texts[:, :count], times[:, :count], first[: count + 1])
+        argument_columns = ArgumentColumns(key[:argument_count], kind[:argument_count], value[:argument_count])
+        return event_columns, argument_columns
 
-    def _memory(self) -> int:
+    def _memory_size(self) -> int:
         """Bytes of what is read so far."""
-        argument_count = int(self.events[3][self.event_count])
+        argument_count = int(self.events.first_argument[self.event_count])
         texts = _TEXT_BYTES * len(self.texts) + 2 * self.texts.size
         return _EVENT_BYTES * self.event_count + _ARGUMENT_BYTES * argument_count + texts
 
@@ -290,18 +291,20 @@ class _Reader:
             self.texts.grow()
         elif self.event_count == len(phase):
             size = self._room_needed(len(phase))
-            self.events = _grown(phase, size), _grown(texts, size), _grown(times, size), _grown(first, size + 1)
+            self.events = EventColumns(
+                _grown(phase, size), _grown(texts, size), _grown(times, size), _grown(first, size + 1)
+            )
         else:
             key, kind, value = self.arguments
             size = self._room_needed(len(key))
-            self.arguments = _grown(key, size), _grown(kind, size), _grown(value, size)
+            self.arguments = ArgumentColumns(_grown(key, size), _grown(kind, size), _grown(value, size))
 
     def _room_needed(self, number: int) -> int:
         fraction = self.window.fraction
         return max(2 * number, int(1.2 * number / fraction) if fraction else 0)
 
     def _record(self) -> Record:
-        (phase, (category, name, pid, tid), (begin, duration), first), arguments = self._columns()
+        (phase, (category, name, pid, tid), (begin, duration), first), arguments = self._filled_columns()
         header, unread = self._header()
         return Record(
             *(phase, category, name, pid, tid, begin, duration, first),
@@ -313,7 +316,7 @@ class _Reader:
         )
 
     def _header(self) -> tuple[dict[str, Any], list[str]]:
-        """The members that can be read, and the names of those that cannot."""
+        """(the members that can be read, names of those that cannot)."""
         header: dict[str, Any] = {}
         unread = []
         for name, value in self.members:

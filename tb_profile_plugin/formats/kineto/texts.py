@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Int
@@ -10,14 +12,30 @@ from ...runtime.jit.vectors import WIDTH, where_same
 from ..columns.lookup import SECRET, digest
 from ..columns.text import Text
 
-_BACKSLASH, _QUOTE, _U = 92, 34, 117
+_BACKSLASH, _QUOTE, _U = b'\\"u'
+_ZERO, _UPPER_A, _LOWER_A = b"0Aa"
+_ESCAPE_LETTERS, _ESCAPED_BYTES = tuple(b'"\\/ntrbf'), tuple(b'"\\/\n\t\r\b\f')
+"""What stands behind a backslash in JSON, but for `_U`, and what that means."""
 _ALL_LANES = (1 << WIDTH) - 1
 
 
-TextTable = tuple[I64, I64, U8, I32, I64, U64]
-"""Texts by number, with room for more: begin and end of each (int64[room]) in the bytes (uint8[size]); numbers by hash
-(int32[a power of two], -1 for none); counts (int64[3], see `_NUMBER`); the secret of the hashes. Before a string stands
-its quote, before other texts a 0."""
+class TextTable(NamedTuple):
+    """Distinct texts by number, with room for more; a hash table finds them."""
+
+    begin: I64
+    """int64[room]: where each text begins in the pool."""
+    end: I64
+    """int64[room]."""
+    pool: U8
+    """uint8: the texts' bytes. Before a string stands its quote, before other texts a 0."""
+    slots: I32
+    """int32[a power of two]: numbers of texts by hash, -1 for none."""
+    counts: I64
+    """int64[3]: see `_NUMBER`."""
+    secret: U64
+    """Of the hashes."""
+
+
 _NUMBER, _BYTES, _MISSING_BYTES = range(3)
 """Counts of a table: its texts, their bytes, and the bytes of the last text for which there was no room."""
 
@@ -43,7 +61,7 @@ class Texts:
     @property
     def table(self) -> TextTable:
         """What compiled functions number texts with."""
-        return self._begin, self._end, self._pool, self._slots, self._counts, SECRET
+        return TextTable(self._begin, self._end, self._pool, self._slots, self._counts, SECRET)
 
     @property
     def is_full(self) -> bool:
@@ -140,8 +158,7 @@ def same_bytes(buf: U8, begin: Int, end: Int, pool: U8, pool_begin: Int, pool_en
         pool_begin += WIDTH
         size -= WIDTH
     if begin + WIDTH <= len(buf) and pool_begin + WIDTH <= len(pool):
-        is_same: bool = (where_same(buf, begin, pool, pool_begin) | (_ALL_LANES << size)) & _ALL_LANES == _ALL_LANES
-        return is_same
+        return (where_same(buf, begin, pool, pool_begin) | (_ALL_LANES << size)) & _ALL_LANES == _ALL_LANES
     for offset in range(size):
         if buf[begin + offset] != pool[pool_begin + offset]:
             return False
@@ -212,17 +229,10 @@ def _write_unescaped(buf: U8, pos: Int, end: Int, pool: U8, at: Int) -> Int:
 @jit
 def _escaped_byte(letter: Int) -> Int:
     """The byte that a letter behind a backslash stands for, or -1."""
-    if letter == _QUOTE or letter == _BACKSLASH or letter == 47:
-        return letter
-    if letter == 110:
-        return np.int64(10)
-    if letter == 116:
-        return np.int64(9)
-    if letter == 114:
-        return np.int64(13)
-    if letter == 98:
-        return np.int64(8)
-    return np.int64(12) if letter == 102 else np.int64(-1)
+    for i in range(len(_ESCAPE_LETTERS)):
+        if letter == _ESCAPE_LETTERS[i]:
+            return np.int64(_ESCAPED_BYTES[i])
+    return np.int64(-1)
 
 
 @jit
@@ -233,10 +243,10 @@ def _hexadecimal(buf: U8, pos: Int, end: Int) -> Int:
     value = np.int64(0)
     for at in range(pos, pos + 4):
         byte = np.int64(buf[at])
-        digit = byte - 48
-        if byte >= 65:
-            digit = (byte | 32) - 87
-        if digit < 0 or digit > 15 or (byte < 65 and digit > 9):
+        digit = byte - _ZERO
+        if byte >= _UPPER_A:
+            digit = (byte | 32) - _LOWER_A + 10
+        if digit < 0 or digit > 15 or (byte < _UPPER_A and digit > 9):
             return np.int64(-1)
         value = value * 16 + digit
     return value

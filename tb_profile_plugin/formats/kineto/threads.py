@@ -16,27 +16,27 @@ from .allocations import stats as allocation_stats
 from .drafts import Draft, Stat
 from .nesting import innermost, last_match
 from .record import distinct
-from .view import View
+from .trace_events import TraceEvents
 
-_ON_THREADS = (categories.OP, categories.ANNOTATION, categories.RUNTIME, categories.PYTHON, categories.MEMORY)
+_THREAD_ROLES = (categories.OP, categories.ANNOTATION, categories.RUNTIME, categories.PYTHON, categories.MEMORY)
 """Roles of events on threads of the host."""
-_OF_PROGRAMS = (categories.OP, categories.ANNOTATION, categories.RUNTIME)
+_PYTORCH_ROLES = (categories.OP, categories.ANNOTATION, categories.RUNTIME)
 """Roles that only a process has that runs PyTorch."""
-_THREAD = regex(r"thread (-?\d+) \((.*)\)", re.DOTALL)
+_THREAD_NAME = regex(r"thread (-?\d+) \((.*)\)", re.DOTALL)
 _TOO_EARLY_PS = 10**9
 """What seems to run so long before it was launched has a wrong timestamp."""
 
 
-def draft(view: View) -> Draft:
+def draft(trace: TraceEvents) -> Draft:
     """All threads of all processes; ops that work for a module say so."""
-    rows = view.with_role(*_ON_THREADS, categories.OTHER)
-    processes = distinct(view.record.pid[view.with_role(*_ON_THREADS)])
-    is_foreign = (view.role[rows] == categories.OTHER) & ~np.isin(view.record.pid[rows], processes)
+    rows = trace.with_role(*_THREAD_ROLES, categories.OTHER)
+    processes = distinct(trace.record.pid[trace.with_role(*_THREAD_ROLES)])
+    is_foreign = (trace.role[rows] == categories.OTHER) & ~np.isin(trace.record.pid[rows], processes)
     rows = rows[~is_foreign] if len(processes) else rows
-    lines, line = _lines(view, rows, len(distinct(view.record.pid[view.with_role(*_OF_PROGRAMS)])) > 1)
-    is_deallocation = (view.integers(rows, "Bytes", default=0) < 0) & (view.role[rows] == categories.MEMORY)
-    variant = np.where(is_deallocation, -1, view.role[rows].astype(np.int64))
-    return view.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)
+    lines, line = _thread_lines(trace, rows, len(distinct(trace.record.pid[trace.with_role(*_PYTORCH_ROLES)])) > 1)
+    is_deallocation = (trace.integers(rows, "Bytes", default=0) < 0) & (trace.role[rows] == categories.MEMORY)
+    variant = np.where(is_deallocation, -1, trace.role[rows].astype(np.int64))
+    return trace.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)
 
 
 def _renamed(name: str, variant: int) -> tuple[str, str]:
@@ -48,23 +48,21 @@ def _renamed(name: str, variant: int) -> tuple[str, str]:
     return ("MemoryAllocation", "") if variant == categories.MEMORY else (name, "")
 
 
-def _lines(view: View, rows: Array, names_process: bool) -> tuple[list[tuple[int, str]], Array]:
-    """(id and name of each thread, int64[n] index of each event's thread); names say the process where
-    that is asked.
-    """
-    record = view.record
-    thread_names = view.metadata_names("thread_name")
+def _thread_lines(trace: TraceEvents, rows: Array, names_process: bool) -> tuple[list[tuple[int, str]], Array]:
+    """((id, name) of each thread, int64[n] index of each event's thread); names say the process where asked to."""
+    record = trace.record
+    thread_names = trace.metadata_names("thread_name")
     example, line = combine(record.pid[rows], record.tid[rows])
     lines: list[tuple[int, str]] = []
     for at in rows[example].tolist():
         pid, tid = int(record.pid[at]), int(record.tid[at])
-        text = view.text_of(tid)
-        match = _THREAD.fullmatch(thread_names.get((pid, tid), ""))
+        text = trace.text_of(tid)
+        match = _THREAD_NAME.fullmatch(thread_names.get((pid, tid), ""))
         name = match[2] if match else thread_names.get((pid, tid), "")
-        if view.role[at] == categories.PYTHON and (pid, tid) not in thread_names:
+        if trace.role[at] == categories.PYTHON and (pid, tid) not in thread_names:
             name = "python"
         number = int(text) if re.fullmatch(r"-?\d{1,18}", text) else len(lines)
-        process = f" of process {view.text_of(pid)}" if names_process else ""
+        process = f" of process {trace.text_of(pid)}" if names_process else ""
         lines.append((number, f"{name or 'thread'}{process}/{text}"))
     return lines, line
 
@@ -72,14 +70,14 @@ def _lines(view: View, rows: Array, names_process: bool) -> tuple[list[tuple[int
 class Ops:
     """Which op, and for which module, every event of the host's threads belongs to."""
 
-    def __init__(self, view: View, host: Draft):
-        self._view, self._host = view, host
+    def __init__(self, trace: TraceEvents, host: Draft):
+        self._trace, self._host = trace, host
         event = host.event
-        self.is_op = view.role[event] == categories.OP
+        self.is_op = trace.role[event] == categories.OP
         """bool[n], as the others by event of the host."""
         self.op_of_event, _ = innermost(host.first_event, host.begin, host.end, self.is_op)
-        sequence = view.integers(event, vocabulary.SEQUENCE_NUMBER)
-        backward = self.is_op & (sequence >= 0) & (view.integers(event, vocabulary.FORWARD_THREAD, default=0) > 0)
+        sequence = trace.integers(event, vocabulary.SEQUENCE_NUMBER)
+        backward = self.is_op & (sequence >= 0) & (trace.integers(event, vocabulary.FORWARD_THREAD, default=0) > 0)
         self.module, self.paths = modules.paths(host, self.is_op, sequence, backward)
         """int64[n] and list: the path of the module that each event belongs to; path 0 is empty."""
         self.names: list[str] = []
@@ -111,43 +109,42 @@ class Ops:
             draft.name.removeprefix(vocabulary.DEVICE).replace(":", " "): draft.facts for draft in device_drafts
         }
         sizes = {name: int(facts.get("memory_size", 0)) for name, facts in capacities.items()}
-        return allocation_stats(self._view, self._host, self.name_number, self.names, sizes)
+        return allocation_stats(self._trace, self._host, self.name_number, self.names, sizes)
 
     def device_stats(self, device: Draft) -> list[Stat]:
         """``tf_op`` of what runs on a device: the op around its launch, else the one that it names itself."""
-        view, host = self._view, self._host
-        work = np.flatnonzero(view.role[device.event] == categories.WORK)
-        calls = np.flatnonzero(view.role[host.event] == categories.RUNTIME)
-        ids = view.integers(host.event[calls], "correlation")
+        trace, host = self._trace, self._host
+        work = np.flatnonzero(trace.role[device.event] == categories.WORK)
+        calls = np.flatnonzero(trace.role[host.event] == categories.RUNTIME)
+        ids = trace.integers(host.event[calls], "correlation")
         calls, ids = calls[ids > 0], ids[ids > 0]
-        position = last_match(view.integers(device.event[work], "correlation"), ids)
+        position = last_match(trace.integers(device.event[work], "correlation"), ids)
         launch = np.where(position >= 0, calls[position], -1) if len(calls) else position
         op = np.where(launch >= 0, self.name_number[launch], -1) if len(host.event) else launch
         ops = np.flatnonzero(self.is_op)
-        external = view.integers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
+        external = trace.integers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
         ops, external = ops[external > 0], external[external > 0]
-        by_external_id = last_match(view.integers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
+        by_external_id = last_match(trace.integers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
         op = np.where((op < 0) & (by_external_id >= 0), self.name_number[ops[by_external_id]], op) if len(ops) else op
         has_op = op >= 0
         return [Stat(vocabulary.TF_OP, work[has_op], kinds.TEXT, op[has_op], self.names)] if has_op.any() else []
 
 
-def events_before_launch(view: View) -> Array:
+def events_before_launch(trace: TraceEvents) -> Array:
     """int64[k]: rows of events of devices that seem to begin long before they were launched."""
-    work, calls = view.with_role(categories.WORK), view.with_role(categories.RUNTIME)
-    ids = view.integers(calls, "correlation")
+    work, calls = trace.with_role(categories.WORK), trace.with_role(categories.RUNTIME)
+    ids = trace.integers(calls, "correlation")
     calls, ids = calls[ids > 0], ids[ids > 0]
     if not len(calls):
         return work[:0]
-    position = last_match(view.integers(work, "correlation"), ids)
-    is_early = (position >= 0) & (view.begin[work] + _TOO_EARLY_PS < view.begin[calls[position]])
-    events: Array = work[is_early]
-    return events
+    position = last_match(trace.integers(work, "correlation"), ids)
+    is_early = (position >= 0) & (trace.begin[work] + _TOO_EARLY_PS < trace.begin[calls[position]])
+    return work[is_early]
 
 
-def overhead(view: View) -> Draft | None:
+def overhead(trace: TraceEvents) -> Draft | None:
     """The profiler's own time, where it states some."""
-    rows = view.with_role(categories.OVERHEAD)
+    rows = trace.with_role(categories.OVERHEAD)
     if not len(rows):
         return None
-    return view.draft(vocabulary.PROFILER_OVERHEAD, [(0, "Overhead")], rows, np.zeros(len(rows), np.int64))
+    return trace.draft(vocabulary.PROFILER_OVERHEAD, [(0, "Overhead")], rows, np.zeros(len(rows), np.int64))

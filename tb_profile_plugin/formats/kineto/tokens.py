@@ -20,16 +20,17 @@ NO_TIME = np.iinfo(np.int64).min
 TOO_FAR = 4 * 10**18
 """ns; times beyond it (127 years after 1970) are cut there."""
 
-QUOTE, COMMA, COLON, MINUS, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = 34, 44, 58, 45, 123, 125, 91, 93
-ZERO, NINE = 48, 57
+QUOTE, COMMA, COLON, MINUS, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST = b'",:-{}[]'
+ZERO, NINE = b"09"
 
 END_OF_LIST, END_OF_FILE, NO_ROOM, NO_BYTES, AT_EVENTS = range(5)
 """Why a scan stopped: at the end of the list or object that it walks, or of the file; where its tables are full; before
 what the bytes at hand do not hold completely; at the begin of the list of events.
 """
 
-_BACKSLASH, _POINT = 92, 46
-_LOWER_E, _UPPER_E, _PLUS = 101, 69, 43
+_BACKSLASH, _POINT, _LOWER_E, _UPPER_E, _PLUS = b"\\.eE+"
+_EIGHTEEN_DIGITS, _INT64_TENTH = 9 * 10**17, (2**63 - 1) // 10
+"""What one digit more may be put behind safely, also of a fraction; and what one up to 7 may be put behind."""
 _DIGIT_VALUES, _PAIR_VALUES, _FOUR_VALUES, _EIGHT_VALUES = map(
     np.uint64, (0x0F0F0F0F0F0F0F0F, 0x00FF00FF00FF00FF, 0xFFFF0000FFFF, 0xFFFFFFFF)
 )
@@ -82,8 +83,7 @@ def string_end(buf: U8, pos: Int) -> Int:
 @inlined
 def ends_value(byte: Int) -> bool:
     """Whether a value without quotes has ended before that byte."""
-    is_end: bool = byte <= 32 or byte == COMMA or byte == CLOSE or byte == CLOSE_LIST
-    return is_end
+    return byte <= 32 or byte == COMMA or byte == CLOSE or byte == CLOSE_LIST
 
 
 @jit
@@ -154,12 +154,12 @@ def parse_number(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, bool]:
         byte = byte_at(buf, pos)
         if byte >= ZERO and byte <= NINE:
             has_digits = True
-            if digits < 900000000000000000:
+            if digits < _EIGHTEEN_DIGITS:
                 digits = digits * 10 + (np.int64(byte) - ZERO)
                 exponent -= has_point
             elif not has_point:
                 digit = np.int64(byte) - ZERO
-                if digits > 922337203685477580 or (digits == 922337203685477580 and digit > 7):
+                if digits > _INT64_TENTH or (digits == _INT64_TENTH and digit > 7):
                     is_integer = False
                     exponent += 1
                 else:
@@ -215,9 +215,8 @@ def nanoseconds(digits: Int, exponent: Int) -> Int:
     exponent += 3
     negative = digits < 0
     digits = -digits if negative else digits
-    while exponent > 0 and digits < TOO_FAR and digits > 0:
-        digits *= 10 if digits < TOO_FAR // 10 else 1
-        digits = digits if digits < TOO_FAR // 10 or exponent == 1 else np.int64(TOO_FAR)
+    while exponent > 0 and digits > 0 and digits < TOO_FAR:
+        digits = digits * 10 if digits < TOO_FAR // 10 else np.int64(TOO_FAR)
         exponent -= 1
     while exponent < -1 and digits > 0:
         digits //= 10

@@ -15,8 +15,8 @@ from ...runtime.stream import SeekableStream, Stream
 
 _PIECE_BYTES = 1 << 21
 """Bytes that are read at a time, while those before them are looked at."""
-_CARRIED_ROOM = 1 << 16
-"""Bytes of room before them, for those of the piece before that were not used up."""
+_CARRIED_BYTES = 1 << 16
+"""Room before a piece for the end of the one before, which holds an event only in part."""
 _LONG_BYTES = 64 << 20
 """Bytes of a stream whose second half is worth a thread."""
 _NEXT_EVENT = regex(rb'\}\s*,\s*(\{\s*"(?:ph|cat|name|pid|tid|ts)")', re.ASCII)
@@ -50,9 +50,11 @@ class Window:
         self.data: U8
         """uint8[n]: the bytes at hand."""
         if self._stream:
-            self._front_buffer, self._back_buffer = (np.empty(_CARRIED_ROOM + _PIECE_BYTES, np.uint8) for _ in range(2))
-            size, self.fraction = self._fill(self._front_buffer[_CARRIED_ROOM:])
-            self.data = self._front_buffer[_CARRIED_ROOM : _CARRIED_ROOM + size]
+            self._front_buffer, self._back_buffer = (
+                np.empty(_CARRIED_BYTES + _PIECE_BYTES, np.uint8) for _ in range(2)
+            )
+            size, self.fraction = self._fill(self._front_buffer[_CARRIED_BYTES:])
+            self.data = self._front_buffer[_CARRIED_BYTES : _CARRIED_BYTES + size]
             self.is_last = self._is_end(size)
         else:
             self.data, self.is_last = np.frombuffer(content, np.uint8), True
@@ -85,16 +87,16 @@ class Window:
         self._read_ahead()
 
     def advance(self, at: int) -> None:
-        """Have the bytes from ``at`` on at hand, and those behind them; only before the last, and not at the stop."""
+        """Let go of the bytes before ``at``, and read a piece more; not after the last one, nor at the stop."""
         assert self._pending_read
         size, self.fraction = self._pending_read.result()
         carried = self.data[at:]
         self.is_last = self._is_end(size)
-        if len(carried) > _CARRIED_ROOM:
+        if len(carried) > _CARRIED_BYTES:
             self.data = self._with_more_pieces(carried, size)
         else:
-            self._back_buffer[_CARRIED_ROOM - len(carried) : _CARRIED_ROOM] = carried
-            self.data = self._back_buffer[_CARRIED_ROOM - len(carried) : _CARRIED_ROOM + size]
+            self._back_buffer[_CARRIED_BYTES - len(carried) : _CARRIED_BYTES] = carried
+            self.data = self._back_buffer[_CARRIED_BYTES - len(carried) : _CARRIED_BYTES + size]
             self._front_buffer, self._back_buffer = self._back_buffer, self._front_buffer
         self.begin += at
         if not (self.is_last or self.is_at_stop):
@@ -105,10 +107,10 @@ class Window:
 
         ``size`` bytes of the back buffer are already read.
         """
-        pieces, size_read = [carried, self._back_buffer[_CARRIED_ROOM : _CARRIED_ROOM + size].copy()], size
+        pieces, size_read = [carried, self._back_buffer[_CARRIED_BYTES : _CARRIED_BYTES + size].copy()], size
         while size_read < len(carried) and not self.is_last and self._position != self._stop:
-            size, self.fraction = self._fill(self._back_buffer[_CARRIED_ROOM:])
-            pieces.append(self._back_buffer[_CARRIED_ROOM : _CARRIED_ROOM + size].copy())
+            size, self.fraction = self._fill(self._back_buffer[_CARRIED_BYTES:])
+            pieces.append(self._back_buffer[_CARRIED_BYTES : _CARRIED_BYTES + size].copy())
             size_read += size
             self.is_last = self._is_end(size)
         return np.concatenate(pieces)
@@ -119,7 +121,7 @@ class Window:
 
     def _read_ahead(self) -> None:
         assert self._reader
-        self._pending_read = self._reader.submit(self._fill, self._back_buffer[_CARRIED_ROOM:])
+        self._pending_read = self._reader.submit(self._fill, self._back_buffer[_CARRIED_BYTES:])
 
     def _fill(self, room: U8) -> tuple[int, float]:
         """Read into the room; returns (bytes read, fraction of the stream read). It is filled but at the

@@ -16,10 +16,11 @@ from ...runtime.memo import lazy
 from ..host import Host
 from ..per_host import per_host
 
-_EVENTS = {"MemoryAllocation": 1, "MemoryDeallocation": 0}
+_ALLOCATES_BY_NAME = {"MemoryAllocation": 1, "MemoryDeallocation": 0}
+"""1 for allocations, 0 for deallocations, by the name of their events."""
 
-_MEMORY = ("index_on_host", "device_ordinal", "allocator_name")
-_NUMBERS = (
+_MEMORY_STATS = ("index_on_host", "device_ordinal", "allocator_name")
+_NUMBER_STATS = (
     "bytes_reserved",
     "bytes_allocated",
     "bytes_available",
@@ -31,12 +32,12 @@ _NUMBERS = (
     "group_id",
 )
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_TEXTS = {"tf_op": _REPLACEMENT, "region_type": _REPLACEMENT, "shape": "["}
+_TEXT_STATS = {"tf_op": _REPLACEMENT, "region_type": _REPLACEMENT, "shape": "["}
 """Stats that are texts, with the first letter to assume where that is lost."""
-_STATS = (*_TEXTS, "memory", "fragmentation", *_NUMBERS)
-_ROW_STATS, _FIRST_NUMBER = 5, len(_TEXTS)
+_STATS = (*_TEXT_STATS, "memory", "fragmentation", *_NUMBER_STATS)
+_ROW_STATS, _FIRST_NUMBER = 5, len(_TEXT_STATS)
 """Of the first five stats their rows are read, of all but the texts their integers."""
-_ABSENT = ("data_type", "group_id")
+_MAY_BE_ABSENT = ("data_type", "group_id")
 """Numbers that are -1 where they are not stated."""
 
 _DTYPES = (
@@ -98,8 +99,7 @@ class Allocations:
     @lazy
     def in_use(self) -> Array:
         """int64[n]: stack and heap."""
-        total: Array = self.stack + self.heap
-        return total
+        return self.stack + self.heap
 
     @lazy
     def peak(self) -> int:
@@ -137,7 +137,7 @@ def has_allocations(host: Host) -> bool:
     plane = host.cpu
     if plane is None:
         return False
-    return len(plane.named(lambda name: name in _EVENTS)) > 0
+    return len(plane.named(lambda name: name in _ALLOCATES_BY_NAME)) > 0
 
 
 @per_host
@@ -154,37 +154,39 @@ def allocations(host: Host) -> dict[str, Allocations]:
     plane = host.cpu
     if plane is None or not has_allocations(host):
         return {}
-    kinds = np.array([_EVENTS.get(name, -1) for name in plane.names], np.int8)
+    kinds = np.array([_ALLOCATES_BY_NAME.get(name, -1) for name in plane.names], np.int8)
     events = plane.events.named(np.flatnonzero(kinds >= 0).tolist())
     events = events[np.argsort(plane.events.begin[events], kind="stable")]
     column = np.full(len(plane.stat_metadata.text.all), -1, np.int64)
     for row, name in enumerate(plane.stat_metadata.text.all):
-        column_name = "memory" if name in _MEMORY else name
+        column_name = "memory" if name in _MEMORY_STATS else name
         column[row] = _STATS.index(column_name) if column_name in _STATS and row else -1
     rows = np.full((_ROW_STATS, len(events)), -1, np.int64)
     numbers = np.zeros((len(_STATS) - _FIRST_NUMBER, len(events)), np.int64)
     row_of = dict(zip(_STATS[:_ROW_STATS], rows, strict=True))
     values: dict[str, Any] = dict(zip(_STATS[_FIRST_NUMBER:], numbers, strict=True))
-    for name in _ABSENT:
+    for name in _MAY_BE_ABSENT:
         values[name][:] = -1
     stats = plane.events.stats
     _fill_stats(events, _Stats(stats.first, stats.name, stats.kind, stats.value), column, rows, numbers)
-    values |= {name: _texts(plane, row_of[name], first) for name, first in _TEXTS.items()}
+    values |= {name: _mended_texts(plane, row_of[name], first) for name, first in _TEXT_STATS.items()}
     values["fragmentation"] = _floats(plane, row_of["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
         values["group_id"] = host.with_steps().grouped_steps.of_event[host.trace.rows(plane)][events].astype(np.int64)
     codes, memories = _memories(plane, row_of["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)
-    return {name: _of_memory(name, parts[name], events, time, allocates, values) for name in sorted(memories)}
+    return {
+        name: _allocations_of_memory(name, parts[name], events, time, allocates, values) for name in sorted(memories)
+    }
 
 
-def _of_memory(
+def _allocations_of_memory(
     name: str, rows: Array, events: Array, time: Array, allocates: Array, values: dict[str, Any]
 ) -> Allocations:
     """The memory of this name, whose events are these rows of the columns."""
-    number = {column: values[column][rows] for column in _NUMBERS}
-    text = {column: values[column] for column in _TEXTS}
+    number = {column: values[column][rows] for column in _NUMBER_STATS}
+    text = {column: values[column] for column in _TEXT_STATS}
     until, source = np.full(len(rows), -1, np.int64), np.full(len(rows), -1, np.int64)
     _pair_deallocations(combine(number["addr"])[1], allocates[rows], until, source)
     return Allocations(
@@ -260,7 +262,7 @@ def _floats(plane: Plane, row: Array, number: Array) -> Array:
     return answer
 
 
-def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
+def _mended_texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
     """Codes (-1 where there is no text) and the texts, mended with the letter that they usually start with."""
     owner = np.flatnonzero(row >= 0)
     codes_of_owners, distinct = StatColumn(plane, plane.events.stats, row[owner], owner).codes
@@ -274,7 +276,7 @@ def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]
     numbered = row >= 0
     kind = plane.events.stats.kind[row[numbered]]
     numbered[numbered] = (kind == kinds.INT) | (kind == kinds.UINT)
-    codes, names = _texts(plane, np.where(numbered, -1, row), _REPLACEMENT)
+    codes, names = _mended_texts(plane, np.where(numbered, -1, row), _REPLACEMENT)
     names.append("")
     codes = np.where(codes < 0, len(names) - 1, codes)
     distinct, index_of = np.unique(number[numbered], return_inverse=True)

@@ -16,7 +16,7 @@ from ..host import Host
 from ..names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from ..per_host import per_host
 
-_NVIDIA: dict[tuple[int, int], dict[str, int]] = {
+_NVIDIA_FLOPS: dict[tuple[int, int], dict[str, int]] = {
     (2, 0): {FP64: 8, FP32: 64},
     (3, 0): {FP64: 128, FP32: 384},
     (5, 0): {FP64: 4, FP32: 256},
@@ -32,7 +32,7 @@ _NVIDIA: dict[tuple[int, int], dict[str, int]] = {
 }
 """FLOPs per clock and multiprocessor by compute capability: the better of ordinary and tensor cores."""
 
-_AMD: dict[str, dict[str, int]] = {
+_AMD_FLOPS: dict[str, dict[str, int]] = {
     "gfx908": {FP64: 64, FP32: 256, BF16: 512, FP16: 1024, INT8: 1024},
     "gfx90a": {FP64: 256, FP32: 256, BF16: 1024, FP16: 1024, INT8: 1024},
     "gfx942": {FP64: 256, FP32: 256, TF32: 1024, BF16: 2048, FP16: 2048, FP8: 4096, INT8: 4096},
@@ -40,20 +40,22 @@ _AMD: dict[str, dict[str, int]] = {
 }
 """FLOPs per clock and compute unit."""
 
-_GFX = {(9, 4): "gfx942", (9, 5): "gfx950"}
+_GFX_BY_VERSION = {(9, 4): "gfx942", (9, 5): "gfx950"}
+"""Architecture by (major, minor) of captures that state no name."""
 
 _AMD_BANDWIDTH = {"gfx942": 5.3e12, "gfx950": 8.0e12}
 """Bytes per second of memory by AMD's data sheets (MI300A and MI300X, MI355X). Captures state half of it: they take the
 controllers' clock for the data rate."""
-_HALF = 0.55
+_HALF_RATE = 0.55
+"""A stated bandwidth up to this share of the data sheet's is such a half."""
 _PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63.0e9}
 """Bytes per second and direction over 16 lanes, by generation of PCI Express: 8, 16 and 32 GT/s at 128 bits in 130."""
 _NVIDIA_PCIE = {(6, 0): 3, (6, 1): 3, (7, 0): 3, (7, 5): 3, (8, 0): 4, (8, 6): 4, (8, 9): 4, (9, 0): 5, (10, 0): 5}
 _AMD_PCIE = {"gfx908": 4, "gfx90a": 4, "gfx942": 5, "gfx950": 5}
 """The generation that a GPU has by its data sheet; some systems link GPUs and hosts otherwise."""
 SHARED = Message("shared memory")
-_BANKS = 32 * 4
-_SHARED_BYTES = {"gfx950": 256}
+_BANK_BYTES = 32 * 4
+_GFX_SHARED_BYTES = {"gfx950": 256}
 """Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes; AMD's CDNA 4 doubled it."""
 
 
@@ -96,7 +98,9 @@ def capabilities(plane: Plane) -> Capabilities:
         for name, key in (("read", "rd"), ("write", "wr"))
     }
     if plane.name.startswith(vocabulary.GPU):
-        per_clock = _SHARED_BYTES.get(amd_architecture(facts) if facts.get("device_vendor") == "AMD" else "", _BANKS)
+        per_clock = _GFX_SHARED_BYTES.get(
+            amd_architecture(facts) if facts.get("device_vendor") == "AMD" else "", _BANK_BYTES
+        )
         on_chip[SHARED] = cores * clock * 1e9 * per_clock
     return Capabilities(
         cores,
@@ -127,21 +131,21 @@ def _bandwidth(facts: dict[str, Any]) -> float:
     data_sheet_bandwidth = (
         _AMD_BANDWIDTH.get(amd_architecture(facts), 0.0) if facts.get("device_vendor") == "AMD" else 0.0
     )
-    return data_sheet_bandwidth if 0 < stated_bandwidth <= _HALF * data_sheet_bandwidth else stated_bandwidth
+    return data_sheet_bandwidth if 0 < stated_bandwidth <= _HALF_RATE * data_sheet_bandwidth else stated_bandwidth
 
 
-_WITH_TENSOR_CORES = 7
+_FIRST_WITH_TENSOR_CORES = 7
 """Major version from which NVIDIA's GPUs have tensor cores."""
 _AMD_SERIES = {10: False, 11: True, 12: True}
-"""Whether AMD's GPUs of a major version have matrix cores (RDNA 3 and later: WMMA); of version 9 those in `_AMD` do."""
+"""Whether AMD's GPUs of a major version have matrix cores (RDNA 3 and later: WMMA); of 9 those in `_AMD_FLOPS` do."""
 
 
 def _tensor_cores(facts: dict[str, Any]) -> bool | None:
     """Whether the GPU has tensor or matrix cores; None where its version is not known."""
     major = int(_number(facts, "compute_cap_major"))
     if facts.get("device_vendor") == "AMD":
-        return True if amd_architecture(facts) in _AMD else _AMD_SERIES.get(major)
-    return major >= _WITH_TENSOR_CORES if major else None
+        return True if amd_architecture(facts) in _AMD_FLOPS else _AMD_SERIES.get(major)
+    return major >= _FIRST_WITH_TENSOR_CORES if major else None
 
 
 @per_host(keep=True)
@@ -155,15 +159,15 @@ def _per_core(facts: dict[str, Any]) -> dict[str, int]:
     """FLOPs per clock of one core by dtype; empty where its version is not known."""
     version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
     if facts.get("device_vendor") == "AMD":
-        return _AMD.get(amd_architecture(facts), {})
-    versions = [entry for entry in _NVIDIA if entry <= version]
-    return _NVIDIA[max(versions)] if versions else {}
+        return _AMD_FLOPS.get(amd_architecture(facts), {})
+    versions = [entry for entry in _NVIDIA_FLOPS if entry <= version]
+    return _NVIDIA_FLOPS[max(versions)] if versions else {}
 
 
 def amd_architecture(facts: dict[str, Any]) -> str:
     """As AMD's compilers name it, e.g. ``gfx950``; empty where the plane's facts do not tell."""
     version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
-    return str(facts.get("gpu_device_name") or _GFX.get(version, ""))
+    return str(facts.get("gpu_device_name") or _GFX_BY_VERSION.get(version, ""))
 
 
 def _number(facts: dict[str, Any], name: str) -> float:

@@ -54,42 +54,55 @@ def _copies_of_device(host: Host, plane: Plane) -> Copies:
     is_copy[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
     is_copy |= gather(by_name, plane.events.name)
     row = np.flatnonzero(is_copy & host.on_streams(plane))
-    (detail, texts), ((call, calls), (call_detail, call_texts)) = (
-        _details(plane, row),
-        _call_texts(host, _launches(host, plane, row)),
-    )
+    details = _details(plane, row)
+    call_names, call_details = _call_texts(host, _launches(host, plane, row))
     name: Array = plane.events.name[row]
-    example, code = combine(name, detail, call, call_detail)
-    kind, size = np.zeros(len(example), np.int64), np.zeros(len(example), np.int64)
+    example, code = combine(name, details.code, call_names.code, call_details.code)
+    kind, size = np.zeros((2, len(example)), np.int64)
     for i, at in enumerate(example.tolist()):
-        details, of_call = texts[detail[at]], call_texts[call_detail[at]]
-        kind[i] = _kind(plane.names[name[at]], details, calls[call[at]], of_call)
-        size[i] = copied_bytes(details) or copied_bytes(of_call)
+        stated, stated_of_call = details.text(at), call_details.text(at)
+        kind[i] = _kind(plane.names[name[at]], stated, call_names.text(at), stated_of_call)
+        size[i] = copied_bytes(stated) or copied_bytes(stated_of_call)
     return Copies(row, kind[code], size[code])
 
 
-def _kind(name: str, details: str, call: str, of_call: str) -> int:
-    """Index in `op_names.COPIES`, by the first of these that states a direction."""
-    directions = (op_names.memcpy(name), _stated_direction(details), op_names.memcpy(call), _stated_direction(of_call))
+def _kind(name: str, details: str, call: str, call_details: str) -> int:
+    """Index in `op_names.COPIES`, by the first of these that states a direction: names and ``memcpy_details`` of the
+    copy and of the call that launched it.
+    """
+    directions = (
+        *(op_names.memcpy(name), _stated_direction(details)),
+        *(op_names.memcpy(call), _stated_direction(call_details)),
+    )
     return op_names.COPIES.index(next((kind for kind in directions if kind and kind != op_names.COPY), op_names.COPY))
 
 
-_Texts = tuple[Array, list[str]]
-"""Codes of rows, and the texts of codes; the last is empty and stands for -1."""
+class _Texts(NamedTuple):
+    """A text of each row, which may be empty."""
+
+    code: Array
+    """int64[n]: index of each row's text; -1, the last one, for none."""
+    texts: list[str]
+    """The distinct texts; the last one is empty."""
+
+    def text(self, row: int) -> str:
+        """The text of a row."""
+        return self.texts[int(self.code[row])]
 
 
 def _details(plane: Plane, rows: Array) -> _Texts:
     """What ``memcpy_details`` of these events says; of row -1 nothing."""
-    code, texts = plane.stat(vocabulary.MEMCPY_DETAILS).spread_codes(len(plane.events) + 1)
-    return code[rows], [*texts, ""]
+    code, texts = plane.stat(vocabulary.MEMCPY_DETAILS).codes_by_owner(len(plane.events) + 1)
+    return _Texts(code[rows], [*texts, ""])
 
 
 def _call_texts(host: Host, calls: Array) -> tuple[_Texts, _Texts]:
     """Names and ``memcpy_details`` of events of the host's threads; of row -1 nothing."""
     if host.cpu is None:
-        nothing: _Texts = np.full(len(calls), -1, np.int64), [""]
+        nothing = _Texts(np.full(len(calls), -1, np.int64), [""])
         return nothing, nothing
-    return (np.append(host.cpu.events.name, -1)[calls], [*host.cpu.names, ""]), _details(host.cpu, calls)
+    names = _Texts(np.append(host.cpu.events.name, -1)[calls], [*host.cpu.names, ""])
+    return names, _details(host.cpu, calls)
 
 
 def _launches(host: Host, plane: Plane, rows: Array) -> Array:
@@ -102,8 +115,7 @@ def _launches(host: Host, plane: Plane, rows: Array) -> Array:
     is_launch = (links.kind == LAUNCH) & (links.target >= offset) & (links.target < offset + len(caller))
     is_launch &= (links.source >= threads.start) & (links.source < threads.stop)
     caller[links.target[is_launch] - offset] = links.source[is_launch] - threads.start
-    answer: Array = caller[rows]
-    return answer
+    return caller[rows]
 
 
 def _stated_direction(details: str) -> str:

@@ -17,10 +17,10 @@ from ..names.kernels import Launch
 class Limit(NamedTuple):
     """The most that a figure may be on the devices of a vendor; of all where that is empty."""
 
-    of: str
+    figure: str
     """Key of the figure."""
     most: float
-    what: str
+    description: str
     """What the figure counts, for a person."""
     source: str
     """Where the limit is known from."""
@@ -45,9 +45,9 @@ _TOLERANCE = 1.2
 
 
 @lru_cache(maxsize=64)
-def limit(of: str, vendor: str = "") -> Limit:
+def limit(figure: str, vendor: str = "") -> Limit:
     """The limit for a vendor's devices; the most generous one where the vendor is not known."""
-    limits = [limit for limit in LIMITS if limit.of == of]
+    limits = [limit for limit in LIMITS if limit.figure == figure]
     return next((limit for limit in limits if limit.vendor in ("", vendor)), max(limits, key=lambda limit: limit.most))
 
 
@@ -61,9 +61,9 @@ def impossible(launch: Launch, vendor: str = "") -> Limit | None:
         "shared_bytes": launch.shared_bytes,
         "percent": launch.occupancy_percent,
     }
-    for of, value in values.items():
-        if value is not None and value > limit(of, vendor).most:
-            return limit(of, vendor)
+    for figure, value in values.items():
+        if value is not None and value > limit(figure, vendor).most:
+            return limit(figure, vendor)
     return limit("threads", vendor) if 0 in (*launch.block, *launch.grid) else None
 
 
@@ -89,5 +89,5 @@ def percent(value: float) -> float | None:
 
 
 def vendor(facts: Mapping[str, Any]) -> str:
-    """Of the device whose plane states these facts; empty where it does not say."""
+    """The vendor of the device whose plane states these facts; empty where it does not say."""
     return str(facts.get("device_vendor") or "")

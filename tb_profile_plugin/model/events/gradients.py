@@ -16,7 +16,7 @@ from .nested import MISSING, Nested
 
 def with_gradients(trace: Nested, links: Links) -> Links:
     """The links of a trace, with those from ops to their gradients."""
-    forward, backward = pairs(trace)
+    forward, backward = gradient_pairs(trace)
     if not len(forward):
         return links
     source = np.concatenate((links.source, forward.astype(np.int32)))
@@ -26,12 +26,12 @@ def with_gradients(trace: Nested, links: Links) -> Links:
     return Links(source[order], target[order], kind[order])
 
 
-def pairs(trace: Nested) -> tuple[Array, Array]:
-    """(forward, backward), int64[k] each: events."""
+def gradient_pairs(trace: Nested) -> tuple[Array, Array]:
+    """(ops of the forward pass, the ops that compute their gradients), int64[k] each."""
     events, number = trace.stat(vocabulary.SEQUENCE_NUMBER)
     if not len(events):
         return events, events
-    thread = trace.spread(vocabulary.FORWARD_THREAD, events)
+    thread = trace.numbers(vocabulary.FORWARD_THREAD, events)
     has_thread = (number >= 0) & (thread != MISSING)
     events, number, is_backward = events[has_thread], number[has_thread], thread[has_thread] > 0
     # An op of the forward pass that ran last before its gradient is the one that is meant.
@@ -52,5 +52,4 @@ def _enclose_same_number(trace: Nested, events: Array, number: Array) -> Array:
     parent_event = parent[events]
     holds = np.zeros(len(trace), bool)
     holds[parent_event[(parent_event >= 0) & (of_event[parent_event] == number)]] = True
-    answer: Array = holds[events]
-    return answer
+    return holds[events]

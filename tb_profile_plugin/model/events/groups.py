@@ -18,8 +18,10 @@ from .trace import Trace
 IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}
 """Roots that the framework sets by itself; they carry no name or number of a step."""
 
-_LEVELS = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
+_LEVEL_OF_NAME = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
 """Root levels of events that are roots whatever their stats say."""
+_MOST_ANCESTORS = 256
+"""Of a root that are searched: where there are more a trace is tangled, not nested."""
 _QUEUED = -2
 """Stands for the group of an event that is still to be looked at."""
 
@@ -36,19 +38,20 @@ class Groups(NamedTuple):
 def marked_roots(trace: Trace) -> tuple[Array, Array]:
     """(events, levels): roots by their ``_r`` stat or their name, without those of tf.data's own functions."""
     events, levels = trace.stat(vocabulary.ROOT)
-    # Of several levels of an event the last one counts. A name outweighs stats; TraceContext counts only without any.
-    name_of = {event: trace.name(event) for event in trace.named(_LEVELS.__contains__).tolist()}
-    stands_in = np.array([event for event, name in name_of.items() if name == "TraceContext"], np.int64)
-    by_name = [(event, _LEVELS[name]) for event, name in name_of.items() if name != "TraceContext"]
+    # Of several levels of an event the last one counts: names come last and outweigh stats. TraceContext counts only
+    # where the event has no stat.
+    name_of = {event: trace.name(event) for event in trace.named(_LEVEL_OF_NAME.__contains__).tolist()}
+    contexts = np.array([event for event, name in name_of.items() if name == "TraceContext"], np.int64)
+    by_name = [(event, _LEVEL_OF_NAME[name]) for event, name in name_of.items() if name != "TraceContext"]
     named_roots, named_levels = np.array(by_name, np.int64).reshape(-1, 2).T
-    unmarked_contexts = stands_in[~is_among(stands_in, events)]
+    unmarked_contexts = contexts[~is_among(contexts, events)]
     roots = np.concatenate((events, unmarked_contexts, named_roots))
     levels = np.concatenate((levels, np.ones(len(unmarked_contexts), np.int64), named_levels))
     order = np.argsort(roots, kind="stable")
     roots, levels = roots[order], levels[order]
     is_last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
     roots, levels = roots[is_last], levels[is_last]
-    is_program_root = ~is_among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
+    is_program_root = ~is_among(trace.numbers(vocabulary.ID, roots), trace.once(dataset_steps))
     return roots[is_program_root], levels[is_program_root]
 
 
@@ -59,10 +62,10 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     all marked roots.
     """
     executions = trace.once(executor_runs)
-    iterations = trace.spread(vocabulary.ITER_NUM, executions)
+    iterations = trace.numbers(vocabulary.ITER_NUM, executions)
     if not (iterations > 0).any():
         return executions[:0], executions[:0]
-    ids = trace.spread(vocabulary.ID, executions)
+    ids = trace.numbers(vocabulary.ID, executions)
     has_both = (ids != MISSING) & (iterations != MISSING) & ~is_among(ids, trace.once(dataset_steps))
     executions, ids, iterations = executions[has_both], ids[has_both], iterations[has_both]
     has_iterations = is_among(ids, ids[iterations > 0])
@@ -81,9 +84,8 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
 def dataset_steps(trace: Trace) -> Array:
     """int64[k]: step ids of the functions that tf.data runs for itself: those are never training steps."""
     captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
-    ids = trace.spread(vocabulary.ID, captured)
-    answer: Array = ids[ids != MISSING]
-    return answer
+    ids = trace.numbers(vocabulary.ID, captured)
+    return ids[ids != MISSING]
 
 
 def group(trace: Trace, roots: Array, levels: Array) -> Groups:
@@ -101,10 +103,9 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)
     group_roots = np.full(len(roots), -1, np.int64)
-    nest = _Nest(last, trace.detached, trace.claimed)
-    _fill_groups(
-        roots, _Levels(level, parent), nest, _Links(links.source, links.target, links.onward), of_event, group_roots
-    )
+    nest = _Nest(last, trace.is_async, trace.is_xla_cpu_op)
+    link_columns = _Links(links.source, links.target, links.onward)
+    _fill_groups(roots, _EventLevels(level, parent), nest, link_columns, of_event, group_roots)
     return Groups(group_roots[group_roots >= 0], of_event)
 
 
@@ -115,7 +116,7 @@ def group_several_roots(trace: Trace, roots: Array, groups: Array) -> Groups:
     order = np.lexsort((trace.begin[roots], groups))
     roots, groups = roots[order], groups[order]
     links = _Links(trace.links.source, trace.links.target, trace.links.onward)
-    nest = _Nest(last, trace.detached, trace.claimed)
+    nest = _Nest(last, trace.is_async, trace.is_xla_cpu_op)
     pending_links = np.empty(len(links.source), np.int32)
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
         _fill_group(root, index, nest, links, of_event, pending_links)
@@ -154,63 +155,69 @@ def _device_spans(trace: Trace, groups: Groups) -> dict[int, list[tuple[int, int
 
 
 def _pauses(spans: list[tuple[int, int]]) -> list[int]:
-    """Ends of the spans that are followed by a pause longer than the work before it, and than the span after it."""
+    """ps: ends of the spans that are followed by a pause longer than the work before it and the span after it."""
     ends = []
-    worked, reached = 0, spans[0][1] if spans else 0
+    worked_ps, last_end = 0, spans[0][1] if spans else 0
     for begin, end in spans:
-        if begin - reached > worked + end - begin and worked:
-            ends.append(reached)
-            worked = 0
-        worked += end - begin
-        reached = max(reached, end)
+        if begin - last_end > worked_ps + end - begin and worked_ps:
+            ends.append(last_end)
+            worked_ps = 0
+        worked_ps += end - begin
+        last_end = max(last_end, end)
     return ends
 
 
-class _Levels(NamedTuple):
-    """Columns by event: the level of a root, 0 for others; the event that encloses it, -1 for none."""
+class _EventLevels(NamedTuple):
+    """Columns by event."""
 
     level: I8
+    """Of a root; 0 for others."""
     parent: I32
+    """The event that encloses it, -1 for none."""
 
 
 class _Nest(NamedTuple):
-    """Columns by event: the first event after those that it encloses; whether it is no part of what encloses it."""
+    """Columns by event, as `Trace` has them."""
 
     last: I32
-    detached: Bool
-    claimed: Bool
+    """The first event after those that it encloses."""
+    is_async: Bool
+    is_xla_cpu_op: Bool
 
 
 class _Links(NamedTuple):
-    """Columns by link of the trace, by source; ``onward`` is the first link of the target or of what that encloses."""
+    """Columns by link, in the order of their sources."""
 
     source: I32
     target: I32
     onward: I32
+    """The first link that leaves the target or a later event."""
 
 
 class _Incoming(NamedTuple):
-    """Links by their target: of each event the first link to it, of each link the next one to the same event; or -1."""
+    """Links by their targets."""
 
     first: I32
-    onward: I32
+    """By event: the first link to it, or -1."""
+    following: I32
+    """By link: the next one to the same event, or -1."""
 
 
 @jit
-def _fill_groups(roots: I64, levels: _Levels, nest: _Nest, links: _Links, of_event: I32, group_roots: I64) -> None:
+def _fill_groups(roots: I64, levels: _EventLevels, nest: _Nest, links: _Links, of_event: I32, group_roots: I64) -> None:
     """Fill ``of_event``, the group of each event, and ``group_roots``, the root of each group."""
     count = 0
     target = links.target
-    first, onward = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
+    first, following = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
     for link in range(len(target) - 1, -1, -1):
-        onward[link] = first[target[link]]
+        following[link] = first[target[link]]
         first[target[link]] = link
-    incoming = _Incoming(first, onward)
+    incoming = _Incoming(first, following)
     is_visited = np.zeros(len(of_event), np.uint8)
-    trail = np.empty(256, np.int64)
+    ancestors = np.empty(_MOST_ANCESTORS, np.int64)
     pending_links = np.empty(len(target), np.int32)
     for root in roots:
-        if of_event[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, incoming, is_visited, trail):
+        if of_event[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, incoming, is_visited, ancestors):
             continue
         _fill_group(root, count, nest, links, of_event, pending_links)
         group_roots[count] = root
@@ -219,35 +226,35 @@ def _fill_groups(roots: I64, levels: _Levels, nest: _Nest, links: _Links, of_eve
 
 @jit
 def _has_ancestor_of_level(
-    root: Int, levels: _Levels, source: I32, incoming: _Incoming, is_visited: U8, trail: I64
+    root: Int, levels: _EventLevels, source: I32, incoming: _Incoming, is_visited: U8, ancestors: I64
 ) -> bool:
-    """Whether any path of enclosing or leading events meets one of the root's own level.
+    """Whether one of the events that enclose the root or led to it, however indirectly, is a root of the same level.
 
-    The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
+    ``ancestors`` (int64[`_MOST_ANCESTORS`]) is room for the search.
     """
     has_same_level, level = False, levels.level
     count, at = 1, 0
-    trail[0] = root
+    ancestors[0] = root
     is_visited[root] = 1
     while at < count and not has_same_level:
-        event = trail[at]
+        event = ancestors[at]
         at += 1
         if event != root and level[event] == level[root]:
             has_same_level = True
         parent = levels.parent[event]
-        if parent >= 0 and not is_visited[parent] and count < len(trail):
+        if parent >= 0 and not is_visited[parent] and count < len(ancestors):
             is_visited[parent] = 1
-            trail[count] = parent
+            ancestors[count] = parent
             count += 1
         link = incoming.first[event]
         while link >= 0:
-            if not is_visited[source[link]] and count < len(trail):
+            if not is_visited[source[link]] and count < len(ancestors):
                 is_visited[source[link]] = 1
-                trail[count] = source[link]
+                ancestors[count] = source[link]
                 count += 1
-            link = incoming.onward[link]
+            link = incoming.following[link]
     for i in range(count):
-        is_visited[trail[i]] = 0
+        is_visited[ancestors[i]] = 0
     return has_same_level
 
 
@@ -257,7 +264,7 @@ def _fill_group(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32
 
     ``pending_links`` has room for all links: what waits in it is marked, so that nothing waits there twice.
     """
-    last, detached, claimed = nest
+    last, is_async, is_xla_cpu_op = nest
     source, target, onward = links
     count = 0
     top, row = np.int64(root), np.int64(np.searchsorted(source, root))
@@ -266,9 +273,9 @@ def _fill_group(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32
             stop = last[top]
             i = top
             while i < stop:
-                if detached[i] and i != top:
+                if is_async[i] and i != top:
                     i += 1
-                elif of_event[i] >= 0 or (claimed[i] and i != top):
+                elif of_event[i] >= 0 or (is_xla_cpu_op[i] and i != top):
                     i = np.int64(last[i])
                 else:
                     of_event[i] = index

@@ -10,9 +10,9 @@ from ...runtime.jit import jit
 
 @jit
 def covered(begin: I64, end: I64, low: I64, high: I64) -> I64:
-    """int64[k] ps: how much of each interval from ``begin`` to ``end`` others cover; all are int64 ps.
+    """int64[k] ps: how much of each interval from ``begin`` to ``end`` the intervals from ``low`` to ``high`` cover.
 
-    The others, from ``low`` to ``high``, are disjoint and in order of time.
+    All are int64 ps; those from ``low`` to ``high`` are disjoint and in order of time.
     """
     lengths = np.zeros(len(low) + 1, np.int64)
     for i in range(len(low)):
@@ -20,23 +20,21 @@ def covered(begin: I64, end: I64, low: I64, high: I64) -> I64:
     answer = np.empty(len(begin), np.int64)
     first = np.int64(0)
     for i in range(len(begin)):
-        first = np.int64(near(low, begin[i] + 1, first))
-        last = np.int64(near(low, end[i] + 1, first))
-        answer[i] = _before(end[i], lengths, high, last) - _before(begin[i], lengths, high, first)
+        first = np.int64(lower_bound(low, begin[i] + 1, first))
+        last = np.int64(lower_bound(low, end[i] + 1, first))
+        answer[i] = _covered_before(end[i], lengths, high, last) - _covered_before(begin[i], lengths, high, first)
     return answer
 
 
 @jit
-def _before(moment: Int, lengths: I64, high: I64, count: Int) -> Int:
+def _covered_before(moment: Int, lengths: I64, high: I64, count: Int) -> Int:
     """ps: how much of the intervals lies before a moment, up to which ``count`` of them have begun."""
     return lengths[count] - max(high[count - 1] - moment, 0) if count > 0 else np.int64(0)
 
 
 @jit
-def near(values: I64 | I32, value: Int, start: Int) -> Int:
-    """The index of the first of the values, ascending, that is not below ``value``; fast where that is
-    near ``start``.
-    """
+def lower_bound(values: I64 | I32, value: Int, start: Int) -> Int:
+    """The index of the first of the ascending values that is not below ``value``; fast where ``start`` is near it."""
     low, high, step = start, start, 1
     while low > 0 and values[low - 1] >= value:
         low, high, step = max(low - step, 0), low, 2 * step
@@ -52,9 +50,7 @@ def near(values: I64 | I32, value: Int, start: Int) -> Int:
 
 
 def union(begin: Array, end: Array) -> tuple[Array, Array]:
-    """(begin, end), int64[k] ps: the intervals that are covered, disjoint and in order of time; given
-    ones may overlap.
-    """
+    """(begin, end), int64[k] ps: what these intervals cover together, as disjoint ones in order of time."""
     if (begin[1:] < begin[:-1]).any():
         order = np.argsort(begin, kind="stable")
         begin, end = begin[order], end[order]

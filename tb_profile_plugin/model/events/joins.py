@@ -17,13 +17,13 @@ def join(left: Array, right: Array, last_only: bool = False, crowd: int = 0) -> 
     """
     if last_only:
         codes, table = _number_keys(left, SECRET)
-        return _last_pairs(codes, _look_up(right, left, codes, table, SECRET))
+        return _join_last(codes, _look_up(right, left, codes, table, SECRET))
     codes, table = _number_keys(right, SECRET)
-    return _pairs(_look_up(left, right, codes, table, SECRET), codes, crowd)
+    return _join_codes(_look_up(left, right, codes, table, SECRET), codes, crowd)
 
 
 def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Small integers that are equal where both parts of a pair are equal, for two lists of pairs of int64."""
+    """int64 codes of the left and the right pairs (two columns of int64 each), equal where both parts of pairs are."""
     split = len(left[0])
     first, second = (_number_keys(np.concatenate(parts), SECRET)[0] for parts in zip(left, right, strict=True))
     pair = (first.astype(np.int64) << 32) | second
@@ -32,8 +32,7 @@ def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[A
 
 def is_among(values: Array, members: Array) -> Array:
     """bool[n]: which values are among the members; int64 both."""
-    answer: Array = _look_up(values, members, *_number_keys(members, SECRET), SECRET) >= 0
-    return answer
+    return _look_up(values, members, *_number_keys(members, SECRET), SECRET) >= 0
 
 
 @jit
@@ -93,7 +92,7 @@ def _look_up(values: I64, keys: I64, codes: I32, table: I32, secret: U64) -> I32
 
 
 @jit
-def _pairs(left: I32, right: I32, crowd: Int) -> tuple[I32, I32]:
+def _join_codes(left: I32, right: I32, crowd: Int) -> tuple[I32, I32]:
     """`join` of codes, which count from 0 on the right; -1 on the left equals none."""
     code_count = np.int64(0)
     for code in right:
@@ -130,15 +129,15 @@ def _pairs(left: I32, right: I32, crowd: Int) -> tuple[I32, I32]:
         code = left[i]
         if code < 0 or left_counts[code] == 0:
             continue
-        for i_right in range(first[code], first[code + 1]):
+        for position in range(first[code], first[code + 1]):
             source[k] = i
-            target[k] = order[i_right]
+            target[k] = order[position]
             k += 1
     return source, target
 
 
 @jit
-def _last_pairs(left: I32, right: I32) -> tuple[I32, I32]:
+def _join_last(left: I32, right: I32) -> tuple[I32, I32]:
     """(i, j): for each code on the right that is not -1, the last position on the left that has it."""
     last = np.empty(len(left), np.int32)
     for i in range(len(left)):

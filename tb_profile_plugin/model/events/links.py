@@ -14,7 +14,7 @@ from ...runtime.memo import lazy
 from . import tpu_runs
 from .joins import is_among, is_ascending, join, pair_codes
 from .nested import MISSING, Nested
-from .xla_cpu_runs import dispatched
+from .xla_cpu_runs import dispatch_pairs
 
 LAUNCH = 9
 """Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
@@ -31,12 +31,12 @@ GRADIENT = 102
 """Kind of a link from an op to the one that computes its gradient: no cause of it, so it is only drawn."""
 
 _OLD_EXECUTOR = 1
-_CROWD = 64
+_CROWD_SIZE = 64
 """A context with so many producers and so many consumers says nothing about who waits for whom."""
 _DRIVER_SHARE = 0.5
 """A line holds nothing but driver's calls if more than this share of its events are some: other threads make calls,
 too."""
-_SAMPLE = 256
+_SAMPLE_CALLS = 256
 """The most calls of a line that are compared with threads, to find out which one made them."""
 
 _Edges = tuple[Array, Array, Array]
@@ -57,8 +57,7 @@ class Links:
     @lazy
     def onward(self) -> Array:
         """int32[k]: for each edge the first one that leaves its target or a later event."""
-        answer: Array = _onward(self.source, self.target)
-        return answer
+        return _onward(self.source, self.target)
 
     @lazy
     def target_order(self) -> Array:
@@ -90,18 +89,19 @@ def _onward(source: I32, target: I32) -> I32:
     return answer
 
 
-def find(trace: Nested) -> Links:
+def find_links(trace: Nested) -> Links:
     """Launch → kernel, function → executor, executor → iterator, producer → consumer, thread → driver's call,
     dispatch → XLA op.
     """
-    launches = _launches(trace)
-    contexts = _contexts(trace)
-    parts = [launches, _executors(trace), contexts, _driver_calls(trace, launches[0]), _xla_cpu_runs(trace, contexts)]
-    parts += [] if (contexts[2] == tpu_runs.ENQUEUED).any() else _enqueued_runs(trace)
+    launches = _launch_edges(trace)
+    contexts = _context_edges(trace)
+    cpu_runs = _edges(*dispatch_pairs(trace, contexts[0], contexts[1]), RUN)
+    parts = [launches, _executor_edges(trace), contexts, _driver_call_edges(trace, launches[0]), cpu_runs]
+    parts += [] if (contexts[2] == tpu_runs.ENQUEUED).any() else _enqueued_run_edges(trace)
     none = np.empty(0, np.int32)
     nonempty = [part for part in parts if len(part[0])]
-    joined = (np.concatenate(column) for column in zip((none, none, none), *nonempty, strict=True))
-    source, target, kind = nonempty[0] if len(nonempty) == 1 else joined
+    columns = (np.concatenate(column) for column in zip((none, none, none), *nonempty, strict=True))
+    source, target, kind = nonempty[0] if len(nonempty) == 1 else columns
     if not is_ascending(source):
         order = np.argsort(source, kind="stable")
         source, target, kind = source[order], target[order], kind[order]
@@ -113,7 +113,7 @@ def _edges(source: Array, target: Array, kind: int) -> _Edges:
     return source.astype(np.int32), target.astype(np.int32), np.full(len(source), kind, np.int32)
 
 
-def _launches(trace: Nested) -> _Edges:
+def _launch_edges(trace: Nested) -> _Edges:
     """From calls of a driver to what they launched, by their correlation ids."""
     events, values = trace.stat(vocabulary.CORRELATION_ID)
     on_host = np.zeros(len(events), bool)
@@ -126,12 +126,12 @@ def _launches(trace: Nested) -> _Edges:
     return _edges(launch[source], run[target], LAUNCH)
 
 
-def _enqueued_runs(trace: Nested) -> Iterator[_Edges]:
+def _enqueued_run_edges(trace: Nested) -> Iterator[_Edges]:
     """Runs of TPUs' programs with the calls that enqueued them, where the profiler has not linked them itself."""
     host = next((plane for plane in trace.planes if plane.name == vocabulary.HOST_CPU), None)
     for first, plane in trace.parts:
         if host and plane.name.startswith(vocabulary.TPU):
-            calls, runs = tpu_runs.runs(host, plane)
+            calls, runs = tpu_runs.enqueue_pairs(host, plane)
             yield _edges(calls + trace.rows(host).start, runs + first, tpu_runs.ENQUEUED)
 
 
@@ -140,36 +140,36 @@ def executor_runs(trace: Nested) -> Array:
     return trace.named("ExecutorState::Process".__eq__)
 
 
-def _executors(trace: Nested) -> _Edges:
+def _executor_edges(trace: Nested) -> _Edges:
     """From runs of TensorFlow's executor to the waits for batches in them, by id and iteration."""
     executions = trace.once(executor_runs)
     iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
     waiting = trace.named(iterators.__contains__)
-    waiting = waiting[trace.spread(vocabulary.ID, waiting) != MISSING]
+    waiting = waiting[trace.numbers(vocabulary.ID, waiting) != MISSING]
     if not len(executions) or not len(waiting):
         return _edges(executions[:0], waiting[:0], EXECUTOR)
-    executions = executions[is_among(trace.spread(vocabulary.ID, executions), trace.spread(vocabulary.ID, waiting))]
+    executions = executions[is_among(trace.numbers(vocabulary.ID, executions), trace.numbers(vocabulary.ID, waiting))]
     keys = [
-        (trace.spread(vocabulary.ID, events), trace.spread(vocabulary.ITER_NUM, events))
+        (trace.numbers(vocabulary.ID, events), trace.numbers(vocabulary.ITER_NUM, events))
         for events in (executions, waiting)
     ]
     source, target = join(*pair_codes(*keys), last_only=True)
     return _edges(executions[source], waiting[target], EXECUTOR)
 
 
-def _contexts(trace: Nested) -> _Edges:
+def _context_edges(trace: Nested) -> _Edges:
     """From producers to consumers of a context, by the stats that TensorFlow's profiler writes."""
     producers, producer_ids, producer_kinds = trace.stat_pairs(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
     consumers, consumer_ids, consumer_kinds = trace.stat_pairs(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
-    source, target = join(producer_ids, consumer_ids, crowd=_CROWD)
+    source, target = join(producer_ids, consumer_ids, crowd=_CROWD_SIZE)
     del producer_ids, consumer_ids
-    source, target, kind = _keep_one_kind(source, target, producers, producer_kinds, consumers, consumer_kinds)
-    is_latest = _latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
+    source, target, kind = _keep_equal_kinds(source, target, producers, producer_kinds, consumers, consumer_kinds)
+    is_latest = _is_latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
     return (source, target, kind) if is_latest.all() else (source[is_latest], target[is_latest], kind[is_latest])
 
 
 @jit
-def _keep_one_kind(
+def _keep_equal_kinds(
     source: I32, target: I32, producers: I32, producer_kinds: I64, consumers: I32, consumer_kinds: I64
 ) -> tuple[I32, I32, I32]:
     """(sources, targets, kinds): the events of the pairs whose contexts are of one kind; overwrites the pairs."""
@@ -184,8 +184,8 @@ def _keep_one_kind(
 
 
 @jit
-def _latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool:
-    """bool[k]: all links but those to executions that have a link from a later source that also began before them.
+def _is_latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool:
+    """bool[k]: False for links to executions to which a later source, begun before them, has a link, too.
 
     A function's id may be used by several calls; an execution belongs to the last call before it.
     """
@@ -202,51 +202,51 @@ def _latest(source: I32, target: I32, is_execution: Bool, begin: I64) -> Bool:
     return is_latest
 
 
-def _driver_calls(trace: Nested, launches: Array) -> _Edges:
+def _driver_call_edges(trace: Nested, launches: Array) -> _Edges:
     """Driver's calls on lines that hold nothing else, each with the innermost event of its thread at that time.
 
     That is the line of the same id, else the one whose events enclose most of the calls, most closely.
     """
     parent, _ = trace.nesting
-    alone = distinct(launches[parent[launches] < 0]).astype(np.int64)
+    outer_calls = distinct(launches[parent[launches] < 0]).astype(np.int64)
     none = np.empty(0, np.int64)
-    if not len(alone):
+    if not len(outer_calls):
         return _edges(none, none, CALL)
-    plane, _ = trace.plane_of(int(alone[0]))
+    plane, _ = trace.plane_of(int(outer_calls[0]))
     bounds = plane.lines.first_event + trace.rows(plane).start
-    line_of = np.searchsorted(bounds, alone, side="right") - 1
+    line_of = np.searchsorted(bounds, outer_calls, side="right") - 1
     driver = plane.stat(vocabulary.CORRELATION_ID).owner
     share = np.bincount(plane.events.line[driver], minlength=len(plane.lines)) / np.diff(bounds).clip(1)
     lines = [line for line in distinct(line_of).tolist() if share[line] > _DRIVER_SHARE]
     threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
     pairs: list[tuple[Array, Array]] = []
     for line in lines:
-        calls = alone[line_of == line]
+        calls = outer_calls[line_of == line]
         of_same_id = [thread for thread in threads if plane.lines.id[thread] == plane.lines.id[line]]
-        best = _closest(trace, bounds, calls, of_same_id or threads)
-        if best is not None:
-            holder = _holders(calls, bounds[best], bounds[best + 1], trace.begin, trace.end, parent)
-            pairs.append((holder[holder >= 0], calls[holder >= 0]))
+        thread = _calling_thread(trace, bounds, calls, of_same_id or threads)
+        if thread is not None:
+            caller = _enclosing_events(calls, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
+            pairs.append((caller[caller >= 0], calls[caller >= 0]))
     sources, targets = zip((none, none), *pairs, strict=True)
     return _edges(np.concatenate(sources), np.concatenate(targets), CALL)
 
 
-def _closest(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
+def _calling_thread(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
     """The thread that holds at least half of the calls: most of them, then in the shortest events."""
     parent, _ = trace.nesting
-    sample = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE)).astype(np.int64)]
+    sample = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE_CALLS)).astype(np.int64)]
     best, best_rank = None, (len(sample) / 2, -np.inf)
     for thread in threads:
-        holder = _holders(sample, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
-        holders = holder[holder >= 0]
-        typical = float(median(trace.end[holders] - trace.begin[holders])) if len(holders) else np.inf
-        if len(holders) and (len(holders), -typical) > best_rank:
-            best, best_rank = thread, (len(holders), -typical)
+        caller = _enclosing_events(sample, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
+        callers = caller[caller >= 0]
+        typical_ps = median(trace.end[callers] - trace.begin[callers]) if len(callers) else np.inf
+        if len(callers) and (len(callers), -typical_ps) > best_rank:
+            best, best_rank = thread, (len(callers), -typical_ps)
     return best
 
 
 @jit
-def _holders(calls: I64, low: Int, high: Int, begin: I64, end: I64, parent: I32) -> I64:
+def _enclosing_events(calls: I64, low: Int, high: Int, begin: I64, end: I64, parent: I32) -> I64:
     """int64[k]: the innermost event among ``low:high`` (one line) in which each call begins, or -1."""
     answer = np.full(len(calls), -1, np.int64)
     for i in range(len(calls)):
@@ -264,7 +264,3 @@ def _holders(calls: I64, low: Int, high: Int, begin: I64, end: I64, parent: I32)
             event = parent[event]
         answer[i] = event
     return answer
-
-
-def _xla_cpu_runs(trace: Nested, contexts: _Edges) -> _Edges:
-    return _edges(*dispatched(trace, contexts[0], contexts[1]), RUN)

@@ -22,7 +22,7 @@ MISSING = np.iinfo(np.int64).min
 _DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
 """Reserved ids of lines that a profiler derived from other lines."""
 _START, _STOP = 1, 2
-"""Kinds of events of threadpools' regions."""
+"""Where a thread pool begins and ends to work for somebody, by the names of `_extend_regions`."""
 
 
 def is_derived(line_ids: Array) -> Array:
@@ -52,17 +52,17 @@ class Nested:
 
     @property
     def parts(self) -> list[tuple[int, Plane]]:
-        """Each plane with the number of its first event."""
+        """(number of its first event, plane) of each plane."""
         return list(zip(self.first[:-1].tolist(), self.planes, strict=True))
 
     def parts_of(self, events: Array) -> Iterator[tuple[int, Plane, Array]]:
-        """Each plane of any of the events, with the number of its first event, and which are its own: bool[k].
+        """(number of its first event, plane, bool[k] which of the events are its own) of each plane that has some.
 
         Negative numbers stand for no event.
         """
-        row_of = np.searchsorted(self.first, events, side="right") - 1
-        for row in np.unique(row_of[row_of >= 0]).tolist():
-            yield int(self.first[row]), self.planes[row], row_of == row
+        plane_index = np.searchsorted(self.first, events, side="right") - 1
+        for index in np.unique(plane_index[plane_index >= 0]).tolist():
+            yield int(self.first[index]), self.planes[index], plane_index == index
 
     def _joined(self, column: Callable[[Plane], Array], dtype: type = np.int64) -> Array:
         """A column of all planes' events, plane after plane; not copied where one plane has all."""
@@ -94,18 +94,16 @@ class Nested:
 
     @lazy
     def names(self) -> list[str]:
-        """Heads of the names of events; those of each plane are its own, plane after plane."""
+        """Heads of events' names (see `Plane.heads`), plane after plane; planes may share names."""
         return list(chain.from_iterable(plane.heads for plane in self.planes))
 
     def once(self: NestedType, compute: Callable[[NestedType], Result]) -> Result:
-        """What the function says of this trace, worked out once and kept, so not to be changed."""
-        answer: Result = self._memo.get(compute, lambda: compute(self))
-        return answer
+        """``compute(self)``, worked out once and kept, so that it must not be changed."""
+        return self._memo.get(compute, lambda: compute(self))
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        column: tuple[Array, Array] = self._memo.get(name, lambda: self._read(name))
-        return column
+        return self._memo.get(name, lambda: self._read(name))
 
     def _read(self, name: str) -> tuple[Array, Array]:
         """`stat`, read anew."""
@@ -139,9 +137,9 @@ class Nested:
     def named(self, wanted: Callable[[str], bool]) -> Array:
         """int64[k]: events whose name is wanted, over all planes, ascending."""
         rows_of_planes = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
-        return (
-            rows_of_planes[0] if len(rows_of_planes) == 1 else np.concatenate([np.empty(0, np.int64), *rows_of_planes])
-        )
+        if len(rows_of_planes) == 1:
+            return rows_of_planes[0]
+        return np.concatenate([np.empty(0, np.int64), *rows_of_planes])
 
     def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
         """bool[k]: whether each of the events has a name that is wanted."""
@@ -150,13 +148,11 @@ class Nested:
         is_used[rows] = True
         for row in np.flatnonzero(is_used).tolist():
             is_wanted[row] = wanted(self.names[row])
-        answer: Array = is_wanted[rows]
-        return answer
+        return is_wanted[rows]
 
     def by_time(self, events: Array) -> Array:
         """int64[k]: the events in order of their begins, equal ones as they come."""
-        answer: Array = events[np.argsort(self.begin[events], kind="stable")]
-        return answer
+        return events[np.argsort(self.begin[events], kind="stable")]
 
     @lazy
     def lines(self) -> Array:
@@ -175,7 +171,7 @@ class Nested:
         return dict(zip(map(id, self.planes), accumulate(map(count, self.planes), initial=0), strict=False))
 
     @lazy
-    def detached(self) -> Array:
+    def is_async(self) -> Array:
         """bool[n]: asynchronous events, which nest in nothing and hold nothing."""
         answer = np.zeros(len(self), bool)
         events, values = self.stat(vocabulary.ASYNC)
@@ -190,15 +186,15 @@ class Nested:
         """
         parent = np.empty(len(self), np.int32)
         last = np.empty(len(self), np.int32)
-        nest(self.lines, self.begin, self.end, self.detached, parent, last)
+        nest(self.lines, self.begin, self.end, self.is_async, parent, last)
         return parent, last
 
-    def spread(self, name: str, at: Array) -> Array:
-        """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""
-        answer = np.full(len(at), MISSING, np.int64)
-        for first, plane, in_plane in self.parts_of(at):
+    def numbers(self, name: str, events: Array) -> Array:
+        """int64[k]: the integer stat of that name of each of the events, `MISSING` for those without."""
+        answer = np.full(len(events), MISSING, np.int64)
+        for first, plane, in_plane in self.parts_of(events):
             if plane.has_stat(name):
-                answer[in_plane] = plane.numbers(name, at[in_plane] - first, MISSING)
+                answer[in_plane] = plane.numbers(name, events[in_plane] - first, MISSING)
         return answer
 
 
@@ -231,7 +227,7 @@ def _extend_to_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> Non
 
 
 @jit
-def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I32) -> None:
+def nest(lines: I64, begin: I64, end: I64, is_async: Bool, parent: I32, last: I32) -> None:
     """Fill ``parent`` and ``last`` (int32[n]) by containment on each line; see `Nested.nesting`."""
     # What of these is not written takes no memory.
     stack, end_of_stack = np.empty(len(begin), np.int32), np.empty(len(begin), np.int64)
@@ -240,7 +236,7 @@ def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I3
         stop = lines[line + 1]
         for i in range(lines[line], stop):
             parent[i] = -1
-            if detached[i]:
+            if is_async[i]:
                 last[i] = i + 1
                 continue
             while depth > 0 and end_of_stack[depth - 1] < end[i]:

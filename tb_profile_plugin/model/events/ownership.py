@@ -40,9 +40,9 @@ def work_events(trace: Trace) -> Array:
             parts.append(np.flatnonzero(is_work_line[plane.events.line]) + first)
     work = np.concatenate(parts)
     if not len(work):
-        claimed = np.flatnonzero(trace.claimed)
-        parent = trace.nesting[0][claimed]
-        work = claimed[(parent < 0) | ~trace.claimed[parent]]
+        is_xla_cpu_op = np.flatnonzero(trace.is_xla_cpu_op)
+        parent = trace.nesting[0][is_xla_cpu_op]
+        work = is_xla_cpu_op[(parent < 0) | ~trace.is_xla_cpu_op[parent]]
     return work if len(work) else trace.once(executor_runs)
 
 
@@ -53,15 +53,15 @@ def _add_work(work: I64, begin: I64, end: I64, parent: I32, source: I32, target:
     An event's cause is the latest source of a link to it, else what encloses it.
     """
     cause = parent.copy()
-    linked = np.zeros(len(cause), np.bool_)
+    has_link = np.zeros(len(cause), np.bool_)
     for k in range(len(source)):
-        s, t = source[k], target[k]
+        earlier, later = source[k], target[k]
         # Only what began before can have led to it, so that no path ends where it began.
-        if begin[s] > begin[t] or (begin[s] == begin[t] and s > t):
+        if begin[earlier] > begin[later] or (begin[earlier] == begin[later] and earlier > later):
             continue
-        if not linked[t] or begin[s] > begin[cause[t]]:
-            cause[t] = s
-            linked[t] = True
+        if not has_link[later] or begin[earlier] > begin[cause[later]]:
+            cause[later] = earlier
+            has_link[later] = True
     for i in range(len(work)):
         time = end[work[i]] - begin[work[i]]
         event = cause[work[i]]

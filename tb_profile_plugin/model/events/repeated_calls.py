@@ -21,7 +21,7 @@ _DATA_THREAD = regex(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute
 _NOTABLE_SHARE = 0.01
 """A candidate that owns less than this share of the most work of any is not offered."""
 
-_ROUNDS = 3
+_LEAST_ROUNDS = 3
 """Calls are rounds if they follow one another in the same order at least so often."""
 
 
@@ -44,7 +44,7 @@ def candidates(trace: Trace) -> list[Candidate]:
     marks, _ = trace.once(marked_roots)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
     explicit = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
-    events = distinct(np.concatenate([*explicit, torch_steps.marks(trace), _calls(trace, work)]))
+    events = distinct(np.concatenate([*explicit, torch_steps.profiler_marks(trace), _candidate_calls(trace, work)]))
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     candidates = []
     for row in range(len(rows)):
@@ -59,7 +59,7 @@ def candidates(trace: Trace) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (-candidate.work_ps, -candidate.host_ps, candidate.name))
 
 
-def repeated(trace: Trace) -> tuple[Array, Array]:
+def step_calls(trace: Trace) -> tuple[Array, Array]:
     """(calls, steps), int64[k] each: the calls that are most likely the steps, and the step of each, from 0.
 
     They have one name and one thread, and there are none without candidates.
@@ -70,36 +70,34 @@ def repeated(trace: Trace) -> tuple[Array, Array]:
     of the work and the thread's calls follow one another in rounds, a round is a step.
     """
     work = ownership.owned_work(trace)
-    calls = _calls(trace, work)
+    calls = _candidate_calls(trace, work)
     if not len(calls):
         return calls, calls
-    enclosing_call = np.full(len(trace), -1, np.int64)
-    mask = np.zeros(len(trace), bool)
-    mask[calls] = True
-    parent, _ = trace.nesting
-    _fill_enclosing(mask, parent, enclosing_call)
+    is_call = np.zeros(len(trace), bool)
+    is_call[calls] = True
+    enclosing_call = _enclosing_calls(is_call, trace.nesting[0])[calls]
     line = np.searchsorted(trace.lines, calls, side="right").astype(np.int64)
+    # Calls of one name on one thread are of one kind.
     _, kind = np.unique(line << 32 | trace.name_of[calls], return_inverse=True)
     called_once = calls[:0]
-    inside = -1
+    outer = -1
     while True:
-        level = np.flatnonzero(enclosing_call[calls] == inside)
+        level = np.flatnonzero(enclosing_call == outer)
         if not len(level):
             return called_once, np.arange(len(called_once))
         best = level[kind[level] == _best_kind(trace, calls[level], kind[level], work)]
         if len(best) > 1:
             if 2 * work[calls[best]].sum() < work[calls[level]].sum():
-                order = level[line[level] == line[best[0]]]
-                order = order[np.argsort(trace.begin[calls[order]], kind="stable")]
-                first, length = _rounds(kind[order], int(kind[best[0]]))
+                on_line = level[line[level] == line[best[0]]]
+                on_line = on_line[np.argsort(trace.begin[calls[on_line]], kind="stable")]
+                first, length = _rounds(kind[on_line], int(kind[best[0]]))
                 if length:
-                    return calls[order[first:]], np.arange(len(order) - first) // length
+                    return calls[on_line[first:]], np.arange(len(on_line) - first) // length
             return trace.by_time(calls[best]), np.arange(len(best))
-        inside = int(calls[best[0]])
-        if not len(called_once) and not host_events.is_frame(trace.name(inside)):
+        outer = int(calls[best[0]])
+        if not len(called_once) and not host_events.is_frame(trace.name(outer)):
             called_once = calls[best]
-        within = calls[enclosing_call[calls] == inside]
-        if len(called_once) and 2 * work[within].sum() < work[inside]:
+        if len(called_once) and 2 * work[calls[enclosing_call == outer]].sum() < work[outer]:
             return called_once, np.arange(len(called_once))
 
 
@@ -109,29 +107,27 @@ def _rounds(kinds: Array, kind: int) -> tuple[int, int]:
     Between any two calls of the wanted kind there are the same others.
     """
     positions = np.flatnonzero(kinds == kind)
-    length = int(positions[1] - positions[0])
-    last = int(positions[-1])
-    if (
-        len(positions) < _ROUNDS
-        or length < 2
-        or (kinds[positions[0] + length : last] != kinds[positions[0] : last - length]).any()
-    ):
+    start, last = int(positions[0]), int(positions[-1])
+    length = int(positions[1]) - start
+    is_repeated = (kinds[start + length : last] == kinds[start : last - length]).all()
+    if len(positions) < _LEAST_ROUNDS or length < 2 or not is_repeated:
         return 0, 0
-    first = int(positions[0])
-    while first > 0 and first > positions[0] - length + 1 and kinds[first - 1] == kinds[first - 1 + length]:
+    # A round may begin with calls before the first one of this kind.
+    first = start
+    while first > 0 and first > start - length + 1 and kinds[first - 1] == kinds[first - 1 + length]:
         first -= 1
     return first, length
 
 
 def _best_kind(trace: Trace, calls: Array, kind: Array, work: Array) -> int:
-    total = np.zeros(int(kind.max()) + 1, np.int64)
-    time = np.zeros_like(total)
-    np.add.at(total, kind, work[calls])
-    np.add.at(time, kind, trace.end[calls] - trace.begin[calls])
-    return int(np.lexsort((time, total))[-1])
+    """The kind whose calls own most work, of several the one that takes most time."""
+    work_ps, call_ps = np.zeros((2, int(kind.max()) + 1), np.int64)
+    np.add.at(work_ps, kind, work[calls])
+    np.add.at(call_ps, kind, trace.end[calls] - trace.begin[calls])
+    return int(np.lexsort((call_ps, work_ps))[-1])
 
 
-def _calls(trace: Trace, work: Array) -> Array:
+def _candidate_calls(trace: Trace, work: Array) -> Array:
     """int64[k], ascending: calls of functions and Python frames that own work, but for those of tf.data's threads.
 
     Where no function was called so that its name is known, runs of functions stand for them.
@@ -142,27 +138,25 @@ def _calls(trace: Trace, work: Array) -> Array:
     calls = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(calls):
         calls = trace.named("FunctionRun".__eq__)
-        calls = calls[~is_among(trace.spread(vocabulary.ID, calls), trace.once(dataset_steps))]
-    return calls[_off_data_threads(trace, calls)]
+        calls = calls[~is_among(trace.numbers(vocabulary.ID, calls), trace.once(dataset_steps))]
+    return calls[_is_off_data_threads(trace, calls)]
 
 
-def _off_data_threads(trace: Trace, events: Array) -> Array:
+def _is_off_data_threads(trace: Trace, events: Array) -> Array:
     """bool[k]: which events do not lie on tf.data's threads."""
     names = [name for plane in trace.planes for name in plane.lines.name]
     usable = np.array([not _DATA_THREAD.match(name) for name in names], bool)
-    answer: Array = usable[np.searchsorted(trace.lines, events, side="right") - 1]
-    return answer
+    return usable[np.searchsorted(trace.lines, events, side="right") - 1]
 
 
 def outermost(trace: Trace, events: Array) -> Array:
-    """Those of the events, which are ascending, that lie in no other one of them on their line."""
+    """Those of the (ascending) events that no other one of them encloses on its line."""
     parent, last = trace.nesting
-    answer: Array = events[_are_outermost(events.astype(np.int64, copy=False), parent, last)]
-    return answer
+    return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
 
 
 @jit
-def _are_outermost(events: I64, parent: I32, last: I32) -> Bool:
+def _is_outermost(events: I64, parent: I32, last: I32) -> Bool:
     """bool[k]: which events, ascending, lie in no other one of them on their line."""
     answer = np.empty(len(events), np.bool_)
     outermost_end = np.int64(0)
@@ -175,11 +169,10 @@ def _are_outermost(events: I64, parent: I32, last: I32) -> Bool:
 
 
 @jit
-def _fill_enclosing(mask: Bool, parent: I32, answer: I64) -> None:
-    """Fill ``answer`` (int64[n]) with the nearest enclosing event that is in the mask; events follow what encloses
-    them.
-    """
+def _enclosing_calls(is_call: Bool, parent: I32) -> I64:
+    """int64[n]: the innermost call that encloses each event, or -1; events follow what encloses them."""
+    answer = np.full(len(parent), -1, np.int64)
     for i in range(len(parent)):
-        parent_event = parent[i]
-        if parent_event >= 0:
-            answer[i] = parent_event if mask[parent_event] else answer[parent_event]
+        if parent[i] >= 0:
+            answer[i] = parent[i] if is_call[parent[i]] else answer[parent[i]]
+    return answer

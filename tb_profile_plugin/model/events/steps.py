@@ -16,7 +16,7 @@ from .groups import Groups
 from .joins import is_among
 from .nested import MISSING
 from .ownership import work_events
-from .repeated_calls import outermost, repeated
+from .repeated_calls import outermost, step_calls
 from .step_work import runs_ahead, work_span
 from .trace import Trace
 from .training_calls import training_calls
@@ -37,8 +37,8 @@ SOURCES = {
     "none": Message("nothing: no step could be found"),
 }
 """What each rule finds steps by."""
-OF_TIME = ("profiler", "served", "turns")
-"""Sources of steps that are intervals of time, whatever runs in them and on whichever thread."""
+TIME_SOURCES = ("profiler", "served", "turns")
+"""Sources (keys of `SOURCES`) of steps that are intervals of time, whatever runs in them on whichever thread."""
 
 _PAUSE = 0.05
 """If devices typically wait longer than this share of a step before the next one, the last step, which lacks that wait,
@@ -79,11 +79,13 @@ class Steps:
 def find(trace: Trace, name: str = "") -> Steps:
     """The steps by the first rule of `SOURCES` that finds any, or the events of that ``name``."""
     if name:
-        rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _by_name(trace, name)]
+        rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _steps_of_name(trace, name)]
     elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
-        rules = [_marked, _profiled, _numbered, _loops, _stored, _device, _functions]
+        rules = [_marker_steps, _profiler_steps, _numbered_steps, _loop_steps, _stored_steps, _device_steps]
+        rules += [_function_steps]
     else:
-        rules = [_marked, _profiled, _served, _numbered, _loops, _turns, _functions, _stored, _device, _batches]
+        rules = [_marker_steps, _profiler_steps, _serving_steps, _numbered_steps, _loop_steps, _torch_turn_steps]
+        rules += [_function_steps, _stored_steps, _device_steps, _tensorflow_turn_steps]
     for rule in rules:
         steps = rule(trace)
         if steps is not None and len(steps):
@@ -92,37 +94,37 @@ def find(trace: Trace, name: str = "") -> Steps:
     return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, no_group, "none")
 
 
-def _by_name(trace: Trace, name: str) -> Steps | None:
+def _steps_of_name(trace: Trace, name: str) -> Steps | None:
     events = trace.named(name.__eq__)
     return _grouped_steps(trace, outermost(trace, events), "chosen") if len(events) else None
 
 
-def _marked(trace: Trace) -> Steps | None:
+def _marker_steps(trace: Trace) -> Steps | None:
     roots, levels = trace.once(grouping.marked_roots)
     explicit = ~trace.are_named(roots, grouping.IMPLICIT_ROOTS.__contains__)
     if not explicit.any():
         return None
     groups = grouping.group(trace, roots, levels)
     marks = is_among(groups.root, roots[explicit])
-    return _steps(trace, groups, np.flatnonzero(marks), "markers")
+    return _steps_of_groups(trace, groups, np.flatnonzero(marks), "markers")
 
 
-def _numbered(trace: Trace) -> Steps | None:
+def _numbered_steps(trace: Trace) -> Steps | None:
     events, _ = trace.stat(vocabulary.STEP_NUM)
     return _grouped_steps(trace, outermost(trace, events), "numbers") if len(events) else None
 
 
-def _profiled(trace: Trace) -> Steps | None:
-    marks = trace.by_time(outermost(trace, torch_steps.marks(trace)))
+def _profiler_steps(trace: Trace) -> Steps | None:
+    marks = trace.by_time(outermost(trace, torch_steps.profiler_marks(trace)))
     if not len(marks):
         return None
     marks = marks[:-1] if torch_steps.is_last_until_stop(trace, marks) else marks
     return _steps_of_times(trace, marks, trace.end[marks], "profiler")
 
 
-def _served(trace: Trace) -> Steps | None:
+def _serving_steps(trace: Trace) -> Steps | None:
     """Where an engine runs ahead, the first begins with its work: what devices did before that is not recorded."""
-    marks = trace.by_time(outermost(trace, torch_steps.served(trace)))
+    marks = trace.by_time(outermost(trace, torch_steps.serving_marks(trace)))
     if not len(marks):
         return None
     steps = _steps_of_times(trace, marks, trace.end[marks], "served")
@@ -131,20 +133,20 @@ def _served(trace: Trace) -> Steps | None:
     return replace(steps, begin=np.append(since, steps.begin[1:])) if is_ahead else steps
 
 
-def _turns(trace: Trace) -> Steps | None:
-    return _of_turns(trace, turns.of_torch(trace))
+def _torch_turn_steps(trace: Trace) -> Steps | None:
+    return _steps_of_turns(trace, turns.torch_turns(trace))
 
 
-def _batches(trace: Trace) -> Steps | None:
+def _tensorflow_turn_steps(trace: Trace) -> Steps | None:
     """Where a program of TensorFlow calls no function in its loop, but runs all ops one by one."""
-    return _of_turns(trace, turns.of_tensorflow(trace))
+    return _steps_of_turns(trace, turns.tensorflow_turns(trace))
 
 
-def _of_turns(trace: Trace, turns_of_loop: turns.Turns | None) -> Steps | None:
+def _steps_of_turns(trace: Trace, turns_of_loop: turns.Turns | None) -> Steps | None:
     if turns_of_loop is None:
         return None
     steps = _steps_of_times(trace, turns_of_loop.root, turns_of_loop.end, "turns")
-    return steps if turns_of_loop.marked else replace(steps, marker=np.full(len(steps), -1))
+    return steps if turns_of_loop.begins_with_mark else replace(steps, marker=np.full(len(steps), -1))
 
 
 def _steps_of_times(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
@@ -155,7 +157,7 @@ def _steps_of_times(trace: Trace, roots: Array, until: Array, source: str) -> St
     return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
 
 
-def _loops(trace: Trace) -> Steps | None:
+def _loop_steps(trace: Trace) -> Steps | None:
     """Iterations of the one loop in which the executors spend most of the time.
 
     A loop that is run again and again lies within the steps. So do loops whose iterations overlap: those are loops
@@ -163,7 +165,7 @@ def _loops(trace: Trace) -> Steps | None:
     next iteration in the same run, iterations are told by where each begins.
     """
     executions, iterations = grouping.loop_roots(trace)
-    if not iterations.any() or len(distinct(trace.spread(vocabulary.ID, executions))) > 1:
+    if not iterations.any() or len(distinct(trace.numbers(vocabulary.ID, executions))) > 1:
         return None
     count = int(iterations.max()) + 1
     begin, end = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
@@ -176,15 +178,15 @@ def _loops(trace: Trace) -> Steps | None:
     if 2 * loop_ps < all_ps or 2 * int((end - begin).sum()) > 3 * loop_ps:
         return None
     groups = grouping.group_several_roots(trace, executions, iterations)
-    steps = _steps(trace, groups, np.arange(len(groups.root)), "loops", extend=True)
+    steps = _steps_of_groups(trace, groups, np.arange(len(groups.root)), "loops", extend=True)
     later = work[trace.begin[work] > begin[1]] if count > 2 else work[:0]
     if 2 * int((groups.of_event[later] > 0).sum()) < len(later):
-        return _of_turns(trace, turns.of_starts(trace, steps.marker))
+        return _steps_of_turns(trace, turns.turns_of_starts(trace, steps.marker))
     return steps
 
 
-def _functions(trace: Trace) -> Steps | None:
-    calls, step = repeated(trace)
+def _function_steps(trace: Trace) -> Steps | None:
+    calls, step = step_calls(trace)
     if not len(calls):
         return None
     is_function_run = trace.name(int(calls[0])) == "FunctionRun"
@@ -192,12 +194,12 @@ def _functions(trace: Trace) -> Steps | None:
         calls = np.sort(calls)
         return _grouped_steps(trace, calls[training_calls(trace, calls)], "functions")
     groups = grouping.group_several_roots(trace, calls, _call_of_run(trace, calls) if is_function_run else step)
-    return _steps(trace, groups, np.arange(len(groups.root)), "functions", extend=True)
+    return _steps_of_groups(trace, groups, np.arange(len(groups.root)), "functions", extend=True)
 
 
 def _call_of_run(trace: Trace, runs: Array) -> Array:
     """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
-    ids = trace.spread(vocabulary.ID, runs)
+    ids = trace.numbers(vocabulary.ID, runs)
     run_groups = grouping.group_several_roots(trace, runs, np.arange(len(runs)))
     _, until = work_span(trace, run_groups.of_event, np.arange(len(runs)), everything=True)
     call = np.arange(len(runs))
@@ -208,12 +210,12 @@ def _call_of_run(trace: Trace, runs: Array) -> Array:
     return call
 
 
-def _stored(trace: Trace) -> Steps | None:
+def _stored_steps(trace: Trace) -> Steps | None:
     """Groups that the profiler wrote into the capture (``group_id``) and of which some event names a step."""
     events, values = trace.stat(vocabulary.GROUP_ID)
     # The profiler's own numbers may be any, so that nothing is as large as the largest of them.
-    distinct, values = np.unique(np.where((values >= 0) & (values < 2**31), values, -1), return_inverse=True)
-    values = values - int(-1 in distinct)
+    stored_groups, values = np.unique(np.where((values >= 0) & (values < 2**31), values, -1), return_inverse=True)
+    values = values - int(-1 in stored_groups)
     on_host = np.zeros(len(events), bool)
     step_groups: set[int] = set()
     for first, plane in trace.parts:
@@ -227,11 +229,11 @@ def _stored(trace: Trace) -> Steps | None:
         return None
     of_event = np.full(len(trace), -1, np.int32)
     of_event[events] = values
-    _spread_stored(trace, of_event)
-    return _from_stored(trace, of_event, sorted(step_groups))
+    _spread_stored_groups(trace, of_event)
+    return _steps_of_stored_groups(trace, of_event, sorted(step_groups))
 
 
-def _spread_stored(trace: Trace, of_event: Array) -> None:
+def _spread_stored_groups(trace: Trace, of_event: Array) -> None:
     """Groups for planes that hold none, over the links from those that do."""
     lacking = np.zeros(len(trace), bool)
     for first, plane in trace.parts:
@@ -241,7 +243,7 @@ def _spread_stored(trace: Trace, of_event: Array) -> None:
     of_event[links.target[reach]] = of_event[links.source[reach]]
 
 
-def _from_stored(trace: Trace, of_event: Array, step_groups: list[int]) -> Steps | None:
+def _steps_of_stored_groups(trace: Trace, of_event: Array, step_groups: list[int]) -> Steps | None:
     """Each group begins with its first event on the host, or with its first where the host has none."""
     elsewhere = np.ones(len(trace), bool)
     for first, plane in trace.parts:
@@ -254,7 +256,7 @@ def _from_stored(trace: Trace, of_event: Array, step_groups: list[int]) -> Steps
     trace_groups = grouping.split_at_pauses(trace, Groups(members[first_member], index_of_event))
     if len(trace_groups.root) == 1 and _is_mostly_empty(trace, members):
         return None
-    return _steps(trace, trace_groups, np.arange(len(trace_groups.root)), "stored")
+    return _steps_of_groups(trace, trace_groups, np.arange(len(trace_groups.root)), "stored")
 
 
 def _is_mostly_empty(trace: Trace, events: Array) -> bool:
@@ -265,7 +267,7 @@ def _is_mostly_empty(trace: Trace, events: Array) -> bool:
     return bool(10 * gaps > 9 * (reached[-1] - trace.begin[order[0]]))
 
 
-def _device(trace: Trace) -> Steps | None:
+def _device_steps(trace: Trace) -> Steps | None:
     """Events of the devices' ``Steps`` lines, else runs of their busiest XLA module: from one start to the next.
 
     A device may wait between them, and that time is the step's, too. What another device did at the same time is part
@@ -285,18 +287,17 @@ def _device(trace: Trace) -> Steps | None:
                 rows_of_devices.append(rows)
         if rows_of_devices:
             rows_of_devices.sort(key=lambda rows: int(trace.begin[rows[0]]))
-            return _from_start_to_start(
-                _grouped_steps(trace, np.concatenate(rows_of_devices), "device"), rows_of_devices
-            )
+            return _until_next_start(_grouped_steps(trace, np.concatenate(rows_of_devices), "device"), rows_of_devices)
     return None
 
 
 def _overlap(trace: Trace, rows: Array, others: Array) -> bool:
+    """Whether two devices' events, both in order of time, overlap as a whole."""
     begin, end = trace.begin, trace.end
     return bool(begin[rows[0]] < end[others].max() and begin[others[0]] < end[rows].max())
 
 
-def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
+def _until_next_start(steps: Steps, of_devices: list[Array]) -> Steps:
     """The same, each until the next one of its device begins; the last of a device that waits is cut short."""
     end, complete = steps.end.copy(), steps.complete.copy()
     last = np.cumsum([len(rows) for rows in of_devices]) - 1
@@ -313,10 +314,10 @@ def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
 
 def _grouped_steps(trace: Trace, roots: Array, source: str, extend: bool = False) -> Steps:
     groups = grouping.group(trace, roots, np.ones(len(roots), np.int64))
-    return _steps(trace, groups, np.arange(len(groups.root)), source, extend)
+    return _steps_of_groups(trace, groups, np.arange(len(groups.root)), source, extend)
 
 
-def _steps(trace: Trace, trace_groups: Groups, selected: Array, source: str, extend: bool = False) -> Steps:
+def _steps_of_groups(trace: Trace, trace_groups: Groups, selected: Array, source: str, extend: bool = False) -> Steps:
     """Steps from groups: a marker's span, on to the end of the device work that it led to, up to the next step.
 
     With ``extend`` the marker is only where the step begins, and all work of the group belongs to its span.
@@ -343,7 +344,7 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     count = np.arange(len(roots))
     if source in ("turns", "functions", "stored", "device"):
         return count, [str(i) for i in count.tolist()]
-    iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
+    iterations, numbers = trace.numbers(vocabulary.ITER_NUM, roots), trace.numbers(vocabulary.STEP_NUM, roots)
     texts = [trace.names[row] for row in trace.name_of[roots].tolist()]
     matches = [torch_steps.NUMBERED.fullmatch(text) for text in texts]
     numbers = np.where([*map(bool, matches)], [int(match[1]) if match else 0 for match in matches], numbers)

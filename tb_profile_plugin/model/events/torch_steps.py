@@ -11,7 +11,7 @@ from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.regex import regex
 from .groups import Groups
-from .intervals import near
+from .intervals import lower_bound
 from .links import LAUNCH
 from .trace import Trace
 
@@ -24,18 +24,16 @@ number of tokens) and SGLang (its scheduler's ``step[DECODE bs=32]``).
 """
 
 
-def marks(trace: Trace) -> Array:
+def profiler_marks(trace: Trace) -> Array:
     """int64[k]: the marks on threads; on devices the profiler repeats them, to tell when their work ran."""
     events = trace.named(lambda name: bool(NUMBERED.fullmatch(name)))
-    answer: Array = events[~trace.on_device[events]]
-    return answer
+    return events[~trace.on_device[events]]
 
 
-def served(trace: Trace) -> Array:
+def serving_marks(trace: Trace) -> Array:
     """int64[k]: the marks of a serving engine's iterations, each of which may run its model in several pieces."""
     events = trace.named(lambda name: bool(_SERVED.match(name)))
-    answer: Array = events[~trace.on_device[events]]
-    return answer
+    return events[~trace.on_device[events]]
 
 
 def is_last_until_stop(trace: Trace, marks: Array) -> bool:
@@ -61,7 +59,7 @@ def group(trace: Trace, roots: Array, end: Array) -> Groups:
     Backward passes run on threads of their own, where no mark encloses them: so time decides on the host, and on
     devices the launch.
     """
-    of_event = _last_mark(trace.begin[roots], end, trace.begin, trace.on_device)
+    of_event = _mark_at(trace.begin[roots], end, trace.begin, trace.on_device)
     of_event[roots] = np.arange(len(roots))
     launched = trace.links.kind == LAUNCH
     of_event[trace.links.target[launched]] = of_event[trace.links.source[launched]]
@@ -69,7 +67,7 @@ def group(trace: Trace, roots: Array, end: Array) -> Groups:
 
 
 @jit
-def _last_mark(begin: I64, end: I64, times: I64, on_device: Bool) -> I32:
+def _mark_at(begin: I64, end: I64, times: I64, on_device: Bool) -> I32:
     """int32[n]: the last mark that begins at each time or before it, if it has not ended by then; else -1.
 
     ``begin`` is ascending; times mostly follow one another. What is ``on_device`` lies in no mark.
@@ -77,7 +75,7 @@ def _last_mark(begin: I64, end: I64, times: I64, on_device: Bool) -> I32:
     answer = np.empty(len(times), np.int32)
     following = np.int64(0)
     for i in range(len(times)):
-        following = np.int64(near(begin, times[i] + 1, following))
+        following = np.int64(lower_bound(begin, times[i] + 1, following))
         mark = following - 1
         answer[i] = mark if mark >= 0 and times[i] < end[mark] and not on_device[i] else -1
     return answer

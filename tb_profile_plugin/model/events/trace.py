@@ -8,7 +8,7 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import Array
 from ...runtime.memo import lazy
 from . import gradients
-from .links import RUN, Links, find
+from .links import RUN, Links, find_links
 from .nested import Nested
 
 
@@ -17,8 +17,8 @@ class Trace(Nested):
 
     @lazy
     def links(self) -> Links:
-        """What led to what on another line, see `links.find`."""
-        return find(self)
+        """What led to what on another line, see `links.find_links`."""
+        return find_links(self)
 
     @lazy
     def arrows(self) -> Links:
@@ -26,8 +26,8 @@ class Trace(Nested):
         return gradients.with_gradients(self, self.links)
 
     @lazy
-    def claimed(self) -> Array:
-        """bool[n]: events of numbered runs, which belong to whoever dispatched the run, not to what encloses them."""
+    def is_xla_cpu_op(self) -> Array:
+        """bool[n]: ops of XLA on the CPU, which belong to whoever dispatched their run, not to what encloses them."""
         answer = np.zeros(len(self), bool)
         answer[self.links.target[self.links.kind == RUN]] = True
         return answer
@@ -35,7 +35,7 @@ class Trace(Nested):
     @lazy
     def on_device(self) -> Array:
         """bool[n]: what devices recorded, and runs of XLA on the CPU, which nobody waits for either."""
-        answer = self.claimed.copy()
+        answer = self.is_xla_cpu_op.copy()
         for first, plane in self.parts:
             if plane.name.startswith(vocabulary.DEVICE):
                 answer[first : first + len(plane.events)] = True

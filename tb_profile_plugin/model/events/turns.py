@@ -22,13 +22,13 @@ from ...runtime.regex import regex
 from ..names import host_events
 from .trace import Trace
 
-_TORCH = (
+_TORCH_MARKS = (
     regex(r"enumerate\(Data(?:Loader|Pipe)\)"),
     regex(r"Optimizer\.zero_grad#"),
     regex(r"Optimizer\.step#"),
 )
 """What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
-_TENSORFLOW = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
+_TENSORFLOW_MARKS = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
 """What a loop of TensorFlow does once in each turn if it takes its batches itself."""
 _LEAST_MARKS = 3
 """Fewer marks are no loop."""
@@ -43,21 +43,21 @@ class Turns(NamedTuple):
     """int64[n]: the event that each begins with."""
     end: Array
     """int64[n] ps: where each ends on the host."""
-    marked: bool
+    begins_with_mark: bool
     """Whether the roots are what tells the turns; False where turns begin before it."""
 
 
-def of_torch(trace: Trace) -> Turns | None:
+def torch_turns(trace: Trace) -> Turns | None:
     """The turns of PyTorch's loop, if anything tells them."""
-    return _turns_between(trace, _marks(trace, _TORCH))
+    return _turns_between(trace, _marks(trace, _TORCH_MARKS))
 
 
-def of_tensorflow(trace: Trace) -> Turns | None:
+def tensorflow_turns(trace: Trace) -> Turns | None:
     """The turns of a loop of TensorFlow that takes its batches itself, if there is one."""
-    return _turns_between(trace, _marks(trace, _TENSORFLOW))
+    return _turns_between(trace, _marks(trace, _TENSORFLOW_MARKS))
 
 
-def of_starts(trace: Trace, starts: Array) -> Turns:
+def turns_of_starts(trace: Trace, starts: Array) -> Turns:
     """From one event to the next on whatever threads; after the last only if half as much follows as usually does."""
     host = np.flatnonzero(~trace.on_device)
     ends = np.append(trace.begin[starts[1:]], trace.end[host].max())
@@ -75,8 +75,7 @@ def _marks(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
         # Where several do it in a turn, two models for example, those of one kind are counted.
         kinds, count = np.unique(trace.name_of[marks], return_counts=True)
         if len(marks) and count.max() >= _LEAST_MARKS:
-            answer: Array = marks[trace.name_of[marks] == kinds[count.argmax()]]
-            return answer
+            return marks[trace.name_of[marks] == kinds[count.argmax()]]
     return np.empty(0, np.int64)
 
 
@@ -93,15 +92,15 @@ def _turns_between(trace: Trace, marks: Array) -> Turns | None:
     if not ops.is_turn.all():
         marks = marks[ops.is_turn]
         ops = _Ops(trace, marks)
-    usual, first_ops, last_ops = ops.usual, ops.of_part(0), ops.of_part(len(marks))
+    usual_counts, first_ops, last_ops = ops.usual_counts, ops.counts_in_part(0), ops.counts_in_part(len(marks))
     # Where only the marks themselves were recorded nothing tells whether the last turn is whole.
-    if usual.sum() < 2 or (first_ops + last_ops < usual).any():
+    if usual_counts.sum() < 2 or (first_ops + last_ops < usual_counts).any():
         return Turns(marks[:-1], trace.begin[marks[1:]], True)
-    if (last_ops >= usual).all():
-        return Turns(marks, _turn_ends(trace, ops, marks, usual), True)
-    ops_before_mark = np.minimum(first_ops, usual)
+    if (last_ops >= usual_counts).all():
+        return Turns(marks, _turn_ends(trace, ops, marks, usual_counts), True)
+    ops_before_mark = np.minimum(first_ops, usual_counts)
     root = ops.first_events(ops_before_mark)
-    return Turns(root, _turn_ends(trace, ops, root, usual - ops_before_mark), False)
+    return Turns(root, _turn_ends(trace, ops, root, usual_counts - ops_before_mark), False)
 
 
 def _turn_ends(trace: Trace, ops: _Ops, root: Array, ops_after_mark: Array) -> Array:
@@ -146,7 +145,7 @@ class _Ops:
         return np.append(2 * common_count[1:-1] >= common.sum(), True)
 
     @lazy
-    def usual(self) -> Array:
+    def usual_counts(self) -> Array:
         """int64[kinds]: how many ops of each kind every turn between two marks has at least."""
         between = (self._part > 0) & (self._part < len(self._marks))
         least = np.full(self._kinds, np.iinfo(np.int64).max)
@@ -154,27 +153,26 @@ class _Ops:
         everywhere = np.bincount(self._kind[between], minlength=self._kinds) == len(self._marks) - 1
         return np.where(everywhere, least, 0)
 
-    def of_part(self, part: int) -> Array:
+    def counts_in_part(self, part: int) -> Array:
         """int64[kinds]: how many ops of each kind a part has."""
         in_part = self._part == part
         return np.bincount(self._kind[in_part], self._count[in_part], self._kinds).astype(np.int64)
 
     def first_events(self, counts: Array) -> Array:
         """int64[k]: the events with which the last ops of parts 0 … k - 1 begin, of each kind as many as wanted."""
-        pairs = self._pairs_of(counts)
+        pairs = self._wanted_pairs(counts)
         earliest = np.full(len(self._marks) + 1, len(self._event) - 1)
         at = self._first[pairs] + (self._count[pairs] - counts[self._kind[pairs]]).clip(0)
         np.minimum.at(earliest, self._part[pairs], self._order[at])
-        answer: Array = self._event[earliest[:-1]]
-        return answer
+        return self._event[earliest[:-1]]
 
     def end_times(self, counts: Array) -> Array:
         """int64[k] ps: when the first ops of parts 1 … k end, of each kind as many as wanted."""
-        pairs = self._pairs_of(counts)
+        pairs = self._wanted_pairs(counts)
         end = np.append(0, self._trace.begin[self._marks])
         at = self._first[pairs] + np.minimum(self._count[pairs], counts[self._kind[pairs]]) - 1
         np.maximum.at(end, self._part[pairs], self._trace.end[self._event[self._order[at]]])
         return end[1:]
 
-    def _pairs_of(self, counts: Array) -> Array:
+    def _wanted_pairs(self, counts: Array) -> Array:
         return np.flatnonzero(counts[self._kind] > 0)

@@ -22,7 +22,7 @@ _NUMBERED_DISPATCH = regex(r"\w*Executable::Execute \(.*\)")
 _PROGRAM = regex(r"P(?:jit|map)Function\((.*)\)")
 
 
-def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Array]:
+def dispatch_pairs(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Array]:
     """(dispatches, ops): int64[k] events, every op of a numbered run with the dispatch of that run.
 
     ``sources`` and ``targets`` are the links by context: where a dispatch hands its run to a pool, they tell which.
@@ -35,7 +35,7 @@ def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Ar
     np.minimum.at(begin, run, trace.begin[ops])
     dispatch_of = np.full(len(modules), -1, np.int64)
     dispatches = _dispatches(trace)
-    run_of_dispatch = _handed_over(trace, sources, targets, np.concatenate([none, *dispatches.values()]), ops, run)
+    run_of_dispatch = _runs_in_pools(trace, sources, targets, np.concatenate([none, *dispatches.values()]), ops, run)
     for module, dispatches_of_module in dispatches.items():
         runs = np.flatnonzero(modules == module)
         runs = runs[np.argsort(begin[runs], kind="stable")]
@@ -86,7 +86,7 @@ def _dispatches(trace: Nested) -> dict[str, Array]:
     return {name: trace.by_time(np.array(events, np.int64)) for name, events in events_of_modules.items()}
 
 
-def _handed_over(
+def _runs_in_pools(
     trace: Nested, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
 ) -> dict[int, int]:
     """The run of each dispatch that hands it to a thread pool: the first that begins there."""

@@ -10,19 +10,20 @@ from typing import Any, NamedTuple
 from ...runtime.regex import regex
 from . import hlo_text
 
-_BYTES = {
+_ELEMENT_BYTES = {
     **dict.fromkeys(("double", "long", "long int", "int64", "complexfloat"), 8),
     **dict.fromkeys(("float", "int", "uint32"), 4),
     **dict.fromkeys(("half", "bfloat16", "c10::half", "c10::bfloat16", "short", "short int", "uint16"), 2),
     **dict.fromkeys(("byte", "char", "bool", "signed char", "unsigned char"), 1),
 }
 """By the names of c10's ScalarType and of C++, in small letters."""
-_SMALL = regex(r"float8|float4")
-_FORMULAS = {"all-reduce": (2, 1), "all-gather": (1, 1), "reduce-scatter": (1, 1), "all-to-all": (1, 1)}
-"""By kind how often all but one of the parts of a message cross each link, as nccl-tests reckon bus bandwidth."""
+_BYTE_SIZED = regex(r"float8|float4")
+_BUS_FORMULAS = {"all-reduce": (2, 1), "all-gather": (1, 1), "reduce-scatter": (1, 1), "all-to-all": (1, 1)}
+"""(passes, omitted parts) by kind: so often all but so many of a message's parts cross each link, one part per member;
+as nccl-tests reckon bus bandwidth."""
 
 
-class Message(NamedTuple):
+class CollectiveArgs(NamedTuple):
     """What is stated of a collective; empty and None where nothing is."""
 
     group: str = ""
@@ -33,7 +34,7 @@ class Message(NamedTuple):
     """The larger of what goes in and what comes out of one worker."""
 
 
-def of_kernel(facts: Mapping[str, Any]) -> Message | None:
+def of_kernel(facts: Mapping[str, Any]) -> CollectiveArgs | None:
     """By what PyTorch notes on kernels of NCCL and RCCL from 2.3 on; None where it notes nothing."""
     sizes = [size for name in ("In msg nelems", "Out msg nelems") if type(size := facts.get(name)) is int]
     if not sizes:
@@ -41,10 +42,12 @@ def of_kernel(facts: Mapping[str, Any]) -> Message | None:
     dtype, members = str(facts.get("dtype", "")), facts.get("Group size")
     names = (str(facts.get(f"Process Group {what}", "")) for what in ("Description", "Name"))
     group = next((name for name in names if name and name != "undefined"), "")
-    return Message(group, members if type(members) is int and members > 0 else None, dtype, _size(max(sizes), dtype))
+    return CollectiveArgs(
+        group, members if type(members) is int and members > 0 else None, dtype, _size(max(sizes), dtype)
+    )
 
 
-def of_range(facts: Mapping[str, Any], kind: str) -> Message:
+def of_range(facts: Mapping[str, Any], kind: str) -> CollectiveArgs:
     """By the shapes and types of a range's inputs, which need ``record_shapes``; all-gathers put out more."""
     shapes, types = _listed(facts.get("Input Dims")), _listed(facts.get("Input type"))
     pairs = [
@@ -53,34 +56,34 @@ def of_range(facts: Mapping[str, Any], kind: str) -> Message:
         if isinstance(shape, list) and shape and all(type(size) is int for size in shape) and isinstance(dtype, str)
     ]
     if not pairs:
-        return Message()
+        return CollectiveArgs()
     sizes = [_size(*pair) for pair in pairs]
     size = None if kind == "all-gather" or None in sizes else sum(size or 0 for size in sizes)
     dtypes = dict.fromkeys(dtype for _, dtype in pairs)
-    return Message("", None, next(iter(dtypes)) if len(dtypes) == 1 else "", size)
+    return CollectiveArgs("", None, next(iter(dtypes)) if len(dtypes) == 1 else "", size)
 
 
-def of_instruction(name: str) -> Message:
+def of_instruction(name: str) -> CollectiveArgs:
     """By the text of XLA's instruction; a reduce-scatter takes in its result as often as there are members."""
     instruction = hlo_text.parse(name)
     if not instruction:
-        return Message()
+        return CollectiveArgs()
     members, size = instruction.members, instruction.size
     if instruction.opcode == "reduce-scatter":
         size *= members or 0
-    return Message("", members, instruction.dtype, size or None)
+    return CollectiveArgs("", members, instruction.dtype, size or None)
 
 
-def bus_share(kind: str, members: int | None) -> float | None:
-    """By which a message's bytes are multiplied for what each link carries; None where the group's size is unknown."""
-    if kind not in _FORMULAS:
+def bus_factor(kind: str, members: int | None) -> float | None:
+    """The bytes that each link carries per byte of a message; None where the group's size is unknown."""
+    if kind not in _BUS_FORMULAS:
         return 1.0
-    times, less = _FORMULAS[kind]
-    return times * (members - less) / members if members else None
+    passes, omitted_parts = _BUS_FORMULAS[kind]
+    return passes * (members - omitted_parts) / members if members else None
 
 
 def _size(elements: int, dtype: str) -> int | None:
-    element_size = _BYTES.get(dtype.lower()) or (1 if _SMALL.match(dtype.lower()) else 0)
+    element_size = _ELEMENT_BYTES.get(dtype.lower()) or (1 if _BYTE_SIZED.match(dtype.lower()) else 0)
     return elements * element_size or None
 
 

@@ -54,7 +54,7 @@ class Template(NamedTuple):
 
 
 @lru_cache(maxsize=65536)
-def full(name: str) -> str:
+def full_name(name: str) -> str:
     """The name as a programmer would write it."""
     return without_end(_SUFFIX, demangle(name)) if len(name) <= _LONGEST_NAME else name
 
@@ -62,7 +62,7 @@ def full(name: str) -> str:
 @lru_cache(maxsize=65536)
 def family(name: str) -> str:
     """What a kernel is called for short; kernels that differ only in sizes or index types may share it."""
-    text = full(name)
+    text = full_name(name)
     if len(text) > _LONGEST_NAME:
         return text[:_SHORT_LETTERS] + "…"
     tile = _TILE.match(text)
@@ -77,7 +77,7 @@ def family(name: str) -> str:
     return _function_text(tree)
 
 
-def short(names: Iterable[str]) -> dict[str, str]:
+def short_names(names: Iterable[str]) -> dict[str, str]:
     """A different short name for each of the names: its family, and where several share that, what tells them apart."""
     groups: dict[str, dict[str, None]] = {}
     for name in names:
@@ -93,12 +93,12 @@ def _distinct_names(shared: str, names: list[str]) -> dict[str, str]:
     """A different text for each of these names, whose family is ``shared``."""
     if len(names) == 1:
         return {names[0]: shared}
-    words = [_words(full(name)) for name in names]
+    words = [_words(full_name(name)) for name in names]
     common = set(words[0]).intersection(*words[1:])
     short_names: dict[str, str] = {}
     count_of_text: dict[str, int] = {}
-    for name, words_of_name in zip(names, words, strict=True):
-        difference = " ".join([word for word in words_of_name if word not in common and word not in shared][:2])
+    for name, own_words in zip(names, words, strict=True):
+        difference = " ".join([word for word in own_words if word not in common and word not in shared][:2])
         text = f"{shared} ({difference})" if difference else shared
         count_of_text[text] = count_of_text.get(text, 0) + 1
         short_names[name] = text if count_of_text[text] == 1 else f"{text} #{count_of_text[text]}"

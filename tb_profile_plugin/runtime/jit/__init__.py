@@ -35,15 +35,15 @@ def _interpreted(function: _F) -> _F:
     """Plain Python, where hashes overflow as they do in compiled code."""
     kernel: Any = wraps(function)(np.errstate(over="ignore")(function))
     kernel.py_func = function
-    return kernel  # type: ignore[no-any-return]
+    return kernel
 
 
 def _selected_way() -> tuple[str, Any, Any]:
     """(one of `WAYS`, what makes a kernel, what makes one that is compiled into each kernel that calls it)."""
     wanted = settings.read(settings.KERNELS)
-    if wanted not in ("", settings.SHORT, *WAYS):
+    if wanted not in ("", settings.LITTLE_WORK, *WAYS):
         raise _unusable(f"{settings.KERNELS}={wanted!r} is not a valid choice.", f"Use one of: {', '.join(WAYS)}.")
-    if wanted in ("", settings.SHORT, "native"):
+    if wanted in ("", settings.LITTLE_WORK, "native"):
         from . import library
 
         compiled = library.find(strict=wanted == "native")
@@ -56,7 +56,7 @@ def _selected_way() -> tuple[str, Any, Any]:
         from . import compiler
 
         return "numba", compiler.jit, compiler.inlined
-    if wanted == settings.SHORT:
+    if wanted == settings.LITTLE_WORK:
         logger.warning("The library of compiled functions is missing: plain Python reads this small capture.")
     elif not wanted:
         logger.warning("The library of compiled functions and numba are missing: plain Python is slow.")
@@ -67,13 +67,13 @@ def _unusable(message: str, remedy: str) -> ProblemError:
     return problem_error("kernels", message, remedy)
 
 
-def compiling() -> float | None:
+def compiled_share() -> float | None:
     """While kernels are being compiled, the share of all that is done; None while they are not."""
     if way != "numba":
         return None
     from . import compiler
 
-    return compiler.compiling()
+    return compiler.compiled_share()
 
 
 way: str

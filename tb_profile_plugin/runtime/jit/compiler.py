@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from numba import config as untyped
+from numba import config as untyped_config
 from numba import njit
 from numba.core import event, types
 from numba.np import arrayobj
@@ -17,19 +17,19 @@ from numba.np import arrayobj
 from ..settings import user_cache
 from . import vectors
 
-config: Any = untyped
+config: Any = untyped_config
 
 logger = logging.getLogger(__name__)
 
-_FIRST = "Compiling functions; this takes long only the first time."
-_NO_CACHE = "Set NUMBA_CACHE_DIR to a writable folder; otherwise every start compiles anew."
+_COMPILING_TEXT = "Compiling functions; this takes long only the first time."
+_NO_CACHE_TEXT = "Set NUMBA_CACHE_DIR to a writable folder; otherwise every start compiles anew."
 
 _FOLDER = config.CACHE_DIR or str(user_cache() / "numba")
 """Where compiled code is kept; beside the package, as numba has it, it would outlive the package."""
 
-_folder_is_set = threading.Lock()
+_cache_dir_lock = threading.Lock()
 
-_ALLOCATE = {"arange", "copy", "empty", "full", "ones", "zeros"}
+_ALLOCATING_CALLS = {"arange", "copy", "empty", "full", "ones", "zeros"}
 
 
 def jit(function: Callable[..., Any]) -> Any:
@@ -43,26 +43,26 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
-    _watch.kernels.add(function)
+    _listener.kernels.add(function)
     # Counting references to arrays, per event and atomically, would take two thirds of a decoder's time.
     options |= {"nogil": True, "_nrt": allocates(function)}
-    if not _watch.has_cache:
+    if not _listener.has_cache:
         return njit(**options)(function)
     # Where other programs' code is kept stays theirs to say. Threads import side by side: one that sets it back while
     # another's kernel is made would leave that one no folder but the one that the program runs in.
-    with _folder_is_set:
+    with _cache_dir_lock:
         before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER
         try:
             return njit(cache=True, **options)(function)
         except RuntimeError:
             # The folder is there, and numba cannot write to it.
-            _watch.has_cache = False
+            _listener.has_cache = False
             return njit(**options)(function)
         finally:
             config.CACHE_DIR = before
 
 
-def index_as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+def unwrapped_index(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
     """In place of numba's own, which asks of each index whether it counts from the end: in kernels none does."""
     return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
 
@@ -76,10 +76,10 @@ def _writable(folder: str) -> bool:
 
 def allocates(function: Callable[..., Any]) -> bool:
     """Whether the kernel makes arrays."""
-    return not _ALLOCATE.isdisjoint(function.__code__.co_names)
+    return not _ALLOCATING_CALLS.isdisjoint(function.__code__.co_names)
 
 
-class _Watch(event.Listener):
+class _CompileListener(event.Listener):
     """Knows what numba is compiling, and says so once: it takes many seconds on the first run on a machine."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class _Watch(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         if not self.compiled and not self.running:
-            logger.warning(_FIRST if self.has_cache else _NO_CACHE)
+            logger.warning(_COMPILING_TEXT if self.has_cache else _NO_CACHE_TEXT)
         self.running += 1
 
     def on_end(self, event: event.Event) -> None:
@@ -98,14 +98,14 @@ class _Watch(event.Listener):
         self.compiled += event.data["dispatcher"].py_func in self.kernels
 
 
-def compiling() -> float | None:
+def compiled_share() -> float | None:
     """While numba compiles, the share of all kernels that it has compiled; None while it does not."""
-    return min(1.0, _watch.compiled / len(_watch.kernels)) if _watch.running else None
+    return min(1.0, _listener.compiled / len(_listener.kernels)) if _listener.running else None
 
 
-vectors.tell_numba()
+vectors.register_with_numba()
 if config.BOUNDSCHECK:
     # Checks are there to find what kernels that are compiled ahead would not survive.
-    arrayobj.fix_integer_index = index_as_it_is
-_watch = _Watch()
-event.register("numba:compile", _watch)
+    arrayobj.fix_integer_index = unwrapped_index
+_listener = _CompileListener()
+event.register("numba:compile", _listener)

@@ -55,8 +55,8 @@ def seal(content: bytes) -> str:
 def find(strict: bool = True) -> Library | None:
     """The library, where there is one for this platform that is whole and made of these very sources."""
     try:
-        content, sealed = PATH.read_bytes(), PATH.with_name(PATH.name + SEAL)
-        if not sealed.is_file() or sealed.read_text() != seal(content):
+        content, seal_path = PATH.read_bytes(), PATH.with_name(PATH.name + SEAL)
+        if not seal_path.is_file() or seal_path.read_text() != seal(content):
             logger.warning(
                 "The library of compiled functions has changed since its build and is not used. Reinstall the package."
             )
@@ -108,20 +108,20 @@ class Kernel:
         self.name = f"{function.__module__}.{function.__name__}"
         self._library = library
         self._entries: list[Entry] | None = None
-        self._named: Callable[[Any], Any] | None = None
+        self._to_named: Callable[[Any], Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns, with numbers and bools as Python's own; raises what the function raises."""
         if self._entries is None:
             entries = self._library.entries(self.py_func)
             if entries and isinstance(entries[0].answer, tuple):
-                self._named = _namer(_answer_hint(self.py_func), entries[0].answer)
+                self._to_named = _tuple_maker(_answer_hint(self.py_func), entries[0].answer)
             self._entries = entries
         for entry in self._entries:
             words: list[int] = []
-            if _fill(words, arguments, entry.parameters):
+            if _append_words(words, arguments, entry.parameters):
                 answer = entry.run(words)
-                return self._named(answer) if self._named else answer
+                return self._to_named(answer) if self._to_named else answer
         types = ", ".join(map(_type_of, arguments))
         message = f"{self.name} is not compiled for ({types}); its signature says for what it is."
         if self._library.strict:
@@ -137,7 +137,7 @@ def _answer_hint(function: Callable[..., Any]) -> Any:
     return get_type_hints(answer, function.__globals__)["return"]
 
 
-def _namer(hint: Any, kinds: tuple[_Kind, ...]) -> Callable[[Any], Any] | None:
+def _tuple_maker(hint: Any, kinds: tuple[_Kind, ...]) -> Callable[[Any], Any] | None:
     """What makes named tuples of a kernel's plain ones where its signature has some; None where it has none."""
     is_named = hasattr(hint, "_fields")
     make: Callable[[Any], Any] = hint._make if is_named else tuple
@@ -145,7 +145,8 @@ def _namer(hint: Any, kinds: tuple[_Kind, ...]) -> Callable[[Any], Any] | None:
     if any(isinstance(kind, tuple) for kind in kinds):
         hints = get_type_hints(hint).values() if is_named else get_args(hint)
         namers = [
-            _namer(part, kind) if isinstance(kind, tuple) else None for part, kind in zip(hints, kinds, strict=True)
+            _tuple_maker(part, kind) if isinstance(kind, tuple) else None
+            for part, kind in zip(hints, kinds, strict=True)
         ]
     if not any(namers):
         return make if is_named else None
@@ -160,15 +161,15 @@ class Entry:
         self._function = function
         self.parameters = parameters
         self.answer = answer
-        self._blank = bytes(8 * max(1, _width(answer)))
+        self._empty_answer = bytes(8 * max(1, _width(answer)))
 
     def run(self, words: list[int]) -> Any:
         """Call it with arguments as words."""
-        parameters, answer = array("q", words), array("q", self._blank)
+        parameters, answer = array("q", words), array("q", self._empty_answer)
         if self._function(parameters.buffer_info()[0], answer.buffer_info()[0]):
             name, _, text = ctypes.string_at(answer[0]).decode().partition(": ")
             raise getattr(builtins, name, RuntimeError)(text)
-        return _value(self.answer, iter(answer))
+        return _read_value(self.answer, iter(answer))
 
 
 class _Block:
@@ -179,8 +180,8 @@ class _Block:
     release: Callable[[int], None]
     """Any library's will do."""
 
-    def __init__(self, about: dict[str, Any], block: int):
-        self.__array_interface__ = about
+    def __init__(self, interface: dict[str, Any], block: int):
+        self.__array_interface__ = interface
         self._block = block
 
     def __del__(self) -> None:
@@ -194,13 +195,13 @@ def _kind(code: Any) -> _Kind:
 
 
 def _width(kind: _Kind) -> int:
-    """How many words of an answer it takes."""
+    """How many words of an answer a value of this kind takes."""
     if isinstance(kind, _Array):
         return 2 + kind.dimensions
     return sum(map(_width, kind)) if isinstance(kind, tuple) else 1
 
 
-def _fill(words: list[int], values: Sequence[Any], kinds: Sequence[_Kind]) -> bool:
+def _append_words(words: list[int], values: Sequence[Any], kinds: Sequence[_Kind]) -> bool:
     """Append the values' words; False where they are not of these kinds."""
     if len(values) != len(kinds):
         return False
@@ -208,15 +209,15 @@ def _fill(words: list[int], values: Sequence[Any], kinds: Sequence[_Kind]) -> bo
         if type(kind) is _Array:
             if type(value) is not np.ndarray:
                 return False
-            about = value.__array_interface__
-            address, shape = about["data"][0], about["shape"]
-            if about["typestr"] != kind.dtype or len(shape) != kind.dimensions or about["strides"] is not None:
+            interface = value.__array_interface__
+            address, shape = interface["data"][0], interface["shape"]
+            if interface["typestr"] != kind.dtype or len(shape) != kind.dimensions or interface["strides"] is not None:
                 return False
             if not value.flags.aligned:
                 return False
             words += (address, *shape)
         elif type(kind) is tuple:
-            if not isinstance(value, tuple) or not _fill(words, value, kind):
+            if not isinstance(value, tuple) or not _append_words(words, value, kind):
                 return False
         elif kind == "?":
             if not isinstance(value, (bool, np.bool_)):
@@ -230,17 +231,17 @@ def _fill(words: list[int], values: Sequence[Any], kinds: Sequence[_Kind]) -> bo
     return True
 
 
-def _value(kind: _Kind, words: Iterator[int]) -> Any:
-    """What the words of an answer say."""
+def _read_value(kind: _Kind, words: Iterator[int]) -> Any:
+    """The value of this kind that the next words of an answer make up."""
     if isinstance(kind, _Array):
         block, address = next(words), next(words)
         shape = tuple(next(words) for _ in range(kind.dimensions))
-        about = {"version": 3, "typestr": kind.dtype, "data": (address, False), "shape": shape}
-        result = np.asarray(_Block(about, block))
+        interface = {"version": 3, "typestr": kind.dtype, "data": (address, False), "shape": shape}
+        result = np.asarray(_Block(interface, block))
         # What a kernel was given lies in no block of its own.
         return result if block else result.copy()
     if isinstance(kind, tuple):
-        return tuple(_value(element, words) for element in kind)
+        return tuple(_read_value(element, words) for element in kind)
     word = next(words)
     if kind == "?":
         return bool(word)

@@ -1,6 +1,6 @@
 """Sixteen bytes at once: which of them are what is looked for, as bits of a whole number, the first byte's lowest.
 
-Every processor compares so many in one step, which a compiler makes of no loop; so `tell_numba` says what to make.
+Every processor compares so many in one step, which no compiler makes of a loop; `register_with_numba` says how.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ def where_above(buf: U8, pos: Int, byte: int) -> Int:
 
 
 def where_same(buf: U8, pos: Int, other: U8, start: Int) -> Int:
-    """int64: a bit for each of the bytes from ``pos`` on that is the one there in ``other`` from ``start`` on."""
+    """int64: a bit for each of the bytes from ``pos`` on that equals its counterpart in ``other`` from ``start`` on."""
     return sum(1 << i for i in range(WIDTH) if buf[pos + i] == other[start + i])
 
 
 def lowest(bits: Int) -> Int:
-    """int64: which bit is the first one; there must be one."""
+    """int64: index of the lowest bit that is set; one must be."""
     return (int(bits) & -int(bits)).bit_length() - 1
 
 
-def tell_numba() -> None:
+def register_with_numba() -> None:
     """Have the functions above compiled to the processor's own, wherever kernels call them."""
     from numba.core import types
     from numba.extending import intrinsic, overload
 
     def compared(operator: str) -> Any:
         def typed(typing_context: Any, buf: Any, pos: Any, byte: Any) -> Any:
-            return types.int64(buf, types.int64, types.uint8), lambda *parts: _bits(operator, *parts)
+            return types.int64(buf, types.int64, types.uint8), lambda *parts: _comparison_bits(operator, *parts)
 
         return intrinsic(typed)
 
     def paired(typing_context: Any, buf: Any, pos: Any, other: Any, start: Any) -> Any:
-        return types.int64(buf, types.int64, other, types.int64), _same
+        return types.int64(buf, types.int64, other, types.int64), _equal_bits
 
     def first(typing_context: Any, bits: Any) -> Any:
-        return types.int64(types.int64), _first
+        return types.int64(types.int64), _lowest_bit
 
     equal, above = compared("=="), compared(">")
     same: Any = intrinsic(paired)
@@ -60,29 +60,29 @@ def tell_numba() -> None:
     overload(lowest)(lambda bits: lambda bits: first_of(bits))
 
 
-def _bits(operator: str, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _comparison_bits(operator: str, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """LLVM's code for bits of the bytes for which the comparison with one byte holds."""
     from llvmlite import ir
 
     buf, pos, byte = arguments
     vector = ir.VectorType(ir.IntType(8), WIDTH)
-    bytes_ = _loaded(context, builder, signature.args[0], buf, pos)
+    bytes_ = _load_vector(context, builder, signature.args[0], buf, pos)
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), byte, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
     every = builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
     return _as_bits(builder, builder.icmp_unsigned(operator, bytes_, every))
 
 
-def _same(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _equal_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """LLVM's code for bits of the bytes that are equal."""
     buf, pos, other, start = arguments
-    one = _loaded(context, builder, signature.args[0], buf, pos)
+    one = _load_vector(context, builder, signature.args[0], buf, pos)
     return _as_bits(
-        builder, builder.icmp_unsigned("==", one, _loaded(context, builder, signature.args[2], other, start))
+        builder, builder.icmp_unsigned("==", one, _load_vector(context, builder, signature.args[2], other, start))
     )
 
 
-def _loaded(context: Any, builder: Any, kind: Any, buf: Any, pos: Any) -> Any:
+def _load_vector(context: Any, builder: Any, kind: Any, buf: Any, pos: Any) -> Any:
     from llvmlite import ir
 
     vector = ir.VectorType(ir.IntType(8), WIDTH)
@@ -98,7 +98,7 @@ def _as_bits(builder: Any, compared: Any) -> Any:
     return builder.zext(builder.bitcast(compared, ir.IntType(WIDTH)), ir.IntType(64))
 
 
-def _first(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _lowest_bit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """LLVM's code for the number of zeros below the first bit."""
     from llvmlite import ir
 

@@ -112,9 +112,9 @@ def _progress(workspace: Workspace, request: Request) -> Response:
     session = workspace.session(required(request, "run"))
     hosts = session.progress()
     # Imported with the decoder, which the session has imported by now.
-    from ...runtime.jit import compiling
+    from ...runtime.jit import compiled_share
 
-    compiled_fraction = compiling()
+    compiled_fraction = compiled_share()
     if compiled_fraction is not None:
         phase = Message("Compiling; this takes long only the first time")
         hosts.append({"host": Message("this server"), "phase": phase, "fraction": compiled_fraction})

@@ -18,9 +18,9 @@ from .query import ALL_HOSTS, bounded_integer, is_number, parameter_error
 
 if TYPE_CHECKING:
     from ...model.host import Host
+    from ...timeline.host_view import HostView
     from ...timeline.selection import Area
     from ...timeline.tiles import HostTimeline, Timeline
-    from ...timeline.view import View
 
 _LONGEST_NAME = 300
 """Letters of a name that are sent."""
@@ -44,7 +44,7 @@ class Hosts:
         self._is_raw = request.args.get("clocks") == "raw"
 
     @lazy
-    def views(self) -> list[View]:
+    def views(self) -> list[HostView]:
         """What it takes to draw the hosts, without their events."""
         return self._workspace.views.views_of(self.session, self.host_name)
 

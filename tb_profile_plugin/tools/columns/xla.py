@@ -23,7 +23,7 @@ from ...analysis.xla.roofline import (
     sums_of,
 )
 from ...formats.xspace.hlo import signed
-from ...formats.xspace.hlo.fields import MESSAGES
+from ...formats.xspace.hlo.fields import MOST_MESSAGES
 from ...formats.xspace.hlo.module import Module
 from ...model.devices.properties import host_device_type
 from ...model.host import Host
@@ -158,7 +158,9 @@ def unread_problems(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]
         problems.append(Problem("damaged_program", message, remedy, "", "warning"))
     if cut:
         message = Message(
-            "Only the first {count} instructions of {programs} were read.", count=MESSAGES, programs=some_of(cut, 3)
+            "Only the first {count} instructions of {programs} were read.",
+            count=MOST_MESSAGES,
+            programs=some_of(cut, 3),
         )
         remedy = Message("Compile the program in parts.")
         problems.append(Problem("large_program", message, remedy, "", "warning"))

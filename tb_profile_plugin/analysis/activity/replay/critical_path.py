@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....model.events.intervals import near
+from ....model.events.intervals import lower_bound
 from ....model.host import Host
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
@@ -139,7 +139,7 @@ def _add_slices(slices: Slices, walk: I64Matrix, nodes: NodeColumns, lags: Lags,
         if node < 0:
             count = _add_slice(slices, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
         elif walk[i, 3] == _LAG:
-            k = near(lag_node, node, lag_at)
+            k = lower_bound(lag_node, node, lag_at)
             while k < len(lag_node) and lag_node[k] == node:
                 last = k + 1 == len(lag_node) or lag_node[k + 1] != node
                 low, high = max(at, lag_begin[k]), min(end, begin[node] if last else lag_begin[k + 1])

@@ -121,7 +121,7 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
     events = events_of(host, works, act, window)
     lags, request_ps, join_table, activities, track = _activities(host, events)
     # Sorting takes most memory of all: what these were made of need not lie beside it.
-    memory.let_go()
+    memory.trim_heap()
     dag, order, violations = sorted_dag(activities.begin, activities.end, activities.waits, *lags)
     line, number, state = activities.line[order], activities.event[order], activities.state[order]
     del activities

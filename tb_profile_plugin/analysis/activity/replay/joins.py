@@ -161,7 +161,7 @@ def _best_pair(
 
 def _stated_pairs(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
     """By call (stream, awaited stream), where the profiler says so."""
-    number = host.trace.spread(vocabulary.CORRELATION_ID, calls)
+    number = host.trace.numbers(vocabulary.CORRELATION_ID, calls)
     by_number = dict(zip(number[number != MISSING].tolist(), calls[number != MISSING].tolist(), strict=True))
     answer: dict[int, tuple[int, int]] = {}
     line = 0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....model.events.intervals import near, union
+from ....model.events.intervals import lower_bound, union
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, Bool, Int
 from ....runtime.jit import jit
@@ -296,7 +296,7 @@ def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int
     k = np.int64(0)
     for i in range(len(at)):
         start, stop = first[thread[i]], first[thread[i] + 1]
-        k = start + near(begin[start:stop], at[i], min(max(k - start, 0), stop - start))
+        k = start + lower_bound(begin[start:stop], at[i], min(max(k - start, 0), stop - start))
         answer[i] = min(at[i], end[k - 1]) if k > start else low
     return answer
 
@@ -349,7 +349,7 @@ def _are_covered(at: I64, begin: I64, end: I64) -> Bool:
     change = np.zeros(len(at) + 1, np.int32)
     low, high = np.int64(0), np.int64(0)
     for i in range(len(begin)):
-        low, high = near(at, begin[i], low), near(at, end[i], high)
+        low, high = lower_bound(at, begin[i], low), lower_bound(at, end[i], high)
         change[low] += 1
         change[high] -= 1
     answer = np.zeros(len(at), np.bool_)
@@ -370,7 +370,7 @@ def _set_awaited(wait: Bool, call: Bool, activities: Activities, ends: I64, by_e
     for i in range(len(begin)):
         if not wait[i] or state[i] >= 0:
             continue
-        k = near(ends, end[i] + 1, k)
+        k = lower_bound(ends, end[i] + 1, k)
         for tried in range(min(k, _MOST_TRIED)):
             event = by_end[k - 1 - tried]
             if ends[k - 1 - tried] <= begin[i]:
@@ -392,7 +392,7 @@ def _ending_with_launch(until: I64, launch: I32, thread: I32, launch_end: I64, r
         if launch[i] < 0:
             continue
         at = rank[thread[i]] * span + launch_end[i] - low
-        k = near(until, at, k)
+        k = lower_bound(until, at, k)
         if k < len(until) and until[k] == at:
             answer[i] = k
     return answer

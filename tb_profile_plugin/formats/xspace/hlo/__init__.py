@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ....runtime.regex import regex
 from ...columns import pool, vocabulary
 from ...columns.kinds import BYTES, TEXT
 from ...columns.tables import XSpace
-from .ids import id_in, signed
 
 if TYPE_CHECKING:
     from .module import Module
@@ -18,6 +18,8 @@ __all__ = ["PROGRAMS", "modules", "signed"]
 
 PROGRAMS = 10_000
 """Of more programs only the first ones are read."""
+_PROGRAM = regex(r"\((\d{1,20})\)$")
+"""The id of a program at the end of a name."""
 
 
 def modules(space: XSpace) -> dict[int, Module]:
@@ -37,7 +39,7 @@ def modules(space: XSpace) -> dict[int, Module]:
     for stat in ("Hlo Proto", "HLO Proto"):
         column = plane.metadata_stat(stat)
         for owner, row in zip(column.owner.tolist(), column.row.tolist(), strict=True):
-            id_in_name = id_in(plane.names[owner])
+            id_in_name = _id_in(plane.names[owner])
             program = program_of.get(owner, int(plane.metadata.key[owner]) if id_in_name is None else id_in_name)
             if column.stats.kind[row] in (TEXT, BYTES):
                 begin, end = pool.payload(column.stats.buffer, np.int64(column.stats.value[row]))
@@ -46,3 +48,14 @@ def modules(space: XSpace) -> dict[int, Module]:
             if len(modules) == PROGRAMS:
                 return modules
     return modules
+
+
+def _id_in(name: str) -> int | None:
+    """The program id in a name like ``jit_step(6)``, as the bits of an int64; None where there is none."""
+    match = _PROGRAM.search(name)
+    return signed(int(match[1])) if match else None
+
+
+def signed(program_id: int) -> int:
+    """A program id as the bits of an int64: writers differ in how they take the highest bit."""
+    return (program_id + (1 << 63)) % (1 << 64) - (1 << 63)

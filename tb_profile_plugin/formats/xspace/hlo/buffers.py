@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ....runtime.arrays import Array
-from .fields import Messages, Ragged
+from .fields import Messages, Ragged, RowById
 from .shapes import Shapes
 
 ALLOC, FREE, SHARE = 0, 1, 2
@@ -78,8 +78,7 @@ class Allocations:
     @property
     def indefinite(self) -> Array:
         """bool[n]: there as long as the program runs."""
-        answer: Array = self.parameter | self.live_out | self.constant
-        return answer
+        return self.parameter | self.live_out | self.constant
 
 
 class Traces(NamedTuple):
@@ -113,18 +112,9 @@ class Assignment(NamedTuple):
     def read(message: Messages, program: Program) -> Assignment:
         """Of a ``BufferAssignmentProto``, whose program it is."""
         buffers, parts = _buffers(message, program)
-        order = np.argsort(buffers.id, kind="stable")
-        sorted_ids = buffers.id[order]
-
-        def rows(ids: Array) -> Array:
-            """int64[k]: rows of the buffers of these ids; -1 where there is none."""
-            if not len(sorted_ids):
-                return np.full(len(ids), -1, np.int64)
-            position = np.minimum(np.searchsorted(sorted_ids, ids), len(sorted_ids) - 1)
-            return np.where(sorted_ids[position] == ids, order[position], -1)
-
-        _, allocations = message.inside(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
-        inside, assigned = allocations.inside(9, (1, 2))
+        rows = RowById(buffers.id)
+        _, allocations = message.messages(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
+        inside, assigned = allocations.messages(9, (1, 2))
         first = np.append(0, np.cumsum(np.bincount(inside, minlength=len(allocations))))
         thread_local, parameter, live_out, constant, index = (
             allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11)
@@ -141,12 +131,12 @@ class Assignment(NamedTuple):
             Ragged(first, rows(assigned.numbers(1))),
             Ragged(first, assigned.numbers(2)),
         )
-        _, traces = message.inside(4, (1,))
-        owner, events = traces.inside(1, (1, 2, 4, 5))
+        _, traces = message.messages(4, (1,))
+        owner, events = traces.messages(1, (1, 2, 4, 5))
         first_event = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
         shared = np.where(events.numbers(1) == SHARE, rows(events.numbers(5)), -1)
         heap = Traces(first_event, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
-        _, peaks = message.inside(5, (1, 2))
+        _, peaks = message.messages(5, (1, 2))
         lists = peaks.lists(2)
         at_peak = {
             index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
@@ -158,8 +148,8 @@ class Assignment(NamedTuple):
 
 def _buffers(message: Messages, program: Program) -> tuple[Buffers, tuple[Messages, ...]]:
     """The logical buffers, and the messages that they were read from."""
-    _, logical = message.inside(1, (1, 2, 3, 4))
-    positions = logical.one(3, (2, 3, 4))
+    _, logical = message.messages(1, (1, 2, 3, 4))
+    positions = logical.message(3, (2, 3, 4))
     rows = program.rows(positions.numbers(4))
     names = positions.names(2)
     instruction = np.array(

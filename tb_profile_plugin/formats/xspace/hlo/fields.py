@@ -20,7 +20,7 @@ _MOST_FIELDS = 16_000_000
 """Fields of one type of message that are read; a program has about ten for each instruction."""
 _NAME_BYTES = 2000
 """Bytes of a name that are read at most: names are part of many other texts."""
-MESSAGES = 1_000_000
+MOST_MESSAGES = 1_000_000
 """Messages in one field of all messages of a type that are read, e.g. instructions."""
 
 
@@ -59,6 +59,22 @@ class Ragged:
         return Ragged(np.append(0, np.cumsum(counts)), self.values)
 
 
+class RowById:
+    """Finds rows by their ids."""
+
+    def __init__(self, ids: Array):
+        """``ids`` are int64[n], one of each row."""
+        self._rows = np.argsort(ids, kind="stable")
+        self._ids = ids[self._rows]
+
+    def __call__(self, ids: Array) -> Array:
+        """int64[k]: the first row of each of these ids; -1 where there is none."""
+        if not len(self._ids):
+            return np.full(len(ids), -1, np.int64)
+        position = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+        return np.where(self._ids[position] == ids, self._rows[position], -1)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Messages:
     """Messages of one type, with some of their fields by number, in the order of the file."""
@@ -76,7 +92,7 @@ class Messages:
     first: Array
     """int64[129]: fields ``first[i]:first[i + 1]`` have number i."""
     damaged: bool
-    """Whether some message is broken or cut; those before that are here."""
+    """Whether some message is broken or cut; fields before the damage are here."""
     cut: bool
     """Whether there are more fields or messages than are read; the first ones are here."""
 
@@ -124,16 +140,16 @@ class Messages:
         """A text of each message; empty where it has none."""
         return Text(self.buffer, *self.spans(number))
 
-    def inside(self, number: int, numbers: Iterable[int]) -> tuple[Array, Messages]:
-        """The first messages in a field, ascending by the int64[k] messages that they are in."""
+    def messages(self, number: int, numbers: Iterable[int]) -> tuple[Array, Messages]:
+        """(int64[k] index of the message that each is in, ascending; the first `MOST_MESSAGES` in a field of all)."""
         rows = self._rows(number, as_integers=False)
-        first_rows = rows[:, :MESSAGES]
+        first_rows = rows[:, :MOST_MESSAGES]
         return first_rows[0], Messages.read(
             self.buffer, first_rows[1], first_rows[2], numbers, first_rows.shape != rows.shape
         )
 
-    def one(self, number: int, numbers: Iterable[int]) -> Messages:
-        """The message in a field of each; an empty one where it has none."""
+    def message(self, number: int, numbers: Iterable[int]) -> Messages:
+        """The message in a field of each message; an empty one where it has none."""
         return Messages.read(self.buffer, *self.spans(number), numbers)
 
     def names(self, number: int) -> list[str]:

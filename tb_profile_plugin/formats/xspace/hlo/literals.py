@@ -33,7 +33,7 @@ class Literals:
 
     def __init__(self, instructions: Messages, shapes: Shapes):
         self._types, self._elements, self._dimensions = shapes.type, shapes.elements, shapes.dimensions.counts
-        self._messages = instructions.one(LITERAL, _FIELDS)
+        self._messages = instructions.message(LITERAL, _FIELDS)
 
     def __getitem__(self, row: int) -> str:
         """``0.01``, ``true``, ``{1, 2}``; ``{...}`` for one of many elements, or that cannot be read."""
@@ -50,8 +50,7 @@ class Literals:
         )
         if kind in _INTEGER_FIELDS:
             numbers = message.lists(_INTEGER_FIELDS[kind]).values
-            integers: list[object] = (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
-            return integers
+            return (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
         number, layout = _BYTE_FIELDS.get(kind, (0, ""))
         begin, end = (int(bounds[0]) for bounds in message.spans(number))
         size = np.dtype(layout or "u1").itemsize
@@ -60,8 +59,7 @@ class Literals:
         raw = np.frombuffer(self._messages.buffer[begin:end].tobytes(), layout)
         if kind == "bf16":
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
-        values: list[object] = raw.tolist()
-        return values
+        return raw.tolist()
 
 
 _DIGITS = {"bf16": (2, 4, "bf16"), "f16": (3, 5, "f2"), "f32": (6, 9, "f4"), "c64": (6, 9, "f4")}

@@ -6,17 +6,17 @@ Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ....runtime import cancellation
 from ....runtime.arrays import Array
 from ....runtime.memo import lazy
-from ...columns.text import Text
 from . import structures
 from .buffers import Assignment
-from .fields import Messages, Ragged
+from .fields import Messages, Ragged, RowById
 from .literals import LITERAL, Literals
 from .shapes import Shapes
 from .shardings import SHARDING, Shardings
@@ -35,19 +35,22 @@ ELEMENTWISE = frozenset(
 
 _NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET = 1, 2, 3, 7, 9, 11, 13, 28
 _FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS = 32, 35, 36, 38, 43, 50, 58
-_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS = 14, 17, 20, 26, 63, 71
+_DIMENSIONS, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS = 14, 20, 26, 63, 71
 _FIELDS_READ = (
     *(_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET),
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
-    *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
+    *(structures.WINDOW, structures.CONVOLUTION, structures.SLICE, structures.DOT),
     *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
-    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS, LITERAL, SHARDING),
+    *(_DIMENSIONS, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS, LITERAL, SHARDING),
 )
 """Fields of an instruction that are read."""
 _SCHEDULE, _DEVICES = 7, 15
 
 _MOST_SEARCHED = 64
 """The most instructions of a fusion that are searched for one with a source."""
+
+
+Result = TypeVar("Result")
 
 
 class Instruction(NamedTuple):
@@ -69,6 +72,11 @@ class Instruction(NamedTuple):
         return f"{self.op_name}:{self.op_type}" if self.op_name or self.op_type else ""
 
 
+def _column(read: Callable[[Module], Result]) -> lazy[Result]:
+    """A column of `Module` that is read when it is first asked for."""
+    return lazy(read)
+
+
 class Module:
     """One XLA program. All columns are by instruction, computation after computation, as the proto has them."""
 
@@ -84,16 +92,16 @@ class Module:
 
     @lazy
     def _module(self) -> Messages:
-        return self._proto.one(1, (1, 2, 3, 7, 8, _DEVICES, 17))
+        return self._proto.message(1, (1, 2, 3, 7, 8, _DEVICES, 17))
 
     @lazy
     def _computations(self) -> Messages:
         cancellation.check()
-        return self._module.inside(3, (1, 2, 5, 6, 7))[1]
+        return self._module.messages(3, (1, 2, 5, 6, 7))[1]
 
     @lazy
     def _computation_and_messages(self) -> tuple[Array, Messages]:
-        return self._computations.inside(2, _FIELDS_READ)
+        return self._computations.messages(2, _FIELDS_READ)
 
     @property
     def _messages(self) -> Messages:
@@ -102,7 +110,7 @@ class Module:
     @lazy
     def assignment(self) -> Assignment:
         """How its values lie in memory; without buffers where the program does not say."""
-        return Assignment.read(self._proto.one(3, (1, 3, 4, 5)), self)
+        return Assignment.read(self._proto.message(3, (1, 3, 4, 5)), self)
 
     @property
     def damaged(self) -> bool:
@@ -137,45 +145,22 @@ class Module:
     def __len__(self) -> int:
         return len(self.computation)
 
-    @lazy
-    def names(self) -> list[str]:
-        """Name of each instruction, unique in the module."""
-        return self._messages.names(_NAME)
-
-    @lazy
-    def opcodes(self) -> list[str]:
-        """Opcode of each instruction, e.g. ``dot``."""
-        return self._messages.names(_OPCODE)
-
-    @lazy
-    def fusion_kinds(self) -> list[str]:
-        """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
-        return self._messages.names(_FUSION)
-
-    @lazy
-    def targets(self) -> list[str]:
-        """What a custom call calls; empty for others."""
-        return self._messages.names(_TARGET)
-
-    @lazy
-    def configs(self) -> Text:
-        """What the backend decided for an instruction: JSON, or attributes as MLIR writes them."""
-        return self._messages.texts(_CONFIG)
-
-    @lazy
-    def windows(self) -> structures.Windows:
-        """Windows of convolutions and of reductions over windows."""
-        return structures.Windows.read(self._messages)
-
-    @lazy
-    def contractions(self) -> structures.Contractions:
-        """What products sum over."""
-        return structures.Contractions.read(self._messages)
-
-    @lazy
-    def convolutions(self) -> structures.Convolutions:
-        """Which dimension of a convolution is what."""
-        return structures.Convolutions.read(self._messages)
+    names = _column(lambda module: module._messages.names(_NAME))
+    """Name of each instruction, unique in the module."""
+    opcodes = _column(lambda module: module._messages.names(_OPCODE))
+    """Opcode of each instruction, e.g. ``dot``."""
+    fusion_kinds = _column(lambda module: module._messages.names(_FUSION))
+    """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
+    targets = _column(lambda module: module._messages.names(_TARGET))
+    """What a custom call calls; empty for others."""
+    configs = _column(lambda module: module._messages.texts(_CONFIG))
+    """What the backend decided for an instruction: JSON, or attributes as MLIR writes them."""
+    windows = _column(lambda module: structures.windows(module._messages))
+    """Windows of convolutions and of reductions over windows."""
+    contractions = _column(lambda module: structures.Contractions.read(module._messages))
+    """What products sum over."""
+    convolutions = _column(lambda module: structures.Convolutions.read(module._messages))
+    """Which dimension of a convolution is what."""
 
     @lazy
     def convolution_groups(self) -> tuple[Array, Array]:
@@ -183,80 +168,44 @@ class Module:
         features, batch = (self._messages.numbers(number, 1) for number in (_FEATURE_GROUPS, _BATCH_GROUPS))
         return np.maximum(features, 1), np.maximum(batch, 1)
 
-    @lazy
-    def fft_lengths(self) -> Ragged:
-        """Lengths of Fourier transforms."""
-        return self._messages.lists(_FFT_LENGTH)
-
-    @lazy
-    def dimensions(self) -> Ragged:
-        """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
-        return self._messages.lists(_DIMENSIONS)
-
-    @lazy
-    def slices(self) -> structures.Slices:
-        """Where slices begin and end, dimension by dimension."""
-        return structures.Slices.read(self._messages.inside(_SLICE, (1, 2, 3)), len(self))
-
-    @lazy
-    def slice_sizes(self) -> Ragged:
-        """Sizes of dynamic slices."""
-        return self._messages.lists(_SLICE_SIZES)
-
-    @lazy
-    def channels(self) -> Array:
-        """int64[n]: what tells communications apart; 0 for none."""
-        return self._messages.numbers(_CHANNEL)
-
-    @lazy
-    def directions(self) -> list[str]:
-        """How comparisons compare, e.g. ``LT``; empty for others."""
-        return self._messages.names(_DIRECTION)
-
-    @lazy
-    def literals(self) -> Literals:
-        """Values of small constants."""
-        return Literals(self._messages, self.shapes)
-
-    @lazy
-    def shardings(self) -> Shardings:
-        """How values are split over devices."""
-        return Shardings(self._messages)
-
-    @lazy
-    def replica_groups(self) -> dict[int, str]:
-        """Which devices of a collective communicate, by instruction, as XLA writes it: ``{{0,1},{2,3}}``."""
-        return structures.replica_groups(self._messages)
+    fft_lengths = _column(lambda module: module._messages.lists(_FFT_LENGTH))
+    """Lengths of Fourier transforms."""
+    dimensions = _column(lambda module: module._messages.lists(_DIMENSIONS))
+    """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
+    slices = _column(lambda module: structures.slices(module._messages))
+    """Where slices begin and end, dimension by dimension."""
+    slice_sizes = _column(lambda module: module._messages.lists(_SLICE_SIZES))
+    """Sizes of dynamic slices."""
+    channels = _column(lambda module: module._messages.numbers(_CHANNEL))
+    """int64[n]: what tells communications apart; 0 for none."""
+    directions = _column(lambda module: module._messages.names(_DIRECTION))
+    """How comparisons compare, e.g. ``LT``; empty for others."""
+    shapes = _column(lambda module: Shapes.read(module._messages, _SHAPE))
+    """Shapes; the first ones are the instructions'."""
+    literals = _column(lambda module: Literals(module._messages, module.shapes))
+    """Values of small constants."""
+    shardings = _column(lambda module: Shardings(module._messages))
+    """How values are split over devices."""
+    replica_groups = _column(lambda module: structures.replica_groups(module._messages))
+    """Which devices of a collective communicate, by instruction, as XLA writes it: ``{{0,1},{2,3}}``."""
 
     @lazy
     def global_ids(self) -> Array:
         """bool[n]: whether replica groups count all partitions of all replicas, replica by replica."""
-        answer: Array = self._messages.numbers(_GLOBAL_IDS) != 0
-        return answer
+        return self._messages.numbers(_GLOBAL_IDS) != 0
+
+    device_assignment = _column(lambda module: structures.device_assignment(module._module.message(_DEVICES, (3,))))
+    """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""
+    ids = _column(lambda module: module._messages.numbers(_ID))
+    """int64[n]: unique in the module."""
 
     @lazy
-    def device_assignment(self) -> Array:
-        """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""
-        return structures.device_assignment(self._module.one(_DEVICES, (3,)))
-
-    @lazy
-    def shapes(self) -> Shapes:
-        """Shapes; the first ones are the instructions'."""
-        return Shapes.read(self._messages, _SHAPE)
-
-    @lazy
-    def ids(self) -> Array:
-        """int64[n]: unique in the module."""
-        return self._messages.numbers(_ID)
-
-    @lazy
-    def _by_id(self) -> tuple[Array, Array]:
-        order = np.argsort(self.ids, kind="stable")
-        return self.ids[order], order
+    def _row_by_id(self) -> RowById:
+        return RowById(self.ids)
 
     def rows(self, ids: Array) -> Array:
         """int64[k]: the instructions of these ids; -1 where there is none."""
-        return _lookup(*self._by_id, ids)
+        return self._row_by_id(ids)
 
     @lazy
     def operands(self) -> Ragged:
@@ -277,24 +226,14 @@ class Module:
     def called(self) -> Ragged:
         """The computations that each instruction calls; -1 for one that does not exist."""
         called = self._messages.lists(_CALLED)
-        ids = self._computations.numbers(5)
-        order = np.argsort(ids, kind="stable")
-        return Ragged(called.first, _lookup(ids[order], order, called.values))
+        return Ragged(called.first, RowById(self._computations.numbers(5))(called.values))
 
-    @lazy
-    def parameter_numbers(self) -> Array:
-        """int64[n]: of parameters; 0 for others."""
-        return self._messages.numbers(_PARAMETER)
-
-    @lazy
-    def tuple_indices(self) -> Array:
-        """int64[n]: which element a ``get-tuple-element`` takes."""
-        return self._messages.numbers(_TUPLE_INDEX)
-
-    @lazy
-    def computation_names(self) -> list[str]:
-        """Name of each computation."""
-        return self._computations.names(1)
+    parameter_numbers = _column(lambda module: module._messages.numbers(_PARAMETER))
+    """int64[n]: of parameters; 0 for others."""
+    tuple_indices = _column(lambda module: module._messages.numbers(_TUPLE_INDEX))
+    """int64[n]: which element a ``get-tuple-element`` takes."""
+    computation_names = _column(lambda module: module._computations.names(1))
+    """Name of each computation."""
 
     @lazy
     def members(self) -> Array:
@@ -318,8 +257,8 @@ class Module:
     @lazy
     def schedule(self) -> dict[int, list[int]]:
         """The instructions of computations in the order in which they run, where the program says it."""
-        sequences = self._module.inside(_SCHEDULE, (1,))[1].inside(1, (1, 2))[1]
-        ids, inside = self._computations.numbers(5), sequences.one(2, (1,)).lists(1)
+        sequences = self._module.messages(_SCHEDULE, (1,))[1].messages(1, (1, 2))[1]
+        ids, inside = self._computations.numbers(5), sequences.message(2, (1,)).lists(1)
         rows = Ragged(inside.first, self.rows(inside.values))
         index_of = {number: i for i, number in enumerate(ids.tolist())}
         numbers = sequences.numbers(1).tolist()
@@ -327,38 +266,30 @@ class Module:
 
     @lazy
     def _metadata(self) -> Messages:
-        return self._messages.one(_METADATA, (1, 2, 3, 4, 12, 15))
+        return self._messages.message(_METADATA, (1, 2, 3, 4, 12, 15))
 
-    @lazy
-    def op_names(self) -> list[str]:
-        """The framework op that each instruction comes from, with its scopes; may be empty."""
-        return self._metadata.names(2)
-
-    @lazy
-    def op_types(self) -> list[str]:
-        """Type of the framework op; may be empty."""
-        return self._metadata.names(1)
-
-    @lazy
-    def deduplicated(self) -> list[str]:
-        """The instruction that an instruction is a copy of; may be empty."""
-        return self._metadata.names(12)
+    op_names = _column(lambda module: module._metadata.names(2))
+    """The framework op that each instruction comes from, with its scopes; may be empty."""
+    op_types = _column(lambda module: module._metadata.names(1))
+    """Type of the framework op; may be empty."""
+    deduplicated = _column(lambda module: module._metadata.names(12))
+    """The instruction that an instruction is a copy of; may be empty."""
 
     @lazy
     def sources(self) -> Sources:
         """Source lines of the instructions."""
-        return Sources.read(self._metadata, self._module.one(17, (1, 2, 3, 4)))
+        return Sources.read(self._metadata, self._module.message(17, (1, 2, 3, 4)))
 
-    def telling(self, row: int) -> int:
-        """The instruction that says where one comes from: itself, or one inside a fusion that does not say it."""
+    def row_with_origin(self, row: int) -> int:
+        """The instruction that tells where one comes from: itself, or for a fusion that does not tell one inside it."""
         if self.op_names[row] or self.sources.line(row) or self.opcodes[row] != "fusion":
             return row
         for computation in self.called[row]:
             begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
             root = int(self.roots[computation]) if computation >= 0 else -1
-            for inside in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
-                if inside >= 0 and self.sources.line(inside):
-                    return int(inside)
+            for inner_row in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
+                if inner_row >= 0 and self.sources.line(inner_row):
+                    return int(inner_row)
         return row
 
     def category(self, row: int) -> str:
@@ -390,11 +321,3 @@ class Module:
     def title(self) -> str:
         """Name and program id, as the existing plugin writes them."""
         return f"{self.name}({self.program_id % (1 << 64)})"
-
-
-def _lookup(keys: Array, rows: Array, searched: Array) -> Array:
-    """int64[k]: of each of the ``searched`` the first of the rows that has this key; -1 for none. Keys ascend."""
-    if not len(keys):
-        return np.full(len(searched), -1, np.int64)
-    position = np.minimum(np.searchsorted(keys, searched), len(keys) - 1)
-    return np.where(keys[position] == searched, rows[position], -1)

@@ -7,6 +7,7 @@ Field numbers are those of XLA's ``ShapeProto`` (element_type 2, dimensions 3, t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,48 +18,16 @@ from ....runtime.messages import Message
 from .fields import Messages, Ragged
 
 TUPLE, OPAQUE, TOKEN, BUFFER = 13, 14, 17, 34
-_TYPES: dict[int, tuple[str, int]] = {
-    1: ("pred", 8),
-    2: ("s8", 8),
-    3: ("s16", 16),
-    4: ("s32", 32),
-    5: ("s64", 64),
-    6: ("u8", 8),
-    7: ("u16", 16),
-    8: ("u32", 32),
-    9: ("u64", 64),
-    10: ("f16", 16),
-    11: ("f32", 32),
-    12: ("f64", 64),
-    TUPLE: ("tuple", 0),
-    OPAQUE: ("opaque", 0),
-    15: ("c64", 64),
-    16: ("bf16", 16),
-    TOKEN: ("token", 0),
-    18: ("c128", 128),
-    19: ("f8e5m2", 8),
-    20: ("f8e4m3fn", 8),
-    21: ("s4", 4),
-    22: ("u4", 4),
-    23: ("f8e4m3b11fnuz", 8),
-    24: ("f8e5m2fnuz", 8),
-    25: ("f8e4m3fnuz", 8),
-    26: ("s2", 2),
-    27: ("u2", 2),
-    28: ("f8e4m3", 8),
-    29: ("f8e3m4", 8),
-    30: ("s1", 1),
-    31: ("u1", 1),
-    32: ("f4e2m1fn", 4),
-    33: ("f8e8m0fnu", 8),
-    BUFFER: ("buffer", 0),
-    35: ("f6e3m2fn", 6),
-    36: ("f6e2m3fn", 6),
-}
-"""Name and bits of an element by number of the type; less than a byte is stored in one unless the layout packs it."""
+_TYPES = (
+    "invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 tuple opaque c64 bf16 token c128 f8e5m2 f8e4m3fn s4 u4 "
+    "f8e4m3b11fnuz f8e5m2fnuz f8e4m3fnuz s2 u2 f8e4m3 f8e3m4 s1 u1 f4e2m1fn f8e8m0fnu buffer f6e3m2fn f6e2m3fn"
+).split()
+"""Names of elements by number of the type; the first number in a name is the element's bits."""
 _BITS = np.zeros(256, np.int64)
-for _number, (_, _size) in _TYPES.items():
-    _BITS[_number] = 8 if 0 < _size < 8 else _size
+for _number, _name in enumerate(_TYPES):
+    _digits = re.search(r"\d+", _name)
+    # Less than a byte is stored in one unless the layout packs it.
+    _BITS[_number] = 8 if _name == "pred" else max(8, int(_digits[0])) if _digits else 0
 
 _POINTER_BYTES = 8
 """Bytes of each element of a tuple, which is an index table."""
@@ -94,12 +63,12 @@ class Shapes:
     @staticmethod
     def read(owners: Messages, number: int) -> Shapes:
         """The shape in a field of each message."""
-        levels = [owners.one(number, (2, 3, 4, 5))]
+        levels = [owners.message(number, (2, 3, 4, 5))]
         parents = [np.full(len(owners), -1, np.int64)]
         roots = [np.arange(len(owners))]
         start = 0
         while len(levels[-1]) and len(levels) < _MOST_DEPTH:
-            inside, deeper = levels[-1].inside(4, (2, 3, 4, 5))
+            inside, deeper = levels[-1].messages(4, (2, 3, 4, 5))
             parents.append(inside + start)
             roots.append(roots[-1][inside])
             start += len(levels[-1])
@@ -142,28 +111,24 @@ class Shapes:
             products[has_dimensions] = np.nan_to_num(product, nan=_MOST_COUNTED, posinf=_MOST_COUNTED).clip(
                 max=_MOST_COUNTED
             )
-        answer: Array = np.where(self.bits > 0, products, 0.0)
-        return answer
+        return np.where(self.bits > 0, products, 0.0)
 
     @lazy
     def bytes(self) -> Array:
         """float64[n]: of an array its elements without padding, of a tuple its index table."""
         arrays = np.ceil(self.elements * self.bits / 8)
-        answer: Array = np.where(self.type == TUPLE, _POINTER_BYTES * self.children.counts, arrays)
-        return answer
+        return np.where(self.type == TUPLE, _POINTER_BYTES * self.children.counts, arrays)
 
     @lazy
     def leaf_bytes(self) -> Array:
         """float64[instructions]: of the arrays in a shape, however deep."""
         arrays = np.where(self.type == TUPLE, 0.0, self.bytes)
-        answer: Array = np.bincount(self.root, arrays, np.count_nonzero(self.parent < 0))
-        return answer
+        return np.bincount(self.root, arrays, np.count_nonzero(self.parent < 0))
 
     @lazy
     def leaf_elements(self) -> Array:
         """float64[instructions]: of the arrays in a shape, however deep."""
-        answer: Array = np.bincount(self.root, self.elements, np.count_nonzero(self.parent < 0))
-        return answer
+        return np.bincount(self.root, self.elements, np.count_nonzero(self.parent < 0))
 
     @lazy
     def memory_space(self) -> Array:
@@ -182,7 +147,7 @@ class Shapes:
 
     @lazy
     def _tiles(self) -> tuple[Array, Ragged]:
-        owner, tiles = self.layouts.inside(6, (1,))
+        owner, tiles = self.layouts.messages(6, (1,))
         return owner, tiles.lists(1)
 
     def dtype(self, shape: int) -> str:
@@ -254,4 +219,4 @@ def space_name(space: int) -> str:
 
 def dtype(number: int) -> str:
     """Name of a type by its number; ``invalid`` for one that is not known."""
-    return _TYPES.get(number, ("invalid", 0))[0]
+    return _TYPES[number] if 0 <= number < len(_TYPES) else "invalid"

@@ -53,8 +53,8 @@ class _Level:
 
     @staticmethod
     def inside(messages: Messages, number: int) -> tuple[np.ndarray, _Level]:
-        """Those in a field, with the messages that they are in."""
-        owner, level = messages.inside(number, _FIELDS)
+        """(index of the message that each is in, the shardings) in a field of all messages."""
+        owner, level = messages.messages(number, _FIELDS)
         return owner, _Level(level)
 
     def text(self, at: int) -> str:

@@ -52,14 +52,14 @@ class Sources(NamedTuple):
     def read(metadata: Messages, index: Messages) -> Sources:
         """Of instructions' metadata and the module's table of stack frames."""
         files, functions = index.all_names(1), index.all_names(2)
-        _, locations = index.inside(3, (1, 2, 3, 4))
+        _, locations = index.messages(3, (1, 2, 3, 4))
         call_sites = [
             Frame(_text_at(files, file), line, _text_at(functions, function), column)
             for file, function, line, column in zip(
                 *(locations.numbers(number).tolist() for number in (1, 2, 3, 4)), strict=True
             )
         ]
-        _, frames = index.inside(4, (1, 2))
+        _, frames = index.messages(4, (1, 2))
         nowhere = Frame("", 0)
         frame_locations = [
             call_sites[number - 1] if 0 < number <= len(call_sites) else nowhere

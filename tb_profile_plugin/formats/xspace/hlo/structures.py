@@ -6,7 +6,7 @@ Field numbers are those of XLA's ``DotDimensionNumbers``, ``Window``, ``Convolut
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,33 +15,41 @@ import numpy as np
 from ....runtime.arrays import Array
 from .fields import Messages, Ragged
 
-WINDOW, CONVOLUTION, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 30, 49, 87, 92
-"""Numbers of the fields in an instruction."""
+WINDOW, CONVOLUTION, SLICE, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 17, 30, 49, 87, 92
+"""Numbers of the fields in an ``HloInstructionProto``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Windows:
-    """The dimensions of each instruction's window: dimensions ``first[i]:first[i + 1]`` are of instruction i."""
+class Dimensions:
+    """Numbers about dimensions: dimensions ``first[i]:first[i + 1]`` are of instruction i."""
 
     first: Array
+    """int64[n + 1]."""
     columns: Array
-    """int64[6, k]: size, stride, padding low and high, window dilation, base dilation."""
+    """int64[numbers, k]."""
 
     @staticmethod
-    def read(instructions: Messages) -> Windows:
-        """See the class."""
-        owner, windows = instructions.inside(WINDOW, (1,))
-        inside, dimensions = windows.inside(1, range(1, 7))
-        first = np.append(0, np.cumsum(np.bincount(owner[inside], minlength=len(instructions))))
-        columns = [dimensions.numbers(number, default) for number, default in zip(range(1, 7), _DEFAULTS, strict=True)]
-        return Windows(first, np.stack(columns))
+    def read(owner: Array, dimensions: Messages, defaults: Sequence[int], instructions: int) -> Dimensions:
+        """Of one message per dimension, whose fields count from 1; ``owner`` is the instruction of each."""
+        first = np.append(0, np.cumsum(np.bincount(owner, minlength=instructions)))
+        return Dimensions(first, np.stack([dimensions.numbers(i, default) for i, default in enumerate(defaults, 1)]))
 
     def __getitem__(self, instruction: int) -> list[list[int]]:
-        rows: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
-        return rows
+        """The numbers of each dimension of an instruction."""
+        return self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
 
 
-_DEFAULTS = (1, 1, 0, 0, 1, 1)
+def windows(instructions: Messages) -> Dimensions:
+    """Of each window's dimension: size, stride, padding low and high, window dilation, base dilation."""
+    owner, messages = instructions.messages(WINDOW, (1,))
+    inside, dimensions = messages.messages(1, range(1, 7))
+    return Dimensions.read(owner[inside], dimensions, (1, 1, 0, 0, 1, 1), len(instructions))
+
+
+def slices(instructions: Messages) -> Dimensions:
+    """Of each slice's dimension: begin, end, stride."""
+    owner, dimensions = instructions.messages(SLICE, (1, 2, 3))
+    return Dimensions.read(owner, dimensions, (0, 0, 1), len(instructions))
 
 
 class Contractions(NamedTuple):
@@ -55,7 +63,7 @@ class Contractions(NamedTuple):
     @staticmethod
     def read(instructions: Messages) -> Contractions:
         """See the class."""
-        owner, dots = instructions.inside(DOT, (1, 2, 3, 4))
+        owner, dots = instructions.messages(DOT, (1, 2, 3, 4))
         return Contractions(*(dots.lists(number).spread(len(instructions), owner) for number in (1, 2, 3, 4)))
 
 
@@ -71,50 +79,30 @@ class Convolutions(NamedTuple):
     @staticmethod
     def read(instructions: Messages) -> Convolutions:
         """See the class."""
-        numbers = instructions.one(CONVOLUTION, range(3, 13))
+        numbers = instructions.message(CONVOLUTION, range(3, 13))
         kernel, image, result = (numbers.lists(number) for number in (6, 11, 12))
         positions = [numbers.numbers(number) for number in (3, 4, 7, 8, 9, 10)]
         return Convolutions(np.stack(positions), kernel, image, result)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Slices:
-    """Dimensions ``first[i]:first[i + 1]`` are of instruction i."""
-
-    first: Array
-    columns: Array
-    """int64[3, k]: begin, end, stride."""
-
-    @staticmethod
-    def read(messages: tuple[Array, Messages], instructions: int) -> Slices:
-        """Of messages with their instructions."""
-        owner, dimensions = messages
-        columns = [dimensions.numbers(number, default) for number, default in ((1, 0), (2, 0), (3, 1))]
-        return Slices(np.append(0, np.cumsum(np.bincount(owner, minlength=instructions))), np.stack(columns))
-
-    def __getitem__(self, instruction: int) -> list[list[int]]:
-        rows: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
-        return rows
-
-
 def replica_groups(instructions: Messages) -> dict[int, str]:
     """Of each collective that states them, as XLA writes them: ``{{0,1},{2,3}}`` or ``[2,2]<=[4]``."""
-    owner, groups = instructions.inside(GROUPS, (1,))
-    list_owner, lists = instructions.inside(DEVICE_LIST, (1, 2))
-    inside, listed = lists.inside(1, (1,))
+    owner, groups = instructions.messages(GROUPS, (1,))
+    list_owner, lists = instructions.messages(DEVICE_LIST, (1, 2))
+    inside, listed = lists.messages(1, (1,))
     by_instruction: dict[int, list[str]] = {}
     for owners, devices in ((owner, groups.lists(1)), (list_owner[inside], listed.lists(1))):
         for index, instruction in enumerate(owners.tolist()):
             group = ",".join(map(str, devices[index]))
             by_instruction.setdefault(instruction, []).append(f"{{{group}}}")
     answer = {instruction: f"{{{','.join(texts)}}}" for instruction, texts in by_instruction.items()}
-    inside, iota = lists.inside(2, (1, 2, 3, 4))
-    for owner, ranges in (instructions.inside(IOTA_LIST, (1, 2, 3, 4)), (list_owner[inside], iota)):
-        answer |= dict(zip(owner.tolist(), _of_ranges(ranges), strict=True))
+    inside, iota = lists.messages(2, (1, 2, 3, 4))
+    for owner, ranges in (instructions.messages(IOTA_LIST, (1, 2, 3, 4)), (list_owner[inside], iota)):
+        answer |= dict(zip(owner.tolist(), _iota_texts(ranges), strict=True))
     return answer
 
 
-def _of_ranges(iota: Messages) -> Iterator[str]:
+def _iota_texts(iota: Messages) -> Iterator[str]:
     counts, sizes, shapes, orders = iota.numbers(1), iota.numbers(2), iota.lists(3), iota.lists(4)
     for index in range(len(iota)):
         shape, order = (",".join(map(str, numbers[index])) for numbers in (shapes, orders))
@@ -123,9 +111,8 @@ def _of_ranges(iota: Messages) -> Iterator[str]:
 
 def device_assignment(assignment: Messages) -> Array:
     """int64[replicas, partitions]: the device of each, of one ``DeviceAssignmentProto``; empty where it says none."""
-    by_partition = assignment.inside(3, (1,))[1].lists(1)
+    by_partition = assignment.messages(3, (1,))[1].lists(1)
     replicas = by_partition.counts[:1].sum()
     if not replicas or (by_partition.counts != replicas).any():
         return np.empty((0, 0), np.int64)
-    devices: Array = by_partition.values.reshape(-1, replicas).T
-    return devices
+    return by_partition.values.reshape(-1, replicas).T

@@ -1,4 +1,4 @@
-"""What it takes to look at a host's timeline, apart from its capture: so that it can be kept, and read back mapped."""
+"""A host's timeline without its capture: all that drawing it takes, as a slab of arrays that is kept and mapped."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .rows import Rows
 from .tiles import Timeline, timeline
 
 
-class View(NamedTuple):
-    """A host as it is looked at."""
+class HostView(NamedTuple):
+    """What drawing a host's timeline takes."""
 
     host: str
     window: tuple[int, int]
@@ -29,7 +29,7 @@ class View(NamedTuple):
     """``begin`` and ``end`` (ps), ``name`` and ``complete`` of each step, and their ``source``."""
 
 
-def view(host: Host) -> View:
+def view_of_host(host: Host) -> HostView:
     """The view of a decoded host."""
 
     def steps() -> dict[str, Any]:
@@ -37,21 +37,18 @@ def view(host: Host) -> View:
         times = {"begin": host_steps.begin.tolist(), "end": host_steps.end.tolist()}
         return {"source": host_steps.source, **times, "name": host_steps.name, "complete": host_steps.complete.tolist()}
 
-    return View(host.name, host.window, host.origin_ns, timeline(host), steps)
+    return HostView(host.name, host.window, host.origin_ns, timeline(host), steps)
 
 
-def slab_pieces(host_view: View) -> Iterator[bytes | memoryview]:
+def slab_pieces(host_view: HostView) -> Iterator[bytes | memoryview]:
     """The view as pieces of a slab."""
-    arrays: dict[str, Array] = dict(
-        _name_arrays(host_view.timeline.names[i] for i in range(len(host_view.timeline.names)))
-    )
+    host_timeline = host_view.timeline
+    arrays: dict[str, Array] = dict(_name_arrays(host_timeline.names[i] for i in range(len(host_timeline.names))))
     sections, lane_index = [], 0
-    for section in host_view.timeline.sections:
+    for section in host_timeline.sections:
         lanes = []
         for lane in section.lanes:
-            arrays |= {
-                f"{lane_index}.{name}": array for name, array in _arrays(lane, host_view.timeline.rows[lane_index])
-            }
+            arrays |= {f"{lane_index}.{name}": array for name, array in _arrays(lane, host_timeline.rows[lane_index])}
             lanes.append([lane.id, lane.name, lane.detail, lane.kind, lane.name_base, lane.first])
             lane_index += 1
         sections.append([section.name, section.kind, section.plane, lanes])
@@ -59,7 +56,7 @@ def slab_pieces(host_view: View) -> Iterator[bytes | memoryview]:
     return slabs.parts({**facts, "steps": host_view.steps(), "sections": sections}, arrays)
 
 
-def view_of_slab(slab: memoryview) -> View:
+def view_of_slab(slab: memoryview) -> HostView:
     """The view of the pieces of `slab_pieces`; its columns lie in the slab."""
     facts, arrays = slabs.unpack(slab)
     sections: list[Section] = []
@@ -73,27 +70,28 @@ def view_of_slab(slab: memoryview) -> View:
         sections.append(Section(name, kind, lanes, plane))
     low, high = facts["window"]
     host_timeline = Timeline(sections, _Names(arrays["names"], arrays["name_ends"]), rows)
-    return View(facts["host"], (low, high), facts["origin_ns"], host_timeline, lambda: facts["steps"])
+    return HostView(facts["host"], (low, high), facts["origin_ns"], host_timeline, lambda: facts["steps"])
 
 
-def _lane(lane_facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane, Rows]:
+def _lane(facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane, Rows]:
     begin, end, name_of, first, order, row, *blocks = (arrays[prefix + name] for name in _REQUIRED)
     numbers, value = (arrays.get(prefix + name) for name in _OPTIONAL)
-    key, name, detail, kind, name_base, first_event = lane_facts
+    key, name, detail, kind, name_base, first_event = facts
     lane = Lane(key, name, detail, kind, begin, end, name_of, name_base, first_event, numbers, value)
     small, medium, large = (level.reshape(-1, 4) for level in blocks)
     return lane, Rows(first, order, row, (small, medium, large))
 
 
-_REQUIRED = ("begin", "end", "name_of", "first", "order", "row", "few", "some", "many")
+_REQUIRED = ("begin", "end", "name_of", "first", "order", "row", "blocks_16", "blocks_128", "blocks_1024")
 _OPTIONAL = ("numbers", "value")
+"""Names of a lane's arrays in a slab, behind the lane's number."""
 
 
 def _arrays(lane: Lane, rows: Rows) -> Iterator[tuple[str, Array]]:
     blocks = (level.ravel() for level in rows.levels)
     always = (lane.begin, lane.end, lane.name_of, rows.first, rows.order, rows.row, *blocks)
     yield from zip(_REQUIRED, always, strict=True)
-    for name, array in zip(_OPTIONAL, (lane.some, lane.value), strict=True):
+    for name, array in zip(_OPTIONAL, (lane.numbers, lane.value), strict=True):
         if array is not None:
             yield name, array
 

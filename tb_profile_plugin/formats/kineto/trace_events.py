@@ -36,7 +36,7 @@ NOTHING = -1
 
 
 @dataclass
-class View:
+class TraceEvents:
     """The events of a trace, by their rows in the record."""
 
     record: Record
@@ -69,15 +69,13 @@ class View:
 
     def arguments(self, rows: Array, *names: str) -> Array:
         """int64[k]: of each event the row of its argument of one of these names in the record, or -1."""
-        answer: Array = first_argument_rows(self.record.first_argument, self.record.key, rows, self._codes(names))
-        return answer
+        return first_argument_rows(self.record.first_argument, self.record.key, rows, self._codes(names))
 
     def integers(self, rows: Array, *names: str, default: int = -1) -> Array:
         """int64[k]: of each event its argument of one of these names, an integer, else ``default``."""
         record = self.record
         arguments = record.first_argument, record.key, record.kind, record.value
-        answer: Array = integer_arguments(arguments, rows, self._codes(names), np.int64(default))
-        return answer
+        return integer_arguments(arguments, rows, self._codes(names), np.int64(default))
 
     def _codes(self, names: Sequence[str]) -> I64:
         return np.array([self._keys[name] for name in names if name in self._keys], np.int64)
@@ -128,11 +126,10 @@ def has_role(role: Array, *roles: int) -> Array:
     """bool[n]: where an int8[n] of roles is one of these."""
     is_wanted = np.zeros(256, bool)
     is_wanted[np.array(roles, np.int8).view(np.uint8)] = True
-    answer: Array = gather(is_wanted, role.view(np.uint8))
-    return answer
+    return gather(is_wanted, role.view(np.uint8))
 
 
-def view(record: Record, where: str) -> View:
+def trace_events(record: Record, where: str) -> TraceEvents:
     """The roles and times of a record's events."""
     role = _roles(record)
     begin = record.begin
@@ -159,7 +156,7 @@ def view(record: Record, where: str) -> View:
     begin, end = _picoseconds(is_event, begin, duration, np.int64(low))
     base = record.header.get("baseTimeNanoseconds")
     origin = low + (base if isinstance(base, int) else 0)
-    return View(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
+    return TraceEvents(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
 
 
 @jit
@@ -212,5 +209,4 @@ def _is_far_off(role: Array, begin: I64, duration: I64) -> Array:
     if high - low > 3 * _FAR_NS:
         middle = int(np.median(begin[is_event]))
         low, high = middle - _FAR_NS, middle + _FAR_NS
-    answer: Array = is_event & ((begin < low) | (begin > high))
-    return answer
+    return is_event & ((begin < low) | (begin > high))
