@@ -5,7 +5,7 @@ import type { SessionEntry } from "../api/types";
 import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
-import { slotted } from "../view/slots";
+import { withElements } from "../view/slots";
 import { GoLink } from "../view/verdict";
 
 /** The newest of the sessions that were not there before; those after `open`, which is looked at, are no news. */
@@ -35,7 +35,7 @@ export function Arrivals({ store }: { store: Store }) {
     <output class="arrival" aria-live="polite">
       {found && (
         <>
-          {slotted(t("New capture: {run}"), { run: <b>{found.run}</b> })}{" "}
+          {withElements(t("New capture: {run}"), { run: <b>{found.run}</b> })}{" "}
           <GoLink label={t("open")} href={store.href({ run: found.run })} go={() => store.go({ run: found.run })} />
           <button type="button" class="button" aria-label={t("Leave it closed")} onClick={known}>
             <Icon name="close" />

@@ -7,7 +7,7 @@ import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
 import { ProblemLine } from "../view/problems";
 import { Code } from "../view/rich";
-import { slotted } from "../view/slots";
+import { withElements } from "../view/slots";
 
 const LEVELS: readonly {
   readonly name: "host_tracer_level" | "device_tracer_level" | "python_tracer_level";
@@ -141,7 +141,7 @@ function Places({ capture }: { capture: Capture }) {
           onInput={(event) => set(capture, { places: event.currentTarget.value })}
         />
         <datalist id="capture-recent">
-          {capture.recent.value.map((text) => (
+          {capture.recentPlaces.value.map((text) => (
             <option key={text} value={text} />
           ))}
         </datalist>
@@ -153,8 +153,8 @@ function Places({ capture }: { capture: Capture }) {
 
 /** Who answered and who did not, once they were asked. */
 function Answers({ capture }: { capture: Capture }) {
-  const answers = capture.answers.value;
-  if (!answers || capture.asking.value) return null;
+  const answers = capture.pingedWorkers.value;
+  if (!answers || capture.isPinging.value) return null;
   const silent = answers.filter((worker) => worker.problem);
   if (!silent.length) return null;
   return (
@@ -210,8 +210,8 @@ function Levels({ capture }: { capture: Capture }) {
 }
 
 function Actions({ capture }: { capture: Capture }) {
-  const asking = capture.asking.value;
-  const answers = capture.answers.value ?? [];
+  const asking = capture.isPinging.value;
+  const answers = capture.pingedWorkers.value ?? [];
   const reached = answers.filter((worker) => !worker.problem).length;
   const some = reached > 0 && reached < answers.length;
   const wrong = Object.keys(capture.faults.value).length > 0;
@@ -273,7 +273,7 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
       )}
       <Actions capture={capture} />
       <p class="quiet">
-        {slotted(t("The capture is written to {folder} on the machine of this server."), {
+        {withElements(t("The capture is written to {folder} on the machine of this server."), {
           folder: <code>{logdir}</code>,
         })}
       </p>

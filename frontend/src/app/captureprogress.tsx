@@ -2,11 +2,11 @@
 
 import type { CaptureJob, CaptureWorker, WorkerState } from "../api/capture";
 import { bytes, fixed } from "../base/format";
-import { listed, t } from "../base/messages";
+import { joinNames, t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon, type IconName } from "../view/icons";
 import { ProblemLine } from "../view/problems";
-import { slotted } from "../view/slots";
+import { withElements } from "../view/slots";
 
 const WORDS: Readonly<Record<WorkerState, string>> = {
   connecting: t("connecting"),
@@ -26,7 +26,7 @@ function elapsed(worker: CaptureWorker, job: CaptureJob): number | undefined {
 }
 
 function note(worker: CaptureWorker): string {
-  return listed([
+  return joinNames([
     WORDS[worker.state],
     ...(worker.seconds_left > 0 ? [t("{seconds} s left", { seconds: fixed(worker.seconds_left, 1) })] : []),
     ...(worker.attempt > 1 ? [t("attempt {number}", { number: worker.attempt })] : []),
@@ -70,7 +70,7 @@ interface ProgressProps {
 }
 
 export function CaptureProgress({ capture, job, close }: ProgressProps) {
-  const stopping = capture.stopping.value;
+  const stopping = capture.isStopping.value;
   const problem = capture.problem.value;
   return (
     <>
@@ -99,19 +99,22 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
           </>
         )}
         {job.phase === "done" && (
-          <button type="button" class="button primary" disabled={!job.session} onClick={capture.look}>
+          <button type="button" class="button primary" disabled={!job.session} onClick={capture.openSession}>
             {job.session ? t("Open the session") : t("Looking for the session…")}
           </button>
         )}
         {job.phase !== "running" && (
-          <button type="button" class="button" onClick={capture.again}>
+          <button type="button" class="button" onClick={capture.backToForm}>
             {job.phase === "failed" ? t("Back") : t("Capture again")}
           </button>
         )}
       </div>
       {job.phase !== "failed" && (
         <p class="quiet">
-          {slotted(t("Session {run} in {folder}"), { run: <code>{job.run}</code>, folder: <code>{job.folder}</code> })}
+          {withElements(t("Session {run} in {folder}"), {
+            run: <code>{job.run}</code>,
+            folder: <code>{job.folder}</code>,
+          })}
         </p>
       )}
     </>

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Problem, ToolEntry } from "../api/types";
 import { t } from "../base/messages";
 import { Answer } from "../base/table";
-import { MISSING } from "../state/pages";
+import { MISSING_PAGES } from "../state/pages";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
 import type { Page } from "../tools/page";
@@ -117,7 +117,7 @@ export function Content({ store }: { store: Store }) {
     );
   }
   const tool = store.tool.value;
-  if (store.view.value.tool === MISSING) return <Missing store={store} />;
+  if (store.view.value.tool === MISSING_PAGES) return <Missing store={store} />;
   return tool ? (
     <ToolContent store={store} tool={tool} />
   ) : (

@@ -1,19 +1,19 @@
 /** Pages for when there is no session to show: none at all, or none of the wanted name. */
 
 import type { SessionList } from "../api/types";
-import { listed, t } from "../base/messages";
-import { nearest } from "../base/near";
+import { joinNames, t } from "../base/messages";
+import { similarNames } from "../base/near";
 import { recipes } from "../base/recipes";
 import type { Store } from "../state/store";
 import { Code } from "../view/rich";
-import { slotted } from "../view/slots";
+import { withElements } from "../view/slots";
 import { GoLink } from "../view/verdict";
 import { Checks } from "./checks";
 import { Hangs } from "./hangs";
 
 function findings({ event_files, captures, near_misses }: SessionList["found"]): string {
   const close = near_misses.length;
-  return listed([
+  return joinNames([
     t("{count, plural, one {# capture} other {# captures}} (*.xplane.pb)", { count: captures }),
     t("{count, plural, one {# event file} other {# event files}}", { count: event_files }),
     ...(close ? [t("{count, plural, one {# near miss} other {# near misses}}", { count: close })] : []),
@@ -71,12 +71,12 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
   const names = list.sessions.map((entry) => entry.run);
   const newest = names[0];
   const link = (run: string) => ({ label: run, href: store.href({ run }), go: () => store.go({ run }) });
-  const near = nearest(wanted, names);
+  const near = similarNames(wanted, names);
   return (
     <section class="state warning" role="status">
       <h2>{t("No such session")}</h2>
       <p>
-        {slotted(
+        {withElements(
           t(
             "There is no session {run} in {folder}. It may have been moved or deleted, or the link is for another log directory.",
           ),
@@ -95,7 +95,7 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
           </ul>
         </>
       )}
-      {newest && <p>{slotted(t("The newest session is {run}"), { run: <GoLink {...link(newest)} /> })}</p>}
+      {newest && <p>{withElements(t("The newest session is {run}"), { run: <GoLink {...link(newest)} /> })}</p>}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 /** Links to what dumps of PyTorch's flight recorder tell of hangs. */
 
-import { address, isReport } from "../api/client";
+import { isReport, routeAddress } from "../api/client";
 import type { SessionList } from "../api/types";
 import { t } from "../base/messages";
 
@@ -13,7 +13,7 @@ export function Hangs({ list }: { list: SessionList }) {
       <ul>
         {dumps.map((folder) => (
           <li key={folder}>
-            <a href={address("hang", { folder })} target="_blank" rel="noopener">
+            <a href={routeAddress("hang", { folder })} target="_blank" rel="noopener">
               {folder}
             </a>
           </li>

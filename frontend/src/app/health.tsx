@@ -4,11 +4,11 @@ import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
-import { Findings, worst } from "../view/problems";
+import { Findings, worstFirst } from "../view/problems";
 
 export function Health({ store }: { store: Store }) {
   const problems = store.details.state.value.value?.problems ?? [];
-  const first = worst(problems)[0];
+  const first = worstFirst(problems)[0];
   if (!first) return null;
   const error = first.severity === "error";
   const count = problems.length;

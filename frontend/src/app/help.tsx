@@ -1,7 +1,7 @@
 /** The overlay of `?`: keys, and the pages with the question that each one answers. */
 
 import { t } from "../base/messages";
-import { type KeyHelp, pageKeys } from "../state/pagekeys";
+import { type KeyHelp, shownPageKeys } from "../state/pagekeys";
 import { groupsOf } from "../state/pages";
 import type { Store } from "../state/store";
 import { Dialog } from "../view/dialog";
@@ -44,7 +44,7 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
   );
   return (
     <Dialog title={t("Help")} class="help" close={close}>
-      {pageKeys.value.length > 0 && <Keys title={t("Keys of this page")} keys={pageKeys.value} />}
+      {shownPageKeys.value.length > 0 && <Keys title={t("Keys of this page")} keys={shownPageKeys.value} />}
       <Keys title={t("Keys")} keys={KEYS} />
       <h3>{t("Pages")}</h3>
       <dl>

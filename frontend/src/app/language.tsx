@@ -1,6 +1,6 @@
 /** The menu of languages; inside TensorBoard, too, which has none. */
 
-import { LANGUAGES, type Language, spoken, t } from "../base/messages";
+import { currentLanguage, LANGUAGES, type Language, t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
@@ -21,7 +21,7 @@ export function LanguageMenu({ store }: { store: Store }) {
               key={code}
               type="button"
               lang={code}
-              aria-pressed={code === spoken()}
+              aria-pressed={code === currentLanguage()}
               onClick={() => choose(code as Language)}
             >
               {name}

@@ -2,7 +2,7 @@
 
 import type { ToolEntry } from "../api/types";
 import { t } from "../base/messages";
-import { missingFrom } from "../state/pages";
+import { missingByReason } from "../state/pages";
 import type { Store } from "../state/store";
 import { ProblemPage } from "../view/problems";
 
@@ -27,7 +27,7 @@ function Lacking({ pages }: { pages: readonly ToolEntry[] }) {
 /** `asked` is the page that the reader wanted to see, if any. */
 export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | undefined }) {
   const tools = store.tools.state.value.value ?? [];
-  const all = missingFrom(tools);
+  const all = missingByReason(tools);
   const rest = all.filter((pages) => !asked || !pages.includes(asked));
   const count = rest.flat().length;
   return (

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isReport, regroup } from "../api/client";
+import { isReport, joinOrSplit } from "../api/client";
 import type { SessionEntry } from "../api/types";
-import { ago, bytes, moment } from "../base/format";
+import { bytes, moment, timeAgo } from "../base/format";
 import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
@@ -44,7 +44,7 @@ function SessionRow({ entry, chosen, choose, action }: RowProps) {
       <button type="button" class="session" aria-current={chosen ? "true" : undefined} onClick={choose}>
         <span class="run">{entry.run}</span>
         <span class="when" data-tip={moment(entry.modified)}>
-          {ago(entry.modified)}
+          {timeAgo(entry.modified)}
         </span>
         <span class="facts">{sessionFacts(entry).join(" · ")}</span>
       </button>
@@ -111,7 +111,7 @@ function Regroup({ store, entry, done }: { store: Store; entry: SessionEntry; do
   const own = entry.run === chosen?.run;
   if (!chosen || isReport() || (own && !entry.parts.length)) return null;
   const act = () =>
-    regroup(chosen.run, own ? undefined : entry.run)
+    joinOrSplit(chosen.run, own ? undefined : entry.run)
       .then(({ run }) => store.go({ run }))
       .finally(() => {
         store.sessions.refresh();

@@ -1,11 +1,11 @@
 /** Giving a capture to somebody else: what the file tells, and the file, with or without that. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { address, api } from "../api/client";
+import { api, routeAddress } from "../api/client";
 import type { Contents, SessionEntry } from "../api/types";
 import { bytes, moment } from "../base/format";
-import { listed, t } from "../base/messages";
-import { readPlace } from "../base/timecodec";
+import { joinNames, t } from "../base/messages";
+import { readTimelineView } from "../base/timecodec";
 import { TIMELINE } from "../state/links";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";
@@ -21,7 +21,7 @@ addStyles(styles);
 
 /** Names of a list, or how many there are where they are too many to read. */
 function some(names: readonly string[]): string {
-  const first = listed(names.slice(0, 8));
+  const first = joinNames(names.slice(0, 8));
   return names.length > 8 ? t("{names} and {more} more", { names: first, more: names.length - 8 }) : first;
 }
 
@@ -73,7 +73,7 @@ function Told({ of }: { of: Contents }) {
 /** What the Timeline shows, as options of the report's route; nothing where it shows all, and on other pages. */
 function windowOf(store: Store): Readonly<Record<string, string>> {
   const { tool, host, options } = store.view.value;
-  const { window } = readPlace(options);
+  const { window } = readTimelineView(options);
   if (tool !== TIMELINE || !window) return {};
   const [begin, end] = window.map((ps) => String(Math.round(ps))) as [string, string];
   return { begin, end, host, ...(options.clocks && { clocks: options.clocks }) };
@@ -86,7 +86,7 @@ function stepsOf(store: Store): Readonly<Record<string, string>> {
 }
 
 function Files({ of, run, store }: { of: Contents; run: string; store: Store }) {
-  const link = (redact: "0" | "1") => address("share/capture", { run, host: of.host, redact });
+  const link = (redact: "0" | "1") => routeAddress("share/capture", { run, host: of.host, redact });
   const redact = of.kept ? "0" : "1";
   // In a redacted capture events have other names, and the numbers of other steps mean nothing.
   const { step_event, steps } = stepsOf(store);
@@ -120,7 +120,7 @@ function Files({ of, run, store }: { of: Contents; run: string; store: Store }) 
           : t("Or all pages but the Timeline, redacted, in one file that a browser opens without a server or network.")}
       </p>
       <div class="actions">
-        <a class="button" href={address("share/report", { run, redact, ...range })} download="report.html">
+        <a class="button" href={routeAddress("share/report", { run, redact, ...range })} download="report.html">
           <Icon name="download" /> {"begin" in range ? t("Report with this window of the Timeline") : t("Report")}
         </a>
       </div>

@@ -7,11 +7,11 @@ import { t } from "../base/messages";
 import { createCapture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
 import { isInForeignPage } from "../state/frame";
-import { addressKeeper } from "../state/keeper";
-import { groupsOf, MISSING } from "../state/pages";
+import { addressOptions } from "../state/keeper";
+import { groupsOf, MISSING_PAGES } from "../state/pages";
 import { storageOf } from "../state/storage";
 import type { Store } from "../state/store";
-import { KeeperContext } from "../view/choices";
+import { OptionStoreContext } from "../view/choices";
 import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
 import { lazy } from "../view/lazy";
@@ -62,7 +62,7 @@ function focusFilter(): void {
 
 export function Shell({ store }: { store: Store }) {
   const [help, setHelp] = useState(false);
-  const keeper = useMemo(() => addressKeeper(store), [store]);
+  const keeper = useMemo(() => addressOptions(store), [store]);
   const capture = useMemo(() => createCapture(store, storageOf(window), isInForeignPage(window)), [store]);
   const groups = () => groupsOf(store.tools.state.peek().value ?? []);
   const open = (tool: ToolEntry | undefined) => tool && store.go({ tool: tool.name });
@@ -81,7 +81,7 @@ export function Shell({ store }: { store: Store }) {
       }),
     [store],
   );
-  const shown = store.view.value.tool === MISSING ? t("Not in this capture") : store.tool.value?.title;
+  const shown = store.view.value.tool === MISSING_PAGES ? t("Not in this capture") : store.tool.value?.title;
   const about = [shown, store.view.value.run].filter(Boolean).join(" · ");
   const title = [about, t("Profile")].filter(Boolean).join(" · ");
   useEffect(() => {
@@ -128,14 +128,14 @@ export function Shell({ store }: { store: Store }) {
       </header>
       <main ref={main} tabIndex={-1} aria-busy={busy} class={busy ? "busy" : undefined}>
         <h1 class="sr-only">{about || t("Profile")}</h1>
-        <KeeperContext.Provider value={keeper}>
+        <OptionStoreContext.Provider value={keeper}>
           <DoubtContext.Provider value={doubts}>
             <Content store={store} />
           </DoubtContext.Provider>
-        </KeeperContext.Provider>
+        </OptionStoreContext.Provider>
       </main>
       {help && <Help store={store} close={() => setHelp(false)} />}
-      {capture.open.value && (
+      {capture.isOpen.value && (
         <CaptureDialog
           capture={capture}
           logdir={store.sessions.state.value.value?.searched[0] ?? ""}

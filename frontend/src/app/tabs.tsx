@@ -1,8 +1,8 @@
 /** The way to every page: groups, the pages of the shown group, and what this capture cannot show. */
 
 import type { ToolEntry } from "../api/types";
-import { listed, t } from "../base/messages";
-import { type Group, groupsOf, MISSING, missingFrom } from "../state/pages";
+import { joinNames, t } from "../base/messages";
+import { groupsOf, MISSING_PAGES, missingByReason, type PageGroup } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
 import { assignKeys } from "./keys";
 
@@ -40,10 +40,10 @@ function question(tool: ToolEntry): string {
   return tool.doc.split("\n")[0] ?? "";
 }
 
-function GroupTab({ store, group, letter }: { store: Store; group: Group; letter: string }) {
+function GroupTab({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
   const { id, title, pages, first } = group;
   const several = pages.length > 1;
-  const about = several ? listed(pages.map((page) => page.title)) : question(first);
+  const about = several ? joinNames(pages.map((page) => page.title)) : question(first);
   const shown = store.tool.value?.group === id;
   const current = several ? "true" : "page";
   const tip = letter ? `${about}\n${t("Keys: {keys}", { keys: `g ${letter}` })}` : about;
@@ -51,7 +51,7 @@ function GroupTab({ store, group, letter }: { store: Store; group: Group; letter
 }
 
 /** The second row: the pages of the shown group, where there are several. */
-function Pages({ store, group, letter }: { store: Store; group: Group; letter: string }) {
+function Pages({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
   return (
     <nav class="tabs pages" aria-label={group.title}>
       {group.pages.map((page, place) => (
@@ -72,8 +72,8 @@ export function Tabs({ store }: { store: Store }) {
   const tools = store.tools.state.value.value ?? [];
   const groups = groupsOf(tools);
   const letters = assignKeys(groups.map(({ id }) => id));
-  const missing = missingFrom(tools).flat().length;
-  const away = store.view.value.tool === MISSING;
+  const missing = missingByReason(tools).flat().length;
+  const away = store.view.value.tool === MISSING_PAGES;
   return (
     <nav class="tabs" aria-label={t("Pages")}>
       {groups.map((group, place) => (
@@ -82,7 +82,7 @@ export function Tabs({ store }: { store: Store }) {
       {missing > 0 && (
         <Tab
           store={store}
-          tool={MISSING}
+          tool={MISSING_PAGES}
           label={t("Not in this capture ({count})", { count: missing })}
           tip={t("Pages without data in this capture, and what to record for them")}
           current={away ? "page" : undefined}

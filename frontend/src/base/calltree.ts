@@ -25,7 +25,7 @@ export interface CallTree {
   };
 }
 
-export const nameOf = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";
+export const callName = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";
 
 /** The nodes around one and itself, from the top. */
 export function pathTo({ parent }: CallTree, node: number): number[] {

@@ -11,7 +11,7 @@ export function hash(text: string): number {
 }
 
 /** A colour by name; saturation and lightness vary a little so that near hues still differ. */
-export function colourOf(name: string, dark: boolean): string {
+export function nameColour(name: string, dark: boolean): string {
   if (name === "IDLE") return dark ? "#4a4f58" : "#dfe2e7";
   const value = hash(name);
   const hue = value % 360;

@@ -1,6 +1,6 @@
 /** Names which someone may have meant. */
 
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, place) => place);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
@@ -14,17 +14,17 @@ function distance(a: string, b: string): number {
 }
 
 /** Names from so many characters on, which only a link can hold, are compared with none. */
-const LONG = 1000;
+const TOO_LONG = 1000;
 
 /** Up to `limit` names, nearest first; ones that share nothing with the wanted name are left out. */
-export function nearest(wanted: string, names: readonly string[], limit = 5): string[] {
-  if (wanted.length >= LONG) return [];
+export function similarNames(wanted: string, names: readonly string[], limit = 5): string[] {
+  if (wanted.length >= TOO_LONG) return [];
   const low = wanted.toLowerCase();
   return names
     .map((name) => {
       const other = name.toLowerCase();
       const contained = other.includes(low) || low.includes(other);
-      return { name, far: contained ? 0 : distance(low, other) / Math.max(low.length, other.length, 1) };
+      return { name, far: contained ? 0 : editDistance(low, other) / Math.max(low.length, other.length, 1) };
     })
     .filter(({ far }) => far <= 0.6)
     .sort((a, b) => a.far - b.far)

@@ -33,13 +33,13 @@ export function readSlab(buffer: ArrayBuffer): Slab {
   for (const { name, dtype, length, offset, bytes } of entries) {
     const type = TYPES[dtype];
     if (bytes === undefined) arrays[name] = new type(buffer, offset, length);
-    else arrays[name] = fromDifferences(new Uint8Array(buffer, offset, bytes), new type(length));
+    else arrays[name] = decodeDifferences(new Uint8Array(buffer, offset, bytes), new type(length));
   }
   return { facts, arrays };
 }
 
 /** Fills in whole numbers: seven bits of a difference per byte, the lowest first; an odd one is below zero. */
-function fromDifferences(differences: Uint8Array, column: Column): Column {
+function decodeDifferences(differences: Uint8Array, column: Column): Column {
   let at = 0;
   let value = 0;
   for (let place = 0; place < column.length; place++) {

@@ -1,14 +1,14 @@
 /** Cuts text to the room that a slice has, without measuring each one in each frame. */
 
-import { beginning } from "../base/text";
+import { cutEnd } from "../base/text";
 
 const widths = new Map<string, number>();
-const KEPT = 20_000;
+const MOST_WIDTHS = 20_000;
 
 function measure(context: CanvasRenderingContext2D, text: string): number {
   let width = widths.get(text);
   if (width === undefined) {
-    if (widths.size > KEPT) widths.clear();
+    if (widths.size > MOST_WIDTHS) widths.clear();
     width = context.measureText(text).width;
     widths.set(text, width);
   }
@@ -16,9 +16,9 @@ function measure(context: CanvasRenderingContext2D, text: string): number {
 }
 
 /** The text, its begin with an ellipsis, or "" where not even three letters fit; one font only, ever. */
-export function fit(context: CanvasRenderingContext2D, text: string, room: number): string {
+export function fitText(context: CanvasRenderingContext2D, text: string, roomPx: number): string {
   const width = measure(context, text);
-  if (width <= room) return text;
-  const letters = Math.floor((text.length * (room - 8)) / width);
-  return letters < 3 ? "" : `${beginning(text, letters)}…`;
+  if (width <= roomPx) return text;
+  const letters = Math.floor((text.length * (roomPx - 8)) / width);
+  return letters < 3 ? "" : `${cutEnd(text, letters)}…`;
 }

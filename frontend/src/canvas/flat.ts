@@ -1,21 +1,21 @@
 /** Slices on a plain canvas, where there is no WebGL. */
 
-import { GAP, type Handle, type Renderer, SEPARATE_FROM, type Slices } from "./renderer";
+import { GAP_PX, type Renderer, SEPARATE_FROM_PX, type Slices, type UploadedLane } from "./renderer";
 
 /** Styles by colour: making the text for each slice would cost more than drawing it. */
-const styles = new Map<number, string>();
+const styleByColour = new Map<number, string>();
 
-function style(red: number, green: number, blue: number, opacity: number): string {
+function fillStyle(red: number, green: number, blue: number, opacity: number): string {
   const key = red * 0x1000000 + green * 0x10000 + blue * 0x100 + opacity;
-  let found = styles.get(key);
+  let found = styleByColour.get(key);
   if (found === undefined) {
     found = `rgba(${red},${green},${blue},${opacity / 255})`;
-    styles.set(key, found);
+    styleByColour.set(key, found);
   }
   return found;
 }
 
-class Lane implements Handle {
+class FlatLane implements UploadedLane {
   constructor(readonly slices: Slices) {}
 
   recolour(): void {} // Colours are read anew for each frame.
@@ -23,54 +23,64 @@ class Lane implements Handle {
   drop(): void {}
 }
 
-export function createFlat(canvas: HTMLCanvasElement): Renderer {
+export function createFlatRenderer(canvas: HTMLCanvasElement): Renderer {
   const context = canvas.getContext("2d") as CanvasRenderingContext2D;
   let width = 0;
-  let saved = false;
+  let isClipped = false;
   const unclip = () => {
-    if (saved) context.restore();
-    saved = false;
+    if (isClipped) context.restore();
+    isClipped = false;
   };
   return {
     kind: "2d",
-    upload: (slices) => new Lane(slices),
-    start: (across, tall, ratio) => {
+    upload: (slices) => new FlatLane(slices),
+    start: (canvasWidth, canvasHeight, ratio) => {
       unclip();
-      width = across;
-      canvas.width = Math.round(across * ratio); // Clears it, too.
-      canvas.height = Math.round(tall * ratio);
+      width = canvasWidth;
+      canvas.width = Math.round(canvasWidth * ratio); // Clears it, too.
+      canvas.height = Math.round(canvasHeight * ratio);
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
     },
     clip: (top, bottom) => {
       unclip();
       context.save();
-      saved = true;
+      isClipped = true;
       context.beginPath();
       context.rect(0, top, width, bottom - top);
       context.clip();
     },
     draw: (handle, spot) => {
-      const { slices } = handle as Lane;
-      const { begin, width: length, row, colour, count, origin, unit } = slices;
-      const perUnit = unit / spot.perPixel;
-      const shift = (origin - spot.begin) / spot.perPixel;
+      const { slices } = handle as FlatLane;
+      const { begin, width: length, row, colour, count, originPs, psPerUnit } = slices;
+      const perUnit = psPerUnit / spot.psPerPixel;
+      const shift = (originPs - spot.begin) / spot.psPerPixel;
       let last = "";
       for (let i = 0; i < count; i++) {
-        if ((row[i] as number) >= spot.rows) continue;
-        const from = shift + (begin[i] as number) * perUnit;
-        if (from > width) continue;
-        const wide = (length[i] as number) * perUnit;
-        if (from + wide < 0) continue;
-        const at = 4 * i;
-        const [red, green, blue] = [colour[at] as number, colour[at + 1] as number, colour[at + 2] as number];
-        const opacity = colour[at + 3] as number;
-        const shade = style(red, green, blue, opacity);
+        if ((row[i] as number) >= spot.rowCount) continue;
+        const leftX = shift + (begin[i] as number) * perUnit;
+        if (leftX > width) continue;
+        const sliceWidth = (length[i] as number) * perUnit;
+        if (leftX + sliceWidth < 0) continue;
+        const colourIndex = 4 * i;
+        const [red, green, blue] = [
+          colour[colourIndex] as number,
+          colour[colourIndex + 1] as number,
+          colour[colourIndex + 2] as number,
+        ];
+        const opacity = colour[colourIndex + 3] as number;
+        const shade = fillStyle(red, green, blue, opacity);
         if (shade !== last) context.fillStyle = shade;
         last = shade;
-        const left = Math.max(from, -2);
-        const shown = Math.min(from + wide, width + 2) - left;
-        const drawn = wide > SEPARATE_FROM && opacity === 255 ? shown - 1 : Math.max(shown, 1);
-        context.fillRect(left, spot.top + (row[i] as number) * spot.rowHeight, drawn, spot.rowHeight - GAP);
+        const visibleLeft = Math.max(leftX, -2);
+        const visibleWidth = Math.min(leftX + sliceWidth, width + 2) - visibleLeft;
+        const drawnWidth =
+          sliceWidth > SEPARATE_FROM_PX && opacity === 255 ? visibleWidth - 1 : Math.max(visibleWidth, 1);
+        context.fillRect(
+          visibleLeft,
+          spot.topPx + (row[i] as number) * spot.rowHeightPx,
+          drawnWidth,
+          spot.rowHeightPx - GAP_PX,
+        );
       }
     },
     dispose: unclip,

@@ -1,6 +1,6 @@
 /** Slices as instanced quads: one buffer and one call per lane. */
 
-import { GAP, type Handle, type Renderer, SEPARATE_FROM, type Slices, type Spot } from "./renderer";
+import { GAP_PX, type LanePlace, type Renderer, SEPARATE_FROM_PX, type Slices, type UploadedLane } from "./renderer";
 
 const VERTEX = `#version 300 es
 layout(location = 0) in vec2 corner;
@@ -23,9 +23,9 @@ void main() {
   to = clamp(to, -8.0, size.x + 8.0);
   float wide = to - from;
   // Merged slices, which are pale, stand side by side.
-  to = wide > ${SEPARATE_FROM.toFixed(1)} && colour.a > 0.99 ? to - 1.0 / ratio : max(to, from + 1.0 / ratio);
+  to = wide > ${SEPARATE_FROM_PX.toFixed(1)} && colour.a > 0.99 ? to - 1.0 / ratio : max(to, from + 1.0 / ratio);
   float x = mix(from, to, corner.x);
-  float y = place.x + row * place.y + corner.y * (place.y - ${GAP.toFixed(1)});
+  float y = place.x + row * place.y + corner.y * (place.y - ${GAP_PX.toFixed(1)});
   bool hidden = row >= place.z;
   gl_Position = hidden ? vec4(2.0) : vec4(x / size.x * 2.0 - 1.0, 1.0 - y / size.y * 2.0, 0.0, 1.0);
   shade = vec4(colour.rgb * colour.a, colour.a);
@@ -37,8 +37,8 @@ in vec4 shade;
 out vec4 pixel;
 void main() { pixel = shade; }`;
 
-function program(gl: WebGL2RenderingContext): WebGLProgram | null {
-  const made = gl.createProgram();
+function compileProgram(gl: WebGL2RenderingContext): WebGLProgram | null {
+  const program = gl.createProgram();
   for (const [kind, text] of [
     [gl.VERTEX_SHADER, VERTEX],
     [gl.FRAGMENT_SHADER, FRAGMENT],
@@ -47,13 +47,13 @@ function program(gl: WebGL2RenderingContext): WebGLProgram | null {
     if (!shader) return null;
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
-    gl.attachShader(made, shader);
+    gl.attachShader(program, shader);
   }
-  gl.linkProgram(made);
-  return gl.getProgramParameter(made, gl.LINK_STATUS) ? made : null;
+  gl.linkProgram(program);
+  return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
 }
 
-class Lane implements Handle {
+class WebglLane implements UploadedLane {
   private readonly vertices: WebGLVertexArrayObject;
   private readonly buffers: WebGLBuffer[] = [];
   private readonly colours: WebGLBuffer;
@@ -68,8 +68,8 @@ class Lane implements Handle {
     gl.bindBuffer(gl.ARRAY_BUFFER, corners);
     gl.enableVertexAttribArray(0);
     gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
-    this.whole(1, slices.begin);
-    this.whole(2, slices.width);
+    this.integerColumn(1, slices.begin);
+    this.integerColumn(2, slices.width);
     this.column(3, slices.row);
     gl.vertexAttribPointer(3, 1, gl.UNSIGNED_SHORT, false, 0, 0);
     this.colours = this.column(4, slices.colour);
@@ -77,20 +77,20 @@ class Lane implements Handle {
     gl.bindVertexArray(null);
   }
 
-  private column(place: number, data: ArrayBufferView): WebGLBuffer {
+  private column(location: number, data: ArrayBufferView): WebGLBuffer {
     const { gl } = this;
     const buffer = gl.createBuffer();
     this.buffers.push(buffer);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
     gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
-    gl.enableVertexAttribArray(place);
-    gl.vertexAttribDivisor(place, 1);
+    gl.enableVertexAttribArray(location);
+    gl.vertexAttribDivisor(location, 1);
     return buffer;
   }
 
-  private whole(place: number, data: Uint32Array): void {
-    this.column(place, data);
-    this.gl.vertexAttribIPointer(place, 1, this.gl.UNSIGNED_INT, 0, 0);
+  private integerColumn(location: number, data: Uint32Array): void {
+    this.column(location, data);
+    this.gl.vertexAttribIPointer(location, 1, this.gl.UNSIGNED_INT, 0, 0);
   }
 
   recolour(): void {
@@ -109,7 +109,7 @@ class Lane implements Handle {
   }
 }
 
-const WANTED: WebGLContextAttributes = {
+const CONTEXT_ATTRIBUTES: WebGLContextAttributes = {
   alpha: true,
   antialias: false,
   depth: false,
@@ -119,52 +119,56 @@ const WANTED: WebGLContextAttributes = {
 };
 
 /** A renderer on the canvas, or null where no graphics card draws WebGL 2 (or the browser took it away). */
-export function createWebgl(canvas: HTMLCanvasElement): Renderer | null {
-  const gl = canvas.getContext("webgl2", WANTED);
-  const made = gl && program(gl);
-  if (!gl || !made) return null;
-  const uniform = (name: string) => gl.getUniformLocation(made, name);
-  const [left, leftRest, perUnit] = [uniform("left"), uniform("leftRest"), uniform("pixelsPerUnit")];
-  const [size, place, ratioAt] = [uniform("size"), uniform("place"), uniform("ratio")];
+export function createWebglRenderer(canvas: HTMLCanvasElement): Renderer | null {
+  const gl = canvas.getContext("webgl2", CONTEXT_ATTRIBUTES);
+  const program = gl && compileProgram(gl);
+  if (!gl || !program) return null;
+  const uniform = (name: string) => gl.getUniformLocation(program, name);
+  const [leftLocation, leftRestLocation, pixelsPerUnitLocation] = [
+    uniform("left"),
+    uniform("leftRest"),
+    uniform("pixelsPerUnit"),
+  ];
+  const [sizeLocation, placeLocation, ratioLocation] = [uniform("size"), uniform("place"), uniform("ratio")];
   const corners = gl.createBuffer();
   gl.bindBuffer(gl.ARRAY_BUFFER, corners);
   gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([0, 0, 1, 0, 0, 1, 1, 1]), gl.STATIC_DRAW);
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   let height = 0;
-  let scale = 1;
+  let pixelRatio = 1;
   return {
     kind: "webgl",
-    upload: (slices) => new Lane(gl, slices, corners),
+    upload: (slices) => new WebglLane(gl, slices, corners),
     start: (width, tall, ratio) => {
-      [height, scale] = [tall, ratio];
+      [height, pixelRatio] = [tall, ratio];
       const [across, down] = [Math.round(width * ratio), Math.round(tall * ratio)];
       if (canvas.width !== across || canvas.height !== down) [canvas.width, canvas.height] = [across, down];
       gl.viewport(0, 0, across, down);
       gl.disable(gl.SCISSOR_TEST);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
-      gl.useProgram(made);
-      gl.uniform2f(size, width, tall);
-      gl.uniform1f(ratioAt, ratio);
+      gl.useProgram(program);
+      gl.uniform2f(sizeLocation, width, tall);
+      gl.uniform1f(ratioLocation, ratio);
     },
     clip: (top, bottom) => {
       gl.enable(gl.SCISSOR_TEST);
       gl.scissor(
         0,
-        Math.round((height - bottom) * scale),
+        Math.round((height - bottom) * pixelRatio),
         canvas.width,
-        Math.max(0, Math.round((bottom - top) * scale)),
+        Math.max(0, Math.round((bottom - top) * pixelRatio)),
       );
     },
-    draw: (handle, spot: Spot) => {
-      const lane = handle as Lane;
-      const start = (spot.begin - lane.slices.origin) / lane.slices.unit;
-      const whole = Math.max(-(2 ** 30), Math.min(2 ** 31 - 1, Math.floor(start)));
-      gl.uniform1i(left, whole);
-      gl.uniform1f(leftRest, start - whole);
-      gl.uniform1f(perUnit, lane.slices.unit / spot.perPixel);
-      gl.uniform3f(place, spot.top, spot.rowHeight, spot.rows);
+    draw: (handle, spot: LanePlace) => {
+      const lane = handle as WebglLane;
+      const start = (spot.begin - lane.slices.originPs) / lane.slices.psPerUnit;
+      const wholeUnits = Math.max(-(2 ** 30), Math.min(2 ** 31 - 1, Math.floor(start)));
+      gl.uniform1i(leftLocation, wholeUnits);
+      gl.uniform1f(leftRestLocation, start - wholeUnits);
+      gl.uniform1f(pixelsPerUnitLocation, lane.slices.psPerUnit / spot.psPerPixel);
+      gl.uniform3f(placeLocation, spot.topPx, spot.rowHeightPx, spot.rowCount);
       lane.draw();
     },
     dispose: () => gl.getExtension("WEBGL_lose_context")?.loseContext(),

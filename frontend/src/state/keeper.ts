@@ -5,20 +5,20 @@ import type { Store } from "./store";
 
 export type Options = Readonly<Record<string, string>>;
 
-export interface Keeper {
+export interface OptionStore {
   readonly options: ReadonlySignal<Options>;
   /** `step`: the change is one that the browser's Back undoes. */
   write(options: Options, step: boolean): void;
 }
 
-export function addressKeeper({ view, go, replace }: Pick<Store, "view" | "go" | "replace">): Keeper {
+export function addressOptions({ view, go, replace }: Pick<Store, "view" | "go" | "replace">): OptionStore {
   return {
     options: computed(() => view.value.options),
     write: (options, step) => (step ? go : replace)({ options }),
   };
 }
 
-export function memoryKeeper(): Keeper {
+export function memoryOptions(): OptionStore {
   const options = signal<Options>({});
   return {
     options,

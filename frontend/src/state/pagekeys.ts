@@ -4,4 +4,4 @@ import { signal } from "@preact/signals";
 
 export type KeyHelp = readonly (readonly [key: string, what: string])[];
 
-export const pageKeys = signal<KeyHelp>([]);
+export const shownPageKeys = signal<KeyHelp>([]);

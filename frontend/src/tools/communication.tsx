@@ -2,9 +2,9 @@
 
 import { largest, smallest } from "../base/extent";
 import { time } from "../base/format";
-import { listed, t } from "../base/messages";
+import { joinNames, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
-import { eventsAcross } from "../state/links";
+import { linkToTimeOnHosts } from "../state/links";
 import type { Store } from "../state/store";
 import { MissingRanks } from "../view/problems";
 import { useOpDialog } from "./card/opcard";
@@ -60,7 +60,7 @@ interface LineProps {
 
 function Line({ collective, whole, store }: LineProps) {
   const { number, kind, arrivals, last, transfer, begin, end, hosts } = collective;
-  const link = eventsAcross(store, begin, end - begin, hosts);
+  const link = linkToTimeOnHosts(store, begin, end - begin, hosts);
   const share = (ms: number) => `${(100 * ms) / whole}%`;
   const late = arrivals.filter(({ late }) => late).map(({ worker }) => worker);
   return (
@@ -90,7 +90,7 @@ function Line({ collective, whole, store }: LineProps) {
           />
         ))}
       </td>
-      <td>{listed(late)}</td>
+      <td>{joinNames(late)}</td>
       <td class="number">{time(last, "us")}</td>
       <td class="number">{time(transfer, "us")}</td>
     </tr>

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
-import { eventsOf } from "../state/links";
+import { linkToOpEvents } from "../state/links";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -128,7 +128,7 @@ export default function OpsPage(props: PageProps) {
             hideEmpty
             name={exportName(props, "transfers")}
             id="transfers"
-            link={(row) => eventsOf(store, transfers.text(row, "name"))}
+            link={(row) => linkToOpEvents(store, transfers.text(row, "name"))}
           />
         </Section>
       )}

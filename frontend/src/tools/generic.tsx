@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Row, Table } from "../base/table";
-import { theEvent } from "../state/links";
+import { linkToEvent } from "../state/links";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import { Notes } from "../view/problems";
@@ -33,7 +33,7 @@ export default function Generic(props: GenericProps) {
   const { answer, tool, store, session } = props;
   const linkOf = (id: string, table: Table, row: Row) => {
     const [host, event] = [session.hosts.indexOf(table.text(row, "host")), table.number(row, "event")];
-    return props.link?.(id, table, row) ?? (event === null || host < 0 ? undefined : theEvent(store, host, event));
+    return props.link?.(id, table, row) ?? (event === null || host < 0 ? undefined : linkToEvent(store, host, event));
   };
   const { headline } = answer;
   const hasFacts = answer.factIds.some((id) => answer.fact(id).value !== null);

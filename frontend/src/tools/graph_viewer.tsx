@@ -1,11 +1,11 @@
 /** What is around an instruction of an XLA program: what feeds it, what uses it, what is in it? */
 
-import { address } from "../api/client";
-import { sentences, t } from "../base/messages";
+import { routeAddress } from "../api/client";
+import { joinSentences, t } from "../base/messages";
 import type { Row } from "../base/table";
 import { useChoice } from "../view/choices";
 import { Grid } from "../view/grid";
-import { save } from "../view/gridmenus";
+import { saveFile } from "../view/gridmenus";
 import type { ColumnSpec } from "../view/gridmodel";
 import { Menu } from "../view/menu";
 import { Notes } from "../view/problems";
@@ -64,7 +64,7 @@ function Files({ page }: { page: PageProps }) {
   const dot = { ...asked, type: "graph", format: "dot", graph_width: options.graph_width ?? USUAL, merge_fusion: "1" };
   const svg = () => {
     const drawn = document.querySelector<SVGSVGElement>(".graph-frame svg");
-    if (drawn) save(`${name}.svg`, "image/svg+xml", svgFile(drawn));
+    if (drawn) saveFile(`${name}.svg`, "image/svg+xml", svgFile(drawn));
   };
   return (
     <Menu label={t("Save")} tip={t("Save the graph or the program")} align="right">
@@ -82,12 +82,12 @@ function Files({ page }: { page: PageProps }) {
             </button>
           </li>
           <li>
-            <a href={address("data", dot)} download={`${name}.dot`} onClick={close}>
+            <a href={routeAddress("data", dot)} download={`${name}.dot`} onClick={close}>
               {t("The graph for Graphviz")}
             </a>
           </li>
           <li>
-            <a href={address("data", { ...asked, type: "long_txt" })} download={`${name}.txt`} onClick={close}>
+            <a href={routeAddress("data", { ...asked, type: "long_txt" })} download={`${name}.txt`} onClick={close}>
               {t("The program as text")}
             </a>
           </li>
@@ -170,7 +170,7 @@ function Search({ page }: { page: PageProps }) {
   return (
     <Section
       title={t("Find an instruction")}
-      doc={sentences(found.doc, t("All words must occur in its name, opcode, framework op or source line."))}
+      doc={joinSentences(found.doc, t("All words must occur in its name, opcode, framework op or source line."))}
       controls={
         <input
           type="search"

@@ -2,9 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 import { time } from "../base/format";
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
-import { deviceLanes } from "../state/links";
+import { linkToDevice } from "../state/links";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -121,7 +121,7 @@ function Devices({ page }: { page: PageProps }) {
         hideEmpty
         name={exportName(page, "devices")}
         id="devices"
-        link={(row) => deviceLanes(page.store, devices.text(row, "host"), devices.text(row, "device"))}
+        link={(row) => linkToDevice(page.store, devices.text(row, "host"), devices.text(row, "device"))}
       />
     </Section>
   );
@@ -139,7 +139,9 @@ export default function KernelPage(props: PageProps) {
   });
   return (
     <>
-      {headline && <Verdict {...headline} text={sentences(headline.text, note)} next={linkTo(store, headline.tool)} />}
+      {headline && (
+        <Verdict {...headline} text={joinSentences(headline.text, note)} next={linkTo(store, headline.tool)} />
+      )}
       <Notes notes={answer.notes} store={store} />
       <ShareLists shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />

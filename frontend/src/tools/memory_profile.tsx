@@ -1,8 +1,8 @@
 /** Who holds a device's memory at its peak, how its use goes over time, and what does not come back? */
 
 import { useMemo } from "preact/hooks";
-import { shown as asShown, time } from "../base/format";
-import { sentences, t } from "../base/messages";
+import { formatted as asShown, time } from "../base/format";
+import { joinSentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
@@ -70,7 +70,7 @@ function Memories({ answer, page }: { answer: Answer; page: PageProps }) {
   return (
     <Section
       title={memories.label}
-      doc={sentences(memories.doc, t("Click one to see it."))}
+      doc={joinSentences(memories.doc, t("Click one to see it."))}
       note={t("Shown: {memory}. Click another one to see it.", { memory: answer.text("memory_id") })}
     >
       <Grid

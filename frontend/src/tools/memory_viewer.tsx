@@ -1,6 +1,6 @@
 /** What does an XLA program need memory for: at its peak, by source line, over its schedule? */
 
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import type { Row } from "../base/table";
 import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
@@ -128,7 +128,7 @@ export default function MemoryViewerPage(props: PageProps) {
       {blocks.rows.length > 0 && (
         <Section
           title={blocks.label}
-          doc={sentences(blocks.doc, t("The schedule runs from left to right, memory from bottom to top."))}
+          doc={joinSentences(blocks.doc, t("The schedule runs from left to right, memory from bottom to top."))}
         >
           <AllocationMap
             blocks={blocks}

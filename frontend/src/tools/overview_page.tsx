@@ -17,7 +17,7 @@ const WHY = "why";
 export default function SummaryPage(props: PageProps) {
   const { answer, session, store } = props;
   const { headline } = answer;
-  const causes = useMemo(() => store.answerOf(WHY), [store]);
+  const causes = useMemo(() => store.loadAnswerOf(WHY), [store]);
   useEffect(() => causes.dispose, [causes]);
   const why = causes.state.value;
   const actions = <Actions key="actions" page={props} why={why} />;

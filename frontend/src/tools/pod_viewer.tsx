@@ -5,10 +5,10 @@ import { time } from "../base/format";
 import { t } from "../base/messages";
 import type { Row } from "../base/table";
 import type { Store } from "../state/store";
-import { deltaOf } from "../view/delta";
+import { deltaMs } from "../view/delta";
 import { MissingRanks, Notes } from "../view/problems";
 import { Section } from "../view/section";
-import { StackBar, StackLegend } from "../view/stackbar";
+import { StackBar, StackTable } from "../view/stackbar";
 import { GoLink, Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 import { WorkerChart, workerLink } from "./pod/chart";
@@ -58,12 +58,12 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
       note={t("{time}, mostly {part}", { time: time(total), part: workers.text(row, "largest") })}
       controls={link && <GoLink {...link} />}
     >
-      <StackBar pieces={pieces} total={total} />
-      <StackLegend
+      <StackBar pieces={pieces} totalMs={total} />
+      <StackTable
         pieces={pieces}
-        total={total}
+        totalMs={total}
         sumLabel={t("Step")}
-        delta={deltaOf(workers, row, "total_ms")}
+        delta={deltaMs(workers, row, "total_ms")}
         link={(part) => workerLink(store, workers, row, part)}
       />
     </Section>

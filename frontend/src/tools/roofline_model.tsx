@@ -1,7 +1,7 @@
 /** Are ops limited by compute or by memory, and how far are they from the device's peak? */
 
 import { useCallback, useMemo } from "preact/hooks";
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import { Chart } from "../view/chart";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
@@ -13,7 +13,7 @@ import { exportName, linkTo, type PageProps } from "./page";
 import { OpsGrid } from "./xla/ops";
 import { placed, rooflineOption } from "./xla/roofline";
 
-const DOC = sentences(
+const DOC = joinSentences(
   t("Ops by FLOPs per byte and FLOP/s; the area is the self time."),
   t("The lines are the device's limits: levels are peaks by number type, slopes are memories."),
   t("Ops without known FLOPs are missing here; the table below lists them."),
@@ -36,7 +36,7 @@ function Roofline({ page }: { page: PageProps }) {
     >
       {shown.rows.length > 0 ? (
         <Chart
-          label={sentences(t("Ops under the device's roofline."), page.answer.headline?.text ?? "")}
+          label={joinSentences(t("Ops under the device's roofline."), page.answer.headline?.text ?? "")}
           height={420}
           build={build}
         />

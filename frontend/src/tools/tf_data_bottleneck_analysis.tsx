@@ -2,14 +2,14 @@
 
 import { Fragment } from "preact";
 import { time } from "../base/format";
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { Code } from "../view/rich";
 import { Section } from "../view/section";
-import { slotted } from "../view/slots";
-import { LevelMark, level, Verdict } from "../view/verdict";
+import { withElements } from "../view/slots";
+import { LevelMark, toLevel, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { PipelineGraph } from "./tfdata/graph";
 import { Latencies } from "./tfdata/histogram";
@@ -21,7 +21,7 @@ const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
   not_recorded_us: { hidden: true },
 };
 
-const LONG_NAME = sentences(
+const LONG_NAME = joinSentences(
   t("A long name is the path from the program to the iterator; :: leads to the iterator's input."),
   t("[i] counts inputs (zip, concatenate), elements (interleave) or epochs (repeat)."),
 );
@@ -68,7 +68,7 @@ function Checklist({ checks }: { checks: Table }) {
           {checks.rows.map((row) => (
             <tr key={checks.text(row, "id")}>
               <td>
-                <LevelMark of={level(checks.text(row, "level"))} />
+                <LevelMark of={toLevel(checks.text(row, "level"))} />
               </td>
               <td>{checks.text(row, "question")}</td>
               <td>
@@ -100,7 +100,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
     >
       {bottlenecks.text(row, "overall") && (
         <p>
-          {slotted(t("Over all calls: {stage}, {time}", { time: us("overall_us") }), {
+          {withElements(t("Over all calls: {stage}, {time}", { time: us("overall_us") }), {
             stage: <b>{bottlenecks.text(row, "overall")}</b>,
           })}
           <br />
@@ -145,7 +145,7 @@ function Advice({ table, row }: { table: Table; row: Row }) {
   const gain = table.length(row, "gain_ms");
   return (
     <li class="hint">
-      <LevelMark of={level(table.text(row, "level"))} />
+      <LevelMark of={toLevel(table.text(row, "level"))} />
       <div>
         <b>{table.text(row, "title")}</b>
         {gain > 0 && (

@@ -1,9 +1,9 @@
 /** The timeline: what happened when, on every thread and device; a baseline's below, step over step. */
 
 import { useMemo, useState } from "preact/hooks";
-import { clocksOf, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
+import { clockChoice, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
 import { t } from "../base/messages";
-import { PLACE_OPTIONS, readPlace } from "../base/timecodec";
+import { readTimelineView, VIEW_OPTIONS } from "../base/timecodec";
 import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
@@ -22,7 +22,7 @@ addStyles(styles);
 export default function TraceViewer({ store, session }: PageProps) {
   const host = store.host.value;
   const { idle } = store.settings.value;
-  const clocks = clocksOf(store.view.value.options);
+  const clocks = clockChoice(store.view.value.options);
   const identity = `${session.run}\n${host}\n${clocks}\n${session.modified}\n${idle}`;
   const api = useMemo(() => timelineApi(session.run, host, clocks), [identity]);
   const { lanes, problem, progress } = useLanes(api, session.run);
@@ -36,7 +36,7 @@ function addressOf(store: Store): Address {
   const shown = () => store.view.value.tool === "trace_viewer";
   const some = (ofPlace: boolean) =>
     Object.fromEntries(
-      Object.entries(store.view.value.options).filter(([name]) => PLACE_OPTIONS.includes(name) === ofPlace),
+      Object.entries(store.view.value.options).filter(([name]) => VIEW_OPTIONS.includes(name) === ofPlace),
     );
   return {
     read: () => (shown() ? some(true) : {}),
@@ -72,7 +72,7 @@ function Timeline({ store, api, lanes }: TimelineProps) {
         lanes={lanes}
         label={t("Timeline")}
         main
-        state={() => createState(readPlace(store.view.peek().options))}
+        state={() => createState(readTimelineView(store.view.peek().options))}
         address={useMemo(() => addressOf(store), [store])}
         runs={setRunning}
       />

@@ -52,8 +52,8 @@ export function legend(palette: Palette) {
  * The same patterns as CSS draws over bars and swatches. Every key is given: ECharts fills in missing ones from its
  * own palette of patterns.
  */
-const LINES = { symbol: "rect", symbolSize: 1, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0 };
-const DOTS = {
+const LINE_DECAL = { symbol: "rect", symbolSize: 1, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0 };
+const DOT_DECAL = {
   symbol: "circle",
   symbolSize: 0.7,
   dashArrayX: [
@@ -64,9 +64,9 @@ const DOTS = {
   rotation: 0,
 };
 const DECALS: Readonly<Record<Pattern, object>> = {
-  plain: { ...LINES, symbol: "none" },
-  hatched: { ...LINES, rotation: -Math.PI / 4 },
-  dotted: DOTS,
+  plain: { ...LINE_DECAL, symbol: "none" },
+  hatched: { ...LINE_DECAL, rotation: -Math.PI / 4 },
+  dotted: DOT_DECAL,
 };
 
 export function partStyle(part: Part, palette: Palette) {

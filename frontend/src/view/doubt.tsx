@@ -2,7 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import type { Doubts } from "../state/doubts";
 import { Icon } from "./icons";
 
@@ -12,7 +12,7 @@ export const DoubtContext = createContext<Doubts>(new Map());
 export function useDoubt(depends: readonly string[]): string {
   const doubts = useContext(DoubtContext);
   const found = new Set(depends.flatMap((name) => doubts.get(name) ?? []));
-  return sentences(...[...found].map(({ message }) => message));
+  return joinSentences(...[...found].map(({ message }) => message));
 }
 
 interface DoubtProps {

@@ -2,7 +2,7 @@
 
 import { t } from "../base/messages";
 
-export const MATCHES: Readonly<Record<string, string>> = {
+export const MATCH_LABELS: Readonly<Record<string, string>> = {
   new: t("only here"),
   gone: t("only in the baseline"),
 };

@@ -21,17 +21,17 @@ export function ProblemLine({ problem }: { problem: Problem }) {
   );
 }
 
-const ORDER: Readonly<Record<Problem["severity"], number>> = { error: 0, warning: 1, info: 2 };
+const SEVERITY_ORDER: Readonly<Record<Problem["severity"], number>> = { error: 0, warning: 1, info: 2 };
 
-export function worst(problems: readonly Problem[]): Problem[] {
-  return [...problems].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
+export function worstFirst(problems: readonly Problem[]): Problem[] {
+  return [...problems].sort((a, b) => SEVERITY_ORDER[a.severity] - SEVERITY_ORDER[b.severity]);
 }
 
 /** Findings as a list, the worst first. */
 export function Findings({ problems }: { problems: readonly Problem[] }) {
   return (
     <ul class="problems">
-      {worst(problems).map((problem, place) => (
+      {worstFirst(problems).map((problem, place) => (
         <ProblemLine key={place} problem={problem} />
       ))}
     </ul>
@@ -40,12 +40,12 @@ export function Findings({ problems }: { problems: readonly Problem[] }) {
 
 /** What a tool notes about its figures; what Capture health says already is not said twice. */
 export function Notes({ notes, store }: { notes: readonly Problem[]; store: Store }) {
-  const said = new Set(store.details.state.value.value?.problems.map(({ message }) => message));
-  const left = notes.filter(({ message, severity }) => severity !== "info" && !said.has(message));
-  if (!left.length) return null;
+  const healthMessages = new Set(store.details.state.value.value?.problems.map(({ message }) => message));
+  const ownNotes = notes.filter(({ message, severity }) => severity !== "info" && !healthMessages.has(message));
+  if (!ownNotes.length) return null;
   return (
     <ul class="problems">
-      {left.map((note) => (
+      {ownNotes.map((note) => (
         <ProblemLine key={note.message} problem={note} />
       ))}
     </ul>

@@ -12,7 +12,7 @@ const ICONS: Readonly<Record<Level, IconName>> = {
   info: "info",
   unknown: "info",
 };
-const WORDS: Readonly<Record<Level, string>> = {
+const LEVEL_NAMES: Readonly<Record<Level, string>> = {
   ok: t("Good"),
   warn: t("Could be better"),
   bad: t("Bottleneck"),
@@ -20,13 +20,13 @@ const WORDS: Readonly<Record<Level, string>> = {
   unknown: t("Unknown"),
 };
 
-export function level(text: string): Level {
+export function toLevel(text: string): Level {
   return Object.hasOwn(ICONS, text) ? (text as Level) : "unknown";
 }
 
 export function LevelMark({ of }: { of: Level }) {
   return (
-    <span class={`mark ${of}`} role="img" aria-label={WORDS[of]} data-tip={WORDS[of]}>
+    <span class={`mark ${of}`} role="img" aria-label={LEVEL_NAMES[of]} data-tip={LEVEL_NAMES[of]}>
       <Icon name={ICONS[of]} />
     </span>
   );
@@ -41,10 +41,10 @@ interface VerdictProps {
   readonly next?: { readonly label: string; readonly href: string; readonly go: () => void } | undefined;
 }
 
-export function Verdict({ level: of, text, doubt, next }: VerdictProps) {
+export function Verdict({ level, text, doubt, next }: VerdictProps) {
   return (
-    <p class={`verdict ${of}`}>
-      <LevelMark of={of} />
+    <p class={`verdict ${level}`}>
+      <LevelMark of={level} />
       <span>
         {text}
         {doubt && (

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { part } from "../../src/base/parts";
 import { readSlab } from "../../src/base/slab";
-import { kindOf, libraryOf, sliceColour, textOn } from "../../src/base/slicecolour";
-import { NOWHERE, type Place, readPlace, writePlace } from "../../src/base/timecodec";
-import { format, parse } from "../../src/base/urlcodec";
+import { kindOf, libraryOf, sliceColour, textColour } from "../../src/base/slicecolour";
+import { DEFAULT_VIEW, readTimelineView, type TimelineView, writeTimelineView } from "../../src/base/timecodec";
+import { parseView, standaloneHash } from "../../src/base/urlcodec";
 
 function slab(): ArrayBuffer {
   const entries = [
@@ -32,10 +32,10 @@ it("reads a slab in place, and whole numbers from their differences", () => {
 });
 
 describe("the place in the URL", () => {
-  const place: Place = {
-    ...NOWHERE,
+  const place: TimelineView = {
+    ...DEFAULT_VIEW,
     window: [1_234_567, 9_876_543_210],
-    scroll: 120,
+    scrollPx: 120,
     event: "0.17",
     mode: "timing",
     pins: ["host:p0.l1", "a,b:p1"],
@@ -47,7 +47,7 @@ describe("the place in the URL", () => {
     listed: true,
     hidden: ["vm:p0.l1", "vm:/host:CPU"],
     lanes: "gpu 1",
-    least: 5000,
+    leastPs: 5000,
     colouring: "library",
     arrows: ["launch", "thread pool"],
     box: { begin: 1000, end: 2_500_000, lanes: ["0.3:0-2", "1.4"] },
@@ -56,41 +56,56 @@ describe("the place in the URL", () => {
   };
 
   it("comes back as it was, through the address bar", () => {
-    const view = parse(
-      format({ run: "r", tool: "trace_viewer", host: "", base: "", lang: "", options: writePlace(place) }),
+    const view = parseView(
+      standaloneHash({
+        run: "r",
+        tool: "trace_viewer",
+        host: "",
+        base: "",
+        lang: "",
+        options: writeTimelineView(place),
+      }),
     );
-    expect(readPlace(view.options)).toEqual(place);
+    expect(readTimelineView(view.options)).toEqual(place);
   });
 
   it("does not keep a link's wish to move", () => {
-    expect(readPlace({ event: "0.1", go: "1" }).go).toBe(true);
-    expect(writePlace({ ...NOWHERE, go: true })).toEqual({});
+    expect(readTimelineView({ event: "0.1", go: "1" }).go).toBe(true);
+    expect(writeTimelineView({ ...DEFAULT_VIEW, go: true })).toEqual({});
   });
 
   it("takes no room where nothing was chosen, and forgives nonsense", () => {
-    expect(writePlace(NOWHERE)).toEqual({});
-    expect(readPlace({ t: "x~y", y: "-3", mode: "fly", marks: "1,2:3", least: "?" })).toEqual(NOWHERE);
+    expect(writeTimelineView(DEFAULT_VIEW)).toEqual({});
+    expect(readTimelineView({ t: "x~y", y: "-3", mode: "fly", marks: "1,2:3", least: "?" })).toEqual(DEFAULT_VIEW);
   });
 });
 
 describe("a link that was written by hand, or decoded twice", () => {
   it.each(["pin=%25", "fold=%", "arrows=%25E0%25A4", "marks=1~2:%", "find=%E0", "lanes=%"])("%s", (query) => {
-    const place = readPlace(parse(`#v=1&tool=trace_viewer&${query}`).options);
+    const place = readTimelineView(parseView(`#v=1&tool=trace_viewer&${query}`).options);
     expect(
-      readPlace(parse(format({ run: "", tool: "", host: "", base: "", lang: "", options: writePlace(place) })).options),
+      readTimelineView(
+        parseView(
+          standaloneHash({ run: "", tool: "", host: "", base: "", lang: "", options: writeTimelineView(place) }),
+        ).options,
+      ),
     ).toEqual(place);
   });
 
   it("keeps what can be read", () => {
-    expect(readPlace({ pin: "%,a%20b", marks: "1~2:%" })).toMatchObject({
+    expect(readTimelineView({ pin: "%,a%20b", marks: "1~2:%" })).toMatchObject({
       pins: ["%", "a b"],
       marks: [{ begin: 1000, end: 2000, name: "%" }],
     });
   });
 
   it("is written for names that end in half a character", () => {
-    const options = writePlace({ ...NOWHERE, marks: [{ begin: 0, end: 1000, name: "a\ud83d" }], pins: ["\ude00"] });
-    expect(readPlace(options)).toMatchObject({ marks: [{ name: "a\ufffd" }], pins: ["\ufffd"] });
+    const options = writeTimelineView({
+      ...DEFAULT_VIEW,
+      marks: [{ begin: 0, end: 1000, name: "a\ud83d" }],
+      pins: ["\ude00"],
+    });
+    expect(readTimelineView(options)).toMatchObject({ marks: [{ name: "a\ufffd" }], pins: ["\ufffd"] });
   });
 });
 
@@ -129,7 +144,7 @@ describe("colours of slices", () => {
   });
 
   it("bear the text that can be read on them", () => {
-    expect(textOn(sliceColour("Exposed communication", false))).toBe("#ffffff");
-    expect(textOn(sliceColour("Compute", true))).toBe("#000000");
+    expect(textColour(sliceColour("Exposed communication", false))).toBe("#ffffff");
+    expect(textColour(sliceColour("Compute", true))).toBe("#000000");
   });
 });

@@ -27,7 +27,7 @@ describe("the steps", () => {
       ["compute_ms", [3, 1]],
       ["input_ms", [2, 2]],
     ]);
-    expect(piecesOf(table, table.rows[1] ?? []).map(({ part, value }) => [part.id, value])).toEqual([
+    expect(piecesOf(table, table.rows[1] ?? []).map(({ part, ms }) => [part.id, ms])).toEqual([
       ["compute", 1],
       ["input", 2],
     ]);

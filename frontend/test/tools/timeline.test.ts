@@ -107,8 +107,8 @@ describe("the layout", () => {
 describe("pointing", () => {
   const laneSlices = {
     count: 3,
-    origin: 100,
-    unit: 10,
+    originPs: 100,
+    psPerUnit: 10,
     begin: Uint32Array.of(0, 10, 4),
     width: Uint32Array.of(5, 5, 2),
     row: Uint16Array.of(0, 0, 1),

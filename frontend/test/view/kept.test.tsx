@@ -1,20 +1,20 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, it } from "vitest";
-import { type Keeper, memoryKeeper } from "../../src/state/keeper";
-import { KeeperContext, useChoice } from "../../src/view/choices";
+import { memoryOptions, type OptionStore } from "../../src/state/keeper";
+import { OptionStoreContext, useChoice } from "../../src/view/choices";
 import { Grid } from "../../src/view/grid";
 import { column, table as made } from "../table";
 import { root, withRoot } from "./root";
 
-let keeper: Keeper;
+let keeper: OptionStore;
 /** Options of every step that Back would undo. */
 let steps: object[];
 
 withRoot();
 beforeEach(() => {
   steps = [];
-  const memory = memoryKeeper();
+  const memory = memoryOptions();
   keeper = {
     options: memory.options,
     write: (options, step) => {
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 async function show(content: ComponentChild): Promise<void> {
-  await act(() => render(<KeeperContext.Provider value={keeper}>{content}</KeeperContext.Provider>, root));
+  await act(() => render(<OptionStoreContext.Provider value={keeper}>{content}</OptionStoreContext.Provider>, root));
 }
 
 const table = made(

@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { shown } from "../../base/format";
+import { formatted } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { eventsOf, linkTo } from "../../state/links";
+import { linkTo, linkToOpEvents } from "../../state/links";
 import type { Store } from "../../state/store";
 import { CopyButton } from "../../view/copy";
 import { Dialog } from "../../view/dialog";
@@ -95,7 +95,7 @@ function Actions({ store, op }: { store: Store; op: Op }) {
   const options = { module_name: op.program, node_name: op.name };
   const graph = op.program ? linkTo(store, "graph_viewer", { options }) : undefined;
   const memory = op.program ? linkTo(store, "memory_viewer", { options: { module_name: op.program } }) : undefined;
-  const links = [eventsOf(store, op.events), graph, memory].flatMap((link) => link ?? []);
+  const links = [linkToOpEvents(store, op.events), graph, memory].flatMap((link) => link ?? []);
   return (
     <p class="op-actions">
       {links.map((link) => (
@@ -120,7 +120,9 @@ export function OpCard({ store, op }: { store: Store; op: Op }) {
       <dl class="figures">
         {figures.map((id) => {
           const { label = id, unit = "", doc = "", depends = [] } = table.column(id) ?? {};
-          return <Figure key={id} label={label} value={shown(table.cell(row, id), unit)} doc={doc} depends={depends} />;
+          return (
+            <Figure key={id} label={label} value={formatted(table.cell(row, id), unit)} doc={doc} depends={depends} />
+          );
         })}
       </dl>
       {(op.event || op.events) && (

@@ -2,11 +2,11 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { type EventDetails, timelineApi } from "../../api/timeline";
-import { listed, t } from "../../base/messages";
+import { joinNames, t } from "../../base/messages";
 import type { Slab } from "../../base/slab";
-import { encoded } from "../../base/text";
+import { encodeAddressPart } from "../../base/text";
 import { lengthLabel } from "../../canvas/ticks";
-import { linkTo, patternOf, TIMELINE, theEvent } from "../../state/links";
+import { linkTo, linkToEvent, opPattern, TIMELINE } from "../../state/links";
 import { resource } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { Code } from "../../view/rich";
@@ -53,7 +53,7 @@ function useDetails(store: Store, of: EventOrOp) {
   const hosts = store.session.value?.hosts ?? [];
   const host = "host" in of ? of.host : store.host.value;
   const event = "host" in of ? `${hosts.indexOf(of.host)}.${of.event}` : null;
-  const find = "op" in of ? patternOf(of.op) : "";
+  const find = "op" in of ? opPattern(of.op) : "";
   const details = useMemo(
     () =>
       resource<EventDetails | null>(
@@ -70,7 +70,7 @@ function useDetails(store: Store, of: EventOrOp) {
 export function editorAddress(line: string): string {
   const [, path = "", number] = /^((?:\/|[A-Za-z]:[\\/]).*):(\d+)(?: |$)/.exec(line) ?? [];
   const parts = path.split(/[\\/]/).filter(Boolean);
-  return number ? `vscode://file/${parts.map(encoded).join("/")}:${number}` : "";
+  return number ? `vscode://file/${parts.map(encodeAddressPart).join("/")}:${number}` : "";
 }
 
 export function Line({ line }: { line: string }) {
@@ -83,17 +83,18 @@ export function Line({ line }: { line: string }) {
   );
 }
 
-function linkToEvent(store: Store, number: string) {
+/** A link to the event `host.event`, as the timeline's routes number it. */
+function linkByNumber(store: Store, number: string) {
   const [host, event] = number.split(".").map(Number);
-  return theEvent(store, host ?? 0, event ?? 0);
+  return linkToEvent(store, host ?? 0, event ?? 0);
 }
 
 /** What led to the event, and what it led to. */
 function LinkedEvents({ store, details }: { store: Store; details: EventDetails }) {
   const links = details.arrows.slice(0, MOST_LINKS).flatMap(({ kind, source, target }) => {
     const [other, direction] = source.event === details.event ? [target, t("leads to")] : [source, t("comes from")];
-    const link = linkToEvent(store, other.event);
-    return link ? [{ ...link, label: other.name, relation: listed([direction, kind]) }] : [];
+    const link = linkByNumber(store, other.event);
+    return link ? [{ ...link, label: other.name, relation: joinNames([direction, kind]) }] : [];
   });
   return (
     <>
@@ -123,7 +124,7 @@ function OriginOnTimeline({ store, of }: OriginProps) {
   const { value: details, loading, problem } = useDetails(store, of);
   if (problem) return null;
   if (!details) return loading ? <p class="quiet waiting">{t("Looking for its event …")}</p> : null;
-  const link = linkToEvent(store, details.event);
+  const link = linkByNumber(store, details.event);
   const length = details.end > details.begin ? lengthLabel(details.end - details.begin) : t("one moment");
   const { line, module, frames } = details;
   return (

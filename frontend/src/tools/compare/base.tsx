@@ -2,15 +2,15 @@
 
 import { isReport } from "../../api/client";
 import { moment } from "../../base/format";
-import { sentences, t } from "../../base/messages";
+import { joinSentences, t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Link } from "../../state/links";
 import type { Store } from "../../state/store";
-import { slotted } from "../../view/slots";
+import { withElements } from "../../view/slots";
 import type { PageProps } from "../page";
 import { closeFile, closeFiles, opened, openFiles, type SideName, swapFiles, swapItems } from "./file";
 
-const FILE_TIP = sentences(
+const FILE_TIP = joinSentences(
   t("A report or digest, e.g. a baseline of tb-profile check."),
   t("The server compares its figures and stores nothing."),
   t("Of two files, the first is the base."),
@@ -72,7 +72,7 @@ function Sides({ run, store }: { run: string; store: Store }) {
         {t("Base")} <Side side="base" run={run} />
       </span>
       <SwapButton swap={() => swapFiles(store)} />
-      <span class="quiet">{slotted(t("new: {run}"), { run: <Side side="new" run={run} /> })}</span>
+      <span class="quiet">{withElements(t("new: {run}"), { run: <Side side="new" run={run} /> })}</span>
       {!(opened.value?.base && opened.value.new) && <Chooser label={t("Open the other side…")} />}
     </p>
   );
@@ -124,7 +124,7 @@ export function Base({ page }: { page: PageProps }) {
           swap={() => store.go({ run: base, base: session.run, options: swapItems(store.view.peek().options) })}
         />
       )}
-      <span class="quiet">{slotted(t("new: {run}"), { run: <b>{session.run}</b> })}</span>
+      <span class="quiet">{withElements(t("new: {run}"), { run: <b>{session.run}</b> })}</span>
     </p>
   );
 }

@@ -4,12 +4,12 @@ import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
-import { eventsOf } from "../../state/links";
+import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
 import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
-import { StackBar, StackLegend } from "../../view/stackbar";
+import { StackBar, StackTable } from "../../view/stackbar";
 import { exportName, type PageProps } from "../page";
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = { self_share: { bar: true }, category: { facet: true } };
@@ -38,7 +38,7 @@ export function HostSide({ page }: { page: PageProps }) {
   const pieces = work.rows.map((row) => ({
     part: part(`input_${work.text(row, "work")}`),
     label: work.text(row, "label"),
-    value: work.length(row, "time_ms"),
+    ms: work.length(row, "time_ms"),
     doc: work.text(row, "doc"),
   }));
   return (
@@ -46,8 +46,8 @@ export function HostSide({ page }: { page: PageProps }) {
       <Section title={work.label} doc={work.doc}>
         {total > 0 ? (
           <>
-            <StackBar pieces={pieces} total={total} />
-            <StackLegend pieces={pieces} total={total} sumLabel={answer.fact("input_work_ms").label} />
+            <StackBar pieces={pieces} totalMs={total} />
+            <StackTable pieces={pieces} totalMs={total} sumLabel={answer.fact("input_work_ms").label} />
           </>
         ) : (
           <p class="nothing">
@@ -65,7 +65,7 @@ export function HostSide({ page }: { page: PageProps }) {
             name={exportName(page, "input_ops")}
             id="ops"
             sort={[{ id: "self_ms", desc: true }]}
-            link={(row) => eventsOf(store, ops.text(row, "name"))}
+            link={(row) => linkToOpEvents(store, ops.text(row, "name"))}
           />
         </Section>
       )}

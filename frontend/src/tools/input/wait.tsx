@@ -4,7 +4,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import { percent, scaled, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
-import { DeltaHead, signOf } from "../../view/delta";
+import { DeltaHead, deltaClass } from "../../view/delta";
 import type { Palette } from "../../view/palette";
 import { ChartSection, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
@@ -41,7 +41,7 @@ function StatisticsRow({ answer, label, of: [what, unit], several, show }: Stati
       </th>
       <td class="number">{figure("average")}</td>
       {held(answer) && (
-        <td class={`number ${signOf(delta)}`}>{delta !== null && `${delta > 0 ? "+" : ""}${show(delta)}`}</td>
+        <td class={`number ${deltaClass(delta)}`}>{delta !== null && `${delta > 0 ? "+" : ""}${show(delta)}`}</td>
       )}
       {several && (
         <>
@@ -127,7 +127,7 @@ export function WaitChart({ page }: { page: PageProps }) {
       label={t("Step time and wait for input over {count} steps", { count: of.columns.length })}
       height={220}
       build={build}
-      twin={twin}
+      table={twin}
       specs={BASE_PARTS}
       name={exportName(page, "steps")}
       id="steps"

@@ -71,7 +71,7 @@ export function Growth({ steps, growth, name, link }: GrowthProps) {
           label={t("Memory at the end of {count} steps", { count: steps.rows.length })}
           height={200}
           build={build}
-          twin={steps}
+          table={steps}
           name={`${name}_steps`}
           id="steps"
         />

@@ -2,7 +2,7 @@
 
 import type { EChartsType } from "echarts/core";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { sentences, t } from "../../base/messages";
+import { joinSentences, t } from "../../base/messages";
 import type { Table } from "../../base/table";
 import type { Palette } from "../../view/palette";
 import { ChartSection } from "../../view/stacked";
@@ -54,11 +54,11 @@ export function MemoryTimeline({ headline, usage, coarse, zoom, choose, name }: 
         "Memory in use over time. Each pixel column shows the highest and lowest use. Zoom with the slider or Ctrl and the wheel; click for the allocations of a moment.",
       )}
       note={t("click for the allocations of a moment")}
-      label={sentences(t("Memory in use over time."), headline)}
+      label={joinSentences(t("Memory in use over time."), headline)}
       height={296}
       build={build}
       onReady={listen}
-      twin={usage.points}
+      table={usage.points}
       name={name}
       id="usage"
     />

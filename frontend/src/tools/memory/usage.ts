@@ -4,7 +4,7 @@ import { largest } from "../../base/extent";
 import { memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { ending } from "../../base/text";
+import { cutBegin } from "../../base/text";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 
@@ -61,7 +61,7 @@ function describe(table: Table, row: Row | undefined, palette: Palette): string 
   const head = t("{activity} at {time}", { activity: `<b>${activity}</b>`, time: moment });
   const facts = FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
-    const short = text.length > 60 ? `…${ending(text, 60)}` : text;
+    const short = text.length > 60 ? `…${cutBegin(text, 60)}` : text;
     return tooltipRow("transparent", label, short);
   });
   const amounts = LAYERS.filter(({ id }) => table.length(row, id) > 0).map((layer) =>

@@ -4,13 +4,13 @@ import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
-import { namesOf } from "../../base/parts";
+import { stateNames } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
-import { eventsDuring, type Link, wholeName } from "../../state/links";
+import { type Link, laneFilterFor, linkToTime } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
-import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
+import { ChartSection, type StackedChart, stackedOption } from "../../view/stacked";
 import { BASE_PARTS, baseOf, layersOf, partsIn } from "../steps/parts";
 import type { PodStep } from "./model";
 
@@ -22,7 +22,7 @@ function sorted(workers: Table, by: string): Table {
   return workers.of([...workers.rows].sort((a, b) => workers.length(b, by) - workers.length(a, by)));
 }
 
-function stacked(step: PodStep, workers: Table): Stacked {
+function stacked(step: PodStep, workers: Table): StackedChart {
   return {
     layers: layersOf(workers),
     columns: workers.rows.map((row) => {
@@ -56,13 +56,13 @@ export function workerLink(store: Store, workers: Table, row: Row, part = ""): L
   const begin = workers.number(row, "begin_ms");
   if (begin === null) return undefined;
   const [host, device] = [workers.text(row, "host"), workers.text(row, "device")];
-  const devices = device ? wholeName(device) : "/device:";
+  const devices = device ? laneFilterFor(device) : "/device:";
   const onDevice = part === "compute";
   const place = {
     lanes: onDevice ? devices : device && `${devices}|/host:`,
-    ...(part && !onDevice && { find: `^(${namesOf(part).join("|")})$`, regex: true }),
+    ...(part && !onDevice && { find: `^(${stateNames(part).join("|")})$`, regex: true }),
   };
-  return eventsDuring(store, begin, workers.length(row, TOTAL), host, place);
+  return linkToTime(store, begin, workers.length(row, TOTAL), host, place);
 }
 
 export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
@@ -101,7 +101,7 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
       height={300}
       build={build}
       onPoint={({ dataIndex }) => point(workers.text(workers.rows[dataIndex] ?? [], "worker"))}
-      twin={twin}
+      table={twin}
       specs={BASE_PARTS}
       name={name}
       id="workers"

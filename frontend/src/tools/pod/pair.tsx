@@ -4,7 +4,7 @@ import { largest } from "../../base/extent";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
-import { eventsLike } from "../../state/links";
+import { linkToSimilarEvents } from "../../state/links";
 import type { Store } from "../../state/store";
 import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
@@ -47,7 +47,7 @@ function Bar({ matrix, row, whole }: { matrix: Table; row: Row; whole: number })
       <span>{matrix.text(row, "worker")}</span>
       <div>
         <div style={{ width: `${(100 * total) / whole}%` }}>
-          <StackBar pieces={piecesOf(matrix, row)} total={total} />
+          <StackBar pieces={piecesOf(matrix, row)} totalMs={total} />
         </div>
       </div>
       <span class="number">{time(total)}</span>
@@ -83,7 +83,7 @@ export function Pair({ answer, store, choose, name }: PairProps) {
         hideEmpty
         name={name}
         id="differences"
-        link={(row) => eventsLike(store, differences.text(row, "name"))}
+        link={(row) => linkToSimilarEvents(store, differences.text(row, "name"))}
       />
     </Section>
   );

@@ -3,19 +3,19 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { time, timeScale } from "../../base/format";
-import { listed, t } from "../../base/messages";
+import { joinNames, t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
-import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
+import { type Link, linkTo, linkToTime, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
-import { ChartSection, type Layer, reachOf, type Stacked, stackedOption } from "../../view/stacked";
+import { axisEndMs, ChartSection, type StackedChart, type StackedLayer, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
 import { LEFT_OUT } from "./leftout";
 import { BASE_PARTS, baseOf, layersOf, partsWithout } from "./parts";
 
 /** Columns of the answer's steps, made of these layers, with a line at the average. */
-export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
+export function stacked(answer: Answer, layers: readonly StackedLayer[]): StackedChart {
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
   const columns = steps.rows.map((row) => {
@@ -29,7 +29,7 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
   return {
     layers,
     columns,
-    scale: timeScale(reachOf(columns)),
+    scale: timeScale(axisEndMs(columns)),
     axisName: t("Step"),
     line: average !== null && (answer.number("steps_kept") ?? 0) > 1 ? { label: t("mean"), value: average } : null,
     sliderFrom: 60,
@@ -37,9 +37,9 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
 }
 
 /** What the chart shows, for who does not see it. */
-export function nameOf({ columns, line }: Stacked): string {
+export function nameOf({ columns, line }: StackedChart): string {
   const longest = columns.toSorted((one, other) => other.total - one.total)[0];
-  return listed([
+  return joinNames([
     t("Step time of {count, plural, one {# step} other {# steps}}", { count: columns.length }),
     ...(line ? [t("mean {time}", { time: time(line.value) })] : []),
     ...(longest ? [t("longest step {name} with {time}", { name: longest.name, time: time(longest.total) })] : []),
@@ -49,7 +49,7 @@ export function nameOf({ columns, line }: Stacked): string {
 /** The events of a step, on the timeline. */
 export function stepLink(store: Store, steps: Table): ((row: Row) => Link | undefined) | undefined {
   if (!linkTo(store, TIMELINE)) return undefined;
-  return (row) => eventsDuring(store, steps.length(row, "begin_ms"), steps.length(row, "duration_ms"));
+  return (row) => linkToTime(store, steps.length(row, "begin_ms"), steps.length(row, "duration_ms"));
 }
 
 /** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */
@@ -89,7 +89,7 @@ export function StepChart({ page }: { page: PageProps }) {
       label={nameOf(of)}
       height={260}
       build={build}
-      twin={twin}
+      table={twin}
       specs={BASE_PARTS}
       name={exportName(page, "steps")}
       id="steps"

@@ -2,10 +2,10 @@
 
 import { PARTS, part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
-import { deltaOf } from "../../view/delta";
+import { deltaMs } from "../../view/delta";
 import type { ColumnSpec } from "../../view/gridmodel";
-import type { Piece } from "../../view/stackbar";
-import type { Base, Layer } from "../../view/stacked";
+import type { BarPiece } from "../../view/stackbar";
+import type { BaselineColumn, StackedLayer } from "../../view/stacked";
 
 /** The parts in which any row spends time, in the order of all pages. */
 export function partsIn(table: Table): string[] {
@@ -25,18 +25,20 @@ export const BASE_PARTS: Readonly<Record<string, ColumnSpec>> = Object.fromEntri
 );
 
 /** What a row of a table of steps is held against, by the column of its whole time. */
-export function baseOf(table: Table, row: Row, whole: string): Base | null {
+export function baseOf(table: Table, row: Row, whole: string): BaselineColumn | null {
   const total = table.number(row, `base_${whole}`);
-  return total === null ? null : { total, delta: table.number(row, `delta_${whole}`), what: table.text(row, "match") };
+  return total === null
+    ? null
+    : { total, delta: table.number(row, `delta_${whole}`), baselineStep: table.text(row, "match") };
 }
 
 /** The used parts as layers of stacked columns, one per row. */
-export function layersOf(table: Table): Layer[] {
+export function layersOf(table: Table): StackedLayer[] {
   return partsIn(table).map((id) => layer(table, id));
 }
 
 /** The column of a part, drawn as this one or as another. */
-export function layer(table: Table, id: string, as = id): Layer {
+export function layer(table: Table, id: string, as = id): StackedLayer {
   return {
     part: part(as),
     label: table.column(`${id}_ms`)?.label ?? id,
@@ -45,10 +47,10 @@ export function layer(table: Table, id: string, as = id): Layer {
 }
 
 /** The used parts as pieces of one row's bar. */
-export function piecesOf(table: Table, row: Row): Piece[] {
+export function piecesOf(table: Table, row: Row): BarPiece[] {
   const unused = new Set(partsWithout(table));
   return PARTS.filter(({ id }) => !unused.has(`${id}_ms`)).map(({ id }) => {
     const { label = id, doc = "" } = table.column(`${id}_ms`) ?? {};
-    return { part: part(id), label, value: table.length(row, `${id}_ms`), doc, delta: deltaOf(table, row, `${id}_ms`) };
+    return { part: part(id), label, ms: table.length(row, `${id}_ms`), doc, delta: deltaMs(table, row, `${id}_ms`) };
   });
 }

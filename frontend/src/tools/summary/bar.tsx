@@ -1,13 +1,13 @@
 /** The bar of the step: what the time from step to step is spent on, with its legend below. */
 
 import type { ComponentChildren } from "preact";
-import { percent, shown, time } from "../../base/format";
-import { sentences, t } from "../../base/messages";
+import { formatted, percent, time } from "../../base/format";
+import { joinSentences, t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
-import { beginning } from "../../base/text";
+import { cutEnd } from "../../base/text";
 import { useChoice } from "../../view/choices";
-import { deltaOf, signOf } from "../../view/delta";
+import { deltaClass, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
@@ -17,7 +17,7 @@ import { Chosen } from "../steps/chosen";
 export function extent(answer: Answer): string {
   const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
   const counted = answer.number("steps_kept") ?? 0;
-  const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
+  const fact = (id: string) => formatted(answer.fact(id).value, answer.fact(id).unit);
   if (all === 0) return t("captured; no step was found");
   if (all === 1) {
     return answer.number("steps_complete") ? t("the only step") : t("the only step, which is incomplete");
@@ -61,7 +61,7 @@ function StepEventChoice({ answer }: { answer: Answer }) {
         <option value="">{t("by the rule")}</option>
         {[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => (
           <option key={name} value={name}>
-            {beginning(name, 60)}
+            {cutEnd(name, 60)}
           </option>
         ))}
       </select>
@@ -74,12 +74,12 @@ export function usedParts(answer: Answer): Row[] {
   const parts = answer.table("parts");
   return parts.rows.filter(
     (row) =>
-      parts.length(row, "average_ms") > 0 || parts.length(row, "maximum_ms") > 0 || deltaOf(parts, row, "average_ms"),
+      parts.length(row, "average_ms") > 0 || parts.length(row, "maximum_ms") > 0 || deltaMs(parts, row, "average_ms"),
   );
 }
 
 function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
-  const delta = deltaOf(parts, row, "average_ms");
+  const delta = deltaMs(parts, row, "average_ms");
   return (
     <li data-tip={parts.text(row, "doc") || undefined}>
       <Swatch id={parts.text(row, "part")} />
@@ -88,7 +88,7 @@ function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
         {time(parts.length(row, "average_ms"))} · {percent(parts.length(row, "share"))}
       </span>
       {typeof delta === "number" && delta !== 0 && (
-        <span class={signOf(delta)}>
+        <span class={deltaClass(delta)}>
           {" "}
           {delta > 0 ? "+" : ""}
           {time(delta)}
@@ -116,7 +116,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
   return (
     <Section
       title={hasSteps ? t("Where the step's time goes") : parts.label}
-      doc={sentences(parts.doc, coverageText(answer))}
+      doc={joinSentences(parts.doc, coverageText(answer))}
       note={[
         hasSteps ? t("Steps: {source}", { source }) : source,
         ...(hosts ? [t("Shown: {hosts}", { hosts })] : []),
@@ -139,11 +139,11 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
       </p>
       {around(
         <StackBar
-          total={total}
+          totalMs={total}
           pieces={used.map((row) => ({
             part: part(parts.text(row, "part")),
             label: parts.text(row, "label"),
-            value: parts.length(row, "average_ms"),
+            ms: parts.length(row, "average_ms"),
             doc: parts.text(row, "doc"),
           }))}
         />,

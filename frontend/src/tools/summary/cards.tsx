@@ -6,7 +6,7 @@ import type { Answer } from "../../base/table";
 import type { Loaded } from "../../state/resource";
 import { ProblemLine } from "../../view/problems";
 import { Code } from "../../view/rich";
-import { slotted } from "../../view/slots";
+import { withElements } from "../../view/slots";
 import { GoLink } from "../../view/verdict";
 import { linkTo, type PageProps } from "../page";
 import { type Action, actionsOf } from "./actions";
@@ -31,17 +31,20 @@ function Saves({ action, perStep }: { action: Action; perStep: boolean }) {
     if (takes === null) return null;
     return (
       <p class="quiet">
-        {slotted(perStep ? t("Takes {time} of {whole} per step.") : t("Takes {time} of {whole}, the whole capture."), {
-          whole: time(whole),
-          time: <b>{time(takes)}</b>,
-        })}
+        {withElements(
+          perStep ? t("Takes {time} of {whole} per step.") : t("Takes {time} of {whole}, the whole capture."),
+          {
+            whole: time(whole),
+            time: <b>{time(takes)}</b>,
+          },
+        )}
       </p>
     );
   }
   return (
     <>
       <p>
-        {slotted(
+        {withElements(
           perStep
             ? t("Saves up to {time} of {whole} per step.")
             : t("Saves up to {time} of {whole}, the whole capture."),

@@ -3,7 +3,7 @@
 import { percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
-import { deltaOf, signOf } from "../../view/delta";
+import { deltaClass, deltaMs } from "../../view/delta";
 import { Code } from "../../view/rich";
 import { Swatch } from "../../view/stackbar";
 import { GoLink } from "../../view/verdict";
@@ -112,11 +112,11 @@ function Cause({ page, why, row }: { page: PageProps; why: Answer; row: Row }) {
 
 /** What it costs more or less than in the baseline. */
 function Change({ table, row }: { table: Table; row: Row }) {
-  const ms = deltaOf(table, row, "per_step_ps");
+  const ms = deltaMs(table, row, "per_step_ps");
   if (typeof ms !== "number") return null;
   return (
     <span
-      class={signOf(ms)}
+      class={deltaClass(ms)}
       data-tip={t("Baseline: {time}", { time: time(table.length(row, "base_per_step_ps"), "ps") })}
     >
       {t("{time} per step", { time: `${ms > 0 ? "+" : ""}${time(ms)}` })}

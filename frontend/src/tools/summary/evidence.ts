@@ -6,7 +6,7 @@
 import { inMilliseconds, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
-import { eventsDuring, type Link, theEvent } from "../../state/links";
+import { type Link, linkToEvent, linkToTime } from "../../state/links";
 import type { PageProps } from "../page";
 
 const MOST = 3;
@@ -22,8 +22,8 @@ export function evidenceOf({ session, store }: PageProps, why: Answer, cause: st
       const length = evidence.length(row, "time_ps");
       const link =
         event === null
-          ? eventsDuring(store, evidence.length(row, "begin_ps") * PS, length * PS, host)
-          : theEvent(store, session.hosts.indexOf(host), event);
+          ? linkToTime(store, evidence.length(row, "begin_ps") * PS, length * PS, host)
+          : linkToEvent(store, session.hosts.indexOf(host), event);
       const name = evidence.text(row, "name") || t("Nothing recorded");
       return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];
     })

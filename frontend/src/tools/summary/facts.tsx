@@ -1,7 +1,7 @@
 /** What ran where: environment, and precision of the device's arithmetic. */
 
-import { shown } from "../../base/format";
-import { listed, sentences, t } from "../../base/messages";
+import { formatted } from "../../base/format";
+import { joinNames, joinSentences, t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Store } from "../../state/store";
 import { Figure } from "../../view/rich";
@@ -29,7 +29,7 @@ const ENVIRONMENT = [
 const PRECISIONS = ["compute_16_share", "compute_32_share"];
 const UNKNOWN = "compute_unknown_share";
 
-const RECORDED_DOC = sentences(
+const RECORDED_DOC = joinSentences(
   t("Tracer levels in effect, as the capture states them: host 0 to 3, devices and Python 0 or 1."),
   t("They may differ from the request: TensorFlow 2.21's Python API ignores its ProfilerOptions."),
   t("Captures from this page and from tb-profile capture use the requested levels."),
@@ -39,7 +39,7 @@ const RECORDED_DOC = sentences(
 function recordedWith(store: Store): string {
   const hosts = Object.values(store.details.state.value.value?.recorded ?? {});
   const texts = hosts.map((levels) =>
-    listed(Object.entries(levels).map(([name, level]) => `${name.replace("_tracer_level", "")} ${level}`)),
+    joinNames(Object.entries(levels).map(([name, level]) => `${name.replace("_tracer_level", "")} ${level}`)),
   );
   return [...new Set(texts)].join("; ");
 }
@@ -49,9 +49,11 @@ function Known({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
   return ids.map((id) => {
     const { label, value, unit, doc, depends } = answer.fact(id);
     const base = answer.fact(`base_${id}`).value;
-    const note = base === null ? undefined : t("baseline {value}", { value: shown(base, unit) });
+    const note = base === null ? undefined : t("baseline {value}", { value: formatted(base, unit) });
     return (
-      value !== null && <Figure key={id} label={label} value={shown(value, unit)} {...{ doc, depends }} note={note} />
+      value !== null && (
+        <Figure key={id} label={label} value={formatted(value, unit)} {...{ doc, depends }} note={note} />
+      )
     );
   });
 }

@@ -1,7 +1,7 @@
 /** What stands behind the causes: scenarios, the critical path, and each device with what it waits for. */
 
 import type { Answer, Row } from "../../base/table";
-import { deviceLanes } from "../../state/links";
+import { linkToDevice } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
 import { Section } from "../../view/section";
@@ -26,7 +26,7 @@ interface FiguresProps {
 export function Figures({ page, of, id }: FiguresProps) {
   const table = of.table(id);
   const link = (row: Row) =>
-    table.has("device") ? deviceLanes(page.store, table.text(row, "host"), table.text(row, "device")) : undefined;
+    table.has("device") ? linkToDevice(page.store, table.text(row, "host"), table.text(row, "device")) : undefined;
   return <Grid table={table} specs={SPECS} hideEmpty name={exportName(page, id)} id={id} link={link} />;
 }
 

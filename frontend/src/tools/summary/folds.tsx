@@ -1,10 +1,10 @@
 /** The details behind the headline, each part folded into a line that tells its result. */
 
-import { percent, shown, time } from "../../base/format";
+import { formatted, percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { Fold } from "../../view/fold";
-import { Findings, worst } from "../../view/problems";
+import { Findings, worstFirst } from "../../view/problems";
 import type { PageProps } from "../page";
 import { Causes, causesLine } from "./causes";
 import { Environment, Precisions } from "./facts";
@@ -57,7 +57,7 @@ function CauseFolds({ page, why, asked }: { page: PageProps; why: Answer; asked:
   return (
     <>
       {has("causes") && (
-        <Fold id="causes" title={t("All causes")} line={causesLine(why)} asked={asked}>
+        <Fold id="causes" title={t("All causes")} line={causesLine(why)} isTarget={asked}>
           {() => <Causes page={page} why={why} />}
         </Fold>
       )}
@@ -99,7 +99,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
   const problems = store.details.state.value.value?.problems ?? [];
   const device = answer.fact("device_type");
   const environment = [
-    shown(device.value, device.unit),
+    formatted(device.value, device.unit),
     t("{count, plural, one {# host} other {# hosts}}", { count: answer.number("hosts") ?? 0 }),
   ];
   return (
@@ -137,7 +137,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
         <Fold
           id="notes"
           title={t("Capture: {count, plural, one {# note} other {# notes}}", { count: problems.length })}
-          line={worst(problems)[0]?.message}
+          line={worstFirst(problems)[0]?.message}
         >
           {() => <Findings problems={problems} />}
         </Fold>

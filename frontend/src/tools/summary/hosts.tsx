@@ -1,6 +1,6 @@
 /** Which of several hosts holds the others up, and how often. */
 
-import { sentences, t } from "../../base/messages";
+import { joinSentences, t } from "../../base/messages";
 import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
@@ -23,7 +23,7 @@ export function Hosts({ page }: { page: PageProps }) {
   return (
     <Section
       title={hosts.label}
-      doc={sentences(hosts.doc, t("Click a host to see its steps alone."))}
+      doc={joinSentences(hosts.doc, t("Click a host to see its steps alone."))}
       note={answer.text("hosts_compared")}
       controls={pod && <GoLink {...pod} label={t("Step by step")} />}
     >

@@ -3,12 +3,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isReport } from "../../api/client";
-import { type Glance, type GlanceLane, glance as loadGlance } from "../../api/timeline";
+import { loadStepSlices as loadGlance, type StepLane, type StepSlices } from "../../api/timeline";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
-import { readable } from "../../base/parts";
-import { sliceColour, textOn } from "../../base/slicecolour";
-import { eventsDuring } from "../../state/links";
+import { displayName } from "../../base/parts";
+import { sliceColour, textColour } from "../../base/slicecolour";
+import { linkToTime } from "../../state/links";
 import type { Theme } from "../../state/theme";
 import { fontFamily } from "../../view/fonts";
 import { GoLink } from "../../view/verdict";
@@ -21,7 +21,7 @@ const NARROWEST_NAMED = 36;
 const PADDING = 3;
 
 /** Draws a lane's slices into its canvas, which is as wide as the bar above. */
-function paint(canvas: HTMLCanvasElement, { begin, end, names }: Glance, lane: GlanceLane, dark: boolean): void {
+function paint(canvas: HTMLCanvasElement, { begin, end, names }: StepSlices, lane: StepLane, dark: boolean): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   const width = canvas.clientWidth;
@@ -44,15 +44,15 @@ function paint(canvas: HTMLCanvasElement, { begin, end, names }: Glance, lane: G
     context.beginPath();
     context.rect(left, top, long - PADDING, ROW);
     context.clip();
-    context.fillStyle = textOn(colour);
-    context.fillText(readable(name), left + PADDING, top + ROW - PADDING - 1);
+    context.fillStyle = textColour(colour);
+    context.fillText(displayName(name), left + PADDING, top + ROW - PADDING - 1);
     context.restore();
   }
 }
 
 interface LaneProps {
-  readonly glance: Glance;
-  readonly lane: GlanceLane;
+  readonly glance: StepSlices;
+  readonly lane: StepLane;
   readonly theme: Theme;
 }
 
@@ -77,8 +77,8 @@ function Lane({ glance, lane, theme }: LaneProps) {
 }
 
 /** The typical step's slices; null until they are loaded, and without lanes where that fails. */
-function useGlance({ answer, session }: PageProps): Glance | null {
-  const [stepGlance, setGlance] = useState<Glance | null>(null);
+function useGlance({ answer, session }: PageProps): StepSlices | null {
+  const [stepGlance, setGlance] = useState<StepSlices | null>(null);
   const host = answer.text("example_host");
   const begin = answer.number("example_begin_ms");
   const length = answer.number("parts_ms") ?? 0;
@@ -102,7 +102,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
   if (begin === null || isReport()) return children;
   const step = answer.text("example_step");
   const length = answer.number("parts_ms") ?? 0;
-  const see = eventsDuring(store, begin, length, answer.text("example_host"));
+  const see = linkToTime(store, begin, length, answer.text("example_host"));
   return (
     <figure
       class={stepGlance ? "axis" : "axis waiting"}

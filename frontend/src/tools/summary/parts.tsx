@@ -1,9 +1,9 @@
 /** The bar's figures in a table whose rows sum to the whole: in the step and after it, how far steps lie apart. */
 
-import { finer, percent, type Scale, scaled, timeScale } from "../../base/format";
+import { percent, type Scale, scaled, timeScale, withMoreDecimals } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
-import { DeltaCell, DeltaHead, deltaOf } from "../../view/delta";
+import { DeltaCell, DeltaHead, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Swatch } from "../../view/stackbar";
 import { usedParts } from "./bar";
@@ -38,7 +38,7 @@ function LegendRow({ table, row, scale, between, several, held }: RowProps) {
         </>
       )}
       <td class="number">{percent(table.length(row, "share"))}</td>
-      {held && <DeltaCell ms={deltaOf(table, row, "average_ms")} scale={scale} />}
+      {held && <DeltaCell ms={deltaMs(table, row, "average_ms")} scale={scale} />}
       {several && (
         <>
           <td class="number">{ms("deviation_ms")}</td>
@@ -68,7 +68,7 @@ export function PartsTable({ answer }: { answer: Answer }) {
   const several = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
   const between = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
   const total = answer.number("parts_ms") ?? 0;
-  const scale = finer(timeScale(total));
+  const scale = withMoreDecimals(timeScale(total));
   const held = parts.has("delta_average_ms");
   return (
     <table class="legend">

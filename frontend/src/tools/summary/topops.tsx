@@ -1,7 +1,7 @@
 /** The ten ops that take most of the device's time, or of the host's, or why there are none. */
 
 import { t } from "../../base/messages";
-import { eventsOf } from "../../state/links";
+import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
 import { Section } from "../../view/section";
@@ -23,7 +23,7 @@ export function TopOps({ page }: { page: PageProps }) {
           hideEmpty
           name={exportName(page, "top_ops")}
           id="top"
-          link={(row) => eventsOf(page.store, ops.text(row, "name"))}
+          link={(row) => linkToOpEvents(page.store, ops.text(row, "name"))}
         />
       ) : (
         <p class="nothing">

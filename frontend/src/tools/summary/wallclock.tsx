@@ -25,7 +25,7 @@ export function WallClock({ answer }: { answer: Answer }) {
             const pieces = byCategory(table.where({ place: id }), "id").map((row) => ({
               part: part(table.text(row, "id")),
               label: table.text(row, "label"),
-              value: table.length(row, "time_ps") * PS,
+              ms: table.length(row, "time_ps") * PS,
             }));
             return (
               <tr key={id}>
@@ -33,7 +33,7 @@ export function WallClock({ answer }: { answer: Answer }) {
                 <td class="number">{time(whole)}</td>
                 <td class="number">{percent(places.length(place, "share"))}</td>
                 <td class="bar">
-                  <StackBar pieces={pieces} total={whole} />
+                  <StackBar pieces={pieces} totalMs={whole} />
                 </td>
               </tr>
             );

@@ -9,7 +9,7 @@ import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import { useChoice } from "../../view/choices";
 import { Section } from "../../view/section";
-import { slotted } from "../../view/slots";
+import { withElements } from "../../view/slots";
 import type { PageProps } from "../page";
 
 const WORK = ["compute", "exposed_copy", "exposed_collective"];
@@ -54,7 +54,7 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
           ))}
         </select>
         <span>
-          {slotted(t("takes {slider} {factor} times as long", { factor: factor.toFixed(2) }), {
+          {withElements(t("takes {slider} {factor} times as long", { factor: factor.toFixed(2) }), {
             slider: (
               <input
                 type="range"

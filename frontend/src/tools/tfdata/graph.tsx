@@ -5,7 +5,7 @@ import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Options } from "../../state/keeper";
-import { type Link, theEvent } from "../../state/links";
+import { type Link, linkToEvent } from "../../state/links";
 import { useChoices } from "../../view/choices";
 import { Graph } from "../../view/graph";
 import { Grid } from "../../view/grid";
@@ -157,7 +157,7 @@ function nodeName(table: Table, row: Row): string {
 
 /** The event that stands for a node: a stage's longest call, or an iterator's first call for the request. */
 function longestCall({ store, session }: PageProps, table: Table, row: Row): Link | undefined {
-  return theEvent(store, session.hosts.indexOf(table.text(row, "host")), table.length(row, "event"));
+  return linkToEvent(store, session.hosts.indexOf(table.text(row, "host")), table.length(row, "event"));
 }
 
 /** All calls together, then each described call by its rank and latency. */

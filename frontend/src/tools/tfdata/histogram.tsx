@@ -59,7 +59,7 @@ export function Latencies({ latencies, name }: { latencies: Table; name: string 
       label={t("Calls by latency")}
       height={180}
       build={build}
-      twin={latencies}
+      table={latencies}
       name={name}
       id="latencies"
     />

@@ -2,12 +2,12 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Alignment, clocksOf, type TimelineApi, timelineApi } from "../../api/timeline";
+import { type Alignment, clockChoice, type TimelineApi, timelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
-import { beginning } from "../../base/text";
-import { NOWHERE } from "../../base/timecodec";
-import { around, type Viewport } from "../../canvas/viewport";
+import { cutEnd } from "../../base/text";
+import { DEFAULT_VIEW } from "../../base/timecodec";
+import { type Viewport, viewAround } from "../../canvas/viewport";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { useLanes } from "./lanes";
@@ -77,7 +77,7 @@ function Both({ store, main, alignment }: BothProps) {
   const { base, options } = store.view.value;
   const { idle } = store.settings.value;
   const host = alignment.base_host;
-  const clocks = clocksOf(options);
+  const clocks = clockChoice(options);
   const there = store.sessions.state.value.value?.sessions.find(({ run }) => run === base);
   const api = useMemo(() => timelineApi(base, host, clocks), [base, host, clocks, idle, there?.modified]);
   const { lanes, problem } = useLanes(api, base);
@@ -90,7 +90,7 @@ function Both({ store, main, alignment }: BothProps) {
     // A link's own window stays; a step that is chosen is gone to.
     const stays = first.current && moved(main);
     first.current = false;
-    if (begin !== null && end !== null && !stays) main.engine.glideTo(around(begin, end, WIDE, 0));
+    if (begin !== null && end !== null && !stays) main.engine.glideTo(viewAround(begin, end, WIDE, 0));
   }, [alignment, main]);
   useEffect(() => {
     main.scene.state.base.value = { run: base, offset: alignment.offset };
@@ -124,7 +124,7 @@ function Both({ store, main, alignment }: BothProps) {
           main={false}
           state={() => {
             const { mode, find, regex, longest, lanes, least, colouring } = state;
-            return { ...createState(NOWHERE), mode, find, regex, longest, lanes, least, colouring };
+            return { ...createState(DEFAULT_VIEW), mode, find, regex, longest, lanes, least, colouring };
           }}
           address={{ read: () => ({}), write: () => {} }}
           runs={setRunning}
@@ -169,10 +169,10 @@ function Step({ label, side, choose }: StepProps) {
     <select aria-label={label} value={`${place}`} onChange={(event) => choose(event.currentTarget.value)}>
       {side.names.map((name, at) => (
         <option key={at} value={`${at}`}>
-          {beginning(name, LONGEST_NAME)}
+          {cutEnd(name, LONGEST_NAME)}
         </option>
       ))}
-      {place >= side.names.length && <option value={`${place}`}>{beginning(side.name, LONGEST_NAME)}</option>}
+      {place >= side.names.length && <option value={`${place}`}>{cutEnd(side.name, LONGEST_NAME)}</option>}
     </select>
   );
 }

@@ -1,15 +1,15 @@
 /** Below the timeline: the selected event, the statistics of a selection, the marks. */
 
-import type { Arrow, EventDetails, Spot } from "../../api/timeline";
+import type { Arrow, EventDetails, EventPlace } from "../../api/timeline";
 import { t } from "../../base/messages";
-import { readable } from "../../base/parts";
+import { displayName } from "../../base/parts";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import { GapCard } from "./gap";
 import type { Scene } from "./scene";
 import { Selection } from "./selection";
 
 export interface DetailActions {
-  readonly show: (spot: Spot) => void;
+  readonly show: (spot: EventPlace) => void;
   readonly focus: () => void;
   readonly mark: () => void;
   /** To the next or previous gap. */
@@ -35,7 +35,7 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
             <li key={`${arrow.kind} ${arrow.source.event} ${arrow.target.event}`}>
               <span class="quiet">{toward(arrow) ? t("leads to") : t("comes from")}</span>{" "}
               <button type="button" class="tl-link" onClick={() => actions.show(other)} title={other.name}>
-                {readable(other.name)}
+                {displayName(other.name)}
               </button>{" "}
               <span class="quiet">
                 {gap >= 0
@@ -67,7 +67,7 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
         {details.gap ? (
           <GapCard gap={details.gap} along={actions.along} />
         ) : (
-          <h3 aria-live="polite">{readable(details.name)}</h3>
+          <h3 aria-live="polite">{displayName(details.name)}</h3>
         )}
         {details.full_name !== details.name && <p class="tl-full">{details.full_name}</p>}
         <dl class="tl-facts">

@@ -1,9 +1,9 @@
 /** Keeps the canvases equal to the state: one frame per change, however many changes there are. */
 
 import { effect } from "@preact/signals";
-import type { Spot } from "../../api/timeline";
+import type { EventPlace } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
-import { around, between, type Viewport } from "../../canvas/viewport";
+import { type Viewport, viewAround, viewBetween } from "../../canvas/viewport";
 import type { Frame, Overview } from "./frame";
 import { type Ink, readInk } from "./ink";
 import { hit } from "./loader";
@@ -146,7 +146,7 @@ export class Engine {
     const step = (now: number) => {
       const share = Math.min(1, Math.max(0, now - start) / GLIDE_MS);
       const soft = 1 - (1 - share) ** 3;
-      this.scene.view = share < 1 ? between(from, to, soft) : to;
+      this.scene.view = share < 1 ? viewBetween(from, to, soft) : to;
       if (share < 1) this.glide = requestAnimationFrame(step);
     };
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.scene.view = to;
@@ -157,18 +157,18 @@ export class Engine {
     cancelAnimationFrame(this.glide);
   }
 
-  focus(spot: Pick<Spot, "begin" | "end">): void {
-    this.glideTo(around(spot.begin, spot.end, CLOSE, LEAST_AROUND));
+  focus(spot: Pick<EventPlace, "begin" | "end">): void {
+    this.glideTo(viewAround(spot.begin, spot.end, CLOSE, LEAST_AROUND));
   }
 
   /** Selects an event and brings it into view; zooms only where it would not be seen otherwise. */
-  show(spot: Spot): void {
+  show(spot: EventPlace): void {
     const { scene } = this;
     scene.reveal(spot.lane, spot.row);
     const { begin, end } = scene.view;
     const long = spot.end - spot.begin;
     const inside = spot.begin >= begin && spot.end <= end && long >= 4 * scene.perPixel;
-    if (!inside) this.glideTo(around(spot.begin, spot.end, CONTEXT, 10 * LEAST_AROUND));
+    if (!inside) this.glideTo(viewAround(spot.begin, spot.end, CONTEXT, 10 * LEAST_AROUND));
     scene.state.event.value = spot.event;
   }
 
@@ -184,13 +184,13 @@ export class Engine {
     const time = scene.view.begin + x * scene.perPixel;
     const place = hit(laneSlices, spot.row, time, 3 * scene.perPixel);
     if (place < 0) return null;
-    const begin = laneSlices.origin + (laneSlices.begin[place] as number) * laneSlices.unit;
+    const begin = laneSlices.originPs + (laneSlices.begin[place] as number) * laneSlices.psPerUnit;
     return {
       event: `${laneSlices.host}.${laneSlices.event[place]}`,
       lane: spot.key,
       row: spot.row,
       begin,
-      end: begin + (laneSlices.width[place] as number) * laneSlices.unit,
+      end: begin + (laneSlices.width[place] as number) * laneSlices.psPerUnit,
       many: laneSlices.merged[place] as number,
       name: scene.names.label(laneSlices.host, laneSlices.name[place] as number),
     };

@@ -3,7 +3,7 @@
 import type { Gap } from "../../api/timeline";
 import { percent } from "../../base/format";
 import { t } from "../../base/messages";
-import { part, readable } from "../../base/parts";
+import { displayName, part } from "../../base/parts";
 import { lengthLabel } from "../../canvas/ticks";
 import { Swatch } from "../../view/stackbar";
 
@@ -37,7 +37,7 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
             <tr key={`${state} ${name}`}>
               <th scope="row">
                 <Swatch id={state} />
-                {readable(name)}
+                {displayName(name)}
               </th>
               <td class="number">{lengthLabel(ps)}</td>
               <td class="number">{percent(share)}</td>

@@ -2,7 +2,7 @@
 
 import { t } from "../../base/messages";
 import { MODES } from "../../base/timecodec";
-import { pan, spanOf, zoom } from "../../canvas/viewport";
+import { panView, viewSpan, zoomView } from "../../canvas/viewport";
 import type { KeyHelp } from "../../state/pagekeys";
 import type { Engine } from "./engine";
 
@@ -64,10 +64,10 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
     const sideways = (+down.has("d") || +down.has("arrowright")) - (+down.has("a") || +down.has("arrowleft"));
     const inwards = +down.has("w") - +down.has("s");
     const upwards = +down.has("arrowdown") - +down.has("arrowup");
-    if (sideways) scene.view = pan(scene.view, sideways * by * PAN_PER_S * spanOf(scene.view));
+    if (sideways) scene.view = panView(scene.view, sideways * by * PAN_PER_S * viewSpan(scene.view));
     if (inwards) {
       const at = scene.view.begin + actions.pointerX() * scene.perPixel;
-      scene.view = zoom(scene.view, Math.exp(-inwards * by * ZOOM_PER_S), at);
+      scene.view = zoomView(scene.view, Math.exp(-inwards * by * ZOOM_PER_S), at);
     }
     if (upwards) scene.scroll += upwards * by * SCROLL_PER_S;
     frame = down.size ? requestAnimationFrame(tick) : 0;

@@ -2,8 +2,8 @@
 
 import { effect, type ReadonlySignal } from "@preact/signals";
 import type { Slab } from "../../base/slab";
-import { pan, type Viewport } from "../../canvas/viewport";
-import { named } from "../../state/links";
+import { panView, type Viewport } from "../../canvas/viewport";
+import { namePattern } from "../../state/links";
 import type { Scene } from "./scene";
 
 /** Below a tick of any clock: what additions leave over. */
@@ -23,15 +23,15 @@ export function link(one: Scene, other: Scene, offset: ReadonlySignal<number>): 
         Math.max(one.whole.end, other.whole.end - by),
       ];
       one.bounds = { begin, end };
-      other.bounds = pan(one.bounds, by);
+      other.bounds = panView(one.bounds, by);
     }),
     effect(() => {
-      const next = pan(one.state.view.value ?? one.whole, offset.value);
+      const next = panView(one.state.view.value ?? one.whole, offset.value);
       if (differ(next, other.state.view.peek())) other.state.view.value = next;
     }),
     effect(() => {
       const view = other.state.view.value;
-      const next = view && pan(view, -offset.peek());
+      const next = view && panView(view, -offset.peek());
       if (next && differ(next, one.state.view.peek() ?? one.whole)) one.state.view.value = next;
     }),
   ];
@@ -84,7 +84,7 @@ export function linkSelection(one: Scene, other: Scene, offset: ReadonlySignal<n
       if (!signal.aborted) other.state.event.value = found?.event ?? "";
     };
     // Where nothing can be searched for, nothing is selected.
-    other.api.search(named(chosen.full_name), true, false, signal).then(show, () => {});
+    other.api.search(namePattern(chosen.full_name), true, false, signal).then(show, () => {});
   });
   return () => {
     stop();

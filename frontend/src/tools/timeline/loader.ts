@@ -2,8 +2,8 @@
 
 import type { LaneEntry, TimelineApi } from "../../api/timeline";
 import type { Column, Slab } from "../../base/slab";
-import type { Handle, Renderer, Slices } from "../../canvas/renderer";
-import { spanOf, type Viewport } from "../../canvas/viewport";
+import type { Renderer, Slices, UploadedLane } from "../../canvas/renderer";
+import { type Viewport, viewSpan } from "../../canvas/viewport";
 import type { Names } from "./names";
 
 /** How much more is loaded on each side, in widths of the view. */
@@ -29,7 +29,7 @@ export interface LaneSlices extends Slices {
   readonly busy: Uint8Array;
   /** Where each row's slices begin; one entry more than rows. */
   readonly rowStart: Uint32Array;
-  readonly handle: Handle;
+  readonly handle: UploadedLane;
 }
 
 export interface Counter {
@@ -84,14 +84,14 @@ export class Loader {
 
   private async fetch(): Promise<void> {
     const { needs, view, width } = this.wanted as NonNullable<typeof this.wanted>;
-    const scale = spanOf(view) / width;
+    const scale = viewSpan(view) / width;
     const missing = needs
       .filter((need) => !this.isLoaded(need, view, scale, this.duration))
       .slice(0, LANES_PER_REQUEST);
     if (!missing.length) return;
     const controller = new AbortController();
     this.running = controller;
-    const pad = spanOf(view) * MARGIN;
+    const pad = viewSpan(view) * MARGIN;
     const keys = missing.map(({ lane, limit }) => (limit ? `${lane.key}:${limit}` : lane.key)).join(",");
     try {
       const columns = Math.ceil(width * (1 + 2 * MARGIN));
@@ -115,7 +115,7 @@ export class Loader {
   private async install(slab: Slab, needs: readonly Need[], scale: number): Promise<void> {
     const { facts, arrays } = slab;
     const [begins, ends] = [facts.begin as number, facts.end as number];
-    const [origin, unit] = [facts.origin as number, facts.unit as number];
+    const [originPs, psPerUnit] = [facts.origin as number, facts.unit as number];
     const counts = facts.counts as readonly (readonly number[])[];
     const column = (name: string) => arrays[name] as Column;
     const loaded: LaneSlices[] = [];
@@ -135,8 +135,8 @@ export class Loader {
       const merged = cut<Uint32Array>("count");
       const slices = {
         count,
-        origin,
-        unit,
+        originPs,
+        psPerUnit,
         begin: cut<Uint32Array>("begin"),
         width: cut<Uint32Array>("width"),
         row: rowsOf(rowStart),
@@ -151,7 +151,7 @@ export class Loader {
       };
       const host = lane.key.split(".")[0] ?? "0";
       const facts = { host, begins, ends, scale: exact ? 0 : scale, limit, rowStart };
-      loaded.push({ ...slices, ...rest, ...facts, handle: null as unknown as Handle });
+      loaded.push({ ...slices, ...rest, ...facts, handle: null as unknown as UploadedLane });
       keys.push(lane.key);
       from = to;
     }
@@ -209,15 +209,15 @@ export function hit(laneSlices: LaneSlices, row: number, time: number, reach: nu
   let [left, right] = [low, high];
   while (left < right) {
     const middle = (left + right) >> 1;
-    if (laneSlices.origin + (laneSlices.begin[middle] as number) * laneSlices.unit <= time) left = middle + 1;
+    if (laneSlices.originPs + (laneSlices.begin[middle] as number) * laneSlices.psPerUnit <= time) left = middle + 1;
     else right = middle;
   }
   let best = -1;
   let distance = reach;
   for (const at of [left - 1, left]) {
     if (at < low || at >= high) continue;
-    const begin = laneSlices.origin + (laneSlices.begin[at] as number) * laneSlices.unit;
-    const end = begin + (laneSlices.width[at] as number) * laneSlices.unit;
+    const begin = laneSlices.originPs + (laneSlices.begin[at] as number) * laneSlices.psPerUnit;
+    const end = begin + (laneSlices.width[at] as number) * laneSlices.psPerUnit;
     const away = Math.max(begin - time, time - end, 0);
     if (away <= distance) [best, distance] = [at, away];
   }

@@ -1,7 +1,7 @@
 /** Names of events by number, which are loaded in blocks, once each, and their colours. */
 
 import type { TimelineApi } from "../../api/timeline";
-import { readable } from "../../base/parts";
+import { displayName } from "../../base/parts";
 import { type Rgb, sliceColour } from "../../base/slicecolour";
 import type { Colouring } from "../../base/timecodec";
 
@@ -32,7 +32,7 @@ export class Names {
 
   /** The name as it reads: states in the reader's language, Python's frames without the sign that marks them. */
   label(host: string, number: number): string {
-    return readable(this.get(host, number)).replace(/^\$/, "");
+    return displayName(this.get(host, number)).replace(/^\$/, "");
   }
 
   colour(host: string, number: number, dark: boolean, by: Colouring): Rgb {

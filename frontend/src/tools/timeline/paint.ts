@@ -1,9 +1,9 @@
 /** Draws one frame: slices with the renderer, and above them text, axis, steps, selection, marks and arrows. */
 
 import type { Arrow } from "../../api/timeline";
-import { textOn } from "../../base/slicecolour";
-import { fit } from "../../canvas/fit";
-import { lengthLabel, tickLabel, ticks } from "../../canvas/ticks";
+import { textColour } from "../../base/slicecolour";
+import { fitText } from "../../canvas/fit";
+import { axisTicks, lengthLabel, tickLabel } from "../../canvas/ticks";
 import { toPixel } from "../../canvas/viewport";
 import { fontFamily } from "../../view/fonts";
 import type { Frame } from "./frame";
@@ -47,9 +47,9 @@ function inTracks({ scene, context }: Frame, draw: () => void): void {
 
 function paintGrid({ scene, context, ink }: Frame): void {
   const { width, height } = scene.size;
-  const { times } = ticks(scene.view, width);
+  const { timesPs } = axisTicks(scene.view, width);
   context.fillStyle = ink.faint;
-  for (const time of times) context.fillRect(Math.round(toPixel(scene.view, width, time)), HEAD, 1, height - HEAD);
+  for (const time of timesPs) context.fillRect(Math.round(toPixel(scene.view, width, time)), HEAD, 1, height - HEAD);
 }
 
 function paintBands(frame: Frame, pinned: boolean): void {
@@ -83,8 +83,8 @@ function paintSummary({ scene }: Frame, band: Band, top: number): void {
   for (const [at, { key }] of summaryLanes(band).entries()) {
     const laneSlices = scene.loader.slicesByLane.get(key);
     if (!laneSlices) continue;
-    const place = { top: top + 3 + at * band.rowHeight, rowHeight: band.rowHeight + 1, rows: 1 };
-    scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
+    const place = { topPx: top + 3 + at * band.rowHeight, rowHeightPx: band.rowHeight + 1, rowCount: 1 };
+    scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, psPerPixel: scene.perPixel, ...place });
   }
 }
 
@@ -96,15 +96,15 @@ function paintLane(frame: Frame, band: Band, top: number, most: number): number 
     context.fillRect(0, top, scene.size.width, band.height - 3);
     return 0;
   }
-  const place = { top, rowHeight: band.rowHeight, rows: band.rows };
-  scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
+  const place = { topPx: top, rowHeightPx: band.rowHeight, rowCount: band.rows };
+  scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, psPerPixel: scene.perPixel, ...place });
   return paintTexts(frame, laneSlices, band, top, most);
 }
 
 function paintTexts({ scene, context }: Frame, laneSlices: LaneSlices, band: Band, top: number, most: number): number {
   const { width, height } = scene.size;
-  const perUnit = laneSlices.unit / scene.perPixel;
-  const shift = (laneSlices.origin - scene.view.begin) / scene.perPixel;
+  const perUnit = laneSlices.psPerUnit / scene.perPixel;
+  const shift = (laneSlices.originPs - scene.view.begin) / scene.perPixel;
   const least = TEXT_FROM / perUnit;
   let drawn = 0;
   for (let row = 0; row < band.rows; row++) {
@@ -118,10 +118,10 @@ function paintTexts({ scene, context }: Frame, laneSlices: LaneSlices, band: Ban
       const from = Math.max(0, shift + (laneSlices.begin[at] as number) * perUnit);
       const to = Math.min(width, shift + ((laneSlices.begin[at] as number) + long) * perUnit);
       if (to - from < TEXT_FROM) continue;
-      const text = fit(context, scene.names.label(laneSlices.host, laneSlices.name[at] as number), to - from - 6);
+      const text = fitText(context, scene.names.label(laneSlices.host, laneSlices.name[at] as number), to - from - 6);
       if (!text) continue;
       const [red = 0, green = 0, blue = 0] = laneSlices.colour.subarray(4 * at);
-      context.fillStyle = textOn([red, green, blue]);
+      context.fillStyle = textColour([red, green, blue]);
       context.fillText(text, from + 3, y + band.rowHeight / 2);
       drawn++;
     }
@@ -135,12 +135,12 @@ function paintTop(frame: Frame): void {
   context.fillStyle = ink.page;
   context.fillRect(0, 0, width, HEAD);
   paintMinimap(frame);
-  const { step, times } = ticks(scene.view, width);
+  const { stepPs, timesPs } = axisTicks(scene.view, width);
   context.fillStyle = ink.quiet;
-  for (const time of times) {
+  for (const time of timesPs) {
     const x = Math.round(toPixel(scene.view, width, time));
     context.fillRect(x, MINIMAP + AXIS - 6, 1, 6);
-    context.fillText(tickLabel(time, step), x + 4, MINIMAP + AXIS / 2);
+    context.fillText(tickLabel(time, stepPs), x + 4, MINIMAP + AXIS / 2);
   }
   paintSteps(frame);
   for (const mark of scene.state.marks.peek()) paintMark(frame, mark.begin, mark.end, mark.name);
@@ -162,7 +162,7 @@ function paintSteps({ scene, context, ink }: Frame): void {
       last = left + wide;
       if (wide > TEXT_FROM) {
         context.fillStyle = ink.text;
-        context.fillText(fit(context, name[at] ?? "", wide - 6), left + 3, top + STEPS / 2 - 1);
+        context.fillText(fitText(context, name[at] ?? "", wide - 6), left + 3, top + STEPS / 2 - 1);
       }
     }
   }

@@ -5,9 +5,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, Lanes, TimelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
-import { beginning } from "../../base/text";
+import { cutEnd } from "../../base/text";
 import { createRenderer } from "../../canvas/choice";
-import { pageKeys } from "../../state/pagekeys";
+import { shownPageKeys } from "../../state/pagekeys";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { linkTo } from "../page";
@@ -62,7 +62,7 @@ function actionsOf({ engine, scene }: Running, { store, main }: PaneProps): Deta
     mark: () => {
       const found = chosen();
       if (!found) return;
-      const name = state.area.peek() ? "" : beginning(state.details.peek()?.name ?? "", 40);
+      const name = state.area.peek() ? "" : cutEnd(state.details.peek()?.name ?? "", 40);
       state.marks.value = [...state.marks.peek(), { begin: found.begin, end: found.end, name }];
     },
     find: (text) => {
@@ -124,9 +124,9 @@ export function Pane(props: PaneProps) {
         pointerX: () => pointerX,
       };
       stops.push(listenToKeys(engine, keys));
-      pageKeys.value = KEYS;
+      shownPageKeys.value = KEYS;
       stops.push(() => {
-        pageKeys.value = [];
+        shownPageKeys.value = [];
       });
     }
     if (store.settings.peek().idle) void engine.explain();

@@ -2,7 +2,7 @@
 
 import { t } from "../../base/messages";
 import { lengthLabel } from "../../canvas/ticks";
-import { pan, spanOf, toTime, zoom } from "../../canvas/viewport";
+import { panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
 import type { Engine } from "./engine";
 import { windowOn } from "./panels";
 import { AXIS, HEAD, MINIMAP } from "./scene";
@@ -59,7 +59,7 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
 
   const centre = (x: number) => {
     const time = toTime(scene.whole, scene.size.width, x);
-    const half = spanOf(scene.view) / 2;
+    const half = viewSpan(scene.view) / 2;
     scene.view = { begin: time - half, end: time + half };
   };
 
@@ -74,21 +74,21 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
     [press.lastX, press.lastY] = [x, y];
   };
 
-  const dragTo = (laneSlices: Press, x: number, y: number) => {
+  const dragTo = (current: Press, x: number, y: number) => {
     const time = toTime(scene.whole, scene.size.width, x);
-    if (laneSlices.gesture === "pan") {
-      scene.view = pan(scene.view, -(x - laneSlices.lastX) * scene.perPixel);
-      scene.scroll -= y - laneSlices.lastY;
-    } else if (laneSlices.gesture === "minimap") {
-      scene.view = pan(scene.view, ((x - laneSlices.lastX) / scene.size.width) * spanOf(scene.whole));
-    } else if (laneSlices.gesture === "minimap-begin") {
+    if (current.gesture === "pan") {
+      scene.view = panView(scene.view, -(x - current.lastX) * scene.perPixel);
+      scene.scroll -= y - current.lastY;
+    } else if (current.gesture === "minimap") {
+      scene.view = panView(scene.view, ((x - current.lastX) / scene.size.width) * viewSpan(scene.whole));
+    } else if (current.gesture === "minimap-begin") {
       scene.view = { begin: Math.min(time, scene.view.end - 1000), end: scene.view.end };
-    } else if (laneSlices.gesture === "minimap-end") {
+    } else if (current.gesture === "minimap-end") {
       scene.view = { begin: scene.view.begin, end: Math.max(time, scene.view.begin + 1000) };
-    } else if (laneSlices.gesture === "zoom") {
-      scene.view = zoom(scene.view, 1.01 ** (y - laneSlices.lastY), toTime(scene.view, scene.size.width, laneSlices.x));
+    } else if (current.gesture === "zoom") {
+      scene.view = zoomView(scene.view, 1.01 ** (y - current.lastY), toTime(scene.view, scene.size.width, current.x));
     } else {
-      engine.drag = { kind: laneSlices.gesture, x0: laneSlices.x, y0: laneSlices.y, x1: x, y1: y };
+      engine.drag = { kind: current.gesture, x0: current.x, y0: current.y, x1: x, y1: y };
       engine.invalidate();
     }
     state.hover.value = null;
@@ -180,9 +180,9 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
     const [across, down] = [event.deltaX * lines, event.deltaY * lines];
     if (event.ctrlKey || event.metaKey || state.mode.peek() === "zoom" || y < HEAD) {
       const at = toTime(scene.view, scene.size.width, x);
-      scene.view = zoom(scene.view, 1.0025 ** Math.max(-400, Math.min(400, down)), at);
+      scene.view = zoomView(scene.view, 1.0025 ** Math.max(-400, Math.min(400, down)), at);
     } else if (event.shiftKey || Math.abs(across) > Math.abs(down)) {
-      scene.view = pan(scene.view, (across || down) * scene.perPixel);
+      scene.view = panView(scene.view, (across || down) * scene.perPixel);
     } else {
       scene.scroll += down;
     }

@@ -3,7 +3,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Lanes, TimelineApi } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
-import { clamp, pan, spanOf, type Viewport } from "../../canvas/viewport";
+import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
 import { arrange, type Band, type Layout, summaryLanes, visible } from "./layout";
 import { type LaneSlices, Loader, type Need } from "./loader";
 import { Names } from "./names";
@@ -93,7 +93,7 @@ export class Scene {
   /** The window as near as one may look. */
   clamped(view: Viewport): Viewport {
     const from = this.bounds.begin;
-    return pan(clamp(pan(view, -from), spanOf(this.bounds)), from);
+    return panView(clampView(panView(view, -from), viewSpan(this.bounds)), from);
   }
 
   /** Whether anything of the capture is in view. */
@@ -102,7 +102,7 @@ export class Scene {
   }
 
   get perPixel(): number {
-    return spanOf(this.view) / Math.max(1, this.size.width);
+    return viewSpan(this.view) / Math.max(1, this.size.width);
   }
 
   /** Where the scrolled lanes begin, below what is pinned. */
@@ -208,14 +208,14 @@ export class Scene {
     const { hits, least, colouring } = this.state;
     const found = hits.peek();
     const shortest = least.peek();
-    const { colour, name, event, busy, host, count, width, unit } = laneSlices;
+    const { colour, name, event, busy, host, count, width, psPerUnit } = laneSlices;
     for (let at = 0; at < count; at++) {
       const number = name[at] as number;
       const [red, green, blue] = this.names.colour(host, number, this.dark, colouring.peek());
       const filled = busy[at] as number;
       let opacity = filled === 255 ? 255 : 70 + Math.round(filled * 0.65);
       const sought = !found || found.names.has(`${host}.${number}`) || found.events.has(`${host}.${event[at]}`);
-      if (!sought || (width[at] as number) * unit < shortest) opacity = Math.round(opacity * 0.18);
+      if (!sought || (width[at] as number) * psPerUnit < shortest) opacity = Math.round(opacity * 0.18);
       const to = 4 * at;
       colour[to] = red;
       colour[to + 1] = green;

@@ -3,13 +3,13 @@
 import { useMemo } from "preact/hooks";
 import { t } from "../../base/messages";
 import { Table } from "../../base/table";
-import { type Box, TABS, type Tab } from "../../base/timecodec";
+import { BOX_TABS, type Box, type BoxTab } from "../../base/timecodec";
 import { lengthLabel } from "../../canvas/ticks";
-import { CallControls, CallPicture } from "../../view/calls";
+import { CallControls, CallView } from "../../view/calls";
 import { Grid } from "../../view/grid";
 import type { Scene } from "./scene";
 
-const TITLES: Readonly<Record<Tab, string>> = {
+const TITLES: Readonly<Record<BoxTab, string>> = {
   statistics: t("Statistics"),
   flame: t("Flame graph"),
   callers: t("Bottom-up"),
@@ -30,7 +30,7 @@ export function Selection({ scene, area, find }: SelectionProps) {
       <div class="tl-tabs">
         <b>{lengthLabel(area.end - area.begin)}</b>
         <div role="tablist" aria-label={t("Selection")}>
-          {TABS.map((each) => (
+          {BOX_TABS.map((each) => (
             <button
               key={each}
               type="button"
@@ -48,10 +48,10 @@ export function Selection({ scene, area, find }: SelectionProps) {
           <CallControls
             calls={calls.value}
             weight={weight.value}
-            weigh={(id) => {
+            setWeight={(id) => {
               weight.value = id;
             }}
-            file={file}
+            fileAddress={file}
             base={tab.value === "flame" ? (base.value?.run ?? "") : ""}
           />
         )}
@@ -59,7 +59,7 @@ export function Selection({ scene, area, find }: SelectionProps) {
       {tab.value === "statistics" ? (
         <Names scene={scene} find={find} />
       ) : (
-        <CallPicture
+        <CallView
           calls={calls.value}
           inverted={tab.value === "callers"}
           label={TITLES[tab.value]}

@@ -3,7 +3,7 @@
 import { batch, effect } from "@preact/signals";
 import type { TimelineApi } from "../../api/timeline";
 import type { Slab } from "../../base/slab";
-import { readPlace, writePlace } from "../../base/timecodec";
+import { readTimelineView, writeTimelineView } from "../../base/timecodec";
 import type { Engine } from "./engine";
 import { applyPlace, type Hits, placeOf } from "./state";
 
@@ -160,7 +160,7 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
   let written = JSON.stringify(address.read());
   stops.push(
     effect(() => {
-      const options = writePlace(placeOf(state, scene.whole));
+      const options = writeTimelineView(placeOf(state, scene.whole));
       clearTimeout(timer);
       timer = setTimeout(() => {
         written = JSON.stringify(options);
@@ -179,7 +179,7 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
       const text = JSON.stringify(options);
       if (text === written) return;
       written = text;
-      applyPlace(state, readPlace(options));
+      applyPlace(state, readTimelineView(options));
     }),
     () => clearTimeout(timer),
   );
@@ -247,9 +247,9 @@ export function selectFirst(engine: Engine): void {
     const laneSlices = band.lane && scene.loader.slicesByLane.get(band.lane.key);
     if (!band.lane || !laneSlices || band.lane.id.startsWith(DERIVED)) continue;
     for (let at = 0; at < (laneSlices.rowStart[1] ?? laneSlices.count); at++) {
-      const begin = laneSlices.origin + (laneSlices.begin[at] as number) * laneSlices.unit;
+      const begin = laneSlices.originPs + (laneSlices.begin[at] as number) * laneSlices.psPerUnit;
       if (begin < scene.view.begin || begin > scene.view.end) continue;
-      const end = begin + (laneSlices.width[at] as number) * laneSlices.unit;
+      const end = begin + (laneSlices.width[at] as number) * laneSlices.psPerUnit;
       engine.show({
         event: `${laneSlices.host}.${laneSlices.event[at]}`,
         lane: band.lane.key,
@@ -276,8 +276,8 @@ export function selectNeighbour(engine: Engine, step: 1 | -1): void {
   const number = Number(details.event.split(".")[1]);
   const at = laneSlices.event.subarray(first, last).indexOf(number) + first + step;
   if (at < first || at >= last) return;
-  const begin = laneSlices.origin + (laneSlices.begin[at] as number) * laneSlices.unit;
-  const end = begin + (laneSlices.width[at] as number) * laneSlices.unit;
+  const begin = laneSlices.originPs + (laneSlices.begin[at] as number) * laneSlices.psPerUnit;
+  const end = begin + (laneSlices.width[at] as number) * laneSlices.psPerUnit;
   const { lane, row } = details;
   engine.show({ event: `${laneSlices.host}.${laneSlices.event[at]}`, lane, row, name: "", begin, end });
 }

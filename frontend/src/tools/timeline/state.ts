@@ -3,7 +3,15 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Arrow, Baseline, EventDetails, HostSteps, Statistics } from "../../api/timeline";
 import type { WeighedCalls } from "../../base/calltree";
-import { type Box, type Colouring, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
+import {
+  type Box,
+  type BoxTab,
+  type Colouring,
+  DEFAULT_VIEW,
+  type Mark,
+  type Mode,
+  type TimelineView,
+} from "../../base/timecodec";
 import type { Viewport } from "../../canvas/viewport";
 
 /** Events that a search found, by begin or the longest first; times in ps. */
@@ -61,7 +69,7 @@ export interface TimelineState {
   readonly go: Signal<boolean>;
   readonly details: Signal<EventDetails | null>;
   readonly area: Signal<Box | null>;
-  readonly tab: Signal<Tab>;
+  readonly tab: Signal<BoxTab>;
   readonly weight: Signal<string>;
   readonly calls: Signal<WeighedCalls | null>;
   /** The baseline that is shown below the session's lanes. */
@@ -76,10 +84,10 @@ export interface TimelineState {
   readonly problem: Signal<unknown>;
 }
 
-export function createState(place: Place): TimelineState {
+export function createState(place: TimelineView): TimelineState {
   return {
     view: signal(place.window && { begin: place.window[0], end: place.window[1] }),
-    scroll: signal(place.scroll),
+    scroll: signal(place.scrollPx),
     mode: signal(place.mode),
     pins: signal(place.pins),
     folds: signal(new Set(place.folds)),
@@ -90,7 +98,7 @@ export function createState(place: Place): TimelineState {
     longest: signal(place.longest),
     listed: signal(place.listed),
     lanes: signal(place.lanes),
-    least: signal(place.least),
+    least: signal(place.leastPs),
     colouring: signal(place.colouring),
     arrowKinds: signal(place.arrows),
     event: signal(place.event),
@@ -112,13 +120,13 @@ export function createState(place: Place): TimelineState {
 }
 
 /** The place in the URL for a state; it has no window where the whole capture is shown. */
-export function placeOf(state: TimelineState, whole: Viewport): Place {
+export function placeOf(state: TimelineState, whole: Viewport): TimelineView {
   const view = state.view.value;
   const moved = view && (view.begin !== whole.begin || view.end !== whole.end);
   return {
-    ...NOWHERE,
+    ...DEFAULT_VIEW,
     window: moved ? [view.begin, view.end] : null,
-    scroll: state.scroll.value,
+    scrollPx: state.scroll.value,
     event: state.event.value,
     mode: state.mode.value,
     pins: state.pins.value,
@@ -130,7 +138,7 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
     longest: state.longest.value,
     listed: state.listed.value,
     lanes: state.lanes.value,
-    least: state.least.value,
+    leastPs: state.least.value,
     colouring: state.colouring.value,
     arrows: state.arrowKinds.value,
     box: state.area.value,
@@ -140,10 +148,10 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
 }
 
 /** Sets the state to a place that a link or going back leads to. */
-export function applyPlace(state: TimelineState, place: Place): void {
+export function applyPlace(state: TimelineState, place: TimelineView): void {
   batch(() => {
     state.view.value = place.window && { begin: place.window[0], end: place.window[1] };
-    state.scroll.value = place.scroll;
+    state.scroll.value = place.scrollPx;
     state.event.value = place.event;
     state.go.value = place.go;
     state.mode.value = place.mode;
@@ -156,7 +164,7 @@ export function applyPlace(state: TimelineState, place: Place): void {
     state.longest.value = place.longest;
     state.listed.value = place.listed;
     state.lanes.value = place.lanes;
-    state.least.value = place.least;
+    state.least.value = place.leastPs;
     state.colouring.value = place.colouring;
     state.arrowKinds.value = place.arrows;
     state.area.value = place.box;

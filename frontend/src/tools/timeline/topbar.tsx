@@ -2,7 +2,7 @@
 
 import { batch, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { clocksOf, type Lanes } from "../../api/timeline";
+import { clockChoice, type Lanes } from "../../api/timeline";
 import { count, time } from "../../base/format";
 import { t } from "../../base/messages";
 import { CATEGORIES } from "../../base/states";
@@ -224,10 +224,10 @@ function Export({ scene }: { scene: Scene }) {
         const { begin, end } = scene.view;
         return (
           <div class="items">
-            <a href={scene.api.download()} download="trace.json" onClick={close}>
+            <a href={scene.api.traceFile()} download="trace.json" onClick={close}>
               {t("Whole trace")} <span class="quiet">(.json)</span>
             </a>
-            <a href={scene.api.download(begin, end)} download="trace.json" onClick={close}>
+            <a href={scene.api.traceFile(begin, end)} download="trace.json" onClick={close}>
               {t("Visible part")} <span class="quiet">(.json)</span>
             </a>
           </div>
@@ -308,7 +308,7 @@ function AlignedClocks({ store, clocks }: { store: Store; clocks: NonNullable<La
     <label class="param tl-check" data-tip={tip}>
       <input
         type="checkbox"
-        checked={clocksOf(store.view.value.options) === ""}
+        checked={clockChoice(store.view.value.options) === ""}
         onChange={(event) => choose(event.currentTarget.checked)}
       />{" "}
       {t("Align clocks, ± {error}", { error })}
@@ -339,7 +339,7 @@ interface TopBarProps {
 export function TopBar({ scene, store, actions }: TopBarProps) {
   const { settings } = store;
   const { clocks } = scene.lanes.value;
-  const isAligned = clocks !== null && clocksOf(store.view.value.options) === "";
+  const isAligned = clocks !== null && clockChoice(store.view.value.options) === "";
   const { least, arrowKinds, colouring } = scene.state;
   const set = [least.value > 0, arrowKinds.value.length > 0, colouring.value !== "kind"].filter(Boolean).length;
   return (

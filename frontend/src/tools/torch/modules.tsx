@@ -4,9 +4,9 @@ import { useMemo } from "preact/hooks";
 import { count, percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { deltaOf, signOf } from "../../view/delta";
-import { MATCHES } from "../../view/matches";
-import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
+import { deltaClass, deltaMs } from "../../view/delta";
+import { MATCH_LABELS } from "../../view/matches";
+import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";
 const SHARE = t("Share");
@@ -130,24 +130,36 @@ interface ModuleRowProps {
   readonly choose: () => void;
 }
 
-function ModuleRow({ modules, row, place, delta, hasBackward, times, open, turn, choose }: ModuleRowProps) {
+function ModuleRow({
+  modules,
+  row,
+  place,
+  delta,
+  hasBackward,
+  times,
+  open: isOpen,
+  turn: toggle,
+  choose,
+}: ModuleRowProps) {
   const path = modules.text(row, "module");
   const name = path.split("/").at(-1) ?? path;
   const match = modules.text(row, "match");
   const timeOf = (id: string) => (modules.number(row, id) === null ? "" : time(modules.length(row, id), "us"));
   const share = modules.length(row, "share");
-  const ms = deltaOf(modules, row, delta);
+  const ms = deltaMs(modules, row, delta);
   return (
     <tr class={match === "gone" ? "gone" : undefined}>
-      <td style={{ paddingLeft: indentOf(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
-        <Twig {...{ name, open, turn }} />
+      <td style={{ paddingLeft: rowIndent(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
+        <OpenButton {...{ name, isOpen, toggle }} />
         <button type="button" class="row-act" onClick={choose}>
           {name}
         </button>
-        {match && <small class="quiet"> {MATCHES[match] ?? match}</small>}
+        {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
       </td>
       <td class="number">{timeOf(`${place}_total_us`)}</td>
-      {ms !== undefined && <td class={`number ${signOf(ms)}`}>{ms !== null && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>}
+      {ms !== undefined && (
+        <td class={`number ${deltaClass(ms)}`}>{ms !== null && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>
+      )}
       {hasBackward && <td class="number">{timeOf(`backward_${place}_us`)}</td>}
       <td class="share">
         {share > 0 && (

@@ -4,7 +4,7 @@ import { largest } from "../../base/extent";
 import { inMilliseconds, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { tickLabel, ticks } from "../../canvas/ticks";
+import { axisTicks, tickLabel } from "../../canvas/ticks";
 
 const PS = inMilliseconds("ps");
 const HEIGHT = 220;
@@ -27,20 +27,20 @@ export function History({ table, shown, link }: HistoryProps) {
   const wide = 100 / Math.max(1, rows.length);
   const x = (place: number) => (place + 0.5) * wide;
   const y = (ps: number) => HEIGHT - EDGE - (ps / top) * (HEIGHT - 2 * EDGE);
-  const { times, step } = ticks({ begin: 0, end: top }, HEIGHT - 2 * EDGE, LEAST);
+  const { timesPs, stepPs } = axisTicks({ begin: 0, end: top }, HEIGHT - 2 * EDGE, LEAST);
   const ends = [rows[0], rows.at(-1)].map((row) => (row ? table.text(row, "began") : ""));
   return (
     <figure class="history">
       <ol class="quiet" aria-hidden="true">
-        {times.map((at) => (
+        {timesPs.map((at) => (
           <li key={at} style={{ top: `${y(at)}px` }}>
-            {tickLabel(at, step)}
+            {tickLabel(at, stepPs)}
           </li>
         ))}
       </ol>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold what SVG draws. */}
       <svg height={HEIGHT} role="group" aria-label={t("Step times of {count} sessions", { count: rows.length })}>
-        {times.map((at) => (
+        {timesPs.map((at) => (
           <line key={at} class="axis" x2="100%" y1={y(at)} y2={y(at)} />
         ))}
         {rows.map((row, place) => (

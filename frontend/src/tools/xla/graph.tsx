@@ -2,10 +2,10 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { memory, percent, time } from "../../base/format";
-import { listed, t } from "../../base/messages";
+import { joinNames, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { beginning } from "../../base/text";
-import { onEnter, PanZoom } from "../../view/panzoom";
+import { cutEnd } from "../../base/text";
+import { buttonKeyHandler, PanZoom } from "../../view/panzoom";
 import type { Drawing, Point, Sketch } from "./arrange";
 import { arranging } from "./arranging";
 
@@ -127,7 +127,7 @@ function Opened({ name, box, close }: { name: string; box: Sized; close: () => v
         tabindex={0}
         aria-label={t("Close: {name}", { name })}
         onClick={close}
-        onKeyDown={onEnter(close)}
+        onKeyDown={buttonKeyHandler(close)}
       >
         <text x="8" y="14">
           ▾ {name}
@@ -158,7 +158,7 @@ function curve(points: readonly Point[]): string {
 function Way({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
   const d = curve(points);
   const operand = edges.number(row, "operand");
-  const value = listed([edges.text(row, "shape"), memory(edges.length(row, "bytes"))]);
+  const value = joinNames([edges.text(row, "shape"), memory(edges.length(row, "bytes"))]);
   const tip = operand === null ? value : t("operand {number}: {value}", { number: operand, value });
   return (
     <g class="arrow">
@@ -178,8 +178,8 @@ interface BoxProps extends Acts {
 
 function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps) {
   const name = nodes.text(row, "name");
-  const lines = linesOf(nodes, row).map((line) => beginning(line, LETTERS));
-  const title = beginning(name, LETTERS);
+  const lines = linesOf(nodes, row).map((line) => cutEnd(line, LETTERS));
+  const title = cutEnd(name, LETTERS);
   const main = index === 0 ? " main" : "";
   const chosen = index === selected ? " selected" : "";
   const opens = nodes.cell(row, "opens") === true;
@@ -201,7 +201,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
         data-tip={[name, nodes.text(row, "shape"), nodes.text(row, "op_name"), nodes.text(row, "source")].join("\n")}
         onClick={() => select(index)}
         onDblClick={() => show(index)}
-        onKeyDown={onEnter(() => select(index))}
+        onKeyDown={buttonKeyHandler(() => select(index))}
       >
         <rect width={box.width} height={box.height} rx="3" />
         <rect class="taken" y={box.height - 4} height="4" width={box.width * nodes.length(row, "share")} />
@@ -229,7 +229,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
           data-tip={t("Show what is inside")}
           transform={`translate(${box.width - 22} 4)`}
           onClick={() => turn(index)}
-          onKeyDown={onEnter(() => turn(index))}
+          onKeyDown={buttonKeyHandler(() => turn(index))}
         >
           <rect width="18" height="18" rx="3" />
           <text x="9" y="13">
@@ -267,7 +267,7 @@ function More({ count, y, says, go }: MoreProps) {
       aria-label={says}
       data-tip={t("{neighbours}; click to see them", { neighbours: says })}
       onClick={go}
-      onKeyDown={onEnter(go)}
+      onKeyDown={buttonKeyHandler(go)}
     >
       <text x={WIDTH - 6} y={y}>
         {t("+{count} more", { count })}

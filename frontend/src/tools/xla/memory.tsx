@@ -3,8 +3,8 @@
 import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { memory, memoryScale, timeScale } from "../../base/format";
-import { colourOf } from "../../base/hue";
-import { sentences, t } from "../../base/messages";
+import { nameColour } from "../../base/hue";
+import { joinSentences, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { Chart } from "../../view/chart";
 import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
@@ -33,7 +33,7 @@ export function Curve({ headline, curve, peak, shown, timed, choose }: CurveProp
   };
   return (
     <Chart
-      label={sentences(t("Memory over the program's schedule."), headline)}
+      label={joinSentences(t("Memory over the program's schedule."), headline)}
       height={240}
       build={build}
       onColumn={pick}
@@ -133,7 +133,7 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
             width={Math.max(end - begin, 0.2)}
             y={TALL - (offset / top) * TALL - height}
             height={height}
-            fill={colourOf(blocks.text(row, "name"), dark)}
+            fill={nameColour(blocks.text(row, "name"), dark)}
             data-tip={t("{name}: {size}, positions {begin} to {end}", {
               name: blocks.text(row, "name"),
               size: memory(size),

@@ -1,6 +1,6 @@
 /** XLA's ops as a grid: the same on every page that lists them. */
 
-import { sentences, t } from "../../base/messages";
+import { joinSentences, t } from "../../base/messages";
 import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
@@ -44,7 +44,7 @@ export function OpsGrid({ page }: { page: PageProps }) {
   return (
     <Section
       title={ops.label}
-      doc={sentences(
+      doc={joinSentences(
         ops.doc,
         t("Click a row for its figures, its events, graph and memory; more columns are under Columns."),
       )}

@@ -2,7 +2,7 @@
 
 import { largest, smallest } from "../../base/extent";
 import { time } from "../../base/format";
-import { colourOf } from "../../base/hue";
+import { nameColour } from "../../base/hue";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
@@ -40,7 +40,7 @@ function describe(ops: Table, row: Row, palette: Palette): string {
     const value = ops.number(row, id);
     return value === null ? t("unknown") : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   };
-  const colour = colourOf(ops.text(row, "category"), palette.dark);
+  const colour = nameColour(ops.text(row, "category"), palette.dark);
   const lines = [
     [ops.text(row, "category"), time(ops.length(row, "self_us"), "us")],
     ["GFLOP/s", figure("gflop_per_s")],
@@ -90,7 +90,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
       ...categories.map((category) => ({
         name: category,
         type: "scatter" as const,
-        itemStyle: { color: colourOf(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
+        itemStyle: { color: nameColour(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
         tooltip: { formatter: (item: { value: readonly unknown[] }) => describe(ops, item.value[2] as Row, palette) },
         data: ops.rows
           .filter((row) => ops.text(row, "category") === category)

@@ -6,9 +6,9 @@ import { percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
-import { deltaOf, signOf } from "../../view/delta";
-import { MATCHES } from "../../view/matches";
-import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
+import { deltaClass, deltaMs } from "../../view/delta";
+import { MATCH_LABELS } from "../../view/matches";
+import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
 import { useOpDialog } from "../card/opcard";
 
 /** Heads of columns of texts. */
@@ -104,7 +104,7 @@ interface TreeRowProps {
   readonly show: () => void;
 }
 
-function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps) {
+function TreeRow({ nodes, row, whole, longest, open: isOpen, turn: toggle, show }: TreeRowProps) {
   const [name, kind, match] = ["name", "kind", "match"].map((id) => nodes.text(row, id)) as [string, string, string];
   const known = (id: string, show: (value: number) => string) => {
     const value = nodes.number(row, id);
@@ -114,8 +114,8 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
-      <td style={{ paddingLeft: indentOf(nodes.length(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
-        <Twig {...{ name, open, turn }} />
+      <td style={{ paddingLeft: rowIndent(nodes.length(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
+        <OpenButton {...{ name, isOpen, toggle }} />
         {kind === "op" && match !== "gone" ? (
           <button type="button" class="row-act" onClick={show}>
             {name}
@@ -123,7 +123,7 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
         ) : (
           name
         )}
-        {match && <small class="quiet"> {MATCHES[match] ?? match}</small>}
+        {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
       </td>
       <td class="number">{known("self_us", (value) => time(value, "us"))}</td>
       {nodes.has("delta_self_us") && <Change nodes={nodes} row={row} />}
@@ -146,8 +146,8 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
 
 /** From the baseline's, per step. */
 function Change({ nodes, row }: { nodes: Table; row: Row }) {
-  const ms = deltaOf(nodes, row, "self_us");
-  return <td class={`number ${signOf(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>;
+  const ms = deltaMs(nodes, row, "self_us");
+  return <td class={`number ${deltaClass(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>;
 }
 
 /** Time at best, wasted time and time of which nothing is known, together as long as the row's share asks for. */
