@@ -7,16 +7,16 @@ import { t } from "../base/messages";
 import { ProblemLine } from "../view/problems";
 
 /** That there is no capture is what the page says anyway. */
-const SAID: ReadonlySet<string> = new Set(["no_captures", "near_miss"]);
+const ON_PAGE_ALREADY: ReadonlySet<string> = new Set(["no_captures", "near_miss"]);
 
-export function Checks() {
+export function DoctorFindings() {
   const [findings, setFindings] = useState<readonly Problem[]>([]);
   useEffect(() => {
     captureApi.doctor().then(setFindings, () => {
       // The rest of the page says what to do without them.
     });
   }, []);
-  const shown = findings.filter((finding) => finding.severity !== "info" && !SAID.has(finding.code));
+  const shown = findings.filter((finding) => finding.severity !== "info" && !ON_PAGE_ALREADY.has(finding.code));
   if (!shown.length) return null;
   return (
     <>

@@ -8,15 +8,15 @@ import type { Store } from "../state/store";
 import { Code } from "../view/rich";
 import { withElements } from "../view/slots";
 import { GoLink } from "../view/verdict";
-import { Checks } from "./checks";
-import { Hangs } from "./hangs";
+import { DoctorFindings } from "./checks";
+import { HangLinks } from "./hangs";
 
-function findings({ event_files, captures, near_misses }: SessionList["found"]): string {
-  const close = near_misses.length;
+function foundText({ event_files, captures, near_misses }: SessionList["found"]): string {
+  const nearMissCount = near_misses.length;
   return joinNames([
     t("{count, plural, one {# capture} other {# captures}} (*.xplane.pb)", { count: captures }),
     t("{count, plural, one {# event file} other {# event files}}", { count: event_files }),
-    ...(close ? [t("{count, plural, one {# near miss} other {# near misses}}", { count: close })] : []),
+    ...(nearMissCount ? [t("{count, plural, one {# near miss} other {# near misses}}", { count: nearMissCount })] : []),
   ]);
 }
 
@@ -36,7 +36,7 @@ export function NoSessions({ list }: { list: SessionList }) {
         </div>
         <div class="figure">
           <dt>{t("Found")}</dt>
-          <dd>{findings(list.found)}</dd>
+          <dd>{foundText(list.found)}</dd>
         </div>
       </dl>
       {list.found.near_misses.length > 0 && (
@@ -51,8 +51,8 @@ export function NoSessions({ list }: { list: SessionList }) {
           </ul>
         </>
       )}
-      <Hangs list={list} />
-      <Checks />
+      <HangLinks list={list} />
+      <DoctorFindings />
       <h3>{t("How to capture")}</h3>
       <div class="recipes">
         {recipes(list.logdir).map(([title, text]) => (
@@ -71,7 +71,7 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
   const names = list.sessions.map((entry) => entry.run);
   const newest = names[0];
   const link = (run: string) => ({ label: run, href: store.href({ run }), go: () => store.go({ run }) });
-  const near = similarNames(wanted, names);
+  const similarRuns = similarNames(wanted, names);
   return (
     <section class="state warning" role="status">
       <h2>{t("No such session")}</h2>
@@ -83,11 +83,11 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
           { run: <code>{wanted}</code>, folder: <code>{list.logdir}</code> },
         )}
       </p>
-      {near.length > 0 && (
+      {similarRuns.length > 0 && (
         <>
           <h3>{t("Similar names")}</h3>
           <ul>
-            {near.map((run) => (
+            {similarRuns.map((run) => (
               <li key={run}>
                 <GoLink {...link(run)} />
               </li>

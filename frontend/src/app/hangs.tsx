@@ -4,7 +4,7 @@ import { isReport, routeAddress } from "../api/client";
 import type { SessionList } from "../api/types";
 import { t } from "../base/messages";
 
-export function Hangs({ list }: { list: SessionList }) {
+export function HangLinks({ list }: { list: SessionList }) {
   const { dumps } = list.found;
   if (!dumps.length || isReport()) return null;
   return (

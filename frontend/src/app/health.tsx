@@ -6,7 +6,7 @@ import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
 import { Findings, worstFirst } from "../view/problems";
 
-export function Health({ store }: { store: Store }) {
+export function HealthMenu({ store }: { store: Store }) {
   const problems = store.details.state.value.value?.problems ?? [];
   const first = worstFirst(problems)[0];
   if (!first) return null;

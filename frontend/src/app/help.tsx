@@ -5,9 +5,9 @@ import { type KeyHelp, shownPageKeys } from "../state/pagekeys";
 import { groupsOf } from "../state/pages";
 import type { Store } from "../state/store";
 import { Dialog } from "../view/dialog";
-import { assignKeys } from "./keys";
+import { groupLetters } from "./keys";
 
-const KEYS: KeyHelp = [
+const FRAME_KEYS: KeyHelp = [
   ["s", t("choose a session")],
   ["/", t("filter the rows of the page")],
   [t("g, then a letter"), t("open a group of pages; then a digit opens a page")],
@@ -33,9 +33,9 @@ function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
   );
 }
 
-export function Help({ store, close }: { store: Store; close: () => void }) {
+export function HelpDialog({ store, close }: { store: Store; close: () => void }) {
   const groups = groupsOf(store.tools.state.value.value ?? []);
-  const letters = assignKeys(groups.map(({ id }) => id));
+  const letters = groupLetters(groups.map(({ id }) => id));
   const pages = groups.flatMap((group, at) =>
     group.pages.map((page, place) => ({
       page,
@@ -45,7 +45,7 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
   return (
     <Dialog title={t("Help")} class="help" close={close}>
       {shownPageKeys.value.length > 0 && <Keys title={t("Keys of this page")} keys={shownPageKeys.value} />}
-      <Keys title={t("Keys")} keys={KEYS} />
+      <Keys title={t("Keys")} keys={FRAME_KEYS} />
       <h3>{t("Pages")}</h3>
       <dl>
         {pages.map(({ page, keys }) => (

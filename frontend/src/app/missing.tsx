@@ -6,7 +6,7 @@ import { missingByReason } from "../state/pages";
 import type { Store } from "../state/store";
 import { ProblemPage } from "../view/problems";
 
-function Lacking({ pages }: { pages: readonly ToolEntry[] }) {
+function ReasonRow({ pages }: { pages: readonly ToolEntry[] }) {
   const problem = pages[0]?.unavailable;
   if (!problem) return null;
   return (
@@ -25,19 +25,19 @@ function Lacking({ pages }: { pages: readonly ToolEntry[] }) {
 }
 
 /** `asked` is the page that the reader wanted to see, if any. */
-export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | undefined }) {
+export function MissingPages({ store, wanted }: { store: Store; wanted?: ToolEntry | undefined }) {
   const tools = store.tools.state.value.value ?? [];
-  const all = missingByReason(tools);
-  const rest = all.filter((pages) => !asked || !pages.includes(asked));
-  const count = rest.flat().length;
+  const groups = missingByReason(tools);
+  const otherGroups = groups.filter((pages) => !wanted || !pages.includes(wanted));
+  const count = otherGroups.flat().length;
   return (
     <>
-      {asked?.unavailable && <ProblemPage problem={asked.unavailable} />}
-      {rest.length > 0 && (
+      {wanted?.unavailable && <ProblemPage problem={wanted.unavailable} />}
+      {otherGroups.length > 0 && (
         <section class="section missing">
           <header>
             <h2>
-              {asked
+              {wanted
                 ? t(
                     "{count, plural, one {# more page has} other {# more pages have}} nothing to show for this capture",
                     {
@@ -58,14 +58,14 @@ export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | un
               </tr>
             </thead>
             <tbody>
-              {rest.map((pages) => (
-                <Lacking key={pages[0]?.name} pages={pages} />
+              {otherGroups.map((pages) => (
+                <ReasonRow key={pages[0]?.name} pages={pages} />
               ))}
             </tbody>
           </table>
         </section>
       )}
-      {!asked && all.length === 0 && <p class="nothing">{t("This capture fills every page.")}</p>}
+      {!wanted && groups.length === 0 && <p class="nothing">{t("This capture fills every page.")}</p>}
     </>
   );
 }

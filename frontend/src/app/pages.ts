@@ -7,31 +7,31 @@ import type { ToolEntry } from "../api/types";
 import type { Answer } from "../base/table";
 import type { Page, PageProps } from "../tools/page";
 
-const FILES = import.meta.glob<{ default: Page }>("../tools/*.tsx");
+const PAGE_MODULES = import.meta.glob<{ default: Page }>("../tools/*.tsx");
 
 /** Default export of a module that another distribution brings: draws the answer into an empty element. */
 type Draw = (element: HTMLElement, answer: Answer) => void;
 
-function drawn(draw: Draw): Page {
+function pageDrawnBy(draw: Draw): Page {
   return function Drawn({ answer }: PageProps) {
-    const place = useRef<HTMLDivElement>(null);
+    const container = useRef<HTMLDivElement>(null);
     useEffect(() => {
-      const element = place.current;
+      const element = container.current;
       element?.replaceChildren();
       if (element) draw(element, answer);
     }, [answer]);
-    return h("div", { ref: place });
+    return h("div", { ref: container });
   };
 }
 
 export async function loadPage(tool: ToolEntry): Promise<Page> {
-  const load = FILES[`../tools/${tool.name}.tsx`];
+  const load = PAGE_MODULES[`../tools/${tool.name}.tsx`];
   if (load) return (await load()).default;
   if (tool.page) {
     const module: { default: Draw } = await import(/* @vite-ignore */ moduleAddress(tool.page));
-    return drawn(module.default);
+    return pageDrawnBy(module.default);
   }
-  const generic = FILES["../tools/generic.tsx"];
+  const generic = PAGE_MODULES["../tools/generic.tsx"];
   if (!generic) throw new Error("The generic page is missing from the build.");
   return (await generic()).default;
 }

@@ -6,7 +6,7 @@ import { isBaseline, type Store } from "../state/store";
 import { Menu } from "../view/menu";
 
 /** What options are called; of those of other distributions' tools the name says it. */
-const LABELS: Readonly<Record<string, string>> = {
+const OPTION_LABELS: Readonly<Record<string, string>> = {
   steps: t("Steps to average"),
   step_event: t("Events that are steps"),
   group_by: t("Grouping"),
@@ -35,17 +35,17 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 function labelOf(name: string): string {
-  return LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+  return OPTION_LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 
 /** Values that the answer lists for an option, without those that it lists twice. */
-function candidates(store: Store, { candidates }: Param): string[] {
+function candidateValues(store: Store, { candidates }: Param): string[] {
   const [name = "", column = ""] = candidates.split(".");
   const table = store.answer.state.value.value?.table(name);
   return table?.has(column) ? [...new Set(table.rows.map((row) => table.text(row, column)))] : [];
 }
 
-function Field({ store, param }: { store: Store; param: Param }) {
+function OptionField({ store, param }: { store: Store; param: Param }) {
   const value = store.view.value.options[param.name] ?? param.default;
   const set = (text: string) => {
     const chosen = text === param.default ? "" : text;
@@ -73,7 +73,7 @@ function Field({ store, param }: { store: Store; param: Param }) {
             onChange={(event) => set(event.currentTarget.value.trim())}
           />
           <datalist id={`${id}-candidates`}>
-            {candidates(store, param).map((candidate) => (
+            {candidateValues(store, param).map((candidate) => (
               <option key={candidate} value={candidate} />
             ))}
           </datalist>
@@ -84,21 +84,21 @@ function Field({ store, param }: { store: Store; param: Param }) {
   );
 }
 
-export function Params({ store }: { store: Store }) {
+export function OptionsMenu({ store }: { store: Store }) {
   const tool = store.tool.value;
   // Options of streamed data are for scripts: the page shows what it moves to.
   if (!tool || tool.unavailable || tool.streamed) return null;
   // The baseline is chosen in the bar.
   const params = tool.params.filter((param) => !isBaseline(param));
   if (!params.length) return null;
-  const set = params.filter((param) => store.view.value.options[param.name]).length;
+  const setCount = params.filter((param) => store.view.value.options[param.name]).length;
   return (
     <Menu
-      label={set ? t("Options ({set})", { set }) : t("Options")}
+      label={setCount ? t("Options ({set})", { set: setCount }) : t("Options")}
       tip={t("Options: {page}", { page: tool.title })}
       align="right"
     >
-      {() => params.map((param) => <Field key={param.name} store={store} param={param} />)}
+      {() => params.map((param) => <OptionField key={param.name} store={store} param={param} />)}
     </Menu>
   );
 }

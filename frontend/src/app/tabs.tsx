@@ -4,7 +4,7 @@ import type { ToolEntry } from "../api/types";
 import { joinNames, t } from "../base/messages";
 import { groupsOf, MISSING_PAGES, missingByReason, type PageGroup } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
-import { assignKeys } from "./keys";
+import { groupLetters } from "./keys";
 
 interface TabProps {
   readonly store: Store;
@@ -36,22 +36,22 @@ function Tab({ store, tool, label, tip, current, quiet }: TabProps) {
   );
 }
 
-function question(tool: ToolEntry): string {
+function questionOf(tool: ToolEntry): string {
   return tool.doc.split("\n")[0] ?? "";
 }
 
 function GroupTab({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
   const { id, title, pages, first } = group;
-  const several = pages.length > 1;
-  const about = several ? joinNames(pages.map((page) => page.title)) : question(first);
+  const hasSeveralPages = pages.length > 1;
+  const about = hasSeveralPages ? joinNames(pages.map((page) => page.title)) : questionOf(first);
   const shown = store.tool.value?.group === id;
-  const current = several ? "true" : "page";
+  const current = hasSeveralPages ? "true" : "page";
   const tip = letter ? `${about}\n${t("Keys: {keys}", { keys: `g ${letter}` })}` : about;
   return <Tab store={store} tool={first.name} label={title} tip={tip} current={shown ? current : undefined} />;
 }
 
 /** The second row: the pages of the shown group, where there are several. */
-function Pages({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
+function GroupPageTabs({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
   return (
     <nav class="tabs pages" aria-label={group.title}>
       {group.pages.map((page, place) => (
@@ -60,7 +60,7 @@ function Pages({ store, group, letter }: { store: Store; group: PageGroup; lette
           store={store}
           tool={page.name}
           label={page.title}
-          tip={`${question(page)}\n${t("Keys: {keys}", { keys: `g ${letter} ${place + 1}` })}`}
+          tip={`${questionOf(page)}\n${t("Keys: {keys}", { keys: `g ${letter} ${place + 1}` })}`}
           current={page === store.tool.value ? "page" : undefined}
         />
       ))}
@@ -68,12 +68,12 @@ function Pages({ store, group, letter }: { store: Store; group: PageGroup; lette
   );
 }
 
-export function Tabs({ store }: { store: Store }) {
+export function GroupTabs({ store }: { store: Store }) {
   const tools = store.tools.state.value.value ?? [];
   const groups = groupsOf(tools);
-  const letters = assignKeys(groups.map(({ id }) => id));
+  const letters = groupLetters(groups.map(({ id }) => id));
   const missing = missingByReason(tools).flat().length;
-  const away = store.view.value.tool === MISSING_PAGES;
+  const showsMissing = store.view.value.tool === MISSING_PAGES;
   return (
     <nav class="tabs" aria-label={t("Pages")}>
       {groups.map((group, place) => (
@@ -85,7 +85,7 @@ export function Tabs({ store }: { store: Store }) {
           tool={MISSING_PAGES}
           label={t("Not in this capture ({count})", { count: missing })}
           tip={t("Pages without data in this capture, and what to record for them")}
-          current={away ? "page" : undefined}
+          current={showsMissing ? "page" : undefined}
           quiet
         />
       )}
@@ -95,10 +95,12 @@ export function Tabs({ store }: { store: Store }) {
 
 export function PageTabs({ store }: { store: Store }) {
   const groups = groupsOf(store.tools.state.value.value ?? []);
-  const letters = assignKeys(groups.map(({ id }) => id));
+  const letters = groupLetters(groups.map(({ id }) => id));
   const place = groups.findIndex(({ id }) => id === store.tool.value?.group);
   const group = groups[place];
-  return group && group.pages.length > 1 ? <Pages store={store} group={group} letter={letters[place] ?? ""} /> : null;
+  return group && group.pages.length > 1 ? (
+    <GroupPageTabs store={store} group={group} letter={letters[place] ?? ""} />
+  ) : null;
 }
 
 export function HostSelect({ store }: { store: Store }) {

@@ -17,10 +17,10 @@ import { exportName, linkTo, type PageProps } from "./page";
 import { OpGraph } from "./xla/graph";
 import { svgFile } from "./xla/svgfile";
 
-const WIDEST = 5;
-const USUAL = "2";
-const ALL = "all";
-const NODES: Readonly<Record<string, ColumnSpec>> = {
+const MOST_HOPS = 5;
+const DEFAULT_HOPS = "2";
+const ALL_FUSIONS = "all";
+const NODE_SPECS: Readonly<Record<string, ColumnSpec>> = {
   inside: { hidden: true },
   more_operands: { hidden: true },
   more_users: { hidden: true },
@@ -38,31 +38,37 @@ const NODES: Readonly<Record<string, ColumnSpec>> = {
   share: { bar: true },
   opcode: { facet: true },
 };
-const FOUND: Readonly<Record<string, ColumnSpec>> = {
+const FOUND_SPECS: Readonly<Record<string, ColumnSpec>> = {
   program: { facet: true },
   opcode: { facet: true },
   program_id: { hidden: true },
 };
 
 /** Changes what the server is asked for; "" takes an option back. */
-function useAsk({ store }: PageProps) {
+function useToolOptions({ store }: PageProps) {
   const { options } = store.view.value;
   return [options, (change: Record<string, string>) => store.go({ options: { ...options, ...change } })] as const;
 }
 
-function Files({ page }: { page: PageProps }) {
+function SaveMenu({ page }: { page: PageProps }) {
   const { answer, session, store } = page;
   const { options, host } = store.view.value;
   const name = exportName(page, answer.text("node"));
-  const asked = {
+  const programQuery = {
     run: session.run,
     tag: "graph_viewer",
     host,
     module_name: answer.text("program_id"),
     node_name: answer.text("node"),
   };
-  const dot = { ...asked, type: "graph", format: "dot", graph_width: options.graph_width ?? USUAL, merge_fusion: "1" };
-  const svg = () => {
+  const dotQuery = {
+    ...programQuery,
+    type: "graph",
+    format: "dot",
+    graph_width: options.graph_width ?? DEFAULT_HOPS,
+    merge_fusion: "1",
+  };
+  const saveDrawing = () => {
     const drawn = document.querySelector<SVGSVGElement>(".graph-frame svg");
     if (drawn) saveFile(`${name}.svg`, "image/svg+xml", svgFile(drawn));
   };
@@ -74,7 +80,7 @@ function Files({ page }: { page: PageProps }) {
             <button
               type="button"
               onClick={() => {
-                svg();
+                saveDrawing();
                 close();
               }}
             >
@@ -82,12 +88,16 @@ function Files({ page }: { page: PageProps }) {
             </button>
           </li>
           <li>
-            <a href={routeAddress("data", dot)} download={`${name}.dot`} onClick={close}>
+            <a href={routeAddress("data", dotQuery)} download={`${name}.dot`} onClick={close}>
               {t("The graph for Graphviz")}
             </a>
           </li>
           <li>
-            <a href={routeAddress("data", { ...asked, type: "long_txt" })} download={`${name}.txt`} onClick={close}>
+            <a
+              href={routeAddress("data", { ...programQuery, type: "long_txt" })}
+              download={`${name}.txt`}
+              onClick={close}
+            >
               {t("The program as text")}
             </a>
           </li>
@@ -97,10 +107,10 @@ function Files({ page }: { page: PageProps }) {
   );
 }
 
-function Controls({ page }: { page: PageProps }) {
-  const [options, ask] = useAsk(page);
+function GraphControls({ page }: { page: PageProps }) {
+  const [options, ask] = useToolOptions(page);
   const programs = page.answer.table("programs");
-  const width = options.graph_width ?? USUAL;
+  const width = options.graph_width ?? DEFAULT_HOPS;
   return (
     <>
       <select
@@ -119,7 +129,7 @@ function Controls({ page }: { page: PageProps }) {
         <input
           type="range"
           min="1"
-          max={WIDEST}
+          max={MOST_HOPS}
           value={width}
           onChange={(event) => ask({ graph_width: event.currentTarget.value })}
         />{" "}
@@ -128,16 +138,16 @@ function Controls({ page }: { page: PageProps }) {
       <Switch
         label={t("Open fusions")}
         doc={t("Shows the instructions inside fusions.")}
-        on={options.open === ALL}
-        set={(on) => ask({ open: on ? ALL : "" })}
+        on={options.open === ALL_FUSIONS}
+        set={(on) => ask({ open: on ? ALL_FUSIONS : "" })}
       />
-      <Files page={page} />
+      <SaveMenu page={page} />
     </>
   );
 }
 
-function Path({ page }: { page: PageProps }) {
-  const [, ask] = useAsk(page);
+function EnclosingPath({ page }: { page: PageProps }) {
+  const [, ask] = useToolOptions(page);
   const { answer } = page;
   const path = answer.table("path");
   return (
@@ -161,8 +171,8 @@ function Path({ page }: { page: PageProps }) {
   );
 }
 
-function Search({ page }: { page: PageProps }) {
-  const [options, ask] = useAsk(page);
+function InstructionSearch({ page }: { page: PageProps }) {
+  const [options, ask] = useToolOptions(page);
   const found = page.answer.table("found");
   const words = options.find ?? "";
   const go = (row: Row) =>
@@ -182,31 +192,33 @@ function Search({ page }: { page: PageProps }) {
       }
     >
       {found.rows.length > 0 && (
-        <Grid table={found} specs={FOUND} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
+        <Grid table={found} specs={FOUND_SPECS} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
       )}
       {words && !found.rows.length && <p class="nothing">{t("No instruction contains all these words.")}</p>}
     </Section>
   );
 }
 
-function Around({ page }: { page: PageProps }) {
-  const [, ask] = useAsk(page);
-  const [chosen, choose] = useChoice("op");
+function Neighbourhood({ page }: { page: PageProps }) {
+  const [, ask] = useToolOptions(page);
+  const [selectedName, selectName] = useChoice("op");
   const { answer, store } = page;
   const [nodes, edges] = [answer.table("nodes"), answer.table("edges")];
   const names = nodes.rows.map((row) => nodes.text(row, "name"));
-  const selected = Math.max(names.indexOf(chosen), 0);
+  const selected = Math.max(names.indexOf(selectedName), 0);
   const row = nodes.rows[selected];
   const name = names[selected] ?? "";
-  const opened = nodes.rows
+  const openFusions = nodes.rows
     .filter((each) => nodes.cell(each, "opened") === true)
     .map((each) => nodes.text(each, "name"));
-  const turn = (place: number) => {
-    const turned = names[place] ?? "";
-    const next = opened.includes(turned) ? opened.filter((each) => each !== turned) : [...opened, turned];
+  const toggleFusion = (place: number) => {
+    const fusion = names[place] ?? "";
+    const next = openFusions.includes(fusion)
+      ? openFusions.filter((each) => each !== fusion)
+      : [...openFusions, fusion];
     ask({ open: next.join(",") });
   };
-  const show = (place: number) =>
+  const center = (place: number) =>
     ask({ node_name: names[place] ?? "", module_name: answer.text("program_id"), op: "" });
   const [shown, all] = [answer.number("shown") ?? 0, answer.number("instructions") ?? 0];
   return (
@@ -214,27 +226,30 @@ function Around({ page }: { page: PageProps }) {
       title={t("Around {name}", { name: answer.text("node") })}
       doc={t("Values flow from top to bottom. Click an instruction for its figures; double-click to center it.")}
       note={t("{shown} of {all} instructions", { shown, all })}
-      controls={<Controls page={page} />}
+      controls={<GraphControls page={page} />}
     >
-      <Path page={page} />
+      <EnclosingPath page={page} />
       <div class="op-graph">
         <OpGraph
           nodes={nodes}
           edges={edges}
           selected={selected}
-          select={(place) => choose(names[place] ?? "")}
-          show={show}
-          turn={turn}
+          select={(place) => selectName(names[place] ?? "")}
+          center={center}
+          toggleFusion={toggleFusion}
         />
         {row && (
           <aside>
             <h3>{name}</h3>
             {selected > 0 && (
-              <button type="button" class="button" onClick={() => show(selected)}>
+              <button type="button" class="button" onClick={() => center(selected)}>
                 {t("Center it")}
               </button>
             )}
-            <OpCard store={store} op={{ table: nodes, row, name, program: answer.text("program_id"), events: name }} />
+            <OpCard
+              store={store}
+              op={{ table: nodes, row, name, program: answer.text("program_id"), eventName: name }}
+            />
           </aside>
         )}
       </div>
@@ -251,13 +266,13 @@ export default function GraphViewerPage(props: PageProps) {
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
-      {nodes.rows.length > 0 && <Around page={props} />}
-      <Search page={props} />
+      {nodes.rows.length > 0 && <Neighbourhood page={props} />}
+      <InstructionSearch page={props} />
       {nodes.rows.length > 0 && (
         <Section title={nodes.label} doc={nodes.doc}>
           <Grid
             table={nodes}
-            specs={NODES}
+            specs={NODE_SPECS}
             hideEmpty
             name={exportName(props, "nodes")}
             id="nodes"

@@ -16,13 +16,13 @@ import { useOpDialog } from "./card/opcard";
 import { exportName, linkTo, type PageProps } from "./page";
 
 /** The columns that speak of tensor cores, in the vendor's word for them. */
-function ofCores(answer: Answer): Readonly<Record<string, ColumnSpec>> {
+function tensorCoreSpecs(answer: Answer): Readonly<Record<string, ColumnSpec>> {
   const word = answer.text("cores") || t("tensor cores");
-  const named = `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+  const capitalized = `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
   return {
     // "No" everywhere is an answer about them, not an empty column.
-    eligible: { facet: true, hidden: false, label: t("{cores} possible", { cores: named }) },
-    tensor_core: { facet: true, hidden: false, label: t("{cores} used", { cores: named }) },
+    eligible: { facet: true, hidden: false, label: t("{cores} possible", { cores: capitalized }) },
+    tensor_core: { facet: true, hidden: false, label: t("{cores} used", { cores: capitalized }) },
     tensor_core_share: { label: t("On {cores}", { cores: word }) },
   };
 }
@@ -45,7 +45,7 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   example: { hidden: true },
 };
 /** Of single kernels the name in the capture is beside the short one. */
-const KERNELS: Readonly<Record<string, ColumnSpec>> = { ...SPECS, kernel: { hidden: true } };
+const KERNEL_SPECS: Readonly<Record<string, ColumnSpec>> = { ...SPECS, kernel: { hidden: true } };
 
 /** What the address says, the table, and its name in the menu. */
 const GROUPINGS: readonly (readonly [string, string, string])[] = [
@@ -57,26 +57,30 @@ const GROUPINGS: readonly (readonly [string, string, string])[] = [
 
 function Kernels({ page }: { page: PageProps }) {
   const { store, answer } = page;
-  const [chosen, setBy] = useChoice("by");
-  const telling = GROUPINGS.find(([, table]) => table === answer.text("grouping"));
-  const [by, id] = GROUPINGS.find(([value]) => value === chosen) ?? telling ?? ["launch", "kernels"];
-  const shown = answer.table(id);
-  const specs = useMemo(() => ({ ...(id === "kernels" ? KERNELS : SPECS), ...ofCores(answer) }), [answer, id]);
-  const name = ["example", "kernel", "op"].find((column) => shown.has(column)) ?? "op";
+  const [groupChoice, setGroupChoice] = useChoice("by");
+  const answerGrouping = GROUPINGS.find(([, table]) => table === answer.text("grouping"));
+  const [by, id] = GROUPINGS.find(([value]) => value === groupChoice) ?? answerGrouping ?? ["launch", "kernels"];
+  const kernels = answer.table(id);
+  const specs = useMemo(
+    () => ({ ...(id === "kernels" ? KERNEL_SPECS : SPECS), ...tensorCoreSpecs(answer) }),
+    [answer, id],
+  );
+  const nameColumn = ["example", "kernel", "op"].find((column) => kernels.has(column)) ?? "op";
   const [open, dialog] = useOpDialog(store);
   const openCard = (row: Row) => {
-    const events = shown.text(row, name);
-    const title = shown.text(row, "instruction") || shown.text(row, "short") || shown.text(row, "kernel") || events;
-    const op = { table: shown, row, name: title, program: shown.text(row, "program_id"), events };
+    const events = kernels.text(row, nameColumn);
+    const title =
+      kernels.text(row, "instruction") || kernels.text(row, "short") || kernels.text(row, "kernel") || events;
+    const op = { table: kernels, row, name: title, program: kernels.text(row, "program_id"), eventName: events };
     return id === "by_scope" || !events ? undefined : { go: () => open(op) };
   };
   return (
     <Section
       title={t("Kernels")}
-      doc={shown.doc}
+      doc={kernels.doc}
       note={t("click a row for its source line, its launch and its figures")}
       controls={
-        <select aria-label={t("Grouping")} value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+        <select aria-label={t("Grouping")} value={by} onChange={(event) => setGroupChoice(event.currentTarget.value)}>
           {GROUPINGS.map(([value, , label]) => (
             <option key={value} value={value}>
               {label}
@@ -85,13 +89,13 @@ function Kernels({ page }: { page: PageProps }) {
         </select>
       }
     >
-      <Grid key={id} table={shown} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={openCard} />
+      <Grid key={id} table={kernels} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={openCard} />
       {dialog}
     </Section>
   );
 }
 
-const OF_DEVICES = { host: { hidden: true }, event: { hidden: true } } as const;
+const DEVICE_SPECS = { host: { hidden: true }, event: { hidden: true } } as const;
 
 function Copies({ page }: { page: PageProps }) {
   const copies = page.answer.table("copies");
@@ -100,11 +104,18 @@ function Copies({ page }: { page: PageProps }) {
   const openCard = (row: Row) => {
     const event = { host: copies.text(row, "host"), event: copies.length(row, "event") };
     const name = copies.text(row, "kind") || copies.label;
-    return { go: () => open({ table: copies, row, name, program: "", events: "", event }) };
+    return { go: () => open({ table: copies, row, name, program: "", eventName: "", event }) };
   };
   return (
     <Section title={copies.label} doc={copies.doc} note={t("click a row for its longest copy")}>
-      <Grid table={copies} specs={OF_DEVICES} hideEmpty name={exportName(page, "copies")} id="copies" link={openCard} />
+      <Grid
+        table={copies}
+        specs={DEVICE_SPECS}
+        hideEmpty
+        name={exportName(page, "copies")}
+        id="copies"
+        link={openCard}
+      />
       {dialog}
     </Section>
   );
@@ -117,7 +128,7 @@ function Devices({ page }: { page: PageProps }) {
     <Section title={devices.label} doc={devices.doc}>
       <Grid
         table={devices}
-        specs={OF_DEVICES}
+        specs={DEVICE_SPECS}
         hideEmpty
         name={exportName(page, "devices")}
         id="devices"

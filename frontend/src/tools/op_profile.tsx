@@ -10,7 +10,7 @@ import { ShownAs } from "../view/shownas";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { linkTo, type PageProps } from "./page";
-import { Tree } from "./xla/tree";
+import { ProfileTree } from "./xla/tree";
 
 const GROUPINGS: readonly (readonly [string, string])[] = [
   ["", t("by program")],
@@ -25,7 +25,7 @@ export default function OpProfilePage(props: PageProps) {
   const { answer, store } = props;
   const { headline } = answer;
   const nodes = answer.table("nodes");
-  const isIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
+  const hasIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
   const [idle, setIdle] = useChoice("idle");
   const [view, setView] = useChoice("view");
   const { options } = store.view.value;
@@ -40,7 +40,7 @@ export default function OpProfilePage(props: PageProps) {
         doc={nodes.doc}
         note={
           view ? (
-            isIdle && t("without idle time")
+            hasIdle && t("without idle time")
           ) : (
             <span class="optree-legend">
               <span>
@@ -69,7 +69,7 @@ export default function OpProfilePage(props: PageProps) {
               ))}
             </select>
             <ShownAs label={nodes.label} view={view} set={setView} views={VIEWS} />
-            {!view && isIdle && (
+            {!view && hasIdle && (
               <Switch
                 label={t("Include idle time")}
                 doc={t("Counts the time in which devices are idle.")}
@@ -83,7 +83,7 @@ export default function OpProfilePage(props: PageProps) {
         {view ? (
           <TableCalls answer={answer} table="nodes" view={view} store={store} />
         ) : (
-          <Tree nodes={nodes} idle={idle === "in"} store={store} />
+          <ProfileTree nodes={nodes} idle={idle === "in"} store={store} />
         )}
       </Section>
     </>

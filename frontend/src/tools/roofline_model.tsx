@@ -11,7 +11,7 @@ import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 import { OpsGrid } from "./xla/ops";
-import { placed, rooflineOption } from "./xla/roofline";
+import { opsOnChart, rooflineOption } from "./xla/roofline";
 
 const DOC = joinSentences(
   t("Ops by FLOPs per byte and FLOP/s; the area is the self time."),
@@ -21,20 +21,20 @@ const DOC = joinSentences(
 
 function Roofline({ page }: { page: PageProps }) {
   const [ops, ceilings] = [page.answer.table("ops"), page.answer.table("ceilings")];
-  const shown = useMemo(() => placed(ops), [ops]);
-  const build = useCallback((palette: Palette) => rooflineOption(shown, ceilings, palette), [shown, ceilings]);
-  const left = ops.rows.length - shown.rows.length;
+  const placedOps = useMemo(() => opsOnChart(ops), [ops]);
+  const build = useCallback((palette: Palette) => rooflineOption(placedOps, ceilings, palette), [placedOps, ceilings]);
+  const missingCount = ops.rows.length - placedOps.rows.length;
   return (
     <Section
       title={t("Roofline")}
       doc={DOC}
       note={
-        left > 0
-          ? t("{left} of {all} ops have no FLOPs, or none that are known", { left, all: ops.rows.length })
+        missingCount > 0
+          ? t("{left} of {all} ops have no FLOPs, or none that are known", { left: missingCount, all: ops.rows.length })
           : undefined
       }
     >
-      {shown.rows.length > 0 ? (
+      {placedOps.rows.length > 0 ? (
         <Chart
           label={joinSentences(t("Ops under the device's roofline."), page.answer.headline?.text ?? "")}
           height={420}
@@ -49,7 +49,7 @@ function Roofline({ page }: { page: PageProps }) {
   );
 }
 
-function Named({ page, id }: { page: PageProps; id: string }) {
+function TableSection({ page, id }: { page: PageProps; id: string }) {
   const table = page.answer.table(id);
   if (!table.rows.length) return null;
   return (
@@ -68,9 +68,9 @@ export default function RooflinePage(props: PageProps) {
       <Notes notes={answer.notes} store={store} />
       <Facts answer={answer} />
       <Roofline page={props} />
-      <Named page={props} id="ceilings" />
-      <Named page={props} id="programs" />
-      <Named page={props} id="transfers" />
+      <TableSection page={props} id="ceilings" />
+      <TableSection page={props} id="programs" />
+      <TableSection page={props} id="transfers" />
       <OpsGrid page={props} />
     </>
   );

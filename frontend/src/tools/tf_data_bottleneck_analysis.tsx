@@ -12,16 +12,16 @@ import { withElements } from "../view/slots";
 import { LevelMark, toLevel, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { PipelineGraph } from "./tfdata/graph";
-import { Latencies } from "./tfdata/histogram";
+import { LatencyHistogram } from "./tfdata/histogram";
 
-const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
+const PIPELINE_SPECS: Readonly<Record<string, ColumnSpec>> = {
   host: { facet: true },
   total_us: { hidden: true },
   filling_calls: { hidden: true },
   not_recorded_us: { hidden: true },
 };
 
-const LONG_NAME = joinSentences(
+const LONG_NAME_DOC = joinSentences(
   t("A long name is the path from the program to the iterator; :: leads to the iterator's input."),
   t("[i] counts inputs (zip, concatenate), elements (interleave) or epochs (repeat)."),
 );
@@ -40,13 +40,13 @@ export default function TfDataPage(props: PageProps) {
         <Section title={pipelines.label} doc={pipelines.doc}>
           <Grid
             table={pipelines}
-            specs={PIPELINES}
+            specs={PIPELINE_SPECS}
             name={exportName(props, "pipelines")}
             id="pipelines"
             sort={[{ id: "longest_us", desc: true }]}
           />
         </Section>
-        <Latencies latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
+        <LatencyHistogram latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
       </div>
       {pipelines.rows.length > 0 && <PipelineGraph page={props} />}
       {answer.notes.length > 0 && (
@@ -68,7 +68,7 @@ function Checklist({ checks }: { checks: Table }) {
           {checks.rows.map((row) => (
             <tr key={checks.text(row, "id")}>
               <td>
-                <LevelMark of={toLevel(checks.text(row, "level"))} />
+                <LevelMark level={toLevel(checks.text(row, "level"))} />
               </td>
               <td>{checks.text(row, "question")}</td>
               <td>
@@ -90,7 +90,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   if (!row) return null;
   const host = bottlenecks.text(row, "host");
   const pipeline = bottlenecks.text(row, "input_pipeline");
-  const mine = advice.where({ host, input_pipeline: pipeline });
+  const pipelineAdvice = advice.where({ host, input_pipeline: pipeline });
   const us = (id: string) => time(bottlenecks.length(row, id), "us");
   return (
     <Section
@@ -104,7 +104,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
             stage: <b>{bottlenecks.text(row, "overall")}</b>,
           })}
           <br />
-          <span class="longname explained" data-tip={LONG_NAME}>
+          <span class="longname explained" data-tip={LONG_NAME_DOC}>
             <LongName text={bottlenecks.text(row, "overall_long_name")} />
           </span>
           <br />
@@ -116,10 +116,10 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
         </p>
       )}
-      {mine.rows.length === 0 && <p class="nothing">{t("Nothing; this pipeline makes no step longer.")}</p>}
+      {pipelineAdvice.rows.length === 0 && <p class="nothing">{t("Nothing; this pipeline makes no step longer.")}</p>}
       <ol class="hints">
-        {mine.rows.map((each) => (
-          <Advice key={mine.text(each, "finding")} table={mine} row={each} />
+        {pipelineAdvice.rows.map((each) => (
+          <Advice key={pipelineAdvice.text(each, "finding")} table={pipelineAdvice} row={each} />
         ))}
       </ol>
     </Section>
@@ -145,7 +145,7 @@ function Advice({ table, row }: { table: Table; row: Row }) {
   const gain = table.length(row, "gain_ms");
   return (
     <li class="hint">
-      <LevelMark of={toLevel(table.text(row, "level"))} />
+      <LevelMark level={toLevel(table.text(row, "level"))} />
       <div>
         <b>{table.text(row, "title")}</b>
         {gain > 0 && (

@@ -169,7 +169,7 @@ function HeadButton({ column, sorted, toggle }: HeadProps) {
     >
       {breakableParts(column.label).flatMap((phrase) => [phrase, <wbr key={phrase} />])}
       {column.unit && <small> {column.unit}</small>}
-      <Doubt of={column.depends} inButton />
+      <Doubt depends={column.depends} inButton />
       <span class="direction" aria-hidden="true">
         {sorted === "asc" ? "▲" : sorted === "desc" ? "▼" : ""}
       </span>

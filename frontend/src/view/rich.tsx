@@ -33,7 +33,7 @@ export function Figure({ label, value, doc, note, depends = [] }: FigureProps) {
       <dd>
         {value}
         {note && <small> {note}</small>}
-        <Doubt of={depends} />
+        <Doubt depends={depends} />
       </dd>
     </div>
   );

@@ -19,9 +19,13 @@ export interface BarPiece {
 
 /** A patch of a part's colour with its pattern, as in every chart's legend. */
 export function Swatch({ id }: { id: string }) {
-  const of = part(id);
+  const shownPart = part(id);
   return (
-    <i class={`swatch pattern-${of.pattern}`} style={{ backgroundColor: `var(--part-${of.id})` }} aria-hidden="true" />
+    <i
+      class={`swatch pattern-${shownPart.pattern}`}
+      style={{ backgroundColor: `var(--part-${shownPart.id})` }}
+      aria-hidden="true"
+    />
   );
 }
 

@@ -24,10 +24,10 @@ export function toLevel(text: string): Level {
   return Object.hasOwn(ICONS, text) ? (text as Level) : "unknown";
 }
 
-export function LevelMark({ of }: { of: Level }) {
+export function LevelMark({ level }: { level: Level }) {
   return (
-    <span class={`mark ${of}`} role="img" aria-label={LEVEL_NAMES[of]} data-tip={LEVEL_NAMES[of]}>
-      <Icon name={ICONS[of]} />
+    <span class={`mark ${level}`} role="img" aria-label={LEVEL_NAMES[level]} data-tip={LEVEL_NAMES[level]}>
+      <Icon name={ICONS[level]} />
     </span>
   );
 }
@@ -44,7 +44,7 @@ interface VerdictProps {
 export function Verdict({ level, text, doubt, next }: VerdictProps) {
   return (
     <p class={`verdict ${level}`}>
-      <LevelMark of={level} />
+      <LevelMark level={level} />
       <span>
         {text}
         {doubt && (

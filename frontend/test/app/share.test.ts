@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Contents } from "../../src/api/types";
-import { told } from "../../src/app/sharedialog";
+import { contentRows } from "../../src/app/sharedialog";
 
 const NOTHING: Contents = {
   host: "vm",
@@ -18,13 +18,13 @@ const NOTHING: Contents = {
 };
 
 it("tells what is there, and nothing of what is not", () => {
-  expect(told(NOTHING).map(({ what }) => what)).toEqual(["Hosts", "Names of ops, kernels and threads"]);
+  expect(contentRows(NOTHING).map(({ kind }) => kind)).toEqual(["Hosts", "Names of ops, kernels and threads"]);
   const users = Array.from({ length: 10 }, (_, place) => `u${place}`);
-  const rows = told({ ...NOTHING, users, programs: ["jit_step"], recorded_ns: 1.7e18, source_stats: 1 });
-  expect(rows.find(({ what }) => what.startsWith("User names"))?.which).toBe(
+  const rows = contentRows({ ...NOTHING, users, programs: ["jit_step"], recorded_ns: 1.7e18, source_stats: 1 });
+  expect(rows.find(({ kind }) => kind.startsWith("User names"))?.values).toBe(
     "u0, u1, u2, u3, u4, u5, u6, u7 and 2 more",
   );
-  expect(rows.filter(({ stays }) => stays).map(({ what }) => what)).toEqual([
+  expect(rows.filter(({ staysWhenRedacted }) => staysWhenRedacted).map(({ kind }) => kind)).toEqual([
     "Recorded",
     "Names of ops, kernels and threads",
   ]);

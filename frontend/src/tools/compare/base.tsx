@@ -8,7 +8,7 @@ import type { Link } from "../../state/links";
 import type { Store } from "../../state/store";
 import { withElements } from "../../view/slots";
 import type { PageProps } from "../page";
-import { closeFile, closeFiles, opened, openFiles, type SideName, swapFiles, swapItems } from "./file";
+import { type CompareSide, closeFile, closeFiles, openedFiles, openFiles, swapFiles, swapItemCounts } from "./file";
 
 const FILE_TIP = joinSentences(
   t("A report or digest, e.g. a baseline of tb-profile check."),
@@ -16,7 +16,7 @@ const FILE_TIP = joinSentences(
   t("Of two files, the first is the base."),
 );
 
-function Chooser({ label = t("Open a report…") }: { label?: string }) {
+function FileChooser({ label = t("Open a report…") }: { label?: string }) {
   if (isReport()) return null;
   return (
     <label class="button file" data-tip={FILE_TIP}>
@@ -44,8 +44,8 @@ function SwapButton({ swap }: { swap: () => void }) {
   );
 }
 
-function Side({ side, run }: { side: SideName; run: string }) {
-  const file = opened.value?.[side];
+function SideTitle({ side, run }: { side: CompareSide; run: string }) {
+  const file = openedFiles.value?.[side];
   return (
     <>
       <b>{file?.name ?? run}</b>{" "}
@@ -65,36 +65,36 @@ function Side({ side, run }: { side: SideName; run: string }) {
 }
 
 /** Both sides, where one is a file, or both are. */
-function Sides({ run, store }: { run: string; store: Store }) {
+function FileSides({ run, store }: { run: string; store: Store }) {
   return (
     <p class="compare-base">
       <span>
-        {t("Base")} <Side side="base" run={run} />
+        {t("Base")} <SideTitle side="base" run={run} />
       </span>
       <SwapButton swap={() => swapFiles(store)} />
-      <span class="quiet">{withElements(t("new: {run}"), { run: <Side side="new" run={run} /> })}</span>
-      {!(opened.value?.base && opened.value.new) && <Chooser label={t("Open the other side…")} />}
+      <span class="quiet">{withElements(t("new: {run}"), { run: <SideTitle side="new" run={run} /> })}</span>
+      {!(openedFiles.value?.base && openedFiles.value.new) && <FileChooser label={t("Open the other side…")} />}
     </p>
   );
 }
 
 /** The way to the base that the answer holds for likely. */
-export function suggestion(answer: Answer, store: Store): Link | undefined {
+export function linkToLikelyBase(answer: Answer, store: Store): Link | undefined {
   const base = answer.text("likely_base");
   const label = t("Compare with {base}: the same program, captured before", { base });
   return base ? { label, href: store.href({ base }), go: () => store.go({ base }) } : undefined;
 }
 
-export function Base({ page }: { page: PageProps }) {
+export function BaseChoice({ page }: { page: PageProps }) {
   const { session, store } = page;
   const { base } = store.view.value;
-  if (opened.value) return <Sides run={session.run} store={store} />;
+  if (openedFiles.value) return <FileSides run={session.run} store={store} />;
   const others = (store.sessions.state.value.value?.sessions ?? []).filter(({ run }) => run !== session.run);
-  const known = others.some(({ run }) => run === base);
+  const isListed = others.some(({ run }) => run === base);
   if (!others.length && !base) {
     return (
       <p class="compare-base nothing">
-        {t("This logdir has no other session. Capture again after the next change.")} <Chooser />
+        {t("This logdir has no other session. Capture again after the next change.")} <FileChooser />
       </p>
     );
   }
@@ -110,7 +110,7 @@ export function Base({ page }: { page: PageProps }) {
           }}
         >
           <option value="">{t("choose a session")}</option>
-          {base && !known && <option value={base}>{base}</option>}
+          {base && !isListed && <option value={base}>{base}</option>}
           {others.map(({ run, modified }) => (
             <option key={run} value={run}>
               {run} ({moment(modified)})
@@ -118,10 +118,10 @@ export function Base({ page }: { page: PageProps }) {
           ))}
         </select>
       </label>
-      <Chooser />
-      {base && known && (
+      <FileChooser />
+      {base && isListed && (
         <SwapButton
-          swap={() => store.go({ run: base, base: session.run, options: swapItems(store.view.peek().options) })}
+          swap={() => store.go({ run: base, base: session.run, options: swapItemCounts(store.view.peek().options) })}
         />
       )}
       <span class="quiet">{withElements(t("new: {run}"), { run: <b>{session.run}</b> })}</span>

@@ -17,66 +17,66 @@ interface OpenedFile {
   readonly digest: string;
 }
 
-export type SideName = "base" | "new";
+export type CompareSide = "base" | "new";
 
 /** The session that is shown is the side that no file is. */
-type Opened = Readonly<Partial<Record<SideName, OpenedFile>>>;
+type FilesBySide = Readonly<Partial<Record<CompareSide, OpenedFile>>>;
 
 /** Null without any. Stays while the page is open, whichever tab is shown; no address can name it. */
-export const opened = signal<Opened | null>(null);
-const unread = signal<Problem | null>(null);
+export const openedFiles = signal<FilesBySide | null>(null);
+const fileProblem = signal<Problem | null>(null);
 
 const MOST_BYTES = 256 << 20;
 const REMEDY = t("Open a report or a digest, e.g. a baseline of tb-profile check.");
 
-async function read(file: File): Promise<OpenedFile> {
+async function readDigest(file: File): Promise<OpenedFile> {
   if (file.size > MOST_BYTES) throw new Error(t("This file is too large for a report."));
   return { name: file.name, digest: digestIn(await file.text()) };
 }
 
 /** Two are the base and the new side; one is the side that is free, the base rather than the new one. */
 export async function openFiles(files: readonly File[]): Promise<void> {
-  unread.value = null;
+  fileProblem.value = null;
   const [first, second] = files;
   let reading = first;
   try {
     if (!first) return;
-    const one = await read(first);
+    const firstFile = await readDigest(first);
     reading = second;
-    const now = opened.peek();
-    if (second) opened.value = { base: one, new: await read(second) };
-    else opened.value = { ...now, [now?.base && !now.new ? "new" : "base"]: one };
+    const before = openedFiles.peek();
+    if (second) openedFiles.value = { base: firstFile, new: await readDigest(second) };
+    else openedFiles.value = { ...before, [before?.base && !before.new ? "new" : "base"]: firstFile };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    unread.value = { code: "bad_file", message, remedy: REMEDY, where: reading?.name ?? "", severity: "error" };
+    fileProblem.value = { code: "bad_file", message, remedy: REMEDY, where: reading?.name ?? "", severity: "error" };
   }
 }
 
 export function swapFiles(store: Store): void {
-  const now = opened.peek();
-  if (now) opened.value = { ...(now.new && { base: now.new }), ...(now.base && { new: now.base }) };
-  store.go({ options: swapItems(store.view.peek().options) });
+  const now = openedFiles.peek();
+  if (now) openedFiles.value = { ...(now.new && { base: now.new }), ...(now.base && { new: now.base }) };
+  store.go({ options: swapItemCounts(store.view.peek().options) });
 }
 
 /** What steps work through stays with its side. */
-export function swapItems({ base_items = "", new_items = "", ...others }: Options): Options {
+export function swapItemCounts({ base_items = "", new_items = "", ...others }: Options): Options {
   return { ...others, ...(new_items && { base_items: new_items }), ...(base_items && { new_items: base_items }) };
 }
 
-export function closeFile(side: SideName): void {
-  const { [side]: _closed, ...left } = opened.peek() ?? {};
-  opened.value = Object.keys(left).length ? left : null;
-  unread.value = null;
+export function closeFile(side: CompareSide): void {
+  const { [side]: _closed, ...left } = openedFiles.peek() ?? {};
+  openedFiles.value = Object.keys(left).length ? left : null;
+  fileProblem.value = null;
 }
 
 /** Another file can be opened in the place of one that is no digest. */
-function refuse(problem: Problem): void {
-  for (const side of ["base", "new"] as const) if (opened.peek()?.[side]?.name === problem.where) closeFile(side);
-  unread.value = problem;
+function closeRefusedFile(problem: Problem): void {
+  for (const side of ["base", "new"] as const) if (openedFiles.peek()?.[side]?.name === problem.where) closeFile(side);
+  fileProblem.value = problem;
 }
 
 export function closeFiles(): void {
-  opened.value = unread.value = null;
+  openedFiles.value = fileProblem.value = null;
 }
 
 interface Comparison {
@@ -85,36 +85,38 @@ interface Comparison {
   readonly problem: Problem | null;
 }
 
-const NOTHING = { answer: null, problem: null };
+const NO_COMPARISON = { answer: null, problem: null };
 
 /** What the server says of the files that are open, or else the page's own answer; and what is wrong with a file. */
 export function useComparison({ answer, session, store }: PageProps): Comparison {
-  const [found, setFound] = useState<Comparison>(NOTHING);
-  const files = opened.value;
+  const [comparison, setComparison] = useState<Comparison>(NO_COMPARISON);
+  const files = openedFiles.value;
   const host = store.host.value;
   const { steps = "", step_event = "", base_items = "", new_items = "" } = store.view.value.options;
   useEffect(() => {
-    setFound(NOTHING);
+    setComparison(NO_COMPARISON);
     if (!files) return;
     const controller = new AbortController();
     const { base, new: fresh } = files;
     const items = { base_items, new_items };
-    const one = { run: session.run, host, steps, step_event, ...items, side: base ? "base" : "new" };
-    const two = { ...items, new_name: fresh?.name ?? "", side: "both" };
+    const oneSideQuery = { run: session.run, host, steps, step_event, ...items, side: base ? "base" : "new" };
+    const bothSidesQuery = { ...items, new_name: fresh?.name ?? "", side: "both" };
     const first = base ?? fresh;
     const body = base && fresh ? `[${base.digest},${fresh.digest}]` : (first?.digest ?? "");
-    const query = { ...(base && fresh ? two : one), name: first?.name ?? "" };
-    const asked = api.compare(query, body, controller.signal);
-    asked.then(
-      (told) => setFound({ answer: told, problem: null }),
+    const query = { ...(base && fresh ? bothSidesQuery : oneSideQuery), name: first?.name ?? "" };
+    const request = api.compare(query, body, controller.signal);
+    request.then(
+      (fileAnswer) => setComparison({ answer: fileAnswer, problem: null }),
       (error: unknown) => {
         if (controller.signal.aborted) return;
         const problem = toProblem(error);
-        setFound({ answer: null, problem });
-        if (problem.code === "bad_digest") refuse(problem);
+        setComparison({ answer: null, problem });
+        if (problem.code === "bad_digest") closeRefusedFile(problem);
       },
     );
     return () => controller.abort();
   }, [files, session.run, session.modified, host, steps, step_event, base_items, new_items]);
-  return files ? { ...found, problem: unread.value ?? found.problem } : { answer, problem: unread.value };
+  return files
+    ? { ...comparison, problem: fileProblem.value ?? comparison.problem }
+    : { answer, problem: fileProblem.value };
 }

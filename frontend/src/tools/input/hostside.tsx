@@ -15,13 +15,13 @@ import { exportName, type PageProps } from "../page";
 const SPECS: Readonly<Record<string, ColumnSpec>> = { self_share: { bar: true }, category: { facet: true } };
 
 /** The kinds of work that took time, the longest first. */
-export function longest(work: Table): Row[] {
+export function longestFirst(work: Table): Row[] {
   return work.rows
     .filter((row) => work.length(row, "time_ms") > 0)
     .sort((a, b) => work.length(b, "time_ms") - work.length(a, "time_ms"));
 }
 
-function Advice({ work, row }: { work: Table; row: Row }) {
+function AdviceItem({ work, row }: { work: Table; row: Row }) {
   return (
     <li>
       {work.text(row, "advice")} <Guide url={work.text(row, "guide")} />
@@ -33,8 +33,8 @@ function Advice({ work, row }: { work: Table; row: Row }) {
 export function HostSide({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const [work, ops] = [answer.table("input_work"), answer.table("input_ops")];
-  const total = answer.number("input_work_ms") ?? 0;
-  const advised = longest(work).filter((row) => work.text(row, "advice"));
+  const totalMs = answer.number("input_work_ms") ?? 0;
+  const workWithAdvice = longestFirst(work).filter((row) => work.text(row, "advice"));
   const pieces = work.rows.map((row) => ({
     part: part(`input_${work.text(row, "work")}`),
     label: work.text(row, "label"),
@@ -44,10 +44,10 @@ export function HostSide({ page }: { page: PageProps }) {
   return (
     <>
       <Section title={work.label} doc={work.doc}>
-        {total > 0 ? (
+        {totalMs > 0 ? (
           <>
-            <StackBar pieces={pieces} totalMs={total} />
-            <StackTable pieces={pieces} totalMs={total} sumLabel={answer.fact("input_work_ms").label} />
+            <StackBar pieces={pieces} totalMs={totalMs} />
+            <StackTable pieces={pieces} totalMs={totalMs} sumLabel={answer.fact("input_work_ms").label} />
           </>
         ) : (
           <p class="nothing">
@@ -69,11 +69,11 @@ export function HostSide({ page }: { page: PageProps }) {
           />
         </Section>
       )}
-      {advised.length > 0 && (
+      {workWithAdvice.length > 0 && (
         <Section title={t("What to do")} doc={t("Advice for the work that took time here, the largest first.")}>
           <ul class="statements">
-            {advised.map((row) => (
-              <Advice key={work.text(row, "work")} work={work} row={row} />
+            {workWithAdvice.map((row) => (
+              <AdviceItem key={work.text(row, "work")} work={work} row={row} />
             ))}
           </ul>
         </Section>

@@ -8,42 +8,42 @@ import { DeltaHead, deltaClass } from "../../view/delta";
 import type { Palette } from "../../view/palette";
 import { ChartSection, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
-import { stacked, stepLink, twinOf } from "../steps/chart";
-import { BASE_PARTS, layer } from "../steps/parts";
+import { chartTable, stepColumns, stepLinker } from "../steps/chart";
+import { BASE_PART_SPECS, partLayer } from "../steps/parts";
 
 interface StatisticsRowProps {
   readonly answer: Answer;
   readonly label: string;
   /** What stands before and behind the figure's name in the facts: `step_average_ms`. */
-  readonly of: readonly [string, string];
+  readonly factAffixes: readonly [string, string];
   /** Whether there is more than one value. */
-  readonly several: boolean;
+  readonly hasSeveralSteps: boolean;
   readonly show: (value: number) => string;
 }
 
 /** Whether there is a baseline. */
-function held(answer: Answer): boolean {
+function hasBaseline(answer: Answer): boolean {
   return answer.factIds.includes("delta_step_average_ms");
 }
 
-function StatisticsRow({ answer, label, of: [what, unit], several, show }: StatisticsRowProps) {
+function StatisticsRow({ answer, label, factAffixes: [prefix, suffix], hasSeveralSteps, show }: StatisticsRowProps) {
   const figure = (name: string) => {
-    const value = answer.number(`${what}_${name}${unit}`);
+    const value = answer.number(`${prefix}_${name}${suffix}`);
     return value === null ? "" : show(value);
   };
-  const delta = answer.number(`delta_${what}_average${unit}`);
+  const delta = answer.number(`delta_${prefix}_average${suffix}`);
   return (
     <tr>
       <th scope="row">
-        <span class="explained" data-tip={answer.fact(`${what}_average${unit}`).doc}>
+        <span class="explained" data-tip={answer.fact(`${prefix}_average${suffix}`).doc}>
           {label}
         </span>
       </th>
       <td class="number">{figure("average")}</td>
-      {held(answer) && (
+      {hasBaseline(answer) && (
         <td class={`number ${deltaClass(delta)}`}>{delta !== null && `${delta > 0 ? "+" : ""}${show(delta)}`}</td>
       )}
-      {several && (
+      {hasSeveralSteps && (
         <>
           <td class="number">{figure("deviation")}</td>
           <td class="number">
@@ -56,7 +56,7 @@ function StatisticsRow({ answer, label, of: [what, unit], several, show }: Stati
 }
 
 function Statistics({ answer }: { answer: Answer }) {
-  const several = answer.number("step_deviation_ms") !== null;
+  const hasSeveralSteps = answer.number("step_deviation_ms") !== null;
   const scale = timeScale(answer.number("step_average_ms") ?? 0);
   const show = (value: number) => scaled(value, scale);
   return (
@@ -69,8 +69,8 @@ function Statistics({ answer }: { answer: Answer }) {
           <th scope="col" class="number">
             {t("Average")}
           </th>
-          {held(answer) && <DeltaHead />}
-          {several && (
+          {hasBaseline(answer) && <DeltaHead />}
+          {hasSeveralSteps && (
             <>
               <th scope="col" class="number" data-tip={t("Sample standard deviation")}>
                 σ
@@ -86,22 +86,22 @@ function Statistics({ answer }: { answer: Answer }) {
         <StatisticsRow
           answer={answer}
           label={t("Step time, {unit}", { unit: scale.unit })}
-          of={["step", "_ms"]}
-          several={several}
+          factAffixes={["step", "_ms"]}
+          hasSeveralSteps={hasSeveralSteps}
           show={show}
         />
         <StatisticsRow
           answer={answer}
           label={t("Wait for input, {unit}", { unit: scale.unit })}
-          of={["input", "_ms"]}
-          several={several}
+          factAffixes={["input", "_ms"]}
+          hasSeveralSteps={hasSeveralSteps}
           show={show}
         />
         <StatisticsRow
           answer={answer}
           label={t("Share of the step")}
-          of={["input_share", ""]}
-          several={several}
+          factAffixes={["input_share", ""]}
+          hasSeveralSteps={hasSeveralSteps}
           show={(value) => percent(value)}
         />
       </tbody>
@@ -112,26 +112,26 @@ function Statistics({ answer }: { answer: Answer }) {
 export function WaitChart({ page }: { page: PageProps }) {
   const { answer } = page;
   const steps = answer.table("steps");
-  const of = useMemo(() => {
-    const wait = { ...layer(steps, "input"), label: t("Wait for input") };
-    return stacked(answer, [wait, layer(steps, "rest", "other")]);
+  const chart = useMemo(() => {
+    const wait = { ...partLayer(steps, "input"), label: t("Wait for input") };
+    return stepColumns(answer, [wait, partLayer(steps, "rest", "other")]);
   }, [answer]);
-  const twin = useMemo(() => twinOf(steps), [steps]);
-  const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
+  const twin = useMemo(() => chartTable(steps), [steps]);
+  const build = useCallback((palette: Palette) => stackedOption(chart, palette), [chart]);
   return (
     <ChartSection
       title={t("Step time and wait for input")}
       doc={t(
         "Step times, and the part of them spent waiting for input while devices are idle. Click a column for its events on the Timeline.",
       )}
-      label={t("Step time and wait for input over {count} steps", { count: of.columns.length })}
+      label={t("Step time and wait for input over {count} steps", { count: chart.columns.length })}
       height={220}
       build={build}
       table={twin}
-      specs={BASE_PARTS}
+      specs={BASE_PART_SPECS}
       name={exportName(page, "steps")}
       id="steps"
-      link={stepLink(page.store, twin)}
+      link={stepLinker(page.store, twin)}
     >
       <Statistics answer={answer} />
     </ChartSection>

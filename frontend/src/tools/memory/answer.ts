@@ -8,22 +8,27 @@ import { toProblem } from "../../state/resource";
 import type { PageProps } from "../page";
 
 /** The tool's option by the page's name for it in the address. */
-const OPTIONS: Readonly<Record<string, string>> = { memory: "memory_id", from: "begin_ms", to: "end_ms", at: "at_ms" };
+const TOOL_OPTION: Readonly<Record<string, string>> = {
+  memory: "memory_id",
+  from: "begin_ms",
+  to: "end_ms",
+  at: "at_ms",
+};
 
-interface Shown {
+interface ShownAnswer {
   readonly answer: Answer;
   readonly problem: Problem | null;
 }
 
 /** The answer for the view's options; while it is loaded the previous one stays. */
-export function useShown({ answer: first, tool, session, store }: PageProps): Shown {
+export function useShownAnswer({ answer: first, tool, session, store }: PageProps): ShownAnswer {
   const { options } = store.view.value;
   const params = new Set(tool.params.map((param) => param.name));
   const query: Record<string, string> = Object.fromEntries(
     Object.entries(options).filter(([name, value]) => params.has(name) && value),
   );
   let hasOwn = false;
-  for (const [name, option] of Object.entries(OPTIONS)) {
+  for (const [name, option] of Object.entries(TOOL_OPTION)) {
     const value = options[name];
     if (value) {
       query[option] = value;
@@ -32,7 +37,7 @@ export function useShown({ answer: first, tool, session, store }: PageProps): Sh
   }
   // Without options of this page the store's answer is the one to show.
   const key = hasOwn ? JSON.stringify([session.run, session.modified, store.host.value, query]) : "";
-  const [shown, setShown] = useState<Shown | null>(null);
+  const [shown, setShown] = useState<ShownAnswer | null>(null);
   useEffect(() => {
     if (!key) {
       setShown(null);

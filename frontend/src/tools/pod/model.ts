@@ -11,12 +11,12 @@ export interface PodStep {
   readonly sentence: string;
   readonly medianMs: number;
   /** How many workers are far slower than the others. */
-  readonly slow: number;
+  readonly slowCount: number;
   /** One row per worker. */
   readonly workers: Table;
 }
 
-export function stepsOf(answer: Answer): PodStep[] {
+export function podSteps(answer: Answer): PodStep[] {
   const [steps, workers] = [answer.table("steps"), answer.table("workers")];
   const rows = new Map<string, Row[]>();
   for (const row of workers.rows) {
@@ -33,7 +33,7 @@ export function stepsOf(answer: Answer): PodStep[] {
       complete: steps.cell(row, "complete") === true,
       sentence: steps.text(row, "sentence"),
       medianMs: steps.length(row, "median_ms"),
-      slow: steps.length(row, "slow"),
+      slowCount: steps.length(row, "slow"),
       workers: workers.of(rows.get(number) ?? []),
     };
   });

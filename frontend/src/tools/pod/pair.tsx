@@ -9,7 +9,7 @@ import type { Store } from "../../state/store";
 import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
 import { StackBar } from "../../view/stackbar";
-import { piecesOf } from "../steps/parts";
+import { partPieces } from "../steps/parts";
 
 interface PairProps {
   readonly answer: Answer;
@@ -40,14 +40,14 @@ function Choice({ label, value, workers, choose }: ChoiceProps) {
   );
 }
 
-function Bar({ matrix, row, whole }: { matrix: Table; row: Row; whole: number }) {
+function WorkerBar({ matrix, row, longestMs }: { matrix: Table; row: Row; longestMs: number }) {
   const total = matrix.length(row, "total_ms");
   return (
     <div class="pair-bar">
       <span>{matrix.text(row, "worker")}</span>
       <div>
-        <div style={{ width: `${(100 * total) / whole}%` }}>
-          <StackBar pieces={piecesOf(matrix, row)} totalMs={total} />
+        <div style={{ width: `${(100 * total) / longestMs}%` }}>
+          <StackBar pieces={partPieces(matrix, row)} totalMs={total} />
         </div>
       </div>
       <span class="number">{time(total)}</span>
@@ -55,15 +55,15 @@ function Bar({ matrix, row, whole }: { matrix: Table; row: Row; whole: number })
   );
 }
 
-export function Pair({ answer, store, choose, name }: PairProps) {
+export function WorkerPair({ answer, store, choose, name }: PairProps) {
   const [matrix, differences] = [answer.table("matrix"), answer.table("differences")];
   if (!differences.rows.length) return null;
   const [worker, other] = [String(answer.fact("worker").value ?? ""), String(answer.fact("other").value ?? "")];
   const workers = matrix.distinct("worker");
-  const bars = [worker, other]
+  const workerRows = [worker, other]
     .map((wanted) => matrix.rows.find((row) => matrix.text(row, "worker") === wanted))
     .filter((row) => row !== undefined);
-  const whole = largest(bars.map((row) => matrix.length(row, "total_ms"))) || 1;
+  const longestMs = largest(workerRows.map((row) => matrix.length(row, "total_ms"))) || 1;
   return (
     <Section
       title={t("{worker} compared with {other}", { worker, other })}
@@ -75,8 +75,8 @@ export function Pair({ answer, store, choose, name }: PairProps) {
         </>
       }
     >
-      {bars.map((row) => (
-        <Bar key={matrix.text(row, "worker")} matrix={matrix} row={row} whole={whole} />
+      {workerRows.map((row) => (
+        <WorkerBar key={matrix.text(row, "worker")} matrix={matrix} row={row} longestMs={longestMs} />
       ))}
       <Grid
         table={differences}

@@ -3,7 +3,7 @@
 import { t } from "../../base/messages";
 import { useChoice } from "../../view/choices";
 
-export function Chosen({ any }: { any: boolean }) {
+export function StepChoice({ any }: { any: boolean }) {
   const [steps, choose] = useChoice("steps");
   if (!any) return null;
   const known = ["", "all"];

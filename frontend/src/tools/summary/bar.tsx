@@ -11,31 +11,33 @@ import { deltaClass, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
-import { Chosen } from "../steps/chosen";
+import { StepChoice } from "../steps/chosen";
 
 /** A text about the total: an average over which steps, and how much these vary. */
-export function extent(answer: Answer): string {
-  const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
-  const counted = answer.number("steps_kept") ?? 0;
+export function averageText(answer: Answer): string {
+  const stepCount = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
+  const averagedCount = answer.number("steps_kept") ?? 0;
   const fact = (id: string) => formatted(answer.fact(id).value, answer.fact(id).unit);
-  if (all === 0) return t("captured; no step was found");
-  if (all === 1) {
+  if (stepCount === 0) return t("captured; no step was found");
+  if (stepCount === 1) {
     return answer.number("steps_complete") ? t("the only step") : t("the only step, which is incomplete");
   }
   const average =
-    counted === 1
+    averagedCount === 1
       ? t("one step")
       : t(
           "average of {count, plural, one {# step} other {# steps}}, median {median}, σ {deviation}, {least} to {most}",
           {
-            count: counted,
+            count: averagedCount,
             median: fact("step_median_ms"),
             deviation: fact("step_deviation_ms"),
             least: fact("step_minimum_ms"),
             most: fact("step_maximum_ms"),
           },
         );
-  return counted < all ? `${average} · ${t("{left} of {all} left out", { left: all - counted, all })}` : average;
+  return averagedCount < stepCount
+    ? `${average} · ${t("{left} of {all} left out", { left: stepCount - averagedCount, all: stepCount })}`
+    : average;
 }
 
 /** A sentence about the shares of the capture and of the devices' work that lie in steps. */
@@ -108,8 +110,8 @@ interface StepBarProps {
 export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBarProps) {
   const parts = answer.table("parts");
   const hasSteps = answer.table("steps").rows.length > 0;
-  const between = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
-  const total = answer.number("parts_ms") ?? 0;
+  const hasTimeBetween = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
+  const totalMs = answer.number("parts_ms") ?? 0;
   const used = usedParts(answer);
   const source = answer.text("step_source");
   const hosts = severalHosts ? answer.text("hosts_shown") : "";
@@ -124,22 +126,22 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
       controls={
         <>
           <StepEventChoice answer={answer} />
-          <Chosen any={hasSteps} />
+          <StepChoice any={hasSteps} />
         </>
       }
     >
       <p class="extent">
-        <b>{time(total)}</b>
-        <Doubt of={answer.fact("parts_ms").depends} />{" "}
+        <b>{time(totalMs)}</b>
+        <Doubt depends={answer.fact("parts_ms").depends} />{" "}
         <span class="quiet">
-          {between &&
+          {hasTimeBetween &&
             `${t("from step to step, {time} of it in the step", { time: time(answer.number("step_average_ms") ?? 0) })} · `}
-          {extent(answer)}
+          {averageText(answer)}
         </span>
       </p>
       {around(
         <StackBar
-          totalMs={total}
+          totalMs={totalMs}
           pieces={used.map((row) => ({
             part: part(parts.text(row, "part")),
             label: parts.text(row, "label"),

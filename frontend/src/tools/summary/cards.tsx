@@ -10,13 +10,13 @@ import { withElements } from "../../view/slots";
 import { GoLink } from "../../view/verdict";
 import { linkTo, type PageProps } from "../page";
 import { type Action, actionsOf } from "./actions";
-import { hasSteps } from "./causes";
-import { evidenceOf } from "./evidence";
+import { isPerStep } from "./causes";
+import { evidenceLinks } from "./evidence";
 
 const MOST_CARDS = 3;
 
 /** A bar of what remains of the whole and what could be saved. */
-function Meter({ saves, whole }: { saves: number; whole: number }) {
+function SavingMeter({ saves, whole }: { saves: number; whole: number }) {
   return (
     <div class="meter" aria-hidden="true">
       <i style={{ flexGrow: Math.max(0, whole - saves) }} />
@@ -25,17 +25,17 @@ function Meter({ saves, whole }: { saves: number; whole: number }) {
   );
 }
 
-function Saves({ action, perStep }: { action: Action; perStep: boolean }) {
-  const { saves, takes, whole, limit } = action;
-  if (saves === null) {
-    if (takes === null) return null;
+function Saving({ action, perStep }: { action: Action; perStep: boolean }) {
+  const { savesMs, takesMs, wholeMs, nextBottleneck } = action;
+  if (savesMs === null) {
+    if (takesMs === null) return null;
     return (
       <p class="quiet">
         {withElements(
           perStep ? t("Takes {time} of {whole} per step.") : t("Takes {time} of {whole}, the whole capture."),
           {
-            whole: time(whole),
-            time: <b>{time(takes)}</b>,
+            whole: time(wholeMs),
+            time: <b>{time(takesMs)}</b>,
           },
         )}
       </p>
@@ -48,31 +48,33 @@ function Saves({ action, perStep }: { action: Action; perStep: boolean }) {
           perStep
             ? t("Saves up to {time} of {whole} per step.")
             : t("Saves up to {time} of {whole}, the whole capture."),
-          { whole: time(whole), time: <b class="saves">{time(saves)}</b> },
+          { whole: time(wholeMs), time: <b class="saves">{time(savesMs)}</b> },
         )}
-        {limit && <span class="quiet"> {t("Next bottleneck: {cause}", { cause: limit })}</span>}
+        {nextBottleneck && <span class="quiet"> {t("Next bottleneck: {cause}", { cause: nextBottleneck })}</span>}
       </p>
-      <Meter saves={saves} whole={whole} />
+      <SavingMeter saves={savesMs} whole={wholeMs} />
     </>
   );
 }
 
-function Card({ action, page, why }: { action: Action; page: PageProps; why: Answer }) {
+function ActionCard({ action, page, why }: { action: Action; page: PageProps; why: Answer }) {
   const { store } = page;
-  const perStep = hasSteps(why);
-  const see = evidenceOf(page, why, action.id)[0];
-  const more = action.tool ? linkTo(store, action.tool) : undefined;
+  const perStep = isPerStep(why);
+  const evidenceLink = evidenceLinks(page, why, action.id)[0];
+  const toolLink = action.tool ? linkTo(store, action.tool) : undefined;
   return (
     <li class="action">
       <h3>{action.title}</h3>
-      <Saves action={action} perStep={perStep} />
-      {action.more && <p>{action.more}</p>}
+      <Saving action={action} perStep={perStep} />
+      {action.explanation && <p>{action.explanation}</p>}
       {action.code && <Code text={action.code.trim()} />}
       <p class="quiet">{action.evidence}</p>
-      {(see || more) && (
+      {(evidenceLink || toolLink) && (
         <p class="see">
-          {see && <GoLink {...see} label={t("See it: {evidence}", { evidence: see.label })} />}{" "}
-          {more && <GoLink {...more} />}
+          {evidenceLink && (
+            <GoLink {...evidenceLink} label={t("See it: {evidence}", { evidence: evidenceLink.label })} />
+          )}{" "}
+          {toolLink && <GoLink {...toolLink} />}
         </p>
       )}
     </li>
@@ -80,7 +82,7 @@ function Card({ action, page, why }: { action: Action; page: PageProps; why: Ans
 }
 
 /** `why` arrives after the page: until then the cards' room is kept. */
-export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> }) {
+export function ActionCards({ page, why }: { page: PageProps; why: Loaded<Answer> }) {
   const { value, problem } = why;
   if (problem && !value)
     return (
@@ -95,7 +97,7 @@ export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> })
       <h2 class="sr-only">{page.answer.table("hints").label}</h2>
       <ol class="actions-row">
         {value ? (
-          actions.map((action) => <Card key={action.id} action={action} page={page} why={value} />)
+          actions.map((action) => <ActionCard key={action.id} action={action} page={page} why={value} />)
         ) : (
           <li class="action quiet">{t("Looking for causes …")}</li>
         )}

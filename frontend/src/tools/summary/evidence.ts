@@ -9,10 +9,10 @@ import type { Answer } from "../../base/table";
 import { type Link, linkToEvent, linkToTime } from "../../state/links";
 import type { PageProps } from "../page";
 
-const MOST = 3;
+const MOST_LINKS = 3;
 const PS = inMilliseconds("ps");
 
-export function evidenceOf({ session, store }: PageProps, why: Answer, cause: string): Link[] {
+export function evidenceLinks({ session, store }: PageProps, why: Answer, cause: string): Link[] {
   const evidence = why.table("evidence");
   return evidence.rows
     .filter((row) => evidence.text(row, "cause") === cause)
@@ -27,5 +27,5 @@ export function evidenceOf({ session, store }: PageProps, why: Answer, cause: st
       const name = evidence.text(row, "name") || t("Nothing recorded");
       return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];
     })
-    .slice(0, MOST);
+    .slice(0, MOST_LINKS);
 }

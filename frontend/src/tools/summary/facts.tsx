@@ -7,7 +7,7 @@ import type { Store } from "../../state/store";
 import { Figure } from "../../view/rich";
 import { Section } from "../../view/section";
 
-const ENVIRONMENT = [
+const ENVIRONMENT_FACTS = [
   "hosts",
   "tasks",
   "device_type",
@@ -26,8 +26,8 @@ const ENVIRONMENT = [
   "device_eager_share",
   "window_ms",
 ];
-const PRECISIONS = ["compute_16_share", "compute_32_share"];
-const UNKNOWN = "compute_unknown_share";
+const PRECISION_FACTS = ["compute_16_share", "compute_32_share"];
+const UNKNOWN_PRECISION = "compute_unknown_share";
 
 const RECORDED_DOC = joinSentences(
   t("Tracer levels in effect, as the capture states them: host 0 to 3, devices and Python 0 or 1."),
@@ -36,7 +36,7 @@ const RECORDED_DOC = joinSentences(
 );
 
 /** The levels in effect, in words; empty where no host says. */
-function recordedWith(store: Store): string {
+function tracerLevels(store: Store): string {
   const hosts = Object.values(store.details.state.value.value?.recorded ?? {});
   const texts = hosts.map((levels) =>
     joinNames(Object.entries(levels).map(([name, level]) => `${name.replace("_tracer_level", "")} ${level}`)),
@@ -45,7 +45,7 @@ function recordedWith(store: Store): string {
 }
 
 /** Those of the facts that are known. */
-function Known({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
+function KnownFacts({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
   return ids.map((id) => {
     const { label, value, unit, doc, depends } = answer.fact(id);
     const base = answer.fact(`base_${id}`).value;
@@ -59,11 +59,11 @@ function Known({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
 }
 
 export function Environment({ answer, store }: { answer: Answer; store: Store }) {
-  const recorded = recordedWith(store);
+  const recorded = tracerLevels(store);
   return (
     <Section title={t("Run environment")}>
       <dl class="figures rows">
-        <Known answer={answer} ids={ENVIRONMENT} />
+        <KnownFacts answer={answer} ids={ENVIRONMENT_FACTS} />
         {recorded && <Figure label={t("Tracer levels")} value={recorded} doc={RECORDED_DOC} />}
       </dl>
     </Section>
@@ -71,12 +71,12 @@ export function Environment({ answer, store }: { answer: Answer; store: Store })
 }
 
 export function Precisions({ answer }: { answer: Answer }) {
-  const unknown = answer.number(UNKNOWN);
+  const unknown = answer.number(UNKNOWN_PRECISION);
   if (unknown === null) return null;
   return (
     <Section title={t("Precision on the device")} doc={t("Device compute time by precision of the arithmetic.")}>
       <dl class="figures rows">
-        <Known answer={answer} ids={unknown > 0 ? [...PRECISIONS, UNKNOWN] : PRECISIONS} />
+        <KnownFacts answer={answer} ids={unknown > 0 ? [...PRECISION_FACTS, UNKNOWN_PRECISION] : PRECISION_FACTS} />
       </dl>
     </Section>
   );

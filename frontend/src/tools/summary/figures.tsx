@@ -18,29 +18,29 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
 
 interface FiguresProps {
   readonly page: PageProps;
-  readonly of: Answer;
+  readonly answer: Answer;
   readonly id: string;
 }
 
 /** A table of the answer alone, below a fold's own line; rows of devices lead to what was recorded of them. */
-export function Figures({ page, of, id }: FiguresProps) {
-  const table = of.table(id);
+export function FoldTable({ page, answer, id }: FiguresProps) {
+  const table = answer.table(id);
   const link = (row: Row) =>
     table.has("device") ? linkToDevice(page.store, table.text(row, "host"), table.text(row, "device")) : undefined;
   return <Grid table={table} specs={SPECS} hideEmpty name={exportName(page, id)} id={id} link={link} />;
 }
 
-const OF_DEVICES = ["devices", "idle", "queues", "communication", "copies"];
+const DEVICE_TABLES = ["devices", "idle", "queues", "communication", "copies"];
 
 /** Which tables tell of devices here. */
-export function deviceTables(why: Answer): string[] {
-  return OF_DEVICES.filter((id) => why.table(id).rows.length > 0);
+export function deviceTableIds(answer: Answer): string[] {
+  return DEVICE_TABLES.filter((id) => answer.table(id).rows.length > 0);
 }
 
-export function Devices({ page, of }: Pick<FiguresProps, "page" | "of">) {
-  return deviceTables(of).map((id) => (
-    <Section key={id} title={of.table(id).label} doc={of.table(id).doc}>
-      <Figures page={page} of={of} id={id} />
+export function DeviceTables({ page, answer }: Pick<FiguresProps, "page" | "answer">) {
+  return deviceTableIds(answer).map((id) => (
+    <Section key={id} title={answer.table(id).label} doc={answer.table(id).doc}>
+      <FoldTable page={page} answer={answer} id={id} />
     </Section>
   ));
 }

@@ -6,10 +6,10 @@ import type { Answer } from "../../base/table";
 import { Fold } from "../../view/fold";
 import { Findings, worstFirst } from "../../view/problems";
 import type { PageProps } from "../page";
-import { Causes, causesLine } from "./causes";
+import { Causes, causesText } from "./causes";
 import { Environment, Precisions } from "./facts";
-import { Devices, deviceTables, Figures } from "./figures";
-import { Hosts } from "./hosts";
+import { DeviceTables, deviceTableIds, FoldTable } from "./figures";
+import { HostComparison } from "./hosts";
 import { PartsTable } from "./parts";
 import { TopOps } from "./topops";
 import { WallClock } from "./wallclock";
@@ -20,19 +20,19 @@ interface FoldsProps {
   /** Null until it is there. */
   readonly why: Answer | null;
   /** Whether the page was opened for the causes. */
-  readonly asked: boolean;
+  readonly showsCauses: boolean;
 }
 
 /** The first texts of a column, as many as fit into a line. */
-function firstTexts(of: Answer, table: string, column: string, most: number): string {
-  const shownTable = of.table(table);
-  return shownTable.rows
+function firstTexts(answer: Answer, table: string, column: string, most: number): string {
+  const rowsOfTable = answer.table(table);
+  return rowsOfTable.rows
     .slice(0, most)
-    .map((row) => shownTable.text(row, column))
+    .map((row) => rowsOfTable.text(row, column))
     .join(" · ");
 }
 
-function pathLine(why: Answer): string {
+function pathText(why: Answer): string {
   const path = why.table("path");
   return path.rows
     .filter((row) => path.text(row, "name") === "")
@@ -41,7 +41,7 @@ function pathLine(why: Answer): string {
     .join(" · ");
 }
 
-function whatIfLine(why: Answer): string {
+function whatIfText(why: Answer): string {
   const scenarios = why.table("scenarios");
   const [row] = scenarios.rows;
   return row
@@ -52,49 +52,49 @@ function whatIfLine(why: Answer): string {
     : "";
 }
 
-function CauseFolds({ page, why, asked }: { page: PageProps; why: Answer; asked: boolean }) {
+function CauseFolds({ page, why, showsCauses }: { page: PageProps; why: Answer; showsCauses: boolean }) {
   const has = (table: string) => why.table(table).rows.length > 0;
   return (
     <>
       {has("causes") && (
-        <Fold id="causes" title={t("All causes")} line={causesLine(why)} isTarget={asked}>
+        <Fold id="causes" title={t("All causes")} line={causesText(why)} isTarget={showsCauses}>
           {() => <Causes page={page} why={why} />}
         </Fold>
       )}
       {has("scenarios") && (
-        <Fold id="whatif" title={t("What if")} line={whatIfLine(why)}>
+        <Fold id="whatif" title={t("What if")} line={whatIfText(why)}>
           {() => (
             <>
               <OpSlider page={page} why={why} />
-              <Figures page={page} of={why} id="scenarios" />
+              <FoldTable page={page} answer={why} id="scenarios" />
             </>
           )}
         </Fold>
       )}
       {has("path") && (
-        <Fold id="path" title={t("Critical path")} line={pathLine(why)}>
-          {() => <Figures page={page} of={why} id="path" />}
+        <Fold id="path" title={t("Critical path")} line={pathText(why)}>
+          {() => <FoldTable page={page} answer={why} id="path" />}
         </Fold>
       )}
       {has("unusual") && (
         <Fold id="unusual" title={t("Unusual steps")} line={firstTexts(why, "unusual", "why", 2)}>
-          {() => <Figures page={page} of={why} id="unusual" />}
+          {() => <FoldTable page={page} answer={why} id="unusual" />}
         </Fold>
       )}
-      {deviceTables(why).length > 0 && (
+      {deviceTableIds(why).length > 0 && (
         <Fold
           id="devices"
           title={t("Devices")}
           line={t("{count, plural, one {# device} other {# devices}}", { count: why.table("devices").rows.length })}
         >
-          {() => <Devices page={page} of={why} />}
+          {() => <DeviceTables page={page} answer={why} />}
         </Fold>
       )}
     </>
   );
 }
 
-export function Folds({ page, why, asked }: FoldsProps) {
+export function Folds({ page, why, showsCauses }: FoldsProps) {
   const { answer, store } = page;
   const problems = store.details.state.value.value?.problems ?? [];
   const device = answer.fact("device_type");
@@ -104,7 +104,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
   ];
   return (
     <div class="folds">
-      {why && <CauseFolds page={page} why={why} asked={asked} />}
+      {why && <CauseFolds page={page} why={why} showsCauses={showsCauses} />}
       <Fold
         id="parts"
         title={t("All figures of the step")}
@@ -122,7 +122,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
       </Fold>
       {answer.table("hosts").rows.length > 1 && (
         <Fold id="hosts" title={answer.table("hosts").label} line={answer.text("hosts_compared")}>
-          {() => <Hosts page={page} />}
+          {() => <HostComparison page={page} />}
         </Fold>
       )}
       <Fold id="environment" title={t("Environment")} line={environment.filter(Boolean).join(" · ")}>

@@ -11,12 +11,12 @@ import { exportName, linkTo, type PageProps } from "../page";
 const SPECS: Readonly<Record<string, ColumnSpec>> = { slowest: { bar: true } };
 const SORT = [{ id: "slowest", desc: true }];
 
-export function Hosts({ page }: { page: PageProps }) {
+export function HostComparison({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const hosts = answer.table("hosts");
   if (hosts.rows.length < 2) return null;
   const pod = linkTo(store, "pod_viewer");
-  const choose = (row: Row) => {
+  const linkToHost = (row: Row) => {
     const host = hosts.text(row, "host");
     return { label: host, href: store.href({ host }), go: () => store.go({ host }) };
   };
@@ -27,7 +27,7 @@ export function Hosts({ page }: { page: PageProps }) {
       note={answer.text("hosts_compared")}
       controls={pod && <GoLink {...pod} label={t("Step by step")} />}
     >
-      <Grid table={hosts} specs={SPECS} name={exportName(page, "hosts")} id="hosts" sort={SORT} link={choose} />
+      <Grid table={hosts} specs={SPECS} name={exportName(page, "hosts")} id="hosts" sort={SORT} link={linkToHost} />
     </Section>
   );
 }

@@ -13,13 +13,13 @@ interface RowProps {
   readonly row: Row;
   readonly scale: Scale;
   /** Whether some time lies between steps. */
-  readonly between: boolean;
-  readonly several: boolean;
+  readonly hasTimeBetween: boolean;
+  readonly hasSeveralSteps: boolean;
   /** Whether there is a baseline. */
-  readonly held: boolean;
+  readonly hasBaseline: boolean;
 }
 
-function LegendRow({ table, row, scale, between, several, held }: RowProps) {
+function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }: RowProps) {
   const doc = table.text(row, "doc");
   const ms = (column: string) => scaled(table.length(row, column), scale);
   return (
@@ -31,15 +31,15 @@ function LegendRow({ table, row, scale, between, several, held }: RowProps) {
         </span>
       </th>
       <td class="number">{ms("average_ms")}</td>
-      {between && (
+      {hasTimeBetween && (
         <>
           <td class="number">{ms("step_ms")}</td>
           <td class="number">{ms("between_ms")}</td>
         </>
       )}
       <td class="number">{percent(table.length(row, "share"))}</td>
-      {held && <DeltaCell ms={deltaMs(table, row, "average_ms")} scale={scale} />}
-      {several && (
+      {hasBaseline && <DeltaCell ms={deltaMs(table, row, "average_ms")} scale={scale} />}
+      {hasSeveralSteps && (
         <>
           <td class="number">{ms("deviation_ms")}</td>
           <td class="number">
@@ -57,7 +57,7 @@ function Head({ table, id, label, unit }: { table: Table; id: string; label?: st
   return (
     <th scope="col" class="number" data-tip={column?.doc}>
       {label ?? column?.label} {unit && <small>{unit}</small>}
-      <Doubt of={column?.depends ?? []} />
+      <Doubt depends={column?.depends ?? []} />
     </th>
   );
 }
@@ -65,26 +65,26 @@ function Head({ table, id, label, unit }: { table: Table; id: string; label?: st
 export function PartsTable({ answer }: { answer: Answer }) {
   const parts = answer.table("parts");
   const hasSteps = answer.table("steps").rows.length > 0;
-  const several = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
-  const between = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
+  const hasSeveralSteps = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
+  const hasTimeBetween = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
   const total = answer.number("parts_ms") ?? 0;
   const scale = withMoreDecimals(timeScale(total));
-  const held = parts.has("delta_average_ms");
+  const hasBaseline = parts.has("delta_average_ms");
   return (
     <table class="legend">
       <thead>
         <tr>
           <th scope="col">{t("State")}</th>
           <Head table={parts} id="average_ms" label={hasSteps ? t("Average") : t("Time")} unit={scale.unit} />
-          {between && (
+          {hasTimeBetween && (
             <>
               <Head table={parts} id="step_ms" unit={scale.unit} />
               <Head table={parts} id="between_ms" unit={scale.unit} />
             </>
           )}
           <Head table={parts} id="share" />
-          {held && <DeltaHead unit={scale.unit} />}
-          {several && (
+          {hasBaseline && <DeltaHead unit={scale.unit} />}
+          {hasSeveralSteps && (
             <>
               <Head table={parts} id="deviation_ms" unit={scale.unit} />
               <Head table={parts} id="minimum_ms" label={t("Range")} unit={scale.unit} />
@@ -94,15 +94,18 @@ export function PartsTable({ answer }: { answer: Answer }) {
       </thead>
       <tbody>
         {usedParts(answer).map((row) => (
-          <LegendRow key={parts.text(row, "part")} {...{ table: parts, row, scale, between, several, held }} />
+          <PartRow
+            key={parts.text(row, "part")}
+            {...{ table: parts, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }}
+          />
         ))}
         <tr class="sum">
-          <th scope="row">{between ? t("From step to step") : hasSteps ? t("Step") : t("Capture")}</th>
+          <th scope="row">{hasTimeBetween ? t("From step to step") : hasSteps ? t("Step") : t("Capture")}</th>
           <td class="number">{scaled(total, scale)}</td>
-          {between && <td colSpan={2} />}
+          {hasTimeBetween && <td colSpan={2} />}
           <td class="number">{percent(1)}</td>
-          {held && <DeltaCell ms={answer.number("delta_parts_ms")} scale={scale} />}
-          {several && <td colSpan={2} />}
+          {hasBaseline && <DeltaCell ms={answer.number("delta_parts_ms")} scale={scale} />}
+          {hasSeveralSteps && <td colSpan={2} />}
         </tr>
       </tbody>
     </table>

@@ -13,10 +13,10 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = { share: { bar: true }, plac
 export function TopOps({ page }: { page: PageProps }) {
   const ops = page.answer.table("top_ops");
   const more = linkTo(page.store, "framework_op_stats");
-  const some = ops.rows.length > 0;
+  const hasOps = ops.rows.length > 0;
   return (
-    <Section title={ops.label} doc={ops.doc} controls={some && more && <GoLink {...more} label={t("All ops")} />}>
-      {some ? (
+    <Section title={ops.label} doc={ops.doc} controls={hasOps && more && <GoLink {...more} label={t("All ops")} />}>
+      {hasOps ? (
         <Grid
           table={ops}
           specs={SPECS}

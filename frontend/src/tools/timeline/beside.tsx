@@ -11,17 +11,17 @@ import { type Viewport, viewAround } from "../../canvas/viewport";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { useLanes } from "./lanes";
-import { link, linkSelection } from "./link";
-import { Pane, type Running } from "./pane";
+import { linkSelection, linkViews } from "./link";
+import { type RunningPane, TimelinePane } from "./pane";
 import { createState } from "./state";
 
 /** Options of the page that say which steps lie over each other. */
-export const STEPS = ["step", "base_step"] as const;
+export const STEP_OPTIONS = ["step", "base_step"] as const;
 /** How many times as long as the step the window is that shows it. */
-const WIDE = 1.5;
+const STEP_WINDOW_FACTOR = 1.5;
 const LONGEST_NAME = 60;
 
-interface Found {
+interface LoadedAlignment {
   readonly key: string;
   readonly alignment: Alignment | null;
   readonly problem: Problem | null;
@@ -29,68 +29,69 @@ interface Found {
 
 /** Which steps lie over each other; while it is asked anew, what was known. */
 function useAlignment(api: TimelineApi, base: string, step: string, baseStep: string) {
-  const [found, setFound] = useState<Found | null>(null);
+  const [loaded, setLoaded] = useState<LoadedAlignment | null>(null);
   const key = `${base}\n${step}\n${baseStep}`;
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
     api.aligned(base, step, baseStep, signal).then(
-      (alignment) => !signal.aborted && setFound({ key, alignment, problem: null }),
-      (error: unknown) => !signal.aborted && setFound({ key, alignment: null, problem: toProblem(error) }),
+      (alignment) => !signal.aborted && setLoaded({ key, alignment, problem: null }),
+      (error: unknown) => !signal.aborted && setLoaded({ key, alignment: null, problem: toProblem(error) }),
     );
     return () => controller.abort();
   }, [api, key]);
-  return found?.key.startsWith(`${base}\n`) ? found : null;
+  return loaded?.key.startsWith(`${base}\n`) ? loaded : null;
 }
 
-interface BesideProps {
+interface BaselineTimelineProps {
   readonly store: Store;
   /** The session's own lanes. */
-  readonly main: Running;
+  readonly main: RunningPane;
   readonly api: TimelineApi;
 }
 
-export function Beside({ store, main, api }: BesideProps) {
+export function BaselineTimeline({ store, main, api }: BaselineTimelineProps) {
   const { base, options } = store.view.value;
-  const found = useAlignment(api, base, options.step ?? "", options.base_step ?? "");
-  if (found?.problem) {
+  const loaded = useAlignment(api, base, options.step ?? "", options.base_step ?? "");
+  if (loaded?.problem) {
     return (
       <p class="tl-fault" role="alert">
-        {found.problem.message} {found.problem.remedy}
+        {loaded.problem.message} {loaded.problem.remedy}
       </p>
     );
   }
-  if (!found?.alignment) return <p class="tl-beside quiet">{t("Aligning the baseline …")}</p>;
-  return <Both {...{ store, main, alignment: found.alignment }} />;
+  if (!loaded?.alignment) return <p class="tl-beside quiet">{t("Aligning the baseline …")}</p>;
+  return <AlignedPane {...{ store, main, alignment: loaded.alignment }} />;
 }
 
-interface BothProps extends Omit<BesideProps, "api"> {
+interface AlignedPaneProps extends Omit<BaselineTimelineProps, "api"> {
   readonly alignment: Alignment;
 }
 
-const moved = (main: Running): boolean => {
+const isZoomedIn = (main: RunningPane): boolean => {
   const view: Viewport | null = main.scene.state.view.peek();
-  return view !== null && (view.begin !== main.scene.whole.begin || view.end !== main.scene.whole.end);
+  return view !== null && (view.begin !== main.scene.capture.begin || view.end !== main.scene.capture.end);
 };
 
-function Both({ store, main, alignment }: BothProps) {
+function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
   const { base, options } = store.view.value;
   const { idle } = store.settings.value;
   const host = alignment.base_host;
   const clocks = clockChoice(options);
-  const there = store.sessions.state.value.value?.sessions.find(({ run }) => run === base);
-  const api = useMemo(() => timelineApi(base, host, clocks), [base, host, clocks, idle, there?.modified]);
+  const baseSession = store.sessions.state.value.value?.sessions.find(({ run }) => run === base);
+  const api = useMemo(() => timelineApi(base, host, clocks), [base, host, clocks, idle, baseSession?.modified]);
   const { lanes, problem } = useLanes(api, base);
   const offset = useMemo(() => signal(alignment.offset), [main]);
-  const [running, setRunning] = useState<Running | null>(null);
-  const first = useRef(true);
+  const [running, setRunning] = useState<RunningPane | null>(null);
+  const isFirstAlignment = useRef(true);
   useEffect(() => {
     offset.value = alignment.offset;
     const { begin, end } = alignment.session;
     // A link's own window stays; a step that is chosen is gone to.
-    const stays = first.current && moved(main);
-    first.current = false;
-    if (begin !== null && end !== null && !stays) main.engine.glideTo(viewAround(begin, end, WIDE, 0));
+    const keepsWindow = isFirstAlignment.current && isZoomedIn(main);
+    isFirstAlignment.current = false;
+    if (begin !== null && end !== null && !keepsWindow)
+      main.engine.glideTo(viewAround(begin, end, STEP_WINDOW_FACTOR, 0));
   }, [alignment, main]);
   useEffect(() => {
     main.scene.state.base.value = { run: base, offset: alignment.offset };
@@ -100,7 +101,7 @@ function Both({ store, main, alignment }: BothProps) {
   }, [main, base, alignment.offset]);
   useEffect(() => {
     if (!running) return;
-    const stops = [link(main.scene, running.scene, offset), linkSelection(main.scene, running.scene, offset)];
+    const stops = [linkViews(main.scene, running.scene, offset), linkSelection(main.scene, running.scene, offset)];
     return () => {
       for (const stop of stops) stop();
     };
@@ -108,26 +109,26 @@ function Both({ store, main, alignment }: BothProps) {
   const { state } = main.scene;
   return (
     <>
-      <Over store={store} alignment={alignment} />
+      <StepChoices store={store} alignment={alignment} />
       {problem && (
         <p class="tl-fault" role="alert">
           {problem.message} {problem.remedy}
         </p>
       )}
       {lanes && (
-        <Pane
+        <TimelinePane
           key={`${base}\n${host}\n${idle}`}
           store={store}
           api={api}
           lanes={lanes}
           label={t("Timeline of {run}", { run: base })}
-          main={false}
-          state={() => {
-            const { mode, find, regex, longest, lanes, least, colouring } = state;
-            return { ...createState(DEFAULT_VIEW), mode, find, regex, longest, lanes, least, colouring };
+          isMain={false}
+          initialState={() => {
+            const { mode, find, regex, longest, laneFilter, leastPs, colouring } = state;
+            return { ...createState(DEFAULT_VIEW), mode, find, regex, longest, laneFilter, leastPs, colouring };
           }}
           address={{ read: () => ({}), write: () => {} }}
-          runs={setRunning}
+          setRunning={setRunning}
         />
       )}
     </>
@@ -135,7 +136,7 @@ function Both({ store, main, alignment }: BothProps) {
 }
 
 /** Which step lies over which. */
-function Over({ store, alignment }: { store: Store; alignment: Alignment }) {
+function StepChoices({ store, alignment }: { store: Store; alignment: Alignment }) {
   const { session, base, text } = alignment;
   const choose = (name: string, value: string) => {
     const { base_step: _, ...others } = store.view.peek().options;
@@ -148,9 +149,9 @@ function Over({ store, alignment }: { store: Store; alignment: Alignment }) {
         <span class="quiet">{text}</span>
       ) : (
         <>
-          <Step label={t("Step")} side={session} choose={(value) => choose("step", value)} />
+          <StepSelect label={t("Step")} side={session} choose={(value) => choose("step", value)} />
           <span class="quiet">{t("over")}</span>
-          <Step label={t("Step of the baseline")} side={base} choose={(value) => choose("base_step", value)} />
+          <StepSelect label={t("Step of the baseline")} side={base} choose={(value) => choose("base_step", value)} />
         </>
       )}
     </div>
@@ -163,7 +164,7 @@ interface StepProps {
   readonly choose: (place: string) => void;
 }
 
-function Step({ label, side, choose }: StepProps) {
+function StepSelect({ label, side, choose }: StepProps) {
   const place = side.step ?? -1;
   return (
     <select aria-label={label} value={`${place}`} onChange={(event) => choose(event.currentTarget.value)}>

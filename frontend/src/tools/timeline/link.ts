@@ -7,62 +7,62 @@ import { namePattern } from "../../state/links";
 import type { Scene } from "./scene";
 
 /** Below a tick of any clock: what additions leave over. */
-const SAME = 1;
+const SAME_WITHIN_PS = 1;
 
-function differ(a: Viewport, b: Viewport | null): boolean {
-  return !b || Math.abs(a.begin - b.begin) > SAME || Math.abs(a.end - b.end) > SAME;
+function isDifferentView(a: Viewport, b: Viewport | null): boolean {
+  return !b || Math.abs(a.begin - b.begin) > SAME_WITHIN_PS || Math.abs(a.end - b.end) > SAME_WITHIN_PS;
 }
 
 /** Keeps the windows of both equal, `offset` ps apart; returns how to let them go. */
-export function link(one: Scene, other: Scene, offset: ReadonlySignal<number>): () => void {
+export function linkViews(one: Scene, other: Scene, offset: ReadonlySignal<number>): () => void {
   const stops = [
     effect(() => {
       const by = offset.value;
       const [begin, end] = [
-        Math.min(one.whole.begin, other.whole.begin - by),
-        Math.max(one.whole.end, other.whole.end - by),
+        Math.min(one.capture.begin, other.capture.begin - by),
+        Math.max(one.capture.end, other.capture.end - by),
       ];
       one.bounds = { begin, end };
       other.bounds = panView(one.bounds, by);
     }),
     effect(() => {
-      const next = panView(one.state.view.value ?? one.whole, offset.value);
-      if (differ(next, other.state.view.peek())) other.state.view.value = next;
+      const next = panView(one.state.view.value ?? one.capture, offset.value);
+      if (isDifferentView(next, other.state.view.peek())) other.state.view.value = next;
     }),
     effect(() => {
       const view = other.state.view.value;
       const next = view && panView(view, -offset.peek());
-      if (next && differ(next, one.state.view.peek() ?? one.whole)) one.state.view.value = next;
+      if (next && isDifferentView(next, one.state.view.peek() ?? one.capture)) one.state.view.value = next;
     }),
   ];
   return () => {
     for (const stop of stops) stop();
-    one.bounds = one.whole;
+    one.bounds = one.capture;
   };
 }
 
-interface Place {
+interface EventPosition {
   readonly event: string;
   readonly lane: string;
   readonly row: number;
 }
 
 /** Of events that were searched for by their name, the one that begins nearest to a time; null for none. */
-export function nearest({ facts, arrays }: Slab, time: number): Place | null {
+export function nearestEvent({ facts, arrays }: Slab, time: number): EventPosition | null {
   const { host, lane, row, event, name, begin } = arrays;
   const names = new Set(facts.names as readonly string[]);
-  let found = -1;
+  let nearestIndex = -1;
   for (let at = 0; at < (begin?.length ?? 0); at++) {
     // Others have the text among their stats.
     if (!names.has(`${host?.[at]}.${name?.[at]}`)) continue;
-    const away = Math.abs((begin?.[at] as number) - time);
-    if (found < 0 || away < Math.abs((begin?.[found] as number) - time)) found = at;
+    const distancePs = Math.abs((begin?.[at] as number) - time);
+    if (nearestIndex < 0 || distancePs < Math.abs((begin?.[nearestIndex] as number) - time)) nearestIndex = at;
   }
-  if (found < 0) return null;
+  if (nearestIndex < 0) return null;
   return {
-    event: `${host?.[found]}.${event?.[found]}`,
-    lane: `${host?.[found]}.${lane?.[found]}`,
-    row: row?.[found] as number,
+    event: `${host?.[nearestIndex]}.${event?.[nearestIndex]}`,
+    lane: `${host?.[nearestIndex]}.${lane?.[nearestIndex]}`,
+    row: row?.[nearestIndex] as number,
   };
 }
 
@@ -79,8 +79,8 @@ export function linkSelection(one: Scene, other: Scene, offset: ReadonlySignal<n
       return;
     }
     const show = (slab: Slab) => {
-      const found = nearest(slab, chosen.begin + offset.peek());
-      if (found && !signal.aborted) other.reveal(found.lane, found.row);
+      const found = nearestEvent(slab, chosen.begin + offset.peek());
+      if (found && !signal.aborted) other.scrollTo(found.lane, found.row);
       if (!signal.aborted) other.state.event.value = found?.event ?? "";
     };
     // Where nothing can be searched for, nothing is selected.

@@ -1,12 +1,13 @@
 /** The minimap of the whole capture, and counters as areas. */
 
 import type { LaneEntry } from "../../api/timeline";
+import { firstIndex } from "../../base/bisect";
 import { memory, number, percent } from "../../base/format";
 import type { Slab } from "../../base/slab";
 import { toPixel } from "../../canvas/viewport";
-import type { Frame, Overview } from "./frame";
+import type { FrameInput, Overview } from "./frame";
 import type { Counter } from "./loader";
-import { MINIMAP, type Scene } from "./scene";
+import { MINIMAP_PX, type Scene } from "./scene";
 
 export const OVERVIEW_COLUMNS = 600;
 
@@ -22,34 +23,34 @@ export function overviewOf(slab: Slab, duration: number): Overview {
     const to = Math.min(OVERVIEW_COLUMNS, from + (width[at] as number) * unit * scale);
     const share = (busy[at] as number) / 255;
     for (let column = Math.floor(from); column < to; column++) {
-      const part = Math.min(to, column + 1) - Math.max(from, column);
-      answer[column] = (answer[column] as number) + part * share;
+      const covered = Math.min(to, column + 1) - Math.max(from, column);
+      answer[column] = (answer[column] as number) + covered * share;
     }
   }
   return answer;
 }
 
-export function paintMinimap({ scene, context, ink, overview }: Frame): void {
+export function paintMinimap({ scene, context, colours, overview }: FrameInput): void {
   const { width } = scene.size;
   const most = overview.reduce((a, b) => Math.max(a, b), 0) || 1;
-  const wide = width / overview.length;
-  context.fillStyle = ink.busy;
+  const columnWidth = width / overview.length;
+  context.fillStyle = colours.busy;
   for (let at = 0; at < overview.length; at++) {
-    const tall = Math.sqrt((overview[at] as number) / most) * (MINIMAP - 6);
-    context.fillRect(at * wide, MINIMAP - 2 - tall, wide + 0.5, tall);
+    const barHeight = Math.sqrt((overview[at] as number) / most) * (MINIMAP_PX - 6);
+    context.fillRect(at * columnWidth, MINIMAP_PX - 2 - barHeight, columnWidth + 0.5, barHeight);
   }
-  const { from, to } = windowOn(scene);
-  context.fillStyle = ink.area;
-  context.fillRect(from, 0, to - from, MINIMAP - 1);
-  context.fillStyle = ink.accent;
-  for (const x of [from, to - 2]) context.fillRect(x, 0, 2, MINIMAP - 1);
-  ink.rule(context, 0, MINIMAP - 1, width);
+  const { from, to } = minimapWindow(scene);
+  context.fillStyle = colours.selection;
+  context.fillRect(from, 0, to - from, MINIMAP_PX - 1);
+  context.fillStyle = colours.accent;
+  for (const x of [from, to - 2]) context.fillRect(x, 0, 2, MINIMAP_PX - 1);
+  colours.drawRule(context, 0, MINIMAP_PX - 1, width);
 }
 
 /** The shown window on the minimap, at least wide enough to take hold of. */
-export function windowOn(scene: Scene): { from: number; to: number } {
+export function minimapWindow(scene: Scene): { from: number; to: number } {
   const { width } = scene.size;
-  const [begin, end] = [scene.view.begin, scene.view.end].map((time) => toPixel(scene.whole, width, time)) as [
+  const [begin, end] = [scene.view.begin, scene.view.end].map((time) => toPixel(scene.capture, width, time)) as [
     number,
     number,
   ];
@@ -58,20 +59,15 @@ export function windowOn(scene: Scene): { from: number; to: number } {
 }
 
 /** What a counter's value is called. */
-export function valueLabel(lane: LaneEntry, value: number): string {
+export function counterValueText(lane: LaneEntry, value: number): string {
   if (lane.unit === "share") return percent(value, 0);
   return lane.unit === "bytes" ? memory(value) : number(value);
 }
 
 /** The value of a counter at a time; null before the first. */
-export function valueAt({ begin, last }: Counter, time: number): number | null {
-  let [low, high] = [0, begin.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((begin[middle] as number) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low ? (last[low - 1] as number) : null;
+export function counterValueAt({ begin, last }: Counter, time: number): number | null {
+  const next = firstIndex(0, begin.length, (index) => (begin[index] as number) > time);
+  return next ? (last[next - 1] as number) : null;
 }
 
 interface CounterPlace {
@@ -80,14 +76,14 @@ interface CounterPlace {
   readonly height: number;
 }
 
-export function paintCounter({ scene, context, ink }: Frame, counter: Counter, place: CounterPlace): void {
+export function paintCounter({ scene, context, colours }: FrameInput, counter: Counter, place: CounterPlace): void {
   const { lane, top, height } = place;
   const { width } = scene.size;
   const { begin, low, high, last } = counter;
   let most = lane.unit === "share" ? 1 : 0;
   for (const value of high) most = Math.max(most, value);
   const y = (value: number) => top + height - (most > 0 ? (Math.max(0, value) / most) * (height - 2) : 0);
-  context.fillStyle = ink.counter(lane.unit);
+  context.fillStyle = colours.counter(lane.unit);
   for (let at = 0; at < begin.length; at++) {
     const from = toPixel(scene.view, width, begin[at] as number);
     const to = at + 1 < begin.length ? toPixel(scene.view, width, begin[at + 1] as number) : width;
@@ -97,9 +93,9 @@ export function paintCounter({ scene, context, ink }: Frame, counter: Counter, p
     const level = y(last[at] as number);
     context.fillRect(from, level, Math.max(1, to - from + 0.5), top + height - level); // No seams between columns.
   }
-  const label = valueLabel(lane, most);
-  context.fillStyle = ink.page;
+  const label = counterValueText(lane, most);
+  context.fillStyle = colours.page;
   context.fillRect(2, top, context.measureText(label).width + 4, 14);
-  context.fillStyle = ink.quiet;
+  context.fillStyle = colours.quiet;
   context.fillText(label, 4, top + 7);
 }

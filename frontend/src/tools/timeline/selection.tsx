@@ -9,7 +9,7 @@ import { CallControls, CallView } from "../../view/calls";
 import { Grid } from "../../view/grid";
 import type { Scene } from "./scene";
 
-const TITLES: Readonly<Record<BoxTab, string>> = {
+const TAB_TITLES: Readonly<Record<BoxTab, string>> = {
   statistics: t("Statistics"),
   flame: t("Flame graph"),
   callers: t("Bottom-up"),
@@ -18,10 +18,10 @@ const TITLES: Readonly<Record<BoxTab, string>> = {
 interface SelectionProps {
   readonly scene: Scene;
   readonly area: Box;
-  readonly find: (name: string) => void;
+  readonly findName: (name: string) => void;
 }
 
-export function Selection({ scene, area, find }: SelectionProps) {
+export function BoxDetails({ scene, area, findName }: SelectionProps) {
   const { tab, calls, base, weight } = scene.state;
   const file = (by: string, format: string) =>
     scene.api.callsFile(area.lanes.join(","), area.begin, area.end, by, format);
@@ -40,7 +40,7 @@ export function Selection({ scene, area, find }: SelectionProps) {
                 tab.value = each;
               }}
             >
-              {TITLES[each]}
+              {TAB_TITLES[each]}
             </button>
           ))}
         </div>
@@ -57,12 +57,12 @@ export function Selection({ scene, area, find }: SelectionProps) {
         )}
       </div>
       {tab.value === "statistics" ? (
-        <Names scene={scene} find={find} />
+        <NameStatistics scene={scene} findName={findName} />
       ) : (
         <CallView
           calls={calls.value}
           inverted={tab.value === "callers"}
-          label={TITLES[tab.value]}
+          label={TAB_TITLES[tab.value]}
           find={scene.state.find.value}
           dark={scene.dark}
         />
@@ -71,21 +71,21 @@ export function Selection({ scene, area, find }: SelectionProps) {
   );
 }
 
-function Names({ scene, find }: Omit<SelectionProps, "area">) {
-  const found = scene.state.statistics.value;
-  const table = useMemo(() => found && Table.of(found.table), [found]);
-  if (!found || !table) return null;
+function NameStatistics({ scene, findName }: Omit<SelectionProps, "area">) {
+  const statistics = scene.state.statistics.value;
+  const table = useMemo(() => statistics && Table.of(statistics.table), [statistics]);
+  if (!statistics || !table) return null;
   return (
     <>
       <p>
         {[
-          t("{events} events selected, {names} names by lane", { events: found.events, names: found.names }),
-          ...(found.names > table.rows.length
+          t("{events} events selected, {names} names by lane", { events: statistics.events, names: statistics.names }),
+          ...(statistics.names > table.rows.length
             ? [t("the {count} with the most time are listed", { count: table.rows.length })]
             : []),
         ].join(" · ")}
       </p>
-      <Grid table={table} name="selection" onRow={(row) => find(table.text(row, "name"))} />
+      <Grid table={table} name="selection" onRow={(row) => findName(table.text(row, "name"))} />
     </>
   );
 }

@@ -12,28 +12,28 @@ const ROOT = "";
 const SHARE = t("Share");
 
 interface ModuleTimes {
-  readonly forward: number;
-  readonly backward: number;
+  readonly forwardUs: number;
+  readonly backwardUs: number;
 }
 
 /** In µs, on devices where they recorded anything, else on the host. */
-function timesOf(modules: Table): { readonly place: "device" | "host"; readonly of: (row: Row) => ModuleTimes } {
+function timesByRow(modules: Table): { readonly place: "device" | "host"; readonly of: (row: Row) => ModuleTimes } {
   const columns = ["device_total_us", "backward_device_us"];
   const onDevice = modules.rows.some((row) => columns.some((id) => modules.length(row, id) > 0));
   const place = onDevice ? "device" : "host";
   const of = (row: Row) => ({
-    forward: modules.length(row, `${place}_total_us`),
-    backward: modules.length(row, `backward_${place}_us`),
+    forwardUs: modules.length(row, `${place}_total_us`),
+    backwardUs: modules.length(row, `backward_${place}_us`),
   });
   return { place, of };
 }
 
 /** The path of the innermost of the modules around one. */
-function pathAround(path: string, paths: ReadonlySet<string>): string {
-  let around = path;
-  do around = around.slice(0, Math.max(0, around.lastIndexOf("/")));
-  while (around && !paths.has(around));
-  return around;
+function enclosingPath(path: string, paths: ReadonlySet<string>): string {
+  let enclosing = path;
+  do enclosing = enclosing.slice(0, Math.max(0, enclosing.lastIndexOf("/")));
+  while (enclosing && !paths.has(enclosing));
+  return enclosing;
 }
 
 /** Modules by the module around them. */
@@ -43,8 +43,8 @@ export function moduleTree(modules: Table): TreeRows<string> {
   const children = new Map<string, Row[]>();
   const open = new Set<string>();
   for (const row of modules.rows) {
-    const around = pathAround(keyOf(row), paths);
-    children.set(around, [...(children.get(around) ?? []), row]);
+    const enclosing = enclosingPath(keyOf(row), paths);
+    children.set(enclosing, [...(children.get(enclosing) ?? []), row]);
     if (isOpenAtFirst(modules.length(row, "share"), modules.length(row, "depth"), open.size)) open.add(keyOf(row));
   }
   return { children, open, keyOf };
@@ -56,14 +56,14 @@ interface ModuleTreeProps {
 }
 
 export function ModuleTree({ modules, choose }: ModuleTreeProps) {
-  const times = useMemo(() => timesOf(modules), [modules]);
+  const times = useMemo(() => timesByRow(modules), [modules]);
   const tree = useMemo(() => moduleTree(modules), [modules]);
   const { rows, isOpen, turn } = useTreeRows(tree, ROOT);
-  const hasBackward = modules.rows.some((row) => times.of(row).backward > 0);
-  const delta = `${times.place}_total_us`;
+  const hasBackward = modules.rows.some((row) => times.of(row).backwardUs > 0);
+  const deltaColumn = `${times.place}_total_us`;
   const heads = [
     t("Forward"),
-    ...(modules.has(`delta_${delta}`) ? [t("Δ per step")] : []),
+    ...(modules.has(`delta_${deltaColumn}`) ? [t("Δ per step")] : []),
     ...(hasBackward ? [t("Backward")] : []),
     SHARE,
     t("Forward self"),
@@ -92,7 +92,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
         <tbody>
           {rows.map((row) => {
             const path = tree.keyOf(row);
-            const shared = { modules, row, delta, hasBackward, place: times.place, times: times.of(row) };
+            const shared = { modules, row, deltaColumn, hasBackward, place: times.place, times: times.of(row) };
             return (
               <ModuleRow
                 key={path}
@@ -122,7 +122,7 @@ interface ModuleRowProps {
   readonly row: Row;
   readonly place: "device" | "host";
   /** The column whose difference from the baseline's is shown. */
-  readonly delta: string;
+  readonly deltaColumn: string;
   readonly hasBackward: boolean;
   readonly times: ModuleTimes;
   readonly open: boolean | undefined;
@@ -134,7 +134,7 @@ function ModuleRow({
   modules,
   row,
   place,
-  delta,
+  deltaColumn,
   hasBackward,
   times,
   open: isOpen,
@@ -146,7 +146,7 @@ function ModuleRow({
   const match = modules.text(row, "match");
   const timeOf = (id: string) => (modules.number(row, id) === null ? "" : time(modules.length(row, id), "us"));
   const share = modules.length(row, "share");
-  const ms = deltaMs(modules, row, delta);
+  const ms = deltaMs(modules, row, deltaColumn);
   return (
     <tr class={match === "gone" ? "gone" : undefined}>
       <td style={{ paddingLeft: rowIndent(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
@@ -166,8 +166,8 @@ function ModuleRow({
           <>
             <span class="lane" aria-hidden="true">
               <span class="bar" style={{ width: `${100 * share}%` }}>
-                <i style={{ flexGrow: times.forward }} />
-                <i class="backward" style={{ flexGrow: times.backward }} />
+                <i style={{ flexGrow: times.forwardUs }} />
+                <i class="backward" style={{ flexGrow: times.backwardUs }} />
               </span>
             </span>
             <span>{percent(share)}</span>

@@ -2,7 +2,7 @@
 
 import { Graph, layout } from "@dagrejs/dagre";
 
-export interface Sketch {
+export interface GraphSizes {
   readonly nodes: readonly {
     readonly width: number;
     readonly height: number;
@@ -18,7 +18,7 @@ export interface Point {
   readonly y: number;
 }
 
-export interface Drawing {
+export interface GraphLayout {
   readonly width: number;
   readonly height: number;
   /** Middle and size of each node. */
@@ -26,24 +26,24 @@ export interface Drawing {
   readonly edges: readonly (readonly Point[])[];
 }
 
-export function arrange(sketch: Sketch): Drawing {
+export function layoutGraph(sizes: GraphSizes): GraphLayout {
   const graph = new Graph({ compound: true, multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 24, ranksep: 42, edgesep: 12, marginx: 16, marginy: 16 });
-  sketch.nodes.forEach(({ width, height }, index) => {
+  sizes.nodes.forEach(({ width, height }, index) => {
     graph.setNode(`${index}`, { width, height });
   });
-  sketch.nodes.forEach(({ inside }, index) => {
+  sizes.nodes.forEach(({ inside }, index) => {
     if (inside >= 0) graph.setParent(`${index}`, `${inside}`);
   });
-  sketch.edges.forEach(([from, to], index) => {
+  sizes.edges.forEach(([from, to], index) => {
     graph.setEdge(`${from}`, `${to}`, {}, `${index}`);
   });
   layout(graph);
-  const nodes = sketch.nodes.map((_, index) => {
+  const nodes = sizes.nodes.map((_, index) => {
     const { x = 0, y = 0, width, height } = graph.node(`${index}`);
     return { x, y, width, height };
   });
-  const edges = sketch.edges.map(([from, to], index) => graph.edge(`${from}`, `${to}`, `${index}`).points ?? []);
+  const edges = sizes.edges.map(([from, to], index) => graph.edge(`${from}`, `${to}`, `${index}`).points ?? []);
   const { width = 1, height = 1 } = graph.graph();
   return { width, height, nodes, edges };
 }

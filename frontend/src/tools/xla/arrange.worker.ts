@@ -1,5 +1,5 @@
 /** Arranges graphs beside the page, which stays quick meanwhile. */
 
-import { arrange, type Sketch } from "./arrange";
+import { type GraphSizes, layoutGraph } from "./arrange";
 
-self.onmessage = ({ data }: MessageEvent<Sketch>) => self.postMessage(arrange(data));
+self.onmessage = ({ data }: MessageEvent<GraphSizes>) => self.postMessage(layoutGraph(data));

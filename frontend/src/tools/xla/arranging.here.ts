@@ -1,9 +1,9 @@
 /** Arranges graphs on the page itself, which then waits: for a report, which cannot load a worker. */
 
-import { arrange } from "./arrange";
-import type { Arranging } from "./arranging";
+import { layoutGraph } from "./arrange";
+import type { LayoutRunner } from "./arranging";
 
-export const arranging: Arranging = (sketch, done) => {
-  const timer = setTimeout(() => done(arrange(sketch)));
+export const runLayout: LayoutRunner = (sketch, done) => {
+  const timer = setTimeout(() => done(layoutGraph(sketch)));
   return () => clearTimeout(timer);
 };

@@ -1,13 +1,13 @@
 /** Arranges graphs beside the page, in a worker; the report, which is one file, takes arranging.here.ts instead. */
 
-import type { Drawing, Sketch } from "./arrange";
+import type { GraphLayout, GraphSizes } from "./arrange";
 
 /** Says what came of it, undefined where nothing did; answers what stops it. */
-export type Arranging = (sketch: Sketch, done: (drawing: Drawing | undefined) => void) => () => void;
+export type LayoutRunner = (sketch: GraphSizes, done: (drawing: GraphLayout | undefined) => void) => () => void;
 
-export const arranging: Arranging = (sketch, done) => {
+export const runLayout: LayoutRunner = (sketch, done) => {
   const worker = new Worker(new URL("./arrange.worker.ts", import.meta.url), { type: "module" });
-  worker.onmessage = ({ data }: MessageEvent<Drawing>) => done(data);
+  worker.onmessage = ({ data }: MessageEvent<GraphLayout>) => done(data);
   worker.onerror = () => done(undefined);
   worker.postMessage(sketch);
   return () => worker.terminate();

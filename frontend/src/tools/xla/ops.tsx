@@ -39,7 +39,7 @@ export function OpsGrid({ page }: { page: PageProps }) {
   const [open, dialog] = useOpDialog(page.store);
   const show = (row: Row) => {
     const name = ops.text(row, "name");
-    open({ table: ops, row, name, program: ops.text(row, "program_id"), events: name });
+    open({ table: ops, row, name, program: ops.text(row, "program_id"), eventName: name });
   };
   return (
     <Section

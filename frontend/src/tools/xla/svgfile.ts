@@ -1,6 +1,6 @@
 /** A drawing as a file of its own: all of it, with the page's colours and letters written into it. */
 
-const STYLES = [
+const INLINED_STYLES = [
   "fill",
   "stroke",
   "stroke-width",
@@ -19,7 +19,7 @@ export function svgFile(drawn: SVGSVGElement): string {
     const source = from[place];
     if (!source) return;
     const style = getComputedStyle(source);
-    for (const name of STYLES) element.style.setProperty(name, style.getPropertyValue(name));
+    for (const name of INLINED_STYLES) element.style.setProperty(name, style.getPropertyValue(name));
     for (const name of ["class", "role", "tabindex", "data-tip"]) element.removeAttribute(name);
   });
   const moved = drawn.querySelector("g");
