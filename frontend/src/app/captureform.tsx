@@ -5,10 +5,14 @@ import { type CaptureForm, DEFAULTS, type Field } from "../base/captureform";
 import { t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
-import { ProblemLine } from "../view/problems";
+import { Findings, ProblemLine } from "../view/problems";
 import { Code } from "../view/rich";
 import { withElements } from "../view/slots";
 
+const OFF_ON = [
+  ["0", t("off")],
+  ["1", t("on")],
+] as const;
 const TRACER_LEVELS: readonly {
   readonly name: "host_tracer_level" | "device_tracer_level" | "python_tracer_level";
   readonly label: string;
@@ -30,19 +34,13 @@ const TRACER_LEVELS: readonly {
     name: "device_tracer_level",
     label: t("Devices"),
     doc: t("Whether to record the work of GPUs and TPUs."),
-    choices: [
-      ["0", t("off")],
-      ["1", t("on")],
-    ],
+    choices: OFF_ON,
   },
   {
     name: "python_tracer_level",
     label: "Python",
     doc: t("Whether to record all Python calls, which slows the program down during the capture."),
-    choices: [
-      ["0", t("off")],
-      ["1", t("on")],
-    ],
+    choices: OFF_ON,
   },
 ];
 
@@ -266,11 +264,7 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
         />
         <FieldRow capture={capture} field="run" label={t("Session name")} doc={t("By default, the date and time.")} />
       </details>
-      {problem && (
-        <ul class="problems" role="alert">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
+      {problem && <Findings problems={[problem]} alert />}
       <CaptureButtons capture={capture} />
       <p class="quiet">
         {withElements(t("The capture is written to {folder} on the machine of this server."), {

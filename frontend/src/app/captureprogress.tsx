@@ -5,7 +5,7 @@ import { bytes, fixed } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon, type IconName } from "../view/icons";
-import { ProblemLine } from "../view/problems";
+import { Findings } from "../view/problems";
 import { withElements } from "../view/slots";
 
 const STATE_TEXTS: Readonly<Record<WorkerState, string>> = {
@@ -86,11 +86,7 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
           <WorkerRow key={worker.address} worker={worker} job={job} />
         ))}
       </ul>
-      {problem && (
-        <ul class="problems" role="alert">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
+      {problem && <Findings problems={[problem]} alert />}
       <div class="actions">
         {job.phase === "running" && (
           <>

@@ -1,10 +1,11 @@
 /** Capture health: what is missing from or odd about the capture, behind a button that says how much there is. */
 
 import { t } from "../base/messages";
+import { worstFirst } from "../state/doubts";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
-import { Findings, worstFirst } from "../view/problems";
+import { Findings } from "../view/problems";
 
 export function HealthMenu({ store }: { store: Store }) {
   const problems = store.details.state.value.value?.problems ?? [];

@@ -5,6 +5,7 @@ import { type KeyHelp, shownPageKeys } from "../state/pagekeys";
 import { groupsOf } from "../state/pages";
 import type { Store } from "../state/store";
 import { Dialog } from "../view/dialog";
+import { KeyList } from "../view/keylist";
 import { groupLetters } from "./keys";
 
 const FRAME_KEYS: KeyHelp = [
@@ -19,16 +20,7 @@ function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
   return (
     <>
       <h3>{title}</h3>
-      <dl>
-        {keys.map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <KeyList keys={keys} />
     </>
   );
 }

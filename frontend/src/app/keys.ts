@@ -1,5 +1,7 @@
 /** The keyboard: which key does what, and nothing while someone types. */
 
+import { GROUP_KEY_MS, isTyping } from "../state/pagekeys";
+
 /** One letter per group, the first of its own letters that no earlier one took; "" where none is left. */
 export function groupLetters(ids: readonly string[]): string[] {
   const usedLetters = new Set<string>();
@@ -22,12 +24,6 @@ export interface KeyActions {
   readonly toggleHelp: () => void;
 }
 
-const PREFIX_MS = 1500;
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-}
-
 /** Listens on the document; returns how to stop. After `g` a letter opens a group, and a digit after that a page of it. */
 export function listenToKeys(document: Document, actions: KeyActions): () => void {
   let expectedKey: "group" | "page" = "group";
@@ -35,7 +31,7 @@ export function listenToKeys(document: Document, actions: KeyActions): () => voi
   let pageCount = 0;
   const expectKey = (what: typeof expectedKey) => {
     expectedKey = what;
-    expectedUntil = Date.now() + PREFIX_MS;
+    expectedUntil = Date.now() + GROUP_KEY_MS;
   };
   const openGroup = (key: string): boolean => {
     const groups = actions.groups();

@@ -4,6 +4,8 @@ import type { ToolEntry } from "../api/types";
 import { joinNames, t } from "../base/messages";
 import { groupsOf, MISSING_PAGES, missingByReason, type PageGroup } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
+import { onPlainClick } from "../view/plainclick";
+import { LabelledSelect } from "../view/select";
 import { groupLetters } from "./keys";
 
 interface TabProps {
@@ -17,11 +19,6 @@ interface TabProps {
 }
 
 function Tab({ store, tool, label, tip, current, quiet }: TabProps) {
-  const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    store.go({ tool });
-  };
   return (
     <a
       href={store.href({ tool })}
@@ -29,7 +26,7 @@ function Tab({ store, tool, label, tip, current, quiet }: TabProps) {
       class={quiet ? "quiet" : undefined}
       aria-current={current}
       data-tip={tip}
-      onClick={onClick}
+      onClick={onPlainClick(() => store.go({ tool }))}
     >
       {label}
     </a>
@@ -108,20 +105,18 @@ export function HostSelect({ store }: { store: Store }) {
   const tool = store.tool.value;
   if (!tool || hosts.length < 2) return null;
   const chosen = store.host.value;
+  const isKnown = chosen === ALL_HOSTS || hosts.includes(chosen);
   return (
-    <label class="hosts">
-      {t("Host")}{" "}
-      <select value={chosen} onChange={(event) => store.go({ host: event.currentTarget.value })}>
-        {tool.all_hosts && <option value={ALL_HOSTS}>{t("all {count}", { count: hosts.length })}</option>}
-        {hosts.map((host) => (
-          <option key={host} value={host}>
-            {host}
-          </option>
-        ))}
-        {chosen !== ALL_HOSTS && !hosts.includes(chosen) && (
-          <option value={chosen}>{t("{host} (not here)", { host: chosen })}</option>
-        )}
-      </select>
-    </label>
+    <LabelledSelect
+      class="hosts"
+      label={t("Host")}
+      value={chosen}
+      options={[
+        ...(tool.all_hosts ? [[ALL_HOSTS, t("all {count}", { count: hosts.length })] as const] : []),
+        ...hosts.map((host) => [host, host] as const),
+        ...(isKnown ? [] : [[chosen, t("{host} (not here)", { host: chosen })] as const]),
+      ]}
+      choose={(host) => store.go({ host })}
+    />
   );
 }

@@ -14,6 +14,11 @@ const ABOUT_FOUND_STEPS: ReadonlySet<string> = new Set([
 ]);
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
 
+/** The same problems, errors before warnings before notes. */
+export function worstFirst(problems: readonly Problem[]): Problem[] {
+  return [...problems].sort((a, b) => SEVERITY_ORDER[a.severity] - SEVERITY_ORDER[b.severity]);
+}
+
 /** Whether a finding concerns the host that is shown: one that names hosts concerns these alone. */
 function concerns({ where }: Problem, host: string, hosts: readonly string[]): boolean {
   const named = where.split(", ");
@@ -28,10 +33,10 @@ export function doubtsOf(
   readerChoseSteps: boolean,
 ): Doubts {
   const doubts = new Map<string, Problem[]>();
-  const relevant = problems
-    .filter((problem) => !(readerChoseSteps && ABOUT_FOUND_STEPS.has(problem.code)) && concerns(problem, host, hosts))
-    .sort((a, b) => SEVERITY_ORDER[a.severity] - SEVERITY_ORDER[b.severity]);
-  for (const problem of relevant) {
+  const relevant = problems.filter(
+    (problem) => !(readerChoseSteps && ABOUT_FOUND_STEPS.has(problem.code)) && concerns(problem, host, hosts),
+  );
+  for (const problem of worstFirst(relevant)) {
     for (const name of problem.affects ?? []) doubts.set(name, [...(doubts.get(name) ?? []), problem]);
   }
   return doubts;

@@ -1,6 +1,7 @@
 /** The pages of a session in their groups, as tools declare them. */
 
 import type { ToolEntry } from "../api/types";
+import { groupBy } from "../base/group";
 
 /** Stands in the address instead of a tool's name, for the list of pages with nothing to show. */
 export const MISSING_PAGES = "not_in_capture";
@@ -33,11 +34,6 @@ export function groupsOf(tools: readonly ToolEntry[]): PageGroup[] {
 
 /** Pages with nothing to show, in groups of one reason. */
 export function missingByReason(tools: readonly ToolEntry[]): (readonly ToolEntry[])[] {
-  const byReason = new Map<string, ToolEntry[]>();
-  for (const tool of tools) {
-    if (!tool.unavailable || pageToolOf(tools, tool.name) !== tool) continue;
-    const reason = `${tool.unavailable.message}\n${tool.unavailable.remedy}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), tool]);
-  }
-  return [...byReason.values()];
+  const missing = tools.filter((tool) => tool.unavailable && pageToolOf(tools, tool.name) === tool);
+  return [...groupBy(missing, (tool) => `${tool.unavailable?.message}\n${tool.unavailable?.remedy}`).values()];
 }

@@ -2,6 +2,7 @@
 
 import { largest, smallest } from "../base/extent";
 import { time } from "../base/format";
+import { groupBy } from "../base/group";
 import { joinNames, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { linkToTimeOnHosts } from "../state/links";
@@ -26,11 +27,7 @@ interface Collective {
 }
 
 function collectivesOf(table: Table): Collective[] {
-  const rowsByCollective = new Map<string, Row[]>();
-  for (const row of table.rows) {
-    const number = table.text(row, "collective");
-    rowsByCollective.set(number, [...(rowsByCollective.get(number) ?? []), row]);
-  }
+  const rowsByCollective = groupBy(table.rows, (row) => table.text(row, "collective"));
   return [...rowsByCollective].map(([number, workerRows]) => {
     const [first = []] = workerRows;
     const arrivals = workerRows.map((row) => ({

@@ -8,8 +8,8 @@ import { t } from "../base/messages";
 import type { Table } from "../base/table";
 import { TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
-import { Notes, ProblemLine } from "../view/problems";
+import type { ColumnSpecs } from "../view/gridmodel";
+import { Findings, Notes } from "../view/problems";
 import { Section } from "../view/section";
 import styles from "../view/style/compare.css?inline";
 import { addStyles } from "../view/styles";
@@ -24,16 +24,16 @@ import { StepChoice } from "./steps/chosen";
 
 addStyles(styles);
 
-const OPS_SPECS: Readonly<Record<string, ColumnSpec>> = {
+const OPS_SPECS: ColumnSpecs = {
   match: { facet: true },
   marked: { facet: true },
   base_total_ps: { hidden: true },
   new_total_ps: { hidden: true },
 };
-const DIFFERENCE_SPECS: Readonly<Record<string, ColumnSpec>> = { grade: { hidden: true } };
+const DIFFERENCE_SPECS: ColumnSpecs = { grade: { hidden: true } };
 
 /** Parts are chosen by their ids, which are the same in every language. */
-function opsSpecs(parts: Table): Readonly<Record<string, ColumnSpec>> {
+function opsSpecs(parts: Table): ColumnSpecs {
   const names = Object.fromEntries(parts.rows.map((row) => [parts.text(row, "id"), parts.text(row, "label")]));
   return { ...OPS_SPECS, part: { facet: true, hidden: true, label: parts.column("label")?.label ?? "", names } };
 }
@@ -67,11 +67,7 @@ export default function ComparePage(props: PageProps) {
   return (
     <FileDropZone>
       <BaseChoice page={props} />
-      {problem && (
-        <ul class="problems">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
+      {problem && <Findings problems={[problem]} />}
       {!problem && !answer && <p class="quiet">{t("Comparing …")}</p>}
       {answer && <ComparisonSections {...props} answer={answer} />}
     </FileDropZone>
@@ -88,7 +84,7 @@ function ComparisonSections(props: PageProps) {
   const timeline = openedFiles.value ? undefined : linkTo(store, TIMELINE);
   const share = (id: string) => percent(answer.number(id) ?? 0, 0);
   const matchedShares = { base: share("matched_base"), new: share("matched_new") };
-  const grid = (table: typeof ops, id: string, specs: Readonly<Record<string, ColumnSpec>> = {}) =>
+  const grid = (table: typeof ops, id: string, specs: ColumnSpecs = {}) =>
     table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
   return (
     <>
@@ -109,7 +105,7 @@ function ComparisonSections(props: PageProps) {
               controls={
                 <>
                   {timeline && <GoLink {...timeline} label={t("Both timelines")} />}
-                  {!(openedFiles.value?.base && openedFiles.value.new) && <StepChoice any />}
+                  {!(openedFiles.value?.base && openedFiles.value.new) && <StepChoice />}
                 </>
               }
             />

@@ -6,9 +6,10 @@ import type { Row, Table } from "../base/table";
 import { linkToOpEvents } from "../state/links";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { Select } from "../view/select";
 import { ShareLists } from "../view/sharebars";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
@@ -16,25 +17,17 @@ import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
 
 const IDLE_TYPE = "IDLE";
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  place: { facet: true },
-  type: { facet: true },
+const SPECS: ColumnSpecs = {
   share: { bar: true },
   share_with_idle: { bar: true },
-  self_average_us: { hidden: true },
-  shortest_us: { hidden: true },
-  model_gflop_per_s: { hidden: true },
-  program_id: { hidden: true },
-  instruction: { hidden: true },
-  bound_by: { facet: true },
-  cost: { facet: true },
-  longest_us: { hidden: true },
+  ...columnSpecs("place type bound_by cost", { facet: true }),
+  ...columnSpecs("self_average_us shortest_us model_gflop_per_s program_id instruction longest_us", { hidden: true }),
 };
 
 /** What stands for the number of a scope, with what follows it: an op of the group has all that lies between. */
 const MERGED_NUMBER = /[._]N(?=\/)/;
 
-const TRANSFER_SPECS: Readonly<Record<string, ColumnSpec>> = { kind: { facet: true } };
+const TRANSFER_SPECS: ColumnSpecs = { kind: { facet: true } };
 
 /** What the address says, the table, and its name in the menu. */
 const GROUPINGS: readonly (readonly [string, string, string])[] = [
@@ -86,17 +79,12 @@ export default function OpsPage(props: PageProps) {
         note={withIdle && !isGrouped ? t("with idle time") : undefined}
         controls={
           <>
-            <select
-              aria-label={t("Grouping")}
-              value={GROUPINGS.find(([, table]) => table === tableId)?.[0]}
-              onChange={(event) => setGroupChoice(event.currentTarget.value)}
-            >
-              {GROUPINGS.map(([value, , label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
+            <Select
+              label={t("Grouping")}
+              value={GROUPINGS.find(([, table]) => table === tableId)?.[0] ?? ""}
+              options={GROUPINGS.map(([value, , name]) => [value, name])}
+              choose={setGroupChoice}
+            />
             {!isGrouped && (
               <Switch
                 label={t("Include idle time")}

@@ -6,10 +6,11 @@ import type { Row } from "../base/table";
 import { useChoice } from "../view/choices";
 import { Grid } from "../view/grid";
 import { saveFile } from "../view/gridmenus";
-import type { ColumnSpec } from "../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Menu } from "../view/menu";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { Select } from "../view/select";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { OpCard } from "./card/opcard";
@@ -20,25 +21,15 @@ import { svgFile } from "./xla/svgfile";
 const MOST_HOPS = 5;
 const DEFAULT_HOPS = "2";
 const ALL_FUSIONS = "all";
-const NODE_SPECS: Readonly<Record<string, ColumnSpec>> = {
-  inside: { hidden: true },
-  more_operands: { hidden: true },
-  more_users: { hidden: true },
-  opens: { hidden: true },
-  opened: { hidden: true },
-  stack: { hidden: true },
-  expression: { hidden: true },
-  config: { hidden: true },
-  model_gflop_per_s: { hidden: true },
-  hbm_gib_per_s: { hidden: true },
-  gtranscendental_per_s: { hidden: true },
-  total_us: { hidden: true },
-  average_us: { hidden: true },
-  self_average_us: { hidden: true },
+const NODE_SPECS: ColumnSpecs = {
   share: { bar: true },
   opcode: { facet: true },
+  ...columnSpecs(
+    "inside more_operands more_users opens opened stack expression config model_gflop_per_s hbm_gib_per_s gtranscendental_per_s total_us average_us self_average_us",
+    { hidden: true },
+  ),
 };
-const FOUND_SPECS: Readonly<Record<string, ColumnSpec>> = {
+const FOUND_SPECS: ColumnSpecs = {
   program: { facet: true },
   opcode: { facet: true },
   program_id: { hidden: true },
@@ -113,17 +104,12 @@ function GraphControls({ page }: { page: PageProps }) {
   const width = options.graph_width ?? DEFAULT_HOPS;
   return (
     <>
-      <select
-        aria-label={t("Program")}
+      <Select
+        label={t("Program")}
         value={page.answer.text("program_id")}
-        onChange={(event) => ask({ module_name: event.currentTarget.value, node_name: "", open: "" })}
-      >
-        {programs.rows.map((row) => (
-          <option key={programs.text(row, "program_id")} value={programs.text(row, "program_id")}>
-            {programs.text(row, "program")}
-          </option>
-        ))}
-      </select>
+        options={programs.rows.map((row) => [programs.text(row, "program_id"), programs.text(row, "program")])}
+        choose={(program) => ask({ module_name: program, node_name: "", open: "" })}
+      />
       <label data-tip={t("Number of hops from the instruction in the center.")}>
         {t("Hops")}{" "}
         <input

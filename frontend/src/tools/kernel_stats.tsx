@@ -7,16 +7,17 @@ import type { Answer, Row } from "../base/table";
 import { linkToDevice } from "../state/links";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { Select } from "../view/select";
 import { ShareLists } from "../view/sharebars";
 import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
 import { exportName, linkTo, type PageProps } from "./page";
 
 /** The columns that speak of tensor cores, in the vendor's word for them. */
-function tensorCoreSpecs(answer: Answer): Readonly<Record<string, ColumnSpec>> {
+function tensorCoreSpecs(answer: Answer): ColumnSpecs {
   const word = answer.text("cores") || t("tensor cores");
   const capitalized = `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
   return {
@@ -27,25 +28,18 @@ function tensorCoreSpecs(answer: Answer): Readonly<Record<string, ColumnSpec>> {
   };
 }
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
+const SPECS: ColumnSpecs = {
   share: { bar: true },
-  library: { facet: true },
-  dtype: { facet: true },
-  generation: { hidden: true },
-  model_gflop_per_s: { hidden: true },
-  program_id: { hidden: true },
-  instruction: { hidden: true },
-  bound_by: { facet: true },
-  cost: { facet: true },
-  occupancy_min_percent: { hidden: true },
-  occupancy_max_percent: { hidden: true },
   short: { full: "full_name" },
   kernel: { full: "full_name" },
-  full_name: { hidden: true },
-  example: { hidden: true },
+  ...columnSpecs("library dtype bound_by cost", { facet: true }),
+  ...columnSpecs(
+    "generation model_gflop_per_s program_id instruction occupancy_min_percent occupancy_max_percent full_name example",
+    { hidden: true },
+  ),
 };
 /** Of single kernels the name in the capture is beside the short one. */
-const KERNEL_SPECS: Readonly<Record<string, ColumnSpec>> = { ...SPECS, kernel: { hidden: true } };
+const KERNEL_SPECS: ColumnSpecs = { ...SPECS, kernel: { hidden: true } };
 
 /** What the address says, the table, and its name in the menu. */
 const GROUPINGS: readonly (readonly [string, string, string])[] = [
@@ -80,13 +74,12 @@ function Kernels({ page }: { page: PageProps }) {
       doc={kernels.doc}
       note={t("click a row for its source line, its launch and its figures")}
       controls={
-        <select aria-label={t("Grouping")} value={by} onChange={(event) => setGroupChoice(event.currentTarget.value)}>
-          {GROUPINGS.map(([value, , label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select
+          label={t("Grouping")}
+          value={by}
+          options={GROUPINGS.map(([value, , name]) => [value, name])}
+          choose={setGroupChoice}
+        />
       }
     >
       <Grid key={id} table={kernels} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={openCard} />

@@ -8,11 +8,11 @@ import type { View } from "../base/urlcodec";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
-import { ProblemLine } from "../view/problems";
+import type { ColumnSpecs } from "../view/gridmodel";
+import { Findings } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
-import { ShownAs } from "../view/shownas";
+import { Select } from "../view/select";
 import { GoLink, Verdict } from "../view/verdict";
 import { type CardOp, useOpDialog } from "./card/opcard";
 import { useShownAnswer } from "./memory/answer";
@@ -21,24 +21,18 @@ import { MemoryTimeline } from "./memory/timeline";
 import type { MemoryUsage } from "./memory/usage";
 import { exportName, linkTo, type PageProps } from "./page";
 
-const ALLOCATION_SPECS: Readonly<Record<string, ColumnSpec>> = {
+const ALLOCATION_SPECS: ColumnSpecs = {
   share: { bar: true },
   region_type: { facet: true },
   data_type: { facet: true },
   line: { path: true },
   event: { hidden: true },
 };
-const MEMORY_FIGURES = [
-  "peak_bytes",
-  "peak_lifetime_bytes",
-  "capacity_bytes",
-  "stack_bytes",
-  "heap_bytes",
-  "free_bytes",
-  "fragmentation",
-  "allocations",
-  "deallocations",
-];
+const MEMORY_FIGURES = `
+  peak_bytes peak_lifetime_bytes capacity_bytes stack_bytes heap_bytes free_bytes fragmentation allocations
+  deallocations`
+  .trim()
+  .split(/\s+/);
 
 const VIEWS = [["", t("as a table")], ...CALL_VIEWS] as const;
 
@@ -129,7 +123,7 @@ function LiveAllocations({ answer, row, page, open }: { answer: Answer; row: Row
       )}
       controls={
         <>
-          <ShownAs label={allocations.label} view={view} set={setView} views={VIEWS} />
+          <Select label={allocations.label} value={view} options={VIEWS} choose={setView} />
           {timeline && <GoLink {...timeline} label={t("This moment on the timeline")} />}
           {isMomentChosen && (
             <button type="button" class="button" onClick={() => change({ at: "" })}>
@@ -185,11 +179,7 @@ export default function MemoryPage(props: PageProps) {
   return (
     <>
       {answer.headline && <Verdict {...answer.headline} />}
-      {problem && (
-        <ul class="problems">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
+      {problem && <Findings problems={[problem]} />}
       <MemoryFigures memories={answer.table("memories")} row={row} />
       <MemoryTimeline
         key={`${answer.text("host")}\n${answer.text("memory_id")}`}

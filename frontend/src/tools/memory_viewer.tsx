@@ -5,7 +5,7 @@ import type { Row } from "../base/table";
 import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
@@ -14,16 +14,14 @@ import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
 import { AllocationMap, MemoryCurve } from "./xla/memory";
 
-const LIVE_SPECS: Readonly<Record<string, ColumnSpec>> = {
+const LIVE_SPECS: ColumnSpecs = {
   kind: { facet: true },
   category: { facet: true },
   share: { bar: true },
-  begin: { hidden: true },
-  end: { hidden: true },
-  op_name: { hidden: true },
+  ...columnSpecs("begin end op_name", { hidden: true }),
 };
-const SOURCE_SPECS: Readonly<Record<string, ColumnSpec>> = { share: { bar: true } };
-const PROGRAM_SPECS: Readonly<Record<string, ColumnSpec>> = {
+const SOURCE_SPECS: ColumnSpecs = { share: { bar: true } };
+const PROGRAM_SPECS: ColumnSpecs = {
   space: { facet: true },
   space_id: { hidden: true },
   peak_bytes: { bar: true },

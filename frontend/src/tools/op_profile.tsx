@@ -6,7 +6,7 @@ import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
-import { ShownAs } from "../view/shownas";
+import { Select } from "../view/select";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { linkTo, type PageProps } from "./page";
@@ -57,18 +57,8 @@ export default function OpProfilePage(props: PageProps) {
         }
         controls={
           <>
-            <select
-              aria-label={t("Grouping")}
-              value={options.group_by ?? ""}
-              onChange={(event) => group(event.currentTarget.value)}
-            >
-              {GROUPINGS.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-            <ShownAs label={nodes.label} view={view} set={setView} views={VIEWS} />
+            <Select label={t("Grouping")} value={options.group_by ?? ""} options={GROUPINGS} choose={group} />
+            <Select label={nodes.label} value={view} options={VIEWS} choose={setView} />
             {!view && hasIdle && (
               <Switch
                 label={t("Include idle time")}

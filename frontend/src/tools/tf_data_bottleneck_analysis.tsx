@@ -5,7 +5,7 @@ import { time } from "../base/format";
 import { joinSentences, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Code } from "../view/rich";
 import { Section } from "../view/section";
 import { withElements } from "../view/slots";
@@ -14,11 +14,9 @@ import { exportName, type PageProps } from "./page";
 import { PipelineGraph } from "./tfdata/graph";
 import { LatencyHistogram } from "./tfdata/histogram";
 
-const PIPELINE_SPECS: Readonly<Record<string, ColumnSpec>> = {
+const PIPELINE_SPECS: ColumnSpecs = {
   host: { facet: true },
-  total_us: { hidden: true },
-  filling_calls: { hidden: true },
-  not_recorded_us: { hidden: true },
+  ...columnSpecs("total_us filling_calls not_recorded_us", { hidden: true }),
 };
 
 const LONG_NAME_DOC = joinSentences(

@@ -4,7 +4,7 @@ import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice } from "../view/choices";
-import { ShownAs } from "../view/shownas";
+import { Select } from "../view/select";
 import { type CardOp, useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
@@ -44,7 +44,7 @@ export default function TorchOpsPage(props: PageProps) {
         {...props}
         linkRow={openCard}
         drawTable={{ modules, advice: (table) => <Suggestions table={table} /> }}
-        controls={{ modules: <ShownAs label={t("Modules")} view={view} set={setView} views={VIEWS} /> }}
+        controls={{ modules: <Select label={t("Modules")} value={view} options={VIEWS} choose={setView} /> }}
       />
       {dialog}
     </>

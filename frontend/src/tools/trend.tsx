@@ -5,9 +5,10 @@ import type { Row, Table } from "../base/table";
 import type { Store } from "../state/store";
 import { useChoice } from "../view/choices";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import type { ColumnSpecs } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { LabelledSelect } from "../view/select";
 import styles from "../view/style/compare.css?inline";
 import { addStyles } from "../view/styles";
 import { Verdict } from "../view/verdict";
@@ -16,7 +17,7 @@ import { StepHistory } from "./trend/history";
 
 addStyles(styles);
 
-const SESSION_SPECS: Readonly<Record<string, ColumnSpec>> = { before: { hidden: true }, marked: { facet: true } };
+const SESSION_SPECS: ColumnSpecs = { before: { hidden: true }, marked: { facet: true } };
 
 /** Where a session is held against the one before it. */
 function linkToComparison(store: Store, table: Table, row: Row, runColumn: string) {
@@ -30,16 +31,15 @@ function linkToComparison(store: Store, table: Table, row: Row, runColumn: strin
 function ProgramChoice({ programs, store }: { programs: Table; store: Store }) {
   const { run, options } = store.view.value;
   return (
-    <label>
-      {programs.column("program")?.label}{" "}
-      <select value={run} onChange={(event) => store.go({ run: event.currentTarget.value, options })}>
-        {programs.rows.map((row) => (
-          <option key={programs.text(row, "run")} value={programs.text(row, "run")}>
-            {`${programs.text(row, "program")} (${programs.text(row, "sessions")})`}
-          </option>
-        ))}
-      </select>
-    </label>
+    <LabelledSelect
+      label={programs.column("program")?.label ?? ""}
+      value={run}
+      options={programs.rows.map((row) => [
+        programs.text(row, "run"),
+        `${programs.text(row, "program")} (${programs.text(row, "sessions")})`,
+      ])}
+      choose={(value) => store.go({ run: value, options })}
+    />
   );
 }
 

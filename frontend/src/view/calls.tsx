@@ -13,6 +13,7 @@ import { useChoice } from "./choices";
 import { FlameGraph } from "./flamegraph";
 import { Menu } from "./menu";
 import { ProblemLine } from "./problems";
+import { Select } from "./select";
 import { withElements } from "./slots";
 
 const FILE_FORMATS = [
@@ -41,17 +42,12 @@ export function CallControls({ calls, weight, setWeight, fileAddress, base }: Ca
   return (
     <>
       {weights.length > 1 && (
-        <select
-          aria-label={t("Weigh calls by")}
+        <Select
+          label={t("Weigh calls by")}
           value={weight}
-          onChange={(event) => setWeight(event.currentTarget.value)}
-        >
-          {weights.map(({ id, label }) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </select>
+          options={weights.map(({ id, label }) => [id, label])}
+          choose={setWeight}
+        />
       )}
       {!isReport() && <SaveMenu href={(format) => fileAddress(weight, format)} />}
       {base && calls?.delta && (

@@ -9,10 +9,9 @@ import { childrenOf } from "./flamelayout";
 import { OpenButton, rowIndent } from "./treerows";
 
 const MOST_CHILDREN = 100;
-const MS_PER_PS = 1e-9;
 
 export function weightText({ unit }: CallTree, weight: number): string {
-  return unit === "bytes" ? memory(weight) : time(weight * MS_PER_PS);
+  return unit === "bytes" ? memory(weight) : time(weight, "ps");
 }
 
 /** The difference from the baseline, with its sign. */

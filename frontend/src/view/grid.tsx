@@ -17,7 +17,7 @@ import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu, FacetMenus } from "./gridmenus";
 import {
   applyChoice,
-  type ColumnSpec,
+  type ColumnSpecs,
   choiceOf,
   type GridModel,
   gridModel,
@@ -27,6 +27,7 @@ import {
 } from "./gridmodel";
 import { useLoadedRows, usePages } from "./gridrows";
 import { PathName } from "./pathname";
+import { onPlainClick } from "./plainclick";
 import { ProblemLine } from "./problems";
 
 const ROW_PX = 24;
@@ -37,7 +38,7 @@ const BASELINE_ONLY = "gone";
 
 export interface GridProps {
   readonly table: Table;
-  readonly specs?: Readonly<Record<string, ColumnSpec>>;
+  readonly specs?: ColumnSpecs;
   /** Hides columns in which nothing is known. */
   readonly hideEmpty?: boolean;
   /** Names the exported files. */
@@ -234,9 +235,7 @@ function Cell({ column, value, full, action }: CellProps) {
 function RowAction({ href, go, text }: { href?: string; go: () => void; text: string }) {
   const onClick = (event: MouseEvent) => {
     event.stopPropagation();
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go();
+    onPlainClick(go)(event);
   };
   return href === undefined ? (
     <button type="button" class="row-act" onClick={onClick}>

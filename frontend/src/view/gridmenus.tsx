@@ -9,6 +9,7 @@ import { copyText } from "./copy";
 import type { GridModel, PresentedColumn } from "./gridmodel";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
+import { Select } from "./select";
 
 export function ColumnMenu({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
   return (
@@ -40,19 +41,18 @@ export function FacetMenus({ model, columns }: { model: GridModel; columns: read
         if (column.choices.length < 2) return null;
         const chosen = String(model.getColumn(column.id)?.getFilterValue() ?? "");
         return (
-          <select
+          <Select
             key={column.id}
-            aria-label={t("Only: {column}", { column: column.label })}
+            label={t("Only: {column}", { column: column.label })}
             value={chosen}
-            onChange={(event) => model.getColumn(column.id)?.setFilterValue(event.currentTarget.value || undefined)}
-          >
-            <option value="">{t("{column}: all", { column: column.label })}</option>
-            {column.choices.map(([value, many]) => (
-              <option key={value} value={value}>
-                {column.show(value) || t("(none)")} ({count(many)})
-              </option>
-            ))}
-          </select>
+            options={[
+              ["", t("{column}: all", { column: column.label })],
+              ...column.choices.map(
+                ([value, many]) => [value, `${column.show(value) || t("(none)")} (${count(many)})`] as const,
+              ),
+            ]}
+            choose={(value) => model.getColumn(column.id)?.setFilterValue(value || undefined)}
+          />
         );
       })}
     </>

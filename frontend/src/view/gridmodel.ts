@@ -49,6 +49,13 @@ export interface ColumnSpec {
   readonly path?: boolean;
 }
 
+export type ColumnSpecs = Readonly<Record<string, ColumnSpec>>;
+
+/** The same for several columns, whose ids are parted by blanks. */
+export function columnSpecs(ids: string, spec: ColumnSpec): ColumnSpecs {
+  return Object.fromEntries(ids.split(" ").map((id) => [id, spec]));
+}
+
 export interface PresentedColumn {
   readonly id: string;
   readonly label: string;
@@ -78,7 +85,7 @@ export interface PresentedTable {
 }
 
 /** How a baseline's rows were found is offered as a filter wherever it stands. */
-const DEFAULT_SPECS: Readonly<Record<string, ColumnSpec>> = { match: { facet: true, names: MATCH_LABELS } };
+const DEFAULT_SPECS: ColumnSpecs = { match: { facet: true, names: MATCH_LABELS } };
 
 const TIME_UNITS: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
 const CHARACTER_PX = 6.7;
@@ -187,11 +194,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
 }
 
 /** With `hideEmpty`, columns in which nothing is known are hidden, e.g. those of the device in a capture without one. */
-export function presentTable(
-  table: Table,
-  specs: Readonly<Record<string, ColumnSpec>> = {},
-  hideEmpty = false,
-): PresentedTable {
+export function presentTable(table: Table, specs: ColumnSpecs = {}, hideEmpty = false): PresentedTable {
   const timeIn = tableScale(table);
   const columns = table.columns.map((column, place) => {
     const spec = specs[column.id] ?? DEFAULT_SPECS[column.id] ?? {};

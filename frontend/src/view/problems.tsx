@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/types";
 import { t } from "../base/messages";
+import { worstFirst } from "../state/doubts";
 import type { Store } from "../state/store";
 import { Icon, type IconName } from "./icons";
 
@@ -21,16 +22,10 @@ export function ProblemLine({ problem }: { problem: Problem }) {
   );
 }
 
-const SEVERITY_ORDER: Readonly<Record<Problem["severity"], number>> = { error: 0, warning: 1, info: 2 };
-
-export function worstFirst(problems: readonly Problem[]): Problem[] {
-  return [...problems].sort((a, b) => SEVERITY_ORDER[a.severity] - SEVERITY_ORDER[b.severity]);
-}
-
-/** Findings as a list, the worst first. */
-export function Findings({ problems }: { problems: readonly Problem[] }) {
+/** Findings as a list, the worst first; `alert` where they are news. */
+export function Findings({ problems, alert }: { problems: readonly Problem[]; alert?: boolean }) {
   return (
-    <ul class="problems">
+    <ul class="problems" role={alert ? "alert" : undefined}>
       {worstFirst(problems).map((problem, place) => (
         <ProblemLine key={place} problem={problem} />
       ))}

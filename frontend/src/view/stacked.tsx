@@ -11,7 +11,7 @@ import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
 import { useChoice } from "./choices";
 import { Grid } from "./grid";
-import type { ColumnSpec } from "./gridmodel";
+import type { ColumnSpecs } from "./gridmodel";
 import type { Palette } from "./palette";
 import { Section } from "./section";
 
@@ -215,7 +215,7 @@ interface ChartSectionProps extends ChartProps {
   readonly controls?: ComponentChildren;
   /** The same figures for reading and copying. */
   readonly table: Table;
-  readonly specs?: Readonly<Record<string, ColumnSpec>>;
+  readonly specs?: ColumnSpecs;
   readonly name: string;
   /** Short and unique on its page: under it the address keeps how it is shown. */
   readonly id: string;

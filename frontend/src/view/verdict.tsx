@@ -2,6 +2,7 @@
 
 import { t } from "../base/messages";
 import { Icon, type IconName } from "./icons";
+import { onPlainClick } from "./plainclick";
 
 export type Level = "ok" | "warn" | "bad" | "info" | "unknown";
 
@@ -67,13 +68,8 @@ interface GoLinkProps {
 
 /** A link that changes the view in place, and opens it in a new tab as other links do. */
 export function GoLink({ label, href, go, tip }: GoLinkProps) {
-  const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go();
-  };
   return (
-    <a class="go" href={href} target="_top" data-tip={tip} onClick={onClick}>
+    <a class="go" href={href} target="_top" data-tip={tip} onClick={onPlainClick(go)}>
       {label} <Icon name="arrow" />
     </a>
   );

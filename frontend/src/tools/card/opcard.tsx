@@ -14,50 +14,14 @@ import { GoLink } from "../../view/verdict";
 import { type HostEvent, Origin, SourceLine } from "./origin";
 
 /** Of these columns those that the table has are shown, where the row knows them. */
-const FIGURE_COLUMNS: readonly string[] = [
-  "self_us",
-  "share",
-  "count",
-  "average_us",
-  "bound_us",
-  "wasted_us",
-  "efficiency",
-  "bound_by",
-  "gflop_per_s",
-  "gib_per_s",
-  "gb_per_s",
-  "bus_gb_per_s",
-  "flop_per_byte",
-  "flops",
-  "bytes",
-  "cost",
-  "dtype",
-  "result_bytes",
-  "constants",
-  "device_self_us",
-  "device_total_us",
-  "backward_device_us",
-  "host_self_us",
-  "host_total_us",
-  "backward_host_us",
-  "tensor_core_share",
-  "total_us",
-  "registers",
-  "shared_bytes",
-  "block",
-  "grid",
-  "occupancy_percent",
-  "total_bytes",
-  "values",
-  "saved_bytes",
-  "left_bytes",
-  "kept_bytes",
-  "requested_bytes",
-  "data_type",
-  "late",
-  "waiting_us",
-  "transfer_us",
-];
+const FIGURE_COLUMNS = `
+  self_us share count average_us bound_us wasted_us efficiency bound_by gflop_per_s gib_per_s gb_per_s
+  bus_gb_per_s flop_per_byte flops bytes cost dtype result_bytes constants device_self_us device_total_us
+  backward_device_us host_self_us host_total_us backward_host_us tensor_core_share total_us registers
+  shared_bytes block grid occupancy_percent total_bytes values saved_bytes left_bytes kept_bytes
+  requested_bytes data_type late waiting_us transfer_us`
+  .trim()
+  .split(/\s+/);
 /** Longer pieces of text: what they are called, and their column. */
 const TEXT_COLUMNS: readonly (readonly [string, string])[] = [
   [t("Full name"), "full_name"],

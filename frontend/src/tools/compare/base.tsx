@@ -6,6 +6,7 @@ import { joinSentences, t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Link } from "../../state/links";
 import type { Store } from "../../state/store";
+import { LabelledSelect } from "../../view/select";
 import { withElements } from "../../view/slots";
 import type { PageProps } from "../page";
 import { type CompareSide, closeFile, closeFiles, openedFiles, openFiles, swapFiles, swapItemCounts } from "./file";
@@ -100,24 +101,19 @@ export function BaseChoice({ page }: { page: PageProps }) {
   }
   return (
     <p class="compare-base">
-      <label>
-        {t("Base")}{" "}
-        <select
-          value={base}
-          onChange={(event) => {
-            closeFiles();
-            store.go({ base: event.currentTarget.value });
-          }}
-        >
-          <option value="">{t("choose a session")}</option>
-          {base && !isListed && <option value={base}>{base}</option>}
-          {others.map(({ run, modified }) => (
-            <option key={run} value={run}>
-              {run} ({moment(modified)})
-            </option>
-          ))}
-        </select>
-      </label>
+      <LabelledSelect
+        label={t("Base")}
+        value={base}
+        options={[
+          ["", t("choose a session")],
+          ...(base && !isListed ? [[base, base] as const] : []),
+          ...others.map(({ run, modified }) => [run, `${run} (${moment(modified)})`] as const),
+        ]}
+        choose={(run) => {
+          closeFiles();
+          store.go({ base: run });
+        }}
+      />
       <FileChooser />
       {base && isListed && (
         <SwapButton

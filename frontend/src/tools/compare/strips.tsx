@@ -2,13 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { largest } from "../../base/extent";
-import { inMilliseconds, time } from "../../base/format";
+import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { Section } from "../../view/section";
 import { LEFT_OUT_REASONS } from "../steps/leftout";
 
-const PS = inMilliseconds("ps");
 const HEIGHT_PX = 90;
 const WIDTH_PX = 600;
 
@@ -26,7 +25,7 @@ function SideStrip({ table, rows, meanPs, topPs, label }: StripProps) {
   return (
     <figure class="side-strip">
       <figcaption>
-        {label}: <b>{time(meanPs * PS)}</b>
+        {label}: <b>{time(meanPs, "ps")}</b>
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH_PX} ${HEIGHT_PX}`}
@@ -37,7 +36,7 @@ function SideStrip({ table, rows, meanPs, topPs, label }: StripProps) {
         {rows.map((row, place) => {
           const ps = table.length(row, "time_ps");
           const reason = table.text(row, "reason");
-          const step = { number: table.text(row, "number"), time: time(ps * PS) };
+          const step = { number: table.text(row, "number"), time: time(ps, "ps") };
           return (
             <circle key={table.text(row, "place")} class={reason ? "out" : "in"} cx={x(place)} cy={y(ps)} r={3.5}>
               <title>

@@ -1,18 +1,16 @@
 /** From the base's step to the new one's, part by part: to the right what takes longer, to the left what takes less. */
 
 import { largest } from "../../base/extent";
-import { inMilliseconds, time } from "../../base/format";
+import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { useChoices } from "../../view/choices";
 import { Section } from "../../view/section";
 import { Swatch } from "../../view/stackbar";
 
-const PS = inMilliseconds("ps");
-
 /** With its sign, since it is a difference. */
 export function signedTime(ps: number): string {
-  return `${ps > 0 ? "+" : ps < 0 ? "−" : ""}${time(Math.abs(ps) * PS)}`;
+  return `${ps > 0 ? "+" : ps < 0 ? "−" : ""}${time(Math.abs(ps), "ps")}`;
 }
 
 function DifferenceBar({ table, row, largestPs }: { table: Table; row: Row; largestPs: number }) {
@@ -68,8 +66,8 @@ export function Waterfall({ answer }: { answer: Answer }) {
                   {table.text(row, "label")}
                 </button>
               </th>
-              <td class="number">{time(table.length(row, "base_ps") * PS)}</td>
-              <td class="number">{time(table.length(row, "new_ps") * PS)}</td>
+              <td class="number">{time(table.length(row, "base_ps"), "ps")}</td>
+              <td class="number">{time(table.length(row, "new_ps"), "ps")}</td>
               <td class="number">{signedTime(table.length(row, "delta_ps"))}</td>
               <td class="bar">
                 <DifferenceBar table={table} row={row} largestPs={largestPs} />
@@ -78,8 +76,8 @@ export function Waterfall({ answer }: { answer: Answer }) {
           ))}
           <tr class="sum">
             <th scope="row">{t("From step to step")}</th>
-            <td class="number">{time(basePs * PS)}</td>
-            <td class="number">{time(newPs * PS)}</td>
+            <td class="number">{time(basePs, "ps")}</td>
+            <td class="number">{time(newPs, "ps")}</td>
             <td class="number">{signedTime(newPs - basePs)}</td>
             <td />
           </tr>

@@ -6,13 +6,13 @@ import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import type { ColumnSpecs } from "../../view/gridmodel";
 import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
 import { StackBar, StackTable } from "../../view/stackbar";
 import { exportName, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = { self_share: { bar: true }, category: { facet: true } };
+const SPECS: ColumnSpecs = { self_share: { bar: true }, category: { facet: true } };
 
 /** The kinds of work that took time, the longest first. */
 export function longestFirst(work: Table): Row[] {

@@ -10,6 +10,7 @@ import { type Link, laneFilterFor, linkToTime } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
+import { LabelledSelect } from "../../view/select";
 import { ChartSection, type StackedChart, stackedOption } from "../../view/stacked";
 import { BASE_PART_SPECS, baselineColumn, partLayers, usedPartIds } from "../steps/parts";
 import type { PodStep } from "./model";
@@ -85,18 +86,16 @@ export function WorkerChart({ step, setHoveredWorker, name, store }: WorkerChart
     [step, workers],
   );
   const sorter = (
-    <label>
-      {t("Sort by")}{" "}
-      <select value={sortColumn} onChange={(event) => setSortColumn(event.currentTarget.value)}>
-        <option value="">{t("name")}</option>
-        <option value={TOTAL_COLUMN}>{t("step time")}</option>
-        {parts.map((id) => (
-          <option key={id} value={`${id}_ms`}>
-            {workers.column(`${id}_ms`)?.label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <LabelledSelect
+      label={t("Sort by")}
+      value={sortColumn}
+      options={[
+        ["", t("name")],
+        [TOTAL_COLUMN, t("step time")],
+        ...parts.map((id) => [`${id}_ms`, workers.column(`${id}_ms`)?.label ?? ""] as const),
+      ]}
+      choose={setSortColumn}
+    />
   );
   return (
     <ChartSection

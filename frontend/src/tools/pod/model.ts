@@ -1,7 +1,8 @@
 /** Steps and workers as the pod's charts draw them; all figures are the tool's. */
 
+import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
-import type { Answer, Row, Table } from "../../base/table";
+import type { Answer, Table } from "../../base/table";
 
 export interface PodStep {
   readonly number: string;
@@ -18,13 +19,7 @@ export interface PodStep {
 
 export function podSteps(answer: Answer): PodStep[] {
   const [steps, workers] = [answer.table("steps"), answer.table("workers")];
-  const rows = new Map<string, Row[]>();
-  for (const row of workers.rows) {
-    const number = workers.text(row, "step");
-    const known = rows.get(number);
-    if (known) known.push(row);
-    else rows.set(number, [row]);
-  }
+  const rows = groupBy(workers.rows, (row) => workers.text(row, "step"));
   return steps.rows.map((row) => {
     const [number, name] = [steps.text(row, "number"), steps.text(row, "name")];
     return {

@@ -8,6 +8,7 @@ import { linkToSimilarEvents } from "../../state/links";
 import type { Store } from "../../state/store";
 import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
+import { LabelledSelect } from "../../view/select";
 import { StackBar } from "../../view/stackbar";
 import { partPieces } from "../steps/parts";
 
@@ -16,28 +17,6 @@ interface PairProps {
   readonly store: Store;
   readonly choose: (option: "worker" | "other", worker: string) => void;
   readonly name: string;
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly workers: readonly string[];
-  readonly choose: (worker: string) => void;
-}
-
-function Choice({ label, value, workers, choose }: ChoiceProps) {
-  return (
-    <label>
-      {label}{" "}
-      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {workers.map((worker) => (
-          <option key={worker} value={worker}>
-            {worker}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 function WorkerBar({ matrix, row, longestMs }: { matrix: Table; row: Row; longestMs: number }) {
@@ -59,7 +38,7 @@ export function WorkerPair({ answer, store, choose, name }: PairProps) {
   const [matrix, differences] = [answer.table("matrix"), answer.table("differences")];
   if (!differences.rows.length) return null;
   const [worker, other] = [String(answer.fact("worker").value ?? ""), String(answer.fact("other").value ?? "")];
-  const workers = matrix.distinct("worker");
+  const workers = matrix.distinct("worker").map((name) => [name, name] as const);
   const workerRows = [worker, other]
     .map((wanted) => matrix.rows.find((row) => matrix.text(row, "worker") === wanted))
     .filter((row) => row !== undefined);
@@ -70,8 +49,13 @@ export function WorkerPair({ answer, store, choose, name }: PairProps) {
       doc={differences.doc}
       controls={
         <>
-          <Choice label={t("Worker")} value={worker} workers={workers} choose={(to) => choose("worker", to)} />
-          <Choice label={t("compared with")} value={other} workers={workers} choose={(to) => choose("other", to)} />
+          <LabelledSelect label={t("Worker")} value={worker} options={workers} choose={(to) => choose("worker", to)} />
+          <LabelledSelect
+            label={t("compared with")}
+            value={other}
+            options={workers}
+            choose={(to) => choose("other", to)}
+          />
         </>
       }
     >

@@ -2,19 +2,22 @@
 
 import { t } from "../../base/messages";
 import { useChoice } from "../../view/choices";
+import { LabelledSelect } from "../../view/select";
 
-export function StepChoice({ any }: { any: boolean }) {
+export function StepChoice() {
   const [steps, choose] = useChoice("steps");
-  if (!any) return null;
-  const known = ["", "all"];
+  const isRange = !["", "all"].includes(steps);
   return (
-    <label data-tip={t("Steps that figures cover, on all pages.")}>
-      {t("Over")}{" "}
-      <select value={steps} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">{t("typical steps")}</option>
-        <option value="all">{t("all complete steps")}</option>
-        {!known.includes(steps) && <option value={steps}>{t("steps {steps}", { steps })}</option>}
-      </select>
-    </label>
+    <LabelledSelect
+      label={t("Over")}
+      tip={t("Steps that figures cover, on all pages.")}
+      value={steps}
+      options={[
+        ["", t("typical steps")],
+        ["all", t("all complete steps")],
+        ...(isRange ? [[steps, t("steps {steps}", { steps })] as const] : []),
+      ]}
+      choose={choose}
+    />
   );
 }

@@ -3,7 +3,7 @@
 import { PARTS, part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { deltaMs } from "../../view/delta";
-import type { ColumnSpec } from "../../view/gridmodel";
+import type { ColumnSpecs } from "../../view/gridmodel";
 import type { BarPiece } from "../../view/stackbar";
 import type { BaselineColumn, StackedLayer } from "../../view/stacked";
 
@@ -20,7 +20,7 @@ export function unusedPartColumns(table: Table): string[] {
 }
 
 /** The baseline's figures of the parts, which tables keep until they are asked for: there are many of them. */
-export const BASE_PART_SPECS: Readonly<Record<string, ColumnSpec>> = Object.fromEntries(
+export const BASE_PART_SPECS: ColumnSpecs = Object.fromEntries(
   PARTS.map(({ id }) => [`base_${id}_ms`, { hidden: true }]),
 );
 

@@ -26,7 +26,7 @@ export interface Action {
   readonly tool: string;
 }
 
-const PS = inMilliseconds("ps");
+const MS_PER_PS = inMilliseconds("ps");
 /** Several words before a colon, in any language, and none of it in brackets. */
 const BEFORE_COLON = /^([^:：(（]*(?: |[^\x20-\x7f])[^:：(（]*)(?:: |：)(.+)$/s;
 const SENTENCE = /^(.+?[^.])(?:[.;] |[。；])(.+)$/s;
@@ -41,7 +41,7 @@ export function splitRemedy(remedy: string): readonly [title: string, more: stri
 
 /** The typical step, or the whole capture where there are no steps, ms. */
 function periodMs(why: Answer): number {
-  return (why.number("period_ps") ?? why.number("window_ps") ?? 0) * PS;
+  return (why.number("period_ps") ?? why.number("window_ps") ?? 0) * MS_PER_PS;
 }
 
 /** What the diagnosis finds worth doing, at most so many, in its order. */

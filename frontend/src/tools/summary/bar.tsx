@@ -10,6 +10,7 @@ import { useChoice } from "../../view/choices";
 import { deltaClass, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
+import { LabelledSelect } from "../../view/select";
 import { StackBar, Swatch } from "../../view/stackbar";
 import { StepChoice } from "../steps/chosen";
 
@@ -57,17 +58,16 @@ function StepEventChoice({ answer }: { answer: Answer }) {
   if (choices.rows.length + Number(chosen !== "") < 2) return null;
   const names = choices.rows.map((row) => choices.text(row, "name"));
   return (
-    <label data-tip={t("Count these events as steps, on all pages.")}>
-      {t("Steps")}{" "}
-      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">{t("by the rule")}</option>
-        {[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => (
-          <option key={name} value={name}>
-            {cutEnd(name, 60)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <LabelledSelect
+      label={t("Steps")}
+      tip={t("Count these events as steps, on all pages.")}
+      value={chosen}
+      options={[
+        ["", t("by the rule")],
+        ...[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => [name, cutEnd(name, 60)] as const),
+      ]}
+      choose={choose}
+    />
   );
 }
 
@@ -126,7 +126,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
       controls={
         <>
           <StepEventChoice answer={answer} />
-          <StepChoice any={hasSteps} />
+          {hasSteps && <StepChoice />}
         </>
       }
     >

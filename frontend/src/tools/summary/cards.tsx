@@ -4,7 +4,7 @@ import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Loaded } from "../../state/resource";
-import { ProblemLine } from "../../view/problems";
+import { Findings } from "../../view/problems";
 import { Code } from "../../view/rich";
 import { withElements } from "../../view/slots";
 import { GoLink } from "../../view/verdict";
@@ -84,12 +84,7 @@ function ActionCard({ action, page, why }: { action: Action; page: PageProps; wh
 /** `why` arrives after the page: until then the cards' room is kept. */
 export function ActionCards({ page, why }: { page: PageProps; why: Loaded<Answer> }) {
   const { value, problem } = why;
-  if (problem && !value)
-    return (
-      <ul class="problems">
-        <ProblemLine problem={problem} />
-      </ul>
-    );
+  if (problem && !value) return <Findings problems={[problem]} />;
   const actions = value ? actionsOf(value, MOST_CARDS) : [];
   if (value && !actions.length) return null;
   return (

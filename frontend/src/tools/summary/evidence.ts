@@ -10,7 +10,7 @@ import { type Link, linkToEvent, linkToTime } from "../../state/links";
 import type { PageProps } from "../page";
 
 const MOST_LINKS = 3;
-const PS = inMilliseconds("ps");
+const MS_PER_PS = inMilliseconds("ps");
 
 export function evidenceLinks({ session, store }: PageProps, why: Answer, cause: string): Link[] {
   const evidence = why.table("evidence");
@@ -22,7 +22,7 @@ export function evidenceLinks({ session, store }: PageProps, why: Answer, cause:
       const length = evidence.length(row, "time_ps");
       const link =
         event === null
-          ? linkToTime(store, evidence.length(row, "begin_ps") * PS, length * PS, host)
+          ? linkToTime(store, evidence.length(row, "begin_ps") * MS_PER_PS, length * MS_PER_PS, host)
           : linkToEvent(store, session.hosts.indexOf(host), event);
       const name = evidence.text(row, "name") || t("Nothing recorded");
       return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];

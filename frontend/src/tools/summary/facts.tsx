@@ -7,25 +7,12 @@ import type { Store } from "../../state/store";
 import { Figure } from "../../view/rich";
 import { Section } from "../../view/section";
 
-const ENVIRONMENT_FACTS = [
-  "hosts",
-  "tasks",
-  "device_type",
-  "device_cores",
-  "training",
-  "device_busy_share",
-  "device_idle_share",
-  "tflop_per_s",
-  "mfu_share",
-  "flops_unknown_share",
-  "hbm_share",
-  "matrix_unit_share",
-  "host_op_share",
-  "device_op_share",
-  "host_eager_share",
-  "device_eager_share",
-  "window_ms",
-];
+const ENVIRONMENT_FACTS = `
+  hosts tasks device_type device_cores training device_busy_share device_idle_share tflop_per_s mfu_share
+  flops_unknown_share hbm_share matrix_unit_share host_op_share device_op_share host_eager_share
+  device_eager_share window_ms`
+  .trim()
+  .split(/\s+/);
 const PRECISION_FACTS = ["compute_16_share", "compute_32_share"];
 const UNKNOWN_PRECISION = "compute_unknown_share";
 

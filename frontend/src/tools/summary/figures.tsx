@@ -3,17 +3,13 @@
 import type { Answer, Row } from "../../base/table";
 import { linkToDevice } from "../../state/links";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { exportName, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  id: { hidden: true },
-  place: { hidden: true },
-  cause: { hidden: true },
-  share: { bar: true },
-  gain_ps: { bar: true },
-  busy_share: { bar: true },
+const SPECS: ColumnSpecs = {
+  ...columnSpecs("id place cause", { hidden: true }),
+  ...columnSpecs("share gain_ps busy_share", { bar: true }),
 };
 
 interface FiguresProps {

@@ -3,8 +3,9 @@
 import { formatted, percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
+import { worstFirst } from "../../state/doubts";
 import { Fold } from "../../view/fold";
-import { Findings, worstFirst } from "../../view/problems";
+import { Findings } from "../../view/problems";
 import type { PageProps } from "../page";
 import { Causes, causesText } from "./causes";
 import { Environment, Precisions } from "./facts";

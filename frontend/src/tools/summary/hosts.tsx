@@ -3,12 +3,12 @@
 import { joinSentences, t } from "../../base/messages";
 import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import type { ColumnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = { slowest: { bar: true } };
+const SPECS: ColumnSpecs = { slowest: { bar: true } };
 const SORT = [{ id: "slowest", desc: true }];
 
 export function HostComparison({ page }: { page: PageProps }) {

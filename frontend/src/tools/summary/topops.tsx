@@ -3,12 +3,12 @@
 import { t } from "../../base/messages";
 import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import type { ColumnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = { share: { bar: true }, place: { facet: true } };
+const SPECS: ColumnSpecs = { share: { bar: true }, place: { facet: true } };
 
 export function TopOps({ page }: { page: PageProps }) {
   const ops = page.answer.table("top_ops");

@@ -9,6 +9,7 @@ import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import { useChoice } from "../../view/choices";
 import { Section } from "../../view/section";
+import { Select } from "../../view/select";
 import { withElements } from "../../view/slots";
 import type { PageProps } from "../page";
 
@@ -50,11 +51,7 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
       doc={t("Replay of the recording with another time for this op; order and dependencies stay.")}
     >
       <div class="slider">
-        <select aria-label={t("Op")} value={op} onChange={(event) => setChosenOp(event.currentTarget.value)}>
-          {opNames.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <Select label={t("Op")} value={op} options={opNames.map((name) => [name, name])} choose={setChosenOp} />
         <span>
           {withElements(t("takes {slider} {factor} times as long", { factor: factor.toFixed(2) }), {
             slider: (

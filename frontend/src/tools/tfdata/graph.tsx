@@ -9,30 +9,19 @@ import { type Link, linkToEvent } from "../../state/links";
 import { useChoices } from "../../view/choices";
 import { Graph } from "../../view/graph";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
+import { LabelledSelect } from "../../view/select";
 import { GoLink } from "../../view/verdict";
 import { exportName, type PageProps } from "../page";
 import { callGraph, stageGraph } from "./model";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  host: { hidden: true },
-  input_pipeline: { hidden: true },
-  rank: { hidden: true },
-  stage: { hidden: true },
-  name: { hidden: true },
-  parent: { hidden: true },
-  path: { hidden: true },
-  type: { hidden: true },
-  asynchronous: { hidden: true },
-  event: { hidden: true },
-  start_us: { hidden: true },
-  held_us: { hidden: true },
-  element_wait_us: { hidden: true },
-  iterators: { hidden: true },
-  dataset: { hidden: true },
-  settings: { hidden: true },
+const SPECS: ColumnSpecs = {
   share: { bar: true },
+  ...columnSpecs(
+    "host input_pipeline rank stage name parent path type asynchronous event start_us held_us element_wait_us iterators dataset settings",
+    { hidden: true },
+  ),
 };
 const ALL_CALLS = "all";
 
@@ -41,28 +30,6 @@ interface GraphChoice {
   readonly pipeline: string;
   /** A rank, or `ALL`. */
   readonly call: string;
-}
-
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly values: readonly (readonly [string, string])[];
-  readonly choose: (value: string) => void;
-}
-
-function Select({ label, value, values, choose }: SelectProps) {
-  return (
-    <label>
-      {label}{" "}
-      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {values.map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 export function PipelineGraph({ page }: { page: PageProps }) {
@@ -92,25 +59,25 @@ export function PipelineGraph({ page }: { page: PageProps }) {
   const controls = (
     <>
       {hosts.length > 1 && (
-        <Select
+        <LabelledSelect
           label={t("Host")}
           value={host}
-          values={hosts.map((name) => [name, name])}
+          options={hosts.map((name) => [name, name])}
           choose={(value) => choose({ host: value, pipeline: "", call: "" })}
         />
       )}
       {names.length > 1 && (
-        <Select
+        <LabelledSelect
           label={t("Pipeline")}
           value={pipeline}
-          values={names.map((name) => [name, name])}
+          options={names.map((name) => [name, name])}
           choose={(value) => choose({ pipeline: value, call: "" })}
         />
       )}
-      <Select
+      <LabelledSelect
         label={t("Calls")}
         value={call}
-        values={callOptions(answer.table("requests").where({ host, input_pipeline: pipeline }))}
+        options={callOptions(answer.table("requests").where({ host, input_pipeline: pipeline }))}
         choose={(value) => choose({ call: value === ALL_CALLS ? "" : value })}
       />
     </>

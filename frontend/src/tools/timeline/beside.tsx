@@ -10,6 +10,7 @@ import { DEFAULT_VIEW } from "../../base/timecodec";
 import { type Viewport, viewAround } from "../../canvas/viewport";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
+import { Select } from "../../view/select";
 import { useLanes } from "./lanes";
 import { linkSelection, linkViews } from "./link";
 import { type RunningPane, TimelinePane } from "./pane";
@@ -166,14 +167,13 @@ interface StepProps {
 
 function StepSelect({ label, side, choose }: StepProps) {
   const place = side.step ?? -1;
+  const names = place < side.names.length ? side.names : [...side.names, side.name];
   return (
-    <select aria-label={label} value={`${place}`} onChange={(event) => choose(event.currentTarget.value)}>
-      {side.names.map((name, at) => (
-        <option key={at} value={`${at}`}>
-          {cutEnd(name, LONGEST_NAME)}
-        </option>
-      ))}
-      {place >= side.names.length && <option value={`${place}`}>{cutEnd(side.name, LONGEST_NAME)}</option>}
-    </select>
+    <Select
+      label={label}
+      value={`${place}`}
+      options={names.map((name, index) => [`${index < side.names.length ? index : place}`, cutEnd(name, LONGEST_NAME)])}
+      choose={choose}
+    />
   );
 }

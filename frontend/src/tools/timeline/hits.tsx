@@ -1,6 +1,7 @@
 /** The events that a search found, one below the other: when, what and how long; a click goes there. */
 
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import type { Engine } from "./engine";
@@ -28,12 +29,14 @@ function HitRows({ engine, hits }: { engine: Engine; hits: Hits }) {
   const last = Math.min(hits.count, Math.ceil((scrollTopPx + heightPx) / ROW_PX) + OVERSCAN_ROWS);
   useEffect(() => {
     let isUnmounted = false;
-    const byHost = new Map<string, number[]>();
-    for (let at = first; at < last; at++) {
-      const host = `${hits.host[at]}`;
-      byHost.set(host, [...(byHost.get(host) ?? []), hits.name[at] as number]);
-    }
-    const requests = [...byHost].map(([host, names]) => scene.names.load(host, Uint32Array.from(names)));
+    const visible = Array.from({ length: last - first }, (_, index) => first + index);
+    const byHost = groupBy(visible, (index) => `${hits.host[index]}`);
+    const requests = [...byHost].map(([host, indices]) =>
+      scene.names.load(
+        host,
+        Uint32Array.from(indices, (index) => hits.name[index] as number),
+      ),
+    );
     // Where names do not come, times stand alone.
     Promise.all(requests).then(
       () => isUnmounted || redraw(0),

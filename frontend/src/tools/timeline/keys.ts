@@ -3,7 +3,7 @@
 import { t } from "../../base/messages";
 import { MODES } from "../../base/timecodec";
 import { panView, viewSpan, zoomView } from "../../canvas/viewport";
-import type { KeyHelp } from "../../state/pagekeys";
+import { GROUP_KEY_MS, isTyping, type KeyHelp } from "../../state/pagekeys";
 import type { Engine } from "./engine";
 
 export const TIMELINE_KEYS: KeyHelp = [
@@ -29,8 +29,6 @@ const SCROLL_PX_PER_S = 700;
 const SHIFT_FACTOR = 3;
 /** A tap moves as far as a key that is held so long, s. */
 const TAP_S = 0.05;
-/** The letter after g belongs to the frame, which opens a tool with it. */
-const PREFIX_MS = 1500;
 
 export interface KeyActions {
   readonly zoomToSelection: () => void;
@@ -43,10 +41,6 @@ export interface KeyActions {
 }
 
 const MOVING_KEYS = new Set(["w", "a", "s", "d", "arrowleft", "arrowright", "arrowup", "arrowdown"]);
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-}
 
 export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
   const { scene } = engine;
@@ -100,8 +94,9 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
     if (document.querySelector("dialog[open]")) return;
     const key = event.key.toLowerCase();
     const prefixed = Date.now() < prefixUntil;
-    prefixUntil = key === "g" ? Date.now() + PREFIX_MS : 0;
+    prefixUntil = key === "g" ? Date.now() + GROUP_KEY_MS : 0;
     isShiftHeld = event.shiftKey;
+    // The letter after g opens a group of pages.
     if (prefixed || key === "g") return;
     if (press(key)) {
       event.preventDefault();

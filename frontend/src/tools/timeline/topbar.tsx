@@ -11,6 +11,7 @@ import type { Settings } from "../../state/settings";
 import type { Store } from "../../state/store";
 import { Doubt } from "../../view/doubt";
 import { Icon, type IconName } from "../../view/icons";
+import { KeyList } from "../../view/keylist";
 import { Menu } from "../../view/menu";
 import { Swatch } from "../../view/stackbar";
 import { TIMELINE_KEYS } from "./keys";
@@ -264,18 +265,7 @@ function FlameGraphButton({ scene }: { scene: Scene }) {
 function KeysMenu() {
   return (
     <Menu label={t("Keys")} align="right">
-      {() => (
-        <dl class="tl-keys">
-          {TIMELINE_KEYS.map(([key, what]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{what}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {() => <KeyList keys={TIMELINE_KEYS} class="tl-keys" />}
     </Menu>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { count, percent, time } from "../../base/format";
+import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { deltaClass, deltaMs } from "../../view/delta";
@@ -40,11 +41,9 @@ function enclosingPath(path: string, paths: ReadonlySet<string>): string {
 export function moduleTree(modules: Table): TreeRows<string> {
   const keyOf = (row: Row) => modules.text(row, "module");
   const paths = new Set(modules.rows.map(keyOf));
-  const children = new Map<string, Row[]>();
+  const children = groupBy(modules.rows, (row) => enclosingPath(keyOf(row), paths));
   const open = new Set<string>();
   for (const row of modules.rows) {
-    const enclosing = enclosingPath(keyOf(row), paths);
-    children.set(enclosing, [...(children.get(enclosing) ?? []), row]);
     if (isOpenAtFirst(modules.length(row, "share"), modules.length(row, "depth"), open.size)) open.add(keyOf(row));
   }
   return { children, open, keyOf };

@@ -1,12 +1,12 @@
 /** Steps over sessions: a dot each, the levels as lines, and a mark where the history steps. */
 
 import { largest } from "../../base/extent";
-import { inMilliseconds, time } from "../../base/format";
+import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { axisTicks, tickLabel } from "../../canvas/ticks";
+import { onPlainClick } from "../../view/plainclick";
 
-const PS = inMilliseconds("ps");
 const HEIGHT_PX = 220;
 /** Above and below the dots. */
 const EDGE_PX = 16;
@@ -84,25 +84,20 @@ function SessionDot({ table, row, shown, link, xPercent, yPx, leftPercent }: Dot
   const run = table.text(row, "run");
   const marked = table.cell(row, "marked") === true;
   const to = link(row);
-  const length = time(table.length(row, "step_ps") * PS);
+  const length = time(table.length(row, "step_ps"), "ps");
   const text = marked ? t("{run}: {length}; level change", { run, length }) : `${run}: ${length}`;
   const dot = (
     <circle class={run === shown ? "chosen" : ""} cx={`${xPercent}%`} cy={yPx} r={run === shown ? 6 : 4}>
       <title>{text}</title>
     </circle>
   );
-  const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    to?.go();
-  };
   return (
     <>
       {marked && (
         <line class="jump" x1={`${leftPercent}%`} x2={`${leftPercent}%`} y1={EDGE_PX / 2} y2={HEIGHT_PX - EDGE_PX} />
       )}
       {to ? (
-        <a href={to.href} target="_top" aria-label={text} onClick={onClick}>
+        <a href={to.href} target="_top" aria-label={text} onClick={onPlainClick(to.go)}>
           {dot}
         </a>
       ) : (

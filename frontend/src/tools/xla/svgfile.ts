@@ -1,15 +1,6 @@
 /** A drawing as a file of its own: all of it, with the page's colours and letters written into it. */
 
-const INLINED_STYLES = [
-  "fill",
-  "stroke",
-  "stroke-width",
-  "stroke-dasharray",
-  "font-size",
-  "font-weight",
-  "text-anchor",
-  "opacity",
-];
+const INLINED_STYLES = "fill stroke stroke-width stroke-dasharray font-size font-weight text-anchor opacity".split(" ");
 
 /** The first group of the drawing is what the frame moves; its place is left out. */
 export function svgFile(drawn: SVGSVGElement): string {

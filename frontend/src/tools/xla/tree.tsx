@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { percent, time } from "../../base/format";
+import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
@@ -15,18 +16,13 @@ import { useOpDialog } from "../card/opcard";
 const TEXT_HEADS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t("Source")]);
 
 function profileTree(nodes: Table, idle: boolean): TreeRows<number | null> {
-  const children = new Map<number | null, Row[]>();
   const open = new Set<number | null>();
   const keyOf = (row: Row) => nodes.length(row, "id");
-  for (const row of nodes.rows) {
-    if (!idle && nodes.text(row, "kind") === "idle") continue;
-    const parent = nodes.number(row, "parent");
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(row);
-    else children.set(parent, [row]);
+  const shown = nodes.rows.filter((row) => idle || nodes.text(row, "kind") !== "idle");
+  for (const row of shown) {
     if (isOpenAtFirst(nodes.length(row, "of_busy"), nodes.length(row, "depth"), open.size)) open.add(keyOf(row));
   }
-  return { children, open, keyOf };
+  return { children: groupBy(shown, (row) => nodes.number(row, "parent")), open, keyOf };
 }
 
 interface TreeProps {
