@@ -6,8 +6,8 @@ import { t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
 import { Findings, ProblemLine } from "../view/problems";
-import { Code } from "../view/rich";
 import { withElements } from "../view/slots";
+import { Code } from "../view/textparts";
 
 const OFF_ON = [
   ["0", t("off")],

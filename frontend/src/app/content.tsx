@@ -11,9 +11,9 @@ import type { Store } from "../state/store";
 import type { Page } from "../tools/page";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
-import { NoSessions, NoSuchSession } from "./empty";
-import { MissingPages } from "./missing";
-import { loadPage } from "./pages";
+import { loadPage } from "./loadpage";
+import { MissingPages } from "./missingpages";
+import { NoSessions, NoSuchSession } from "./nosession";
 
 /** With the titles of the pages that are worked out. */
 function progressWithTitles(store: Store) {

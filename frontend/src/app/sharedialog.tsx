@@ -5,7 +5,7 @@ import { api, routeAddress } from "../api/client";
 import type { Contents, SessionEntry } from "../api/types";
 import { bytes, moment } from "../base/format";
 import { joinNames, t } from "../base/messages";
-import { readTimelineView } from "../base/timecodec";
+import { readTimelineView } from "../base/timelinecodec";
 import { TIMELINE } from "../state/links";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";

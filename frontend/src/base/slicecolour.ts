@@ -1,9 +1,9 @@
 /** The colour of a slice: by what kind of work its name tells, the same wherever the kind occurs. */
 
-import { hash } from "./hue";
+import { hash } from "./namecolour";
 import { type Part, part, stateByName } from "./parts";
 import { cutEnd } from "./text";
-import type { Colouring } from "./timecodec";
+import type { Colouring } from "./timelinecodec";
 
 export type Rgb = readonly [number, number, number];
 

@@ -1,7 +1,7 @@
 /** Links to other tools of the same session, and to the events behind a figure on the timeline. */
 
 import { cutEnd } from "../base/text";
-import { DEFAULT_VIEW, type TimelineView, writeTimelineView } from "../base/timecodec";
+import { DEFAULT_VIEW, type TimelineView, writeTimelineView } from "../base/timelinecodec";
 import type { View } from "../base/urlcodec";
 import { pageToolOf } from "./pages";
 import type { Store } from "./store";

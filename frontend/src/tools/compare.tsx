@@ -14,13 +14,13 @@ import { Section } from "../view/section";
 import styles from "../view/style/compare.css?inline";
 import { addStyles } from "../view/styles";
 import { GoLink, Verdict } from "../view/verdict";
-import { BaseChoice, linkToLikelyBase } from "./compare/base";
-import { openedFiles, openFiles, useComparison } from "./compare/file";
+import { BaseChoice, linkToLikelyBase } from "./compare/basechoice";
+import { openedFiles, openFiles, useComparison } from "./compare/openedfiles";
 import { Reasons } from "./compare/reasons";
 import { StepStrips } from "./compare/strips";
 import { Waterfall } from "./compare/waterfall";
 import { exportName, linkTo, type PageProps } from "./page";
-import { StepChoice } from "./steps/chosen";
+import { StepChoice } from "./steps/stepchoice";
 
 addStyles(styles);
 

@@ -15,6 +15,7 @@ import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
+import { TableSection } from "./shared/tablesection";
 
 const IDLE_TYPE = "IDLE";
 const SPECS: ColumnSpecs = {
@@ -108,18 +109,12 @@ export default function OpsPage(props: PageProps) {
         />
         {dialog}
       </Section>
-      {transfers.rows.length > 0 && (
-        <Section title={transfers.label} doc={transfers.doc}>
-          <Grid
-            table={transfers}
-            specs={TRANSFER_SPECS}
-            hideEmpty
-            name={exportName(props, "transfers")}
-            id="transfers"
-            link={(row) => linkToOpEvents(store, transfers.text(row, "name"))}
-          />
-        </Section>
-      )}
+      <TableSection
+        page={props}
+        id="transfers"
+        specs={TRANSFER_SPECS}
+        link={(row) => linkToOpEvents(store, transfers.text(row, "name"))}
+      />
     </>
   );
 }

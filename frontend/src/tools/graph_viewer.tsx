@@ -8,13 +8,13 @@ import { Grid } from "../view/grid";
 import { saveFile } from "../view/gridmenus";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Menu } from "../view/menu";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Select } from "../view/select";
 import { Switch } from "../view/switch";
-import { Verdict } from "../view/verdict";
 import { OpCard } from "./card/opcard";
-import { exportName, linkTo, type PageProps } from "./page";
+import { exportName, type PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 import { OpGraph } from "./xla/graph";
 import { svgFile } from "./xla/svgfile";
 
@@ -244,28 +244,15 @@ function Neighbourhood({ page }: { page: PageProps }) {
 }
 
 export default function GraphViewerPage(props: PageProps) {
-  const { answer, store } = props;
-  const { headline } = answer;
+  const { answer } = props;
   const nodes = answer.table("nodes");
   const [, choose] = useChoice("op");
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       {nodes.rows.length > 0 && <Neighbourhood page={props} />}
       <InstructionSearch page={props} />
-      {nodes.rows.length > 0 && (
-        <Section title={nodes.label} doc={nodes.doc}>
-          <Grid
-            table={nodes}
-            specs={NODE_SPECS}
-            hideEmpty
-            name={exportName(props, "nodes")}
-            id="nodes"
-            onRow={(row) => choose(nodes.text(row, "name"))}
-          />
-        </Section>
-      )}
+      <TableSection page={props} id="nodes" specs={NODE_SPECS} onRow={(row) => choose(nodes.text(row, "name"))} />
     </>
   );
 }

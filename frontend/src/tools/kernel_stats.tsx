@@ -2,19 +2,19 @@
 
 import { useMemo } from "preact/hooks";
 import { time } from "../base/format";
-import { joinSentences, t } from "../base/messages";
+import { t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
 import { linkToDevice } from "../state/links";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Select } from "../view/select";
 import { ShareLists } from "../view/sharebars";
-import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
-import { exportName, linkTo, type PageProps } from "./page";
+import { exportName, type PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 
 /** The columns that speak of tensor cores, in the vendor's word for them. */
 function tensorCoreSpecs(answer: Answer): ColumnSpecs {
@@ -93,47 +93,38 @@ const DEVICE_SPECS = { host: { hidden: true }, event: { hidden: true } } as cons
 function Copies({ page }: { page: PageProps }) {
   const copies = page.answer.table("copies");
   const [open, dialog] = useOpDialog(page.store);
-  if (!copies.rows.length) return null;
   const openCard = (row: Row) => {
     const event = { host: copies.text(row, "host"), event: copies.length(row, "event") };
     const name = copies.text(row, "kind") || copies.label;
     return { go: () => open({ table: copies, row, name, program: "", eventName: "", event }) };
   };
   return (
-    <Section title={copies.label} doc={copies.doc} note={t("click a row for its longest copy")}>
-      <Grid
-        table={copies}
-        specs={DEVICE_SPECS}
-        hideEmpty
-        name={exportName(page, "copies")}
-        id="copies"
-        link={openCard}
-      />
+    <TableSection
+      page={page}
+      id="copies"
+      specs={DEVICE_SPECS}
+      note={t("click a row for its longest copy")}
+      link={openCard}
+    >
       {dialog}
-    </Section>
+    </TableSection>
   );
 }
 
 function Devices({ page }: { page: PageProps }) {
   const devices = page.answer.table("devices");
-  if (!devices.rows.length) return null;
   return (
-    <Section title={devices.label} doc={devices.doc}>
-      <Grid
-        table={devices}
-        specs={DEVICE_SPECS}
-        hideEmpty
-        name={exportName(page, "devices")}
-        id="devices"
-        link={(row) => linkToDevice(page.store, devices.text(row, "host"), devices.text(row, "device"))}
-      />
-    </Section>
+    <TableSection
+      page={page}
+      id="devices"
+      specs={DEVICE_SPECS}
+      link={(row) => linkToDevice(page.store, devices.text(row, "host"), devices.text(row, "device"))}
+    />
   );
 }
 
 export default function KernelPage(props: PageProps) {
-  const { answer, store } = props;
-  const { headline } = answer;
+  const { answer } = props;
   const [, choose] = useChoices();
   const pick = (name: string, column: string) =>
     choose({ by: "launch", [column === "short" ? "kernels.find" : `kernels.only.${column}`]: name });
@@ -143,10 +134,7 @@ export default function KernelPage(props: PageProps) {
   });
   return (
     <>
-      {headline && (
-        <Verdict {...headline} text={joinSentences(headline.text, note)} next={linkTo(store, headline.tool)} />
-      )}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} more={note} />
       <ShareLists shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />
       <Copies page={props} />

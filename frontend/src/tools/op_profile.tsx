@@ -4,12 +4,11 @@ import { t } from "../base/messages";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Select } from "../view/select";
 import { Switch } from "../view/switch";
-import { Verdict } from "../view/verdict";
-import { linkTo, type PageProps } from "./page";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
 import { ProfileTree } from "./xla/tree";
 
 const GROUPINGS: readonly (readonly [string, string])[] = [
@@ -23,7 +22,6 @@ const VIEWS = [["", t("as a tree")], ...CALL_VIEWS] as const;
 
 export default function OpProfilePage(props: PageProps) {
   const { answer, store } = props;
-  const { headline } = answer;
   const nodes = answer.table("nodes");
   const hasIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
   const [idle, setIdle] = useChoice("idle");
@@ -32,8 +30,7 @@ export default function OpProfilePage(props: PageProps) {
   const group = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       <Facts answer={answer} />
       <Section
         title={nodes.label}

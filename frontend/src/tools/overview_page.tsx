@@ -2,21 +2,19 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { useNarrow } from "../view/narrow";
-import { Notes } from "../view/problems";
-import { Verdict } from "../view/verdict";
-import { linkTo, type PageProps } from "./page";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
 import { StepChart } from "./steps/chart";
+import { ActionCards } from "./summary/actioncards";
 import { StepBar } from "./summary/bar";
-import { ActionCards } from "./summary/cards";
 import { Folds } from "./summary/folds";
-import { StepLanes } from "./summary/lanes";
+import { StepLanes } from "./summary/steplanes";
 
 /** The tool whose answer tells causes, remedies and what they would save. */
 const WHY_TOOL = "why";
 
 export default function SummaryPage(props: PageProps) {
   const { answer, session, store } = props;
-  const { headline } = answer;
   const causes = useMemo(() => store.loadAnswerOf(WHY_TOOL), [store]);
   useEffect(() => causes.dispose, [causes]);
   const why = causes.state.value;
@@ -25,8 +23,7 @@ export default function SummaryPage(props: PageProps) {
   const narrow = useNarrow();
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       {narrow && actions}
       <StepBar
         key="bar"

@@ -14,7 +14,7 @@ import { exportName, linkTo, type PageProps } from "./page";
 import { linkToWorker, WorkerChart } from "./pod/chart";
 import { WorkerMatrix } from "./pod/matrix";
 import { type PodStep, podSteps } from "./pod/model";
-import { WorkerPair } from "./pod/pair";
+import { WorkerPair } from "./pod/workerpair";
 import { partPieces } from "./steps/parts";
 
 interface SliderProps {

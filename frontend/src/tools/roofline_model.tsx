@@ -4,12 +4,11 @@ import { useCallback, useMemo } from "preact/hooks";
 import { joinSentences, t } from "../base/messages";
 import { Chart } from "../view/chart";
 import { Facts } from "../view/facts";
-import { Grid } from "../view/grid";
 import type { Palette } from "../view/palette";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
-import { Verdict } from "../view/verdict";
-import { exportName, linkTo, type PageProps } from "./page";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 import { OpsGrid } from "./xla/ops";
 import { opsOnChart, rooflineOption } from "./xla/roofline";
 
@@ -49,23 +48,11 @@ function Roofline({ page }: { page: PageProps }) {
   );
 }
 
-function TableSection({ page, id }: { page: PageProps; id: string }) {
-  const table = page.answer.table(id);
-  if (!table.rows.length) return null;
-  return (
-    <Section title={table.label} doc={table.doc}>
-      <Grid table={table} hideEmpty name={exportName(page, id)} id={id} />
-    </Section>
-  );
-}
-
 export default function RooflinePage(props: PageProps) {
-  const { answer, store } = props;
-  const { headline } = answer;
+  const { answer } = props;
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       <Facts answer={answer} />
       <Roofline page={props} />
       <TableSection page={props} id="ceilings" />

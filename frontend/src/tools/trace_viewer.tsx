@@ -3,20 +3,20 @@
 import { useMemo, useState } from "preact/hooks";
 import { clockChoice, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
 import { t } from "../base/messages";
-import { readTimelineView, VIEW_OPTIONS } from "../base/timecodec";
+import { readTimelineView, VIEW_OPTIONS } from "../base/timelinecodec";
 import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/timeline.css?inline";
 import { addStyles } from "../view/styles";
 import type { PageProps } from "./page";
-import { BaselineTimeline } from "./timeline/beside";
+import { BaselineTimeline } from "./timeline/baselinepane";
 import type { AddressOptions } from "./timeline/followstate";
-import { useLanes } from "./timeline/lanes";
 import { walkHits } from "./timeline/navigation";
 import { type RunningPane, TimelinePane } from "./timeline/pane";
 import { createState } from "./timeline/state";
 import { TopBar } from "./timeline/topbar";
+import { useLanes } from "./timeline/uselanes";
 
 addStyles(styles);
 

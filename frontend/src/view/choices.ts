@@ -2,7 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
-import { memoryOptions, type OptionStore, type Options } from "../state/keeper";
+import { memoryOptions, type OptionStore, type Options } from "../state/optionstore";
 
 export const OptionStoreContext = createContext<OptionStore | null>(null);
 

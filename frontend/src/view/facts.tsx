@@ -2,7 +2,7 @@
 
 import { formatted } from "../base/format";
 import type { Answer } from "../base/table";
-import { Figure } from "./rich";
+import { Figure } from "./textparts";
 
 export function Facts({ answer }: { answer: Answer }) {
   const knownIds = answer.factIds.filter((id) => answer.fact(id).value !== null);

@@ -29,7 +29,7 @@ import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Column, Row, Table, Value } from "../base/table";
 import { breakableParts, widthInLetters, widthOfTwoLines } from "../base/text";
-import { MATCH_LABELS } from "./matches";
+import { MATCH_LABELS } from "./matchlabels";
 
 /** What a page may say about a column beyond what the tool declares. */
 export interface ColumnSpec {

@@ -3,8 +3,8 @@
 import { useMemo } from "preact/hooks";
 import { largest } from "../base/extent";
 import { percent, time } from "../base/format";
-import { nameColour } from "../base/hue";
 import { t } from "../base/messages";
+import { nameColour } from "../base/namecolour";
 import type { Table } from "../base/table";
 import { PathName } from "./pathname";
 

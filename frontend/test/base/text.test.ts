@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { csv, csvField, fileName, json } from "../../src/base/csv";
-import { nameColour } from "../../src/base/hue";
-import { similarNames } from "../../src/base/near";
+import { nameColour } from "../../src/base/namecolour";
+import { similarNames } from "../../src/base/similarnames";
 import {
   breakableParts,
   cutBegin,

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { expect, it, vi } from "vitest";
 import { clockChoice } from "../../src/api/timeline";
-import { readTimelineView } from "../../src/base/timecodec";
+import { readTimelineView } from "../../src/base/timelinecodec";
 import type { View } from "../../src/base/urlcodec";
 import { linkTo, linkToEvent, linkToOpEvents, linkToTime } from "../../src/state/links";
 

@@ -3,7 +3,7 @@ import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
 import { actionsOf, splitRemedy } from "../../src/tools/summary/actions";
 import { StepBar } from "../../src/tools/summary/bar";
-import { PartsTable } from "../../src/tools/summary/parts";
+import { PartsTable } from "../../src/tools/summary/partstable";
 import { answer } from "../table";
 import { root, withRoot } from "../view/root";
 

@@ -9,7 +9,7 @@ import { linkTo, linkToOpEvents } from "../../state/links";
 import type { Store } from "../../state/store";
 import { CopyButton } from "../../view/copy";
 import { Dialog } from "../../view/dialog";
-import { Code, Figure } from "../../view/rich";
+import { Code, Figure } from "../../view/textparts";
 import { GoLink } from "../../view/verdict";
 import { type HostEvent, Origin, SourceLine } from "./origin";
 

@@ -9,7 +9,7 @@ import { lengthLabel } from "../../canvas/ticks";
 import { linkTo, linkToEvent, opPattern, TIMELINE } from "../../state/links";
 import { resource } from "../../state/resource";
 import type { Store } from "../../state/store";
-import { Code } from "../../view/rich";
+import { Code } from "../../view/textparts";
 import { GoLink } from "../../view/verdict";
 
 const MOST_LINKS = 6;

@@ -7,9 +7,9 @@ import type { Row, Table } from "../../base/table";
 import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpecs } from "../../view/gridmodel";
-import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
 import { StackBar, StackTable } from "../../view/stackbar";
+import { Guide } from "../../view/textparts";
 import { exportName, type PageProps } from "../page";
 
 const SPECS: ColumnSpecs = { self_share: { bar: true }, category: { facet: true } };

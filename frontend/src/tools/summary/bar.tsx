@@ -12,7 +12,7 @@ import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
 import { LabelledSelect } from "../../view/select";
 import { StackBar, Swatch } from "../../view/stackbar";
-import { StepChoice } from "../steps/chosen";
+import { StepChoice } from "../steps/stepchoice";
 
 /** A text about the total: an average over which steps, and how much these vary. */
 export function averageText(answer: Answer): string {

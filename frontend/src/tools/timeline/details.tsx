@@ -4,9 +4,9 @@ import type { Arrow, EventDetails, EventPlace } from "../../api/timeline";
 import { t } from "../../base/messages";
 import { displayName } from "../../base/parts";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
+import { BoxDetails } from "./boxdetails";
 import { GapCard } from "./gap";
 import type { Scene } from "./scene";
-import { BoxDetails } from "./selection";
 
 export interface DetailActions {
   readonly showEvent: (spot: EventPlace) => void;

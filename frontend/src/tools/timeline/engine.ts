@@ -4,11 +4,11 @@ import { effect } from "@preact/signals";
 import type { EventPlace } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
 import { type Viewport, viewAround, viewBetween } from "../../canvas/viewport";
-import type { FrameInput, Overview } from "./frame";
-import { type CanvasColours, readCanvasColours } from "./ink";
+import { type CanvasColours, readCanvasColours } from "./canvascolours";
+import type { FrameInput, Overview } from "./frameinput";
 import { eventPlaceOf, sliceAt } from "./loader";
+import { counterValueAt, counterValueText, OVERVIEW_COLUMNS, overviewOf } from "./overview";
 import { paintFrame } from "./paint";
-import { counterValueAt, counterValueText, OVERVIEW_COLUMNS, overviewOf } from "./panels";
 import type { Scene } from "./scene";
 
 const GLIDE_MS = 220;

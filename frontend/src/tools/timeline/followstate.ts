@@ -3,7 +3,7 @@
 import { effect, type Signal } from "@preact/signals";
 import type { TimelineApi } from "../../api/timeline";
 import type { Slab } from "../../base/slab";
-import { readTimelineView, writeTimelineView } from "../../base/timecodec";
+import { readTimelineView, writeTimelineView } from "../../base/timelinecodec";
 import type { Engine } from "./engine";
 import { walkHits } from "./navigation";
 import { applyTimelineView, type Hits, timelineViewOf } from "./state";

@@ -1,7 +1,7 @@
 /** The timeline's keys: held ones move as long as they are held. */
 
 import { t } from "../../base/messages";
-import { MODES } from "../../base/timecodec";
+import { MODES } from "../../base/timelinecodec";
 import { panView, viewSpan, zoomView } from "../../canvas/viewport";
 import { GROUP_KEY_MS, isTyping, type KeyHelp } from "../../state/pagekeys";
 import type { Engine } from "./engine";

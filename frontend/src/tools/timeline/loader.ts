@@ -5,7 +5,7 @@ import { firstIndex } from "../../base/bisect";
 import type { Column, Slab } from "../../base/slab";
 import type { Renderer, Slices, UploadedLane } from "../../canvas/renderer";
 import { type Viewport, viewSpan } from "../../canvas/viewport";
-import type { EventNames } from "./names";
+import type { EventNames } from "./eventnames";
 
 /** How much more is loaded on each side, in widths of the view. */
 const MARGIN_SHARE = 0.5;

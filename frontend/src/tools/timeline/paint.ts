@@ -2,14 +2,14 @@
 
 import type { Arrow } from "../../api/timeline";
 import { textColour } from "../../base/slicecolour";
-import { fitText } from "../../canvas/fit";
+import { fitText } from "../../canvas/fittext";
 import { axisTicks, lengthLabel, tickLabel } from "../../canvas/ticks";
 import { toPixel } from "../../canvas/viewport";
 import { fontFamily } from "../../view/fonts";
-import type { FrameInput } from "./frame";
+import type { FrameInput } from "./frameinput";
 import { type Band, summaryLanes } from "./layout";
 import type { LaneSlices } from "./loader";
-import { paintCounter, paintMinimap } from "./panels";
+import { paintCounter, paintMinimap } from "./overview";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX, STEPS_PX } from "./scene";
 
 const FONT = `11px ${fontFamily()}`;

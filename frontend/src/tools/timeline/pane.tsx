@@ -6,7 +6,7 @@ import type { EventDetails, Lanes, TimelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
 import { cutEnd } from "../../base/text";
-import { createRenderer } from "../../canvas/choice";
+import { createRenderer } from "../../canvas/fastestrenderer";
 import { shownPageKeys } from "../../state/pagekeys";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";

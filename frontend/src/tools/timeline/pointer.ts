@@ -4,7 +4,7 @@ import { t } from "../../base/messages";
 import { lengthLabel } from "../../canvas/ticks";
 import { panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
 import type { Engine } from "./engine";
-import { minimapWindow } from "./panels";
+import { minimapWindow } from "./overview";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
 
 const CLICK_PX = 5;

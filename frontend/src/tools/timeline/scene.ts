@@ -4,9 +4,9 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { Lanes, TimelineApi } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
 import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
+import { EventNames } from "./eventnames";
 import { arrangeBands, type Band, type Layout, summaryLanes, visibleRange } from "./layout";
 import { type LaneSlices, type NeededLane, SliceLoader } from "./loader";
-import { EventNames } from "./names";
 import type { TimelineState } from "./state";
 
 /** Heights above the lanes, in pixels. */

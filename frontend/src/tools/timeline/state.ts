@@ -11,7 +11,7 @@ import {
   type Mark,
   type Mode,
   type TimelineView,
-} from "../../base/timecodec";
+} from "../../base/timelinecodec";
 import type { Viewport } from "../../canvas/viewport";
 
 /** Events that a search found, by begin or the longest first; times in ps. */

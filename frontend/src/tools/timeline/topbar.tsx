@@ -6,7 +6,7 @@ import { clockChoice, type Lanes } from "../../api/timeline";
 import { count, time } from "../../base/format";
 import { t } from "../../base/messages";
 import { CATEGORIES } from "../../base/states";
-import { COLOURINGS, type Colouring, MODES, type Mode } from "../../base/timecodec";
+import { COLOURINGS, type Colouring, MODES, type Mode } from "../../base/timelinecodec";
 import type { Settings } from "../../state/settings";
 import type { Store } from "../../state/store";
 import { Doubt } from "../../view/doubt";

@@ -6,7 +6,7 @@ import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { deltaClass, deltaMs } from "../../view/delta";
-import { MATCH_LABELS } from "../../view/matches";
+import { MATCH_LABELS } from "../../view/matchlabels";
 import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";

@@ -6,8 +6,8 @@ import { joinNames, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { cutEnd } from "../../base/text";
 import { buttonKeyHandler, PanZoom } from "../../view/panzoom";
-import type { GraphLayout, GraphSizes, Point } from "./arrange";
-import { runLayout } from "./arranging";
+import type { GraphLayout, GraphSizes, Point } from "./graphlayout";
+import { runLayout } from "./layoutinworker";
 
 const BOX_WIDTH_PX = 190;
 const LINE_PX = 15;

@@ -3,8 +3,8 @@
 import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { memory, memoryScale, timeScale } from "../../base/format";
-import { nameColour } from "../../base/hue";
 import { joinSentences, t } from "../../base/messages";
+import { nameColour } from "../../base/namecolour";
 import type { Row, Table } from "../../base/table";
 import { Chart } from "../../view/chart";
 import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";

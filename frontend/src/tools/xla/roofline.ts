@@ -2,8 +2,8 @@
 
 import { largest, smallest } from "../../base/extent";
 import { time } from "../../base/format";
-import { nameColour } from "../../base/hue";
 import { t } from "../../base/messages";
+import { nameColour } from "../../base/namecolour";
 import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";

@@ -8,7 +8,7 @@ import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
 import { deltaClass, deltaMs } from "../../view/delta";
-import { MATCH_LABELS } from "../../view/matches";
+import { MATCH_LABELS } from "../../view/matchlabels";
 import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
 import { useOpDialog } from "../card/opcard";
 

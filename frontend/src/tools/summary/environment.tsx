@@ -4,8 +4,8 @@ import { formatted } from "../../base/format";
 import { joinNames, joinSentences, t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Store } from "../../state/store";
-import { Figure } from "../../view/rich";
 import { Section } from "../../view/section";
+import { Figure } from "../../view/textparts";
 
 const ENVIRONMENT_FACTS = `
   hosts tasks device_type device_cores training device_busy_share device_idle_share tflop_per_s mfu_share

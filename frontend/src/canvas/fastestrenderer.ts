@@ -1,8 +1,8 @@
 /** Which renderer draws slices fastest on this machine: measured once, since browsers offer WebGL without a graphics card, too. */
 
-import { createFlatRenderer } from "./flat";
+import { createFlatRenderer } from "./flatrenderer";
 import type { Renderer, Slices } from "./renderer";
-import { createWebglRenderer } from "./webgl";
+import { createWebglRenderer } from "./webglrenderer";
 
 /** A frame as large as a window, with fewer slices than many have: they cost a processor 5 to 20 µs each. */
 const TEST_SLICES = 2000;

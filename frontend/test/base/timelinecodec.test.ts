@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { part } from "../../src/base/parts";
 import { readSlab } from "../../src/base/slab";
 import { kindOf, libraryOf, sliceColour, textColour } from "../../src/base/slicecolour";
-import { DEFAULT_VIEW, readTimelineView, type TimelineView, writeTimelineView } from "../../src/base/timecodec";
+import { DEFAULT_VIEW, readTimelineView, type TimelineView, writeTimelineView } from "../../src/base/timelinecodec";
 import { parseView, standaloneHash } from "../../src/base/urlcodec";
 
 function slab(): ArrayBuffer {

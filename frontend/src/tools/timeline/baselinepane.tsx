@@ -6,15 +6,15 @@ import { type Alignment, clockChoice, type TimelineApi, timelineApi } from "../.
 import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
 import { cutEnd } from "../../base/text";
-import { DEFAULT_VIEW } from "../../base/timecodec";
+import { DEFAULT_VIEW } from "../../base/timelinecodec";
 import { type Viewport, viewAround } from "../../canvas/viewport";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { Select } from "../../view/select";
-import { useLanes } from "./lanes";
-import { linkSelection, linkViews } from "./link";
+import { linkSelection, linkViews } from "./linkedscenes";
 import { type RunningPane, TimelinePane } from "./pane";
 import { createState } from "./state";
+import { useLanes } from "./uselanes";
 
 /** Options of the page that say which steps lie over each other. */
 export const STEP_OPTIONS = ["step", "base_step"] as const;

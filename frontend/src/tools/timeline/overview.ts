@@ -5,7 +5,7 @@ import { firstIndex } from "../../base/bisect";
 import { memory, number, percent } from "../../base/format";
 import type { Slab } from "../../base/slab";
 import { toPixel } from "../../canvas/viewport";
-import type { FrameInput, Overview } from "./frame";
+import type { FrameInput, Overview } from "./frameinput";
 import type { Counter } from "./loader";
 import { MINIMAP_PX, type Scene } from "./scene";
 

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { expect, it } from "vitest";
 import type { Viewport } from "../../src/canvas/viewport";
-import { linkViews, nearestEvent } from "../../src/tools/timeline/link";
+import { linkViews, nearestEvent } from "../../src/tools/timeline/linkedscenes";
 import type { Scene } from "../../src/tools/timeline/scene";
 
 function scene(end: number): Scene {

@@ -7,7 +7,7 @@ import type { Problem } from "../../api/types";
 import { digestIn } from "../../base/digest";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
-import type { Options } from "../../state/keeper";
+import type { Options } from "../../state/optionstore";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import type { PageProps } from "../page";

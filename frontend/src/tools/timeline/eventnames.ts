@@ -3,7 +3,7 @@
 import type { TimelineApi } from "../../api/timeline";
 import { displayName } from "../../base/parts";
 import { type Rgb, sliceColour } from "../../base/slicecolour";
-import type { Colouring } from "../../base/timecodec";
+import type { Colouring } from "../../base/timelinecodec";
 
 const BLOCKS_PER_REQUEST = 60;
 /** The colour of a name that is not loaded yet. */

@@ -1,6 +1,6 @@
 /** Colours of what is drawn besides slices, read from the page's CSS variables. */
 
-import { hash } from "../../base/hue";
+import { hash } from "../../base/namecolour";
 
 export interface CanvasColours {
   readonly page: string;

@@ -2,13 +2,13 @@
 
 import type { SessionList } from "../api/types";
 import { joinNames, t } from "../base/messages";
-import { similarNames } from "../base/near";
 import { recipes } from "../base/recipes";
+import { similarNames } from "../base/similarnames";
 import type { Store } from "../state/store";
-import { Code } from "../view/rich";
 import { withElements } from "../view/slots";
+import { Code } from "../view/textparts";
 import { GoLink } from "../view/verdict";
-import { DoctorFindings } from "./checks";
+import { DoctorFindings } from "./doctorfindings";
 import { HangLinks } from "./hangs";
 
 function foundText({ event_files, captures, near_misses }: SessionList["found"]): string {

@@ -1,6 +1,6 @@
 /** What it takes to draw one frame. */
 
-import type { CanvasColours } from "./ink";
+import type { CanvasColours } from "./canvascolours";
 import type { Scene } from "./scene";
 
 /** Share of the lanes that are busy, per column over the whole capture. */

@@ -9,7 +9,15 @@ import type { Store } from "../../state/store";
 import { LabelledSelect } from "../../view/select";
 import { withElements } from "../../view/slots";
 import type { PageProps } from "../page";
-import { type CompareSide, closeFile, closeFiles, openedFiles, openFiles, swapFiles, swapItemCounts } from "./file";
+import {
+  type CompareSide,
+  closeFile,
+  closeFiles,
+  openedFiles,
+  openFiles,
+  swapFiles,
+  swapItemCounts,
+} from "./openedfiles";
 
 const FILE_TIP = joinSentences(
   t("A report or digest, e.g. a baseline of tb-profile check."),

@@ -1,7 +1,7 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, it } from "vitest";
-import { memoryOptions, type OptionStore } from "../../src/state/keeper";
+import { memoryOptions, type OptionStore } from "../../src/state/optionstore";
 import { OptionStoreContext, useChoice } from "../../src/view/choices";
 import { Grid } from "../../src/view/grid";
 import { column, table as made } from "../table";

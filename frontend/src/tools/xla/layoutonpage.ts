@@ -1,7 +1,7 @@
 /** Arranges graphs on the page itself, which then waits: for a report, which cannot load a worker. */
 
-import { layoutGraph } from "./arrange";
-import type { LayoutRunner } from "./arranging";
+import { layoutGraph } from "./graphlayout";
+import type { LayoutRunner } from "./layoutinworker";
 
 export const runLayout: LayoutRunner = (sketch, done) => {
   const timer = setTimeout(() => done(layoutGraph(sketch)));
