@@ -123,12 +123,14 @@ async function parseJson<T>(response: Response, where: string): Promise<T> {
   throw new RequestError(errorProblem("too_large", message, remedy, where), 200);
 }
 
+/** JSON from a route; throws a `RequestError`. */
 export async function getJson<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
   const where = routeAddress(route, query);
   const response = await request(where, "application/json", signal);
   return readBody(() => parseJson<T>(response, where), where, signal);
 }
 
+/** Arrays, see docs/http.md. */
 export async function getSlab(route: string, query: Query, signal?: AbortSignal): Promise<Slab> {
   const where = routeAddress(route, query);
   const response = await request(where, "application/octet-stream", signal);
@@ -187,8 +189,7 @@ export const api = {
   session: (run: string, signal?: AbortSignal) => getJson<SessionDetails>("session", { run }, signal),
   tools: (run: string, signal?: AbortSignal) => getJson<ToolEntry[]>("tools", { run }, signal),
   share: (run: string, host: string, signal?: AbortSignal) => getJson<Contents>("share", { run, host }, signal),
-  /** As Markdown. */
-  /** `steps` are options of the tools: which steps, and what they are. */
+  /** Markdown; `steps` are options of the tools: which steps, and what they are. */
   summary: (run: string, steps: Readonly<Record<string, string>>) => getText("share/summary", { run, ...steps }),
   /** The session against a digest that the server does not keep. */
   compare: async (query: Query, digest: string, signal?: AbortSignal) =>

@@ -2,6 +2,7 @@
 
 import { t } from "./messages";
 
+/** What stands in the fields, as typed; stored in the browser under these names. `duration` and `delay` are ms. */
 export interface CaptureForm {
   readonly tpu: boolean;
   /** Addresses, or names of TPUs. */
@@ -30,6 +31,7 @@ export const DEFAULTS: CaptureForm = {
   run: "",
 };
 
+/** Least and largest number of a field; `duration` and `delay` in ms. */
 const RANGES: Readonly<Partial<Record<Field, readonly [number, number]>>> = {
   host_tracer_level: [0, 3],
   device_tracer_level: [0, 1],
@@ -99,6 +101,7 @@ export function fieldOf(where: string): Field | undefined {
   return Object.hasOwn(DEFAULTS, name) ? (name as Field) : undefined;
 }
 
+/** Entries of places that are offered again. */
 const MOST_RECENT = 6;
 
 /** Places used lately, the newest first. */

@@ -20,6 +20,7 @@ export function fixed(value: number, decimals: number): string {
   return value < 0 && Number(size) !== 0 ? MINUS + text : text;
 }
 
+/** A whole number, with grouped thousands. */
 export function count(value: number): string {
   return fixed(value, 0);
 }
@@ -58,6 +59,7 @@ const TIME_UNITS: readonly (readonly [string, number])[] = [
   ["µs", 1e6],
   ["ns", 1e3],
 ];
+/** By the unit as tools declare it. */
 const PS_PER_UNIT: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9, s: 1e12 };
 
 /** How many milliseconds one of this unit is; 1 for what is no unit of time. */

@@ -73,8 +73,10 @@ const BY_ID: ReadonlyMap<string, Part> = new Map(
   [...PARTS, ...STATE_PARTS, ...OTHER_PARTS, ...INPUT_PARTS, NO_CATEGORY].map((part) => [part.id, part]),
 );
 
+/** Every part that has a colour. */
 export const ALL_PARTS: readonly Part[] = [...BY_ID.values()];
 
+/** How a state, category, cause or part of the input work looks. */
 export function part(id: string): Part {
   return BY_ID.get(id) ?? NO_CATEGORY;
 }

@@ -25,6 +25,7 @@ interface Entry {
   readonly bytes?: number;
 }
 
+/** Its header of JSON (`facts`), and its arrays by name. */
 export function readSlab(buffer: ArrayBuffer): Slab {
   const size = new DataView(buffer).getUint32(0, true);
   const head = new TextDecoder().decode(new Uint8Array(buffer, 4, size));

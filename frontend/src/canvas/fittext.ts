@@ -3,6 +3,7 @@
 import { cutEnd } from "../base/text";
 
 const widths = new Map<string, number>();
+/** Widths of texts in memory. */
 const MOST_WIDTHS = 20_000;
 
 function measure(context: CanvasRenderingContext2D, text: string): number {

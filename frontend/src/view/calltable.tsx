@@ -8,6 +8,7 @@ import { deltaClass } from "./delta";
 import { childrenOf } from "./flamelayout";
 import { OpenButton, rowIndent } from "./treerows";
 
+/** Further callers, the lightest, are left out. */
 const MOST_CHILDREN = 100;
 
 export function weightText({ unit }: CallTree, weight: number): string {

@@ -69,6 +69,7 @@ const DECALS: Readonly<Record<Pattern, object>> = {
   dotted: DOT_DECAL,
 };
 
+/** Colour and pattern of a part, as ECharts takes them. */
 export function partStyle(part: Part, palette: Palette) {
   const color = palette.dark ? "rgba(0, 0, 0, 0.38)" : "rgba(255, 255, 255, 0.5)";
   return {

@@ -88,7 +88,9 @@ export interface PresentedTable {
 const DEFAULT_SPECS: ColumnSpecs = { match: { facet: true, names: MATCH_LABELS } };
 
 const TIME_UNITS: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
+/** Mean width of a character of the grid's font. */
 const CHARACTER_PX = 6.7;
+/** So many rows, evenly spread, say how wide a column is. */
 const MEASURED_ROWS = 300;
 
 function largestMagnitude(values: readonly Value[]): number {

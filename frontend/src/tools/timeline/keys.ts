@@ -23,6 +23,7 @@ export const TIMELINE_KEYS: KeyHelp = [
   [t("Shift and drag"), t("select a box in every tool")],
 ];
 
+/** Per second that a key is held: natural logarithm of the zoom, widths of the window, px. */
 const ZOOM_PER_S = 4.5;
 const PAN_PER_S = 1.1;
 const SCROLL_PX_PER_S = 700;

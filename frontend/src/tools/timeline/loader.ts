@@ -11,6 +11,7 @@ import type { EventNames } from "./eventnames";
 const MARGIN_SHARE = 0.5;
 /** Slices are loaded anew where the pixels that they were merged for are larger by this factor than those of the view. */
 const COARSEST_FACTOR = 1.6;
+/** Keeps addresses short. */
 const LANES_PER_REQUEST = 80;
 /** Lanes whose slices stay loaded. */
 const MOST_LANES = 400;

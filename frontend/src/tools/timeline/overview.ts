@@ -9,6 +9,7 @@ import type { FrameInput, Overview } from "./frameinput";
 import type { Counter } from "./loader";
 import { MINIMAP_PX, type Scene } from "./scene";
 
+/** Resolution of the minimap, whatever its width. */
 export const OVERVIEW_COLUMNS = 600;
 
 /** Sums up what the first rows of all lanes hold. */

@@ -13,6 +13,7 @@ import { paintCounter, paintMinimap } from "./overview";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX, STEPS_PX } from "./scene";
 
 const FONT = `11px ${fontFamily()}`;
+/** Narrower slices show no name; so many names are drawn in a frame, which takes the time. */
 const TEXT_FROM_PX = 28;
 const MOST_TEXTS = 1500;
 

@@ -7,6 +7,7 @@ import type { Engine } from "./engine";
 import { minimapWindow } from "./overview";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
 
+/** A pointer that moves less is a click; this near to a border of the minimap's window it takes hold of it. */
 const CLICK_PX = 5;
 const EDGE_PX = 6;
 
