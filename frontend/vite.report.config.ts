@@ -10,8 +10,8 @@ export default defineConfig({
   resolve: {
     alias: [
       {
-        find: /.*\/arranging$/,
-        replacement: fileURLToPath(new URL("src/tools/xla/arranging.here.ts", import.meta.url)),
+        find: /.*\/layoutinworker$/,
+        replacement: fileURLToPath(new URL("src/tools/xla/layoutonpage.ts", import.meta.url)),
       },
     ],
   },

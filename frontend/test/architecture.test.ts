@@ -38,7 +38,7 @@ const FIGURE =
 /** Where sizes on the screen are added up, and where a picture says what part of its whole each piece is. */
 const DRAWS = ["calltable.tsx", "flamegraph.tsx", "grid.tsx", "sharebars.tsx", "stackbar.tsx", "stacked.tsx"]
   .map((name) => join("view", name))
-  .concat(join("tools", "timeline", "panels.ts"));
+  .concat(join("tools", "timeline", "overview.ts"));
 
 it.each([
   "rows.reduce((sum, row) => sum + table.length(row, 'total_us'), 0)",

@@ -66,7 +66,7 @@ it("makes no code of text and no worker of a blob", () => {
 });
 
 it("arranges graphs in a worker of its own, which no page loads before it draws one", () => {
-  const worker = chunk("arrange.worker");
+  const worker = chunk("graphlayout.worker");
   expect(worker).not.toBe("");
   expect([...closure(chunk("graph_viewer"))]).not.toContain(worker);
   expect(gzipped([worker])).toBeLessThan(20 * 1024);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { embedded, keyOf, unpacked } from "../src/api/embedded";
+import { answerKey, embeddedTransport, unpackAnswers } from "../src/api/embedded";
 
 let folder = "";
 const bundle = () => readFileSync(join(folder, "report.js"), "utf8");
@@ -35,11 +35,13 @@ it("keeps its budget: 400 KB, gzipped", () => {
 });
 
 it("finds an answer whatever the order of the parameters", async () => {
-  expect(keyOf("./answer?tag=why&run=a%26b+c&part=1")).toBe('["answer",[["part","1"],["run","a&b c"],["tag","why"]]]');
-  expect(keyOf("./sessions?lang=ko")).toBe('["sessions",[]]');
+  expect(answerKey("./answer?tag=why&run=a%26b+c&part=1")).toBe(
+    '["answer",[["part","1"],["run","a&b c"],["tag","why"]]]',
+  );
+  expect(answerKey("./sessions?lang=ko")).toBe('["sessions",[]]');
   const packed = gzipSync(JSON.stringify({ '["sessions",[]]': { a: "é" } })).toString("base64");
-  expect(await unpacked(`\n${packed}\n`)).toEqual({ '["sessions",[]]': { a: "é" } });
-  const ask = embedded(packed);
+  expect(await unpackAnswers(`\n${packed}\n`)).toEqual({ '["sessions",[]]': { a: "é" } });
+  const ask = embeddedTransport(packed);
   expect(await (await ask("./sessions")).json()).toEqual({ a: "é" });
   const missing = await ask("./sessions?run=x");
   expect(missing.status).toBe(404);

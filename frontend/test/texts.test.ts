@@ -104,7 +104,7 @@ function misgiven(file: SourceFile): string[] {
     }
     const around = is.isConditionalExpression(node.parent) ? node.parent.parent : node.parent;
     const isSlotted =
-      is.isCallExpression(around) && is.isIdentifier(around.expression) && around.expression.text === "slotted";
+      is.isCallExpression(around) && is.isIdentifier(around.expression) && around.expression.text === "withElements";
     const names = [given(values), isSlotted ? given(around.arguments[1]) : []];
     if (names.some((some) => some === undefined)) continue;
     const [wanted, got] = [new Set(slots(literal.text)), new Set(names.flatMap((some) => some ?? []))];

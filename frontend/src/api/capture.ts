@@ -1,6 +1,6 @@
 /** Captures: start, watch, stop. */
 
-import { get, post } from "./client";
+import { getJson, post } from "./client";
 import type { Problem } from "./types";
 
 export type WorkerState = "connecting" | "waiting" | "capturing" | "collecting" | "done" | "failed" | "stopped";
@@ -39,10 +39,10 @@ type Form = Readonly<Record<string, string>>;
 
 export const captureApi = {
   hidden: async () =>
-    (await get<{ readonly hideCaptureProfileButton: boolean }>("config", {})).hideCaptureProfileButton,
-  state: () => get<CaptureState>("capture/state", {}),
+    (await getJson<{ readonly hideCaptureProfileButton: boolean }>("config", {})).hideCaptureProfileButton,
+  state: () => getJson<CaptureState>("capture/state", {}),
   start: (form: Form) => post<CaptureState>("capture/start", form),
   stop: () => post<CaptureState>("capture/stop", {}),
-  doctor: () => get<Problem[]>("doctor", {}),
+  doctor: () => getJson<Problem[]>("doctor", {}),
   ping: (form: Form) => post<PingAnswer>("capture/ping", form),
 };

@@ -3,11 +3,11 @@
 import type { CallSource, WeighedCalls } from "../base/calltree";
 import { bytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
-import { spoken, t } from "../base/messages";
+import { currentLanguage, t } from "../base/messages";
 import type * as schema from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
-import { Answer, type Choice, type Source } from "../base/table";
-import { beginning } from "../base/text";
+import { Answer, type RowChoice, type RowSource } from "../base/table";
+import { cutEnd } from "../base/text";
 import type { Contents, Problem, Progress, Scaled, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
@@ -20,28 +20,28 @@ export class RequestError extends Error {
   }
 }
 
-let base = "./";
+let baseAddress = "./";
 
 /** The folder that index.js came from; the routes lie beside it. */
-export function setBase(address: string): void {
-  base = address;
+export function setBaseAddress(address: string): void {
+  baseAddress = address;
 }
 
 /** Values of parameters; of a list one for each. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
-export function address(route: string, query: Query = {}): string {
-  const lang = spoken() === "en" ? "" : spoken();
+export function routeAddress(route: string, query: Query = {}): string {
+  const lang = currentLanguage() === "en" ? "" : currentLanguage();
   const pairs = Object.entries({ lang, ...query }).flatMap(([name, value]) =>
     [value].flat().map((each) => [name, each]),
   );
   const text = new URLSearchParams(pairs.filter(([, value]) => value !== "")).toString();
-  return base + route + (text && `?${text}`);
+  return baseAddress + route + (text && `?${text}`);
 }
 
 /** Where a module that a tool brings is imported from. */
 export function moduleAddress(page: string): string {
-  return new URL(base + page, document.baseURI).href;
+  return new URL(baseAddress + page, document.baseURI).href;
 }
 
 /** Where answers come from: the server, unless a report holds them. */
@@ -50,7 +50,7 @@ type Transport = (where: string, init: RequestInit) => Promise<Response>;
 let transport: Transport | null = null;
 
 /** Takes all answers from there, and asks no server. */
-export function answerFrom(other: Transport): void {
+export function setTransport(other: Transport): void {
   transport = other;
 }
 
@@ -63,30 +63,30 @@ function isProblem(value: unknown): value is Problem {
   return typeof value === "object" && value !== null && "code" in value && "message" in value;
 }
 
-function problem(code: string, message: string, remedy: string, where = ""): Problem {
+function errorProblem(code: string, message: string, remedy: string, where = ""): Problem {
   return { code, message, remedy, where, severity: "error" };
 }
 
-async function failure(response: Response, where: string): Promise<RequestError> {
+async function errorOf(response: Response, where: string): Promise<RequestError> {
   const text = await response.text();
   try {
     const value: unknown = JSON.parse(text);
     if (isProblem(value)) {
-      return new RequestError({ ...problem("", "", ""), ...value }, response.status);
+      return new RequestError({ ...errorProblem("", "", ""), ...value }, response.status);
     }
   } catch {
     // Not ours: a proxy or TensorBoard itself answered; the text goes into the details.
   }
   const words = text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
-  const details = beginning(words.trim(), 500);
+  const details = cutEnd(words.trim(), 500);
   const message = t("The server answered with status {status}.", { status: response.status });
   return new RequestError(
-    problem("bad_answer", message, t("Check the server's log."), `${where} ${details}`.trim()),
+    errorProblem("bad_answer", message, t("Check the server's log."), `${where} ${details}`.trim()),
     response.status,
   );
 }
 
-async function ask(where: string, accept: string, signal?: AbortSignal, more: RequestInit = {}): Promise<Response> {
+async function request(where: string, accept: string, signal?: AbortSignal, more: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
     const init = { headers: { Accept: accept }, ...more, ...(signal && { signal }) };
@@ -94,110 +94,111 @@ async function ask(where: string, accept: string, signal?: AbortSignal, more: Re
   } catch (error) {
     if (signal?.aborted) throw error;
     const remedy = t("Check that the server still runs and that this page can reach it, then try again.");
-    throw new RequestError(problem("unreachable", t("The server does not answer."), remedy, where), 0);
+    throw new RequestError(errorProblem("unreachable", t("The server does not answer."), remedy, where), 0);
   }
-  if (!response.ok) throw await failure(response, where);
+  if (!response.ok) throw await errorOf(response, where);
   return response;
 }
 
-async function read<T>(take: () => Promise<T>, where: string, signal?: AbortSignal): Promise<T> {
+async function readBody<T>(take: () => Promise<T>, where: string, signal?: AbortSignal): Promise<T> {
   try {
     return await take();
   } catch (error) {
     if (signal?.aborted || error instanceof RequestError) throw error;
     const remedy = t("Check the server's log and any proxy in between.");
-    throw new RequestError(problem("bad_answer", t("The answer could not be read."), remedy, where), 200);
+    throw new RequestError(errorProblem("bad_answer", t("The answer could not be read."), remedy, where), 200);
   }
 }
 
 /** Browsers hold texts of some 530 MB at most; of longer ones some make an empty one, without a word. */
-const LONGEST = 500_000_000;
+const MOST_BYTES = 500_000_000;
 
-async function json<T>(response: Response, where: string): Promise<T> {
+async function parseJson<T>(response: Response, where: string): Promise<T> {
   const body = await response.blob();
-  if (body.size <= LONGEST) return JSON.parse(await body.text()) as T;
+  if (body.size <= MOST_BYTES) return JSON.parse(await body.text()) as T;
   const message = t("The answer is too large for a page: {size}.", { size: bytes(body.size) });
   const remedy = t(
     "Choose one host, or save a table as a file: tb-profile tool NAME SESSION --format csv --table TABLE.",
   );
-  throw new RequestError(problem("too_large", message, remedy, where), 200);
+  throw new RequestError(errorProblem("too_large", message, remedy, where), 200);
 }
 
-export async function get<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
-  const where = address(route, query);
-  const response = await ask(where, "application/json", signal);
-  return read(() => json<T>(response, where), where, signal);
+/** JSON from a route; throws a `RequestError`. */
+export async function getJson<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
+  const where = routeAddress(route, query);
+  const response = await request(where, "application/json", signal);
+  return readBody(() => parseJson<T>(response, where), where, signal);
 }
 
+/** Arrays, see docs/http.md. */
 export async function getSlab(route: string, query: Query, signal?: AbortSignal): Promise<Slab> {
-  const where = address(route, query);
-  const response = await ask(where, "application/octet-stream", signal);
-  return read(async () => readSlab(await response.arrayBuffer()), where, signal);
+  const where = routeAddress(route, query);
+  const response = await request(where, "application/octet-stream", signal);
+  return readBody(async () => readSlab(await response.arrayBuffer()), where, signal);
 }
 
 export async function getText(route: string, query: Query): Promise<string> {
-  const where = address(route, query);
-  const response = await ask(where, "");
-  return read(() => response.text(), where);
+  const where = routeAddress(route, query);
+  const response = await request(where, "");
+  return readBody(() => response.text(), where);
 }
 
 /** Sends what changes something; the header shows the server that it comes from a page of its own. */
 export function post<T>(route: string, form: Readonly<Record<string, string>>): Promise<T> {
-  return send(address(route), new URLSearchParams(form));
+  return send(routeAddress(route), new URLSearchParams(form));
 }
 
 /** Joins a session with another, or splits it into its parts; the name of what there is then. */
-export function regroup(run: string, other?: string): Promise<{ run: string }> {
+export function joinOrSplit(run: string, other?: string): Promise<{ run: string }> {
   const query = { run, with: other ?? "" };
-  return send(address(other === undefined ? "split" : "join", query), "");
+  return send(routeAddress(other === undefined ? "split" : "join", query), "");
 }
 
 async function send<T>(where: string, body: string | URLSearchParams, signal?: AbortSignal): Promise<T> {
   const headers = { Accept: "application/json", "X-TB-Profile": "1" };
-  const response = await ask(where, "", signal, { method: "POST", headers, body });
-  return read(() => json<T>(response, where), where, signal);
+  const response = await request(where, "", signal, { method: "POST", headers, body });
+  return readBody(() => parseJson<T>(response, where), where, signal);
 }
 
 /** Where the rest of a table is that came in part, and its trees of calls. */
-function source(table: Query): Source & CallSource {
-  const query = ({ sort, find, only, without }: Choice) => ({
+function tableSource(table: Query): RowSource & CallSource {
+  const query = ({ sort, find, only, without }: RowChoice) => ({
     ...table,
     sort: writeSort(sort),
     find,
-    only: pairs(only),
-    without: pairs(without),
+    only: columnFilters(only),
+    without: columnFilters(without),
   });
   return {
     rows: (choice, first, count, signal) =>
-      get<schema.Table>("rows", { ...query(choice), first: `${first}`, count: `${count}` }, signal),
-    file: (choice, format) => address("rows_file", { ...query(choice), format }),
+      getJson<schema.Table>("rows", { ...query(choice), first: `${first}`, count: `${count}` }, signal),
+    file: (choice, format) => routeAddress("rows_file", { ...query(choice), format }),
     csv: (choice) => getText("rows_file", { ...query(choice), format: "csv" }),
     calls: ({ weight, inverted }, signal) =>
-      get<WeighedCalls>("calls", { ...table, weight, inverted: inverted ? "1" : "" }, signal),
-    callsFile: (weight, format) => address("calls", { ...table, weight, format }),
+      getJson<WeighedCalls>("calls", { ...table, weight, inverted: inverted ? "1" : "" }, signal),
+    callsFile: (weight, format) => routeAddress("calls", { ...table, weight, format }),
   };
 }
 
-function pairs(texts: Readonly<Record<string, string>>): string[] {
+function columnFilters(texts: Readonly<Record<string, string>>): string[] {
   return Object.entries(texts).map(([column, text]) => `${column}:${text}`);
 }
 
 export const api = {
-  sessions: (signal?: AbortSignal) => get<SessionList>("sessions", {}, signal),
-  session: (run: string, signal?: AbortSignal) => get<SessionDetails>("session", { run }, signal),
-  tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
-  share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
-  /** As Markdown. */
-  /** `steps` are options of the tools: which steps, and what they are. */
+  sessions: (signal?: AbortSignal) => getJson<SessionList>("sessions", {}, signal),
+  session: (run: string, signal?: AbortSignal) => getJson<SessionDetails>("session", { run }, signal),
+  tools: (run: string, signal?: AbortSignal) => getJson<ToolEntry[]>("tools", { run }, signal),
+  share: (run: string, host: string, signal?: AbortSignal) => getJson<Contents>("share", { run, host }, signal),
+  /** Markdown; `steps` are options of the tools: which steps, and what they are. */
   summary: (run: string, steps: Readonly<Record<string, string>>) => getText("share/summary", { run, ...steps }),
   /** The session against a digest that the server does not keep. */
   compare: async (query: Query, digest: string, signal?: AbortSignal) =>
-    new Answer(await send<schema.Answer>(address("compare", query), digest, signal)),
-  scaledOp: (query: Query, signal?: AbortSignal) => get<Scaled>("scaled_op", query, signal),
-  progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
+    new Answer(await send<schema.Answer>(routeAddress("compare", query), digest, signal)),
+  scaledOp: (query: Query, signal?: AbortSignal) => getJson<Scaled>("scaled_op", query, signal),
+  progress: (run: string, signal?: AbortSignal) => getJson<Progress>("progress", { run }, signal),
   answer: async (run: string, tool: string, host: string, options: Query, signal?: AbortSignal) => {
     const query = { ...options, run, tag: tool, host };
-    const answer = await get<schema.Answer>("answer", { ...query, part: "1" }, signal);
-    return new Answer(answer, (table) => source({ ...query, table }));
+    const answer = await getJson<schema.Answer>("answer", { ...query, part: "1" }, signal);
+    return new Answer(answer, (table) => tableSource({ ...query, table }));
   },
 };

@@ -2,13 +2,13 @@
 
 import { t } from "../base/messages";
 
-type Held = Readonly<Record<string, unknown>>;
+type AnswersByKey = Readonly<Record<string, unknown>>;
 
 /**
  * What an answer is kept under, whatever the order of the parameters, and in the one language of the report; Python
  * writes the same (serve/report.py).
  */
-export function keyOf(where: string): string {
+export function answerKey(where: string): string {
   const { pathname, searchParams } = new URL(where, "report:/");
   searchParams.delete("lang");
   const pairs = [...searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -16,13 +16,13 @@ export function keyOf(where: string): string {
 }
 
 /** Reads base64 of compressed JSON. */
-export async function unpacked(text: string): Promise<Held> {
+export async function unpackAnswers(text: string): Promise<AnswersByKey> {
   const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return (await new Response(stream).json()) as Held;
+  return (await new Response(stream).json()) as AnswersByKey;
 }
 
-const missing = () => ({
+const notInReport = () => ({
   code: "not_in_report",
   message: t("This is not in the report."),
   remedy: t("Open the capture itself; the report holds every page with its default options."),
@@ -31,12 +31,12 @@ const missing = () => ({
 });
 
 /** Answers requests from the text of that element. */
-export function embedded(text: string): (where: string) => Promise<Response> {
-  const held = unpacked(text);
+export function embeddedTransport(text: string): (where: string) => Promise<Response> {
+  const answers = unpackAnswers(text);
   return async (where) => {
-    const found = (await held)[keyOf(where)];
-    return found === undefined
-      ? new Response(JSON.stringify(missing()), { status: 404 })
-      : new Response(JSON.stringify(found));
+    const answer = (await answers)[answerKey(where)];
+    return answer === undefined
+      ? new Response(JSON.stringify(notInReport()), { status: 404 })
+      : new Response(JSON.stringify(answer));
   };
 }

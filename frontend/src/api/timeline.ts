@@ -3,7 +3,7 @@
 import type { WeighedCalls } from "../base/calltree";
 import type { Table } from "../base/schema";
 import type { Slab } from "../base/slab";
-import { address, get, getSlab } from "./client";
+import { getJson, getSlab, routeAddress } from "./client";
 
 export interface LaneEntry {
   /** `host.number`, as the routes take it. */
@@ -66,7 +66,7 @@ export interface Alignment {
   readonly base: AlignedStep;
 }
 
-export interface Spot {
+export interface EventPlace {
   readonly event: string;
   readonly lane: string;
   readonly row: number;
@@ -77,8 +77,8 @@ export interface Spot {
 
 export interface Arrow {
   readonly kind: string;
-  readonly source: Spot;
-  readonly target: Spot;
+  readonly source: EventPlace;
+  readonly target: EventPlace;
 }
 
 /** What a device waits for in part of a gap. */
@@ -104,7 +104,7 @@ export interface Gap {
   readonly after: string;
 }
 
-export interface EventDetails extends Spot {
+export interface EventDetails extends EventPlace {
   readonly full_name: string;
   readonly host: string;
   readonly lane_name: string;
@@ -146,7 +146,7 @@ export interface CallsChoice {
 }
 
 /** One lane of a stretch that is drawn at once; slices by begin, end, row and the place of their name. */
-export interface GlanceLane {
+export interface StepLane {
   readonly title: string;
   readonly kind: "idle" | "device" | "host";
   readonly rows: number;
@@ -156,17 +156,23 @@ export interface GlanceLane {
   readonly name: readonly number[];
 }
 
-export interface Glance {
+export interface StepSlices {
   readonly begin: number;
   readonly end: number;
-  readonly lanes: readonly GlanceLane[];
+  readonly lanes: readonly StepLane[];
   readonly names: readonly string[];
 }
 
 /** What one host did in a window, ps since its first event. */
-export function glance(run: string, host: string, begin: number, end: number, signal: AbortSignal): Promise<Glance> {
+export function loadStepSlices(
+  run: string,
+  host: string,
+  begin: number,
+  end: number,
+  signal: AbortSignal,
+): Promise<StepSlices> {
   const range = { begin: `${Math.round(begin)}`, end: `${Math.round(end)}` };
-  return get<Glance>("timeline/glance", { run, host, ...range, width: "1000" }, signal);
+  return getJson<StepSlices>("timeline/glance", { run, host, ...range, width: "1000" }, signal);
 }
 
 export interface TimelineApi {
@@ -196,63 +202,73 @@ export interface TimelineApi {
   /** The same as a file for another tool. */
   readonly callsFile: (lanes: string, begin: number, end: number, weight: string, format: string) => string;
   /** The trace as a file, all of it or a window. */
-  readonly download: (begin?: number, end?: number) => string;
+  readonly traceFile: (begin?: number, end?: number) => string;
 }
 
 /** By whose clocks the times of several hosts are: those that collectives align, or as they were recorded. */
-export type Clocks = "" | "raw";
+export type ClockChoice = "" | "raw";
 
 /** The choice among the page's options. */
-export function clocksOf({ clocks }: Readonly<Record<string, string>>): Clocks {
+export function clockChoice({ clocks }: Readonly<Record<string, string>>): ClockChoice {
   return clocks === "raw" ? clocks : "";
 }
 
 /** The routes for one session and one host, or all of them. */
-export function timelineApi(run: string, host: string, clocks: Clocks = ""): TimelineApi {
+export function timelineApi(run: string, host: string, clocks: ClockChoice = ""): TimelineApi {
   const common = { run, host, clocks };
-  const all = { ...common, why: "1" };
-  let shown = { ...common, why: "" };
-  let idle: Promise<Lanes> | null = null;
-  const whole = (time: number) => String(Math.round(time));
-  const range = (begin: number, end: number) => ({ begin: whole(begin), end: whole(end) });
-  const against = (base: Baseline | null, begin: number, end: number): Record<string, string> =>
-    base ? { base: base.run, base_begin: whole(begin + base.offset), base_end: whole(end + base.offset) } : {};
-  const ms = (time: number | undefined) => (time === undefined ? "" : String(Math.max(0, time) / 1e9));
+  const queryWithIdle = { ...common, why: "1" };
+  let query = { ...common, why: "" };
+  let idleLanes: Promise<Lanes> | null = null;
+  const integerText = (time: number) => String(Math.round(time));
+  const range = (begin: number, end: number) => ({ begin: integerText(begin), end: integerText(end) });
+  const baseRange = (base: Baseline | null, begin: number, end: number): Record<string, string> =>
+    base
+      ? { base: base.run, base_begin: integerText(begin + base.offset), base_end: integerText(end + base.offset) }
+      : {};
+  const msText = (time: number | undefined) => (time === undefined ? "" : String(Math.max(0, time) / 1e9));
   return {
-    lanes: (signal) => get("timeline/lanes", common, signal),
+    lanes: (signal) => getJson("timeline/lanes", common, signal),
     withIdle: (signal) => {
-      idle = get<Lanes>("timeline/lanes", all, signal).then((lanes) => {
-        shown = all;
+      idleLanes = getJson<Lanes>("timeline/lanes", queryWithIdle, signal).then((lanes) => {
+        query = queryWithIdle;
         return lanes;
       });
-      return idle;
+      return idleLanes;
     },
     slices: (lanes, begin, end, width, signal) =>
-      getSlab("timeline/slices", { ...shown, lanes, ...range(begin, end), width: whole(width) }, signal),
-    names: (blocks) => get("timeline/names", { ...shown, blocks }),
-    steps: (signal) => get("timeline/steps", common, signal),
+      getSlab("timeline/slices", { ...query, lanes, ...range(begin, end), width: integerText(width) }, signal),
+    names: (blocks) => getJson("timeline/names", { ...query, blocks }),
+    steps: (signal) => getJson("timeline/steps", common, signal),
     aligned: (base, step, baseStep, signal) =>
-      get("timeline/aligned", { ...common, base, step, base_step: baseStep }, signal),
+      getJson("timeline/aligned", { ...common, base, step, base_step: baseStep }, signal),
     event: async (event, signal) => {
-      const ask = () => get<EventDetails>("timeline/event", { ...shown, event }, signal);
-      if (!idle || shown === all) return ask();
+      const ask = () => getJson<EventDetails>("timeline/event", { ...query, event }, signal);
+      if (!idleLanes || query === queryWithIdle) return ask();
       // It may be one of those that are still to come.
-      return ask().catch(() => (idle as Promise<Lanes>).then(ask));
+      return ask().catch(() => (idleLanes as Promise<Lanes>).then(ask));
     },
-    arrows: (lanes, begin, end, signal) => get("timeline/arrows", { ...shown, lanes, ...range(begin, end) }, signal),
+    arrows: (lanes, begin, end, signal) =>
+      getJson("timeline/arrows", { ...query, lanes, ...range(begin, end) }, signal),
     search: (text, regex, longest, signal) =>
       getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "", longest: longest ? "1" : "" }, signal),
     statistics: (lanes, begin, end, signal) =>
-      get("timeline/statistics", { ...shown, lanes, ...range(begin, end) }, signal),
+      getJson("timeline/statistics", { ...query, lanes, ...range(begin, end) }, signal),
     calls: (lanes, begin, end, { weight, inverted, base }, signal) =>
-      get(
+      getJson(
         "timeline/flame",
-        { ...shown, lanes, ...range(begin, end), weight, inverted: inverted ? "1" : "", ...against(base, begin, end) },
+        {
+          ...query,
+          lanes,
+          ...range(begin, end),
+          weight,
+          inverted: inverted ? "1" : "",
+          ...baseRange(base, begin, end),
+        },
         signal,
       ),
     callsFile: (lanes, begin, end, weight, format) =>
-      address("timeline/flame", { ...shown, lanes, ...range(begin, end), weight, format }),
-    download: (begin, end) =>
-      address("data", { ...common, tag: "trace_viewer", start_time_ms: ms(begin), end_time_ms: ms(end) }),
+      routeAddress("timeline/flame", { ...query, lanes, ...range(begin, end), weight, format }),
+    traceFile: (begin, end) =>
+      routeAddress("data", { ...common, tag: "trace_viewer", start_time_ms: msText(begin), end_time_ms: msText(end) }),
   };
 }

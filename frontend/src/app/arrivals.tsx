@@ -5,39 +5,39 @@ import type { SessionEntry } from "../api/types";
 import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
-import { slotted } from "../view/slots";
+import { withElements } from "../view/slots";
 import { GoLink } from "../view/verdict";
 
 /** The newest of the sessions that were not there before; those after `open`, which is looked at, are no news. */
-export function arrived(
+export function newSession(
   sessions: readonly SessionEntry[],
-  before: ReadonlySet<string>,
+  knownRuns: ReadonlySet<string>,
   open: string,
 ): SessionEntry | undefined {
   const newest = sessions[0];
-  return newest && newest.run !== open && !before.has(newest.run) ? newest : undefined;
+  return newest && newest.run !== open && !knownRuns.has(newest.run) ? newest : undefined;
 }
 
-export function Arrivals({ store }: { store: Store }) {
-  const before = useRef<Set<string> | null>(null);
+export function ArrivalNotice({ store }: { store: Store }) {
+  const knownRuns = useRef<Set<string> | null>(null);
   const [, redraw] = useState(0);
   const sessions = store.sessions.state.value.value?.sessions;
   const open = store.view.value.run;
-  if (sessions && !before.current) before.current = new Set(sessions.map(({ run }) => run));
-  const known = () => {
-    for (const { run } of sessions ?? []) before.current?.add(run);
+  if (sessions && !knownRuns.current) knownRuns.current = new Set(sessions.map(({ run }) => run));
+  const markAllKnown = () => {
+    for (const { run } of sessions ?? []) knownRuns.current?.add(run);
     redraw((times) => times + 1);
   };
   // Whoever opens one, here or in the list, knows of all.
-  useEffect(known, [open]);
-  const found = open && sessions && before.current ? arrived(sessions, before.current, open) : undefined;
+  useEffect(markAllKnown, [open]);
+  const arrival = open && sessions && knownRuns.current ? newSession(sessions, knownRuns.current, open) : undefined;
   return (
     <output class="arrival" aria-live="polite">
-      {found && (
+      {arrival && (
         <>
-          {slotted(t("New capture: {run}"), { run: <b>{found.run}</b> })}{" "}
-          <GoLink label={t("open")} href={store.href({ run: found.run })} go={() => store.go({ run: found.run })} />
-          <button type="button" class="button" aria-label={t("Leave it closed")} onClick={known}>
+          {withElements(t("New capture: {run}"), { run: <b>{arrival.run}</b> })}{" "}
+          <GoLink label={t("open")} href={store.href({ run: arrival.run })} go={() => store.go({ run: arrival.run })} />
+          <button type="button" class="button" aria-label={t("Leave it closed")} onClick={markAllKnown}>
             <Icon name="close" />
           </button>
         </>

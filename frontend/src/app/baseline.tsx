@@ -6,12 +6,12 @@ import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
 import { SessionList } from "./picker";
 
-export function Baseline({ store }: { store: Store }) {
+export function BaselineMenu({ store }: { store: Store }) {
   const { run, base } = store.view.value;
   const list = store.sessions.state.value.value?.sessions;
   const others = (list ?? []).filter((entry) => entry.run !== run);
   if (!list || (!others.length && !base)) return null;
-  const known = list.some((entry) => entry.run === base);
+  const isListed = list.some((entry) => entry.run === base);
   return (
     <span class="baseline">
       <Menu
@@ -21,7 +21,7 @@ export function Baseline({ store }: { store: Store }) {
         label={
           <>
             <span class="quiet">{t("Baseline")}</span> {base ? <b>{base}</b> : <span class="quiet">{t("none")}</span>}
-            {base && !known && <span class="offline">{t("not here")}</span>}
+            {base && !isListed && <span class="offline">{t("not here")}</span>}
             <Icon name="down" />
           </>
         }

@@ -33,12 +33,12 @@ interface CaptureDialogProps {
 
 export function CaptureDialog({ capture, logdir, here }: CaptureDialogProps) {
   const close = () => {
-    capture.open.value = false;
+    capture.isOpen.value = false;
   };
   const job = capture.job.value;
   return (
     <Dialog title={t("Capture profile")} class="capture" close={close}>
-      {capture.framed ? (
+      {capture.isInForeignPage ? (
         <InForeignPage here={here} />
       ) : job ? (
         <CaptureProgress capture={capture} job={job} close={close} />

@@ -5,11 +5,15 @@ import { type CaptureForm, DEFAULTS, type Field } from "../base/captureform";
 import { t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
-import { ProblemLine } from "../view/problems";
-import { Code } from "../view/rich";
-import { slotted } from "../view/slots";
+import { Findings, ProblemLine } from "../view/problems";
+import { withElements } from "../view/slots";
+import { Code } from "../view/textparts";
 
-const LEVELS: readonly {
+const OFF_ON = [
+  ["0", t("off")],
+  ["1", t("on")],
+] as const;
+const TRACER_LEVELS: readonly {
   readonly name: "host_tracer_level" | "device_tracer_level" | "python_tracer_level";
   readonly label: string;
   readonly doc: string;
@@ -30,23 +34,17 @@ const LEVELS: readonly {
     name: "device_tracer_level",
     label: t("Devices"),
     doc: t("Whether to record the work of GPUs and TPUs."),
-    choices: [
-      ["0", t("off")],
-      ["1", t("on")],
-    ],
+    choices: OFF_ON,
   },
   {
     name: "python_tracer_level",
     label: "Python",
     doc: t("Whether to record all Python calls, which slows the program down during the capture."),
-    choices: [
-      ["0", t("off")],
-      ["1", t("on")],
-    ],
+    choices: OFF_ON,
   },
 ];
 
-const SNIPPETS: readonly (readonly [string, string])[] = [
+const SERVER_SNIPPETS: readonly (readonly [string, string])[] = [
   [t("TensorFlow and Keras"), "tf.profiler.experimental.server.start(6009)"],
   ["JAX", "jax.profiler.start_server(6009)"],
   ["PyTorch/XLA", "import torch_xla.debug.profiler as xp\nserver = xp.start_server(6009)"],
@@ -62,7 +60,7 @@ interface RowProps {
 }
 
 /** One field with its label; what is wrong with it stands below. */
-function Row({ capture, field, label, doc, unit, children }: RowProps) {
+function FieldRow({ capture, field, label, doc, unit, children }: RowProps) {
   const fault = capture.faults.value[field];
   const id = `capture-${field}`;
   return (
@@ -80,7 +78,7 @@ function Row({ capture, field, label, doc, unit, children }: RowProps) {
             value={String(capture.form.value[field])}
             aria-invalid={fault !== undefined}
             aria-describedby={fault ? `${id}-fault` : undefined}
-            onInput={(event) => set(capture, { [field]: event.currentTarget.value })}
+            onInput={(event) => changeForm(capture, { [field]: event.currentTarget.value })}
           />
         )}
         {unit && <span class="quiet"> {unit}</span>}
@@ -94,11 +92,11 @@ function Row({ capture, field, label, doc, unit, children }: RowProps) {
   );
 }
 
-function set(capture: Capture, change: Partial<CaptureForm>): void {
+function changeForm(capture: Capture, change: Partial<CaptureForm>): void {
   capture.form.value = { ...capture.form.peek(), ...change };
 }
 
-function Places({ capture }: { capture: Capture }) {
+function PlacesField({ capture }: { capture: Capture }) {
   const { tpu, places } = capture.form.value;
   return (
     <>
@@ -112,14 +110,14 @@ function Places({ capture }: { capture: Capture }) {
                 type="radio"
                 name="capture-kind"
                 checked={tpu === kind}
-                onChange={() => set(capture, { tpu: kind, places: kind ? "" : DEFAULTS.places })}
+                onChange={() => changeForm(capture, { tpu: kind, places: kind ? "" : DEFAULTS.places })}
               />{" "}
               {kind ? t("TPU name") : t("Addresses")}
             </label>
           ))}
         </div>
       </fieldset>
-      <Row
+      <FieldRow
         capture={capture}
         field="places"
         label={tpu ? "TPUs" : t("Profiler servers")}
@@ -138,23 +136,23 @@ function Places({ capture }: { capture: Capture }) {
           value={places}
           placeholder={tpu ? "my-tpu" : "host1:6009, host2:6009"}
           aria-invalid={capture.faults.value.places !== undefined}
-          onInput={(event) => set(capture, { places: event.currentTarget.value })}
+          onInput={(event) => changeForm(capture, { places: event.currentTarget.value })}
         />
         <datalist id="capture-recent">
-          {capture.recent.value.map((text) => (
+          {capture.recentPlaces.value.map((text) => (
             <option key={text} value={text} />
           ))}
         </datalist>
-      </Row>
-      <Answers capture={capture} />
+      </FieldRow>
+      <SilentWorkers capture={capture} />
     </>
   );
 }
 
 /** Who answered and who did not, once they were asked. */
-function Answers({ capture }: { capture: Capture }) {
-  const answers = capture.answers.value;
-  if (!answers || capture.asking.value) return null;
+function SilentWorkers({ capture }: { capture: Capture }) {
+  const answers = capture.pingedWorkers.value;
+  if (!answers || capture.isPinging.value) return null;
   const silent = answers.filter((worker) => worker.problem);
   if (!silent.length) return null;
   return (
@@ -181,20 +179,20 @@ function Answers({ capture }: { capture: Capture }) {
   );
 }
 
-function Levels({ capture }: { capture: Capture }) {
+function TracerLevels({ capture }: { capture: Capture }) {
   return (
     <fieldset class="field">
       <legend class="sr-only">{t("What to record")}</legend>
       <span aria-hidden="true">{t("Record")}</span>
       <div class="levels">
-        {LEVELS.map(({ name, label, doc, choices }) => (
+        {TRACER_LEVELS.map(({ name, label, doc, choices }) => (
           <label key={name}>
             <span class="explained" data-tip={doc}>
               {label}
             </span>{" "}
             <select
               value={capture.form.value[name]}
-              onChange={(event) => set(capture, { [name]: event.currentTarget.value })}
+              onChange={(event) => changeForm(capture, { [name]: event.currentTarget.value })}
             >
               {choices.map(([value, text]) => (
                 <option key={value} value={value}>
@@ -209,19 +207,19 @@ function Levels({ capture }: { capture: Capture }) {
   );
 }
 
-function Actions({ capture }: { capture: Capture }) {
-  const asking = capture.asking.value;
-  const answers = capture.answers.value ?? [];
+function CaptureButtons({ capture }: { capture: Capture }) {
+  const asking = capture.isPinging.value;
+  const answers = capture.pingedWorkers.value ?? [];
   const reached = answers.filter((worker) => !worker.problem).length;
-  const some = reached > 0 && reached < answers.length;
-  const wrong = Object.keys(capture.faults.value).length > 0;
+  const onlySomeAnswer = reached > 0 && reached < answers.length;
+  const hasFaults = Object.keys(capture.faults.value).length > 0;
   return (
     <div class="actions">
-      <button type="submit" class="button primary" disabled={asking || wrong}>
+      <button type="submit" class="button primary" disabled={asking || hasFaults}>
         {asking && <span class="spinner" aria-hidden="true" />}
-        {asking ? t("Asking the servers…") : some ? t("Ask again") : t("Capture")}
+        {asking ? t("Asking the servers…") : onlySomeAnswer ? t("Ask again") : t("Capture")}
       </button>
-      {some && !asking && (
+      {onlySomeAnswer && !asking && (
         <button type="button" class="button" onClick={() => capture.start(true)}>
           {t("Capture the {reached} of {workers} that answer", { reached, workers: answers.length })}
         </button>
@@ -239,16 +237,16 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
   const { delay, run } = capture.form.peek();
   return (
     <form onSubmit={submit} noValidate>
-      <Places capture={capture} />
-      <Row
+      <PlacesField capture={capture} />
+      <FieldRow
         capture={capture}
         field="duration"
         label={t("Duration")}
         unit="ms"
         doc={t("Length of the capture. A few steps are enough; longer captures are larger and slower to open.")}
       />
-      <Levels capture={capture} />
-      <Row
+      <TracerLevels capture={capture} />
+      <FieldRow
         capture={capture}
         field="num_retry"
         label={t("Retries")}
@@ -257,23 +255,19 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
       />
       <details open={delay !== "0" || run !== ""}>
         <summary>{t("Advanced")}</summary>
-        <Row
+        <FieldRow
           capture={capture}
           field="delay"
           label={t("Delay")}
           unit="ms"
           doc={t("Time to wait before the capture begins.")}
         />
-        <Row capture={capture} field="run" label={t("Session name")} doc={t("By default, the date and time.")} />
+        <FieldRow capture={capture} field="run" label={t("Session name")} doc={t("By default, the date and time.")} />
       </details>
-      {problem && (
-        <ul class="problems" role="alert">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
-      <Actions capture={capture} />
+      {problem && <Findings problems={[problem]} alert />}
+      <CaptureButtons capture={capture} />
       <p class="quiet">
-        {slotted(t("The capture is written to {folder} on the machine of this server."), {
+        {withElements(t("The capture is written to {folder} on the machine of this server."), {
           folder: <code>{logdir}</code>,
         })}
       </p>
@@ -281,7 +275,7 @@ export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: s
         <summary>
           <Icon name="info" /> {t("How a program starts its profiler server")}
         </summary>
-        {SNIPPETS.map(([title, text]) => (
+        {SERVER_SNIPPETS.map(([title, text]) => (
           <div key={title}>
             <h3>{title}</h3>
             <Code text={text} />

@@ -2,13 +2,13 @@
 
 import type { CaptureJob, CaptureWorker, WorkerState } from "../api/capture";
 import { bytes, fixed } from "../base/format";
-import { listed, t } from "../base/messages";
+import { joinNames, t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon, type IconName } from "../view/icons";
-import { ProblemLine } from "../view/problems";
-import { slotted } from "../view/slots";
+import { Findings } from "../view/problems";
+import { withElements } from "../view/slots";
 
-const WORDS: Readonly<Record<WorkerState, string>> = {
+const STATE_TEXTS: Readonly<Record<WorkerState, string>> = {
   connecting: t("connecting"),
   waiting: t("waiting for the start"),
   capturing: t("capturing"),
@@ -17,17 +17,17 @@ const WORDS: Readonly<Record<WorkerState, string>> = {
   failed: t("failed"),
   stopped: t("stopped"),
 };
-const ICONS: Readonly<Partial<Record<WorkerState, IconName>>> = { done: "ok", failed: "error", stopped: "info" };
+const FINAL_ICONS: Readonly<Partial<Record<WorkerState, IconName>>> = { done: "ok", failed: "error", stopped: "info" };
 
-function elapsed(worker: CaptureWorker, job: CaptureJob): number | undefined {
-  const length = job.options.duration_ms / 1000;
-  if (worker.state === "capturing") return Math.min(1, Math.max(0, 1 - worker.seconds_left / length));
+function elapsedShare(worker: CaptureWorker, job: CaptureJob): number | undefined {
+  const durationS = job.options.duration_ms / 1000;
+  if (worker.state === "capturing") return Math.min(1, Math.max(0, 1 - worker.seconds_left / durationS));
   return worker.state === "connecting" || worker.state === "waiting" ? 0 : undefined;
 }
 
-function note(worker: CaptureWorker): string {
-  return listed([
-    WORDS[worker.state],
+function workerText(worker: CaptureWorker): string {
+  return joinNames([
+    STATE_TEXTS[worker.state],
     ...(worker.seconds_left > 0 ? [t("{seconds} s left", { seconds: fixed(worker.seconds_left, 1) })] : []),
     ...(worker.attempt > 1 ? [t("attempt {number}", { number: worker.attempt })] : []),
     ...(worker.state === "done" ? [bytes(worker.size)] : []),
@@ -35,15 +35,19 @@ function note(worker: CaptureWorker): string {
 }
 
 function WorkerRow({ worker, job }: { worker: CaptureWorker; job: CaptureJob }) {
-  const icon = ICONS[worker.state];
-  const over = icon !== undefined;
+  const icon = FINAL_ICONS[worker.state];
+  const hasEnded = icon !== undefined;
   return (
     <li class={`worker ${worker.state}`}>
-      {over ? <Icon name={icon} /> : <span class="spinner" aria-hidden="true" />}
+      {hasEnded ? <Icon name={icon} /> : <span class="spinner" aria-hidden="true" />}
       <code>{worker.address}</code>
-      <span class="note">{note(worker)}</span>
-      {!over && (
-        <progress max={1} value={elapsed(worker, job)} aria-label={`${worker.address}: ${WORDS[worker.state]}`} />
+      <span class="note">{workerText(worker)}</span>
+      {!hasEnded && (
+        <progress
+          max={1}
+          value={elapsedShare(worker, job)}
+          aria-label={`${worker.address}: ${STATE_TEXTS[worker.state]}`}
+        />
       )}
       {worker.problem && (
         <div class="reason">
@@ -54,7 +58,7 @@ function WorkerRow({ worker, job }: { worker: CaptureWorker; job: CaptureJob }) 
   );
 }
 
-function headline(job: CaptureJob): string {
+function jobText(job: CaptureJob): string {
   const done = job.workers.filter((worker) => worker.state === "done").length;
   const count = job.workers.length;
   if (job.phase === "failed") return t("Capture failed.");
@@ -70,23 +74,19 @@ interface ProgressProps {
 }
 
 export function CaptureProgress({ capture, job, close }: ProgressProps) {
-  const stopping = capture.stopping.value;
+  const stopping = capture.isStopping.value;
   const problem = capture.problem.value;
   return (
     <>
       <p role="status" class="capture-state">
-        {headline(job)}
+        {jobText(job)}
       </p>
       <ul class="workers">
         {job.workers.map((worker) => (
           <WorkerRow key={worker.address} worker={worker} job={job} />
         ))}
       </ul>
-      {problem && (
-        <ul class="problems" role="alert">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
+      {problem && <Findings problems={[problem]} alert />}
       <div class="actions">
         {job.phase === "running" && (
           <>
@@ -99,19 +99,22 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
           </>
         )}
         {job.phase === "done" && (
-          <button type="button" class="button primary" disabled={!job.session} onClick={capture.look}>
+          <button type="button" class="button primary" disabled={!job.session} onClick={capture.openSession}>
             {job.session ? t("Open the session") : t("Looking for the session…")}
           </button>
         )}
         {job.phase !== "running" && (
-          <button type="button" class="button" onClick={capture.again}>
+          <button type="button" class="button" onClick={capture.backToForm}>
             {job.phase === "failed" ? t("Back") : t("Capture again")}
           </button>
         )}
       </div>
       {job.phase !== "failed" && (
         <p class="quiet">
-          {slotted(t("Session {run} in {folder}"), { run: <code>{job.run}</code>, folder: <code>{job.folder}</code> })}
+          {withElements(t("Session {run} in {folder}"), {
+            run: <code>{job.run}</code>,
+            folder: <code>{job.folder}</code>,
+          })}
         </p>
       )}
     </>

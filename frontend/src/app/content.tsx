@@ -5,25 +5,25 @@ import { useEffect, useState } from "preact/hooks";
 import type { Problem, ToolEntry } from "../api/types";
 import { t } from "../base/messages";
 import { Answer } from "../base/table";
-import { MISSING } from "../state/pages";
+import { MISSING_PAGES } from "../state/pages";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
 import type { Page } from "../tools/page";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
-import { NoSessions, NoSuchSession } from "./empty";
-import { Missing } from "./missing";
-import { loadPage } from "./pages";
+import { loadPage } from "./loadpage";
+import { MissingPages } from "./missingpages";
+import { NoSessions, NoSuchSession } from "./nosession";
 
 /** With the titles of the pages that are worked out. */
-function progressOf(store: Store) {
+function progressWithTitles(store: Store) {
   const progress = store.progress.value;
   const titles = new Map((store.tools.state.value.value ?? []).map(({ name, title }) => [name, title]));
   return progress && { ...progress, computing: progress.computing.map((name) => titles.get(name) ?? name) };
 }
 
 /** A fault in one tool's page must not take the frame with it. */
-class Guard extends Component<{ children: ComponentChildren }, { problem: Problem | null }> {
+class PageErrorBoundary extends Component<{ children: ComponentChildren }, { problem: Problem | null }> {
   override state = { problem: null };
 
   static override getDerivedStateFromError(error: unknown) {
@@ -35,7 +35,7 @@ class Guard extends Component<{ children: ComponentChildren }, { problem: Proble
   }
 }
 
-function Again({ act }: { act: () => void }) {
+function RetryButton({ act }: { act: () => void }) {
   return (
     <button type="button" class="button" onClick={act}>
       {t("Try again")}
@@ -46,41 +46,43 @@ function Again({ act }: { act: () => void }) {
 function usePage(tool: ToolEntry): { page: Page | null; problem: Problem | null } {
   const [loaded, setLoaded] = useState<{ tool: ToolEntry; page: Page | null; problem: Problem | null } | null>(null);
   useEffect(() => {
-    let gone = false;
+    let isUnmounted = false;
     loadPage(tool).then(
-      (page) => !gone && setLoaded({ tool, page, problem: null }),
-      (error: unknown) => !gone && setLoaded({ tool, page: null, problem: toProblem(error) }),
+      (page) => !isUnmounted && setLoaded({ tool, page, problem: null }),
+      (error: unknown) => !isUnmounted && setLoaded({ tool, page: null, problem: toProblem(error) }),
     );
     return () => {
-      gone = true;
+      isUnmounted = true;
     };
   }, [tool.name]);
   return loaded?.tool.name === tool.name ? loaded : { page: null, problem: null };
 }
 
 /** Of a tool that is streamed: its page asks for what it shows by itself. */
-const NOTHING = new Answer({ tool: "", headline: null, facts: {}, tables: {}, notes: [] });
+const EMPTY_ANSWER = new Answer({ tool: "", headline: null, facts: {}, tables: {}, notes: [] });
 
 function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
   const { page: Page, problem } = usePage(tool);
   const session = store.session.value;
   const answer = store.answer.state.value;
-  if (tool.unavailable) return <Missing store={store} asked={tool} />;
+  if (tool.unavailable) return <MissingPages store={store} wanted={tool} />;
   if (problem) return <ProblemPage problem={problem} />;
   if (answer.problem && answer.value === null) {
     return (
       <ProblemPage problem={answer.problem}>
-        <Again act={store.answer.refresh} />
+        <RetryButton act={store.answer.refresh} />
       </ProblemPage>
     );
   }
   if (!Page || !session || (answer.value === null && !tool.streamed)) {
-    return <Loading what={t("Reading the capture: {page}", { page: tool.title })} progress={progressOf(store)} />;
+    return (
+      <Loading what={t("Reading the capture: {page}", { page: tool.title })} progress={progressWithTitles(store)} />
+    );
   }
   return (
-    <Guard key={`${session.run}\n${tool.name}`}>
-      <Page answer={answer.value ?? NOTHING} tool={tool} session={session} store={store} />
-    </Guard>
+    <PageErrorBoundary key={`${session.run}\n${tool.name}`}>
+      <Page answer={answer.value ?? EMPTY_ANSWER} tool={tool} session={session} store={store} />
+    </PageErrorBoundary>
   );
 }
 
@@ -102,7 +104,7 @@ export function Content({ store }: { store: Store }) {
     if (!sessions.problem) return <Loading what={t("Looking for sessions")} progress={null} />;
     return (
       <ProblemPage problem={sessions.problem}>
-        <Again act={store.reload} />
+        <RetryButton act={store.reload} />
       </ProblemPage>
     );
   }
@@ -112,12 +114,12 @@ export function Content({ store }: { store: Store }) {
     if (!tools.problem) return <Loading what={t("Opening the session")} progress={store.progress.value} />;
     return (
       <ProblemPage problem={tools.problem}>
-        <Again act={store.tools.refresh} />
+        <RetryButton act={store.tools.refresh} />
       </ProblemPage>
     );
   }
   const tool = store.tool.value;
-  if (store.view.value.tool === MISSING) return <Missing store={store} />;
+  if (store.view.value.tool === MISSING_PAGES) return <MissingPages store={store} />;
   return tool ? (
     <ToolContent store={store} tool={tool} />
   ) : (

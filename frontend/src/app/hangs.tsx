@@ -1,10 +1,10 @@
 /** Links to what dumps of PyTorch's flight recorder tell of hangs. */
 
-import { address, isReport } from "../api/client";
+import { isReport, routeAddress } from "../api/client";
 import type { SessionList } from "../api/types";
 import { t } from "../base/messages";
 
-export function Hangs({ list }: { list: SessionList }) {
+export function HangLinks({ list }: { list: SessionList }) {
   const { dumps } = list.found;
   if (!dumps.length || isReport()) return null;
   return (
@@ -13,7 +13,7 @@ export function Hangs({ list }: { list: SessionList }) {
       <ul>
         {dumps.map((folder) => (
           <li key={folder}>
-            <a href={address("hang", { folder })} target="_blank" rel="noopener">
+            <a href={routeAddress("hang", { folder })} target="_blank" rel="noopener">
               {folder}
             </a>
           </li>

@@ -1,14 +1,15 @@
 /** Capture health: what is missing from or odd about the capture, behind a button that says how much there is. */
 
 import { t } from "../base/messages";
+import { worstFirst } from "../state/doubts";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
-import { Findings, worst } from "../view/problems";
+import { Findings } from "../view/problems";
 
-export function Health({ store }: { store: Store }) {
+export function HealthMenu({ store }: { store: Store }) {
   const problems = store.details.state.value.value?.problems ?? [];
-  const first = worst(problems)[0];
+  const first = worstFirst(problems)[0];
   if (!first) return null;
   const error = first.severity === "error";
   const count = problems.length;

@@ -1,13 +1,14 @@
 /** The overlay of `?`: keys, and the pages with the question that each one answers. */
 
 import { t } from "../base/messages";
-import { type KeyHelp, pageKeys } from "../state/pagekeys";
+import { type KeyHelp, shownPageKeys } from "../state/pagekeys";
 import { groupsOf } from "../state/pages";
 import type { Store } from "../state/store";
 import { Dialog } from "../view/dialog";
-import { assignKeys } from "./keys";
+import { KeyList } from "../view/keylist";
+import { groupLetters } from "./keys";
 
-const KEYS: KeyHelp = [
+const FRAME_KEYS: KeyHelp = [
   ["s", t("choose a session")],
   ["/", t("filter the rows of the page")],
   [t("g, then a letter"), t("open a group of pages; then a digit opens a page")],
@@ -19,23 +20,14 @@ function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
   return (
     <>
       <h3>{title}</h3>
-      <dl>
-        {keys.map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <KeyList keys={keys} />
     </>
   );
 }
 
-export function Help({ store, close }: { store: Store; close: () => void }) {
+export function HelpDialog({ store, close }: { store: Store; close: () => void }) {
   const groups = groupsOf(store.tools.state.value.value ?? []);
-  const letters = assignKeys(groups.map(({ id }) => id));
+  const letters = groupLetters(groups.map(({ id }) => id));
   const pages = groups.flatMap((group, at) =>
     group.pages.map((page, place) => ({
       page,
@@ -44,8 +36,8 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
   );
   return (
     <Dialog title={t("Help")} class="help" close={close}>
-      {pageKeys.value.length > 0 && <Keys title={t("Keys of this page")} keys={pageKeys.value} />}
-      <Keys title={t("Keys")} keys={KEYS} />
+      {shownPageKeys.value.length > 0 && <Keys title={t("Keys of this page")} keys={shownPageKeys.value} />}
+      <Keys title={t("Keys")} keys={FRAME_KEYS} />
       <h3>{t("Pages")}</h3>
       <dl>
         {pages.map(({ page, keys }) => (

@@ -14,7 +14,7 @@ import summary from "../view/style/summary.css?inline";
 import table from "../view/style/table.css?inline";
 import xla from "../view/style/xla.css?inline";
 import { addStyles } from "../view/styles";
-import { Shell } from "./shell";
+import { AppFrame } from "./shell";
 
 export function mount(): void {
   addStyles([base, frame, menu, page, state, chart, table, xla, summary].join("\n"));
@@ -29,5 +29,5 @@ export function mount(): void {
   const container = document.createElement("div");
   container.className = "app";
   document.body.append(container);
-  render(<Shell store={store} />, container);
+  render(<AppFrame store={store} />, container);
 }

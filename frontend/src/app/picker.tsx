@@ -2,14 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isReport, regroup } from "../api/client";
+import { isReport, joinOrSplit } from "../api/client";
 import type { SessionEntry } from "../api/types";
-import { ago, bytes, moment } from "../base/format";
+import { bytes, moment, timeAgo } from "../base/format";
 import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
-import { Hangs } from "./hangs";
+import { HangLinks } from "./hangs";
 
 /** The facts that are known, in words; steps and device come once something has decoded the session. */
 export function sessionFacts(entry: SessionEntry): string[] {
@@ -23,7 +23,7 @@ export function sessionFacts(entry: SessionEntry): string[] {
   ];
 }
 
-function matches(entry: SessionEntry, words: string): boolean {
+function containsWords(entry: SessionEntry, words: string): boolean {
   const text = [entry.run, ...entry.hosts, entry.facts?.device ?? "", moment(entry.modified)].join(" ").toLowerCase();
   return words
     .toLowerCase()
@@ -44,7 +44,7 @@ function SessionRow({ entry, chosen, choose, action }: RowProps) {
       <button type="button" class="session" aria-current={chosen ? "true" : undefined} onClick={choose}>
         <span class="run">{entry.run}</span>
         <span class="when" data-tip={moment(entry.modified)}>
-          {ago(entry.modified)}
+          {timeAgo(entry.modified)}
         </span>
         <span class="facts">{sessionFacts(entry).join(" · ")}</span>
       </button>
@@ -66,14 +66,14 @@ export function SessionList({ sessions: all, chosen, choose, action }: ListProps
   const [words, setWords] = useState("");
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
-  const shown = all.filter((entry) => matches(entry, words.trim()));
+  const matching = all.filter((entry) => containsWords(entry, words.trim()));
   /** Up and down walk through the filter box and the rows. */
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (!step) return;
     event.preventDefault();
-    const stops = [...(event.currentTarget as Element).querySelectorAll<HTMLElement>("input, button.session")];
-    stops[stops.indexOf(document.activeElement as HTMLElement) + step]?.focus();
+    const focusable = [...(event.currentTarget as Element).querySelectorAll<HTMLElement>("input, button.session")];
+    focusable[focusable.indexOf(document.activeElement as HTMLElement) + step]?.focus();
   };
   return (
     <div class="picker" role="presentation" onKeyDown={onKeyDown}>
@@ -83,10 +83,10 @@ export function SessionList({ sessions: all, chosen, choose, action }: ListProps
         placeholder={t("Filter sessions")}
         aria-label={t("Filter sessions")}
         onInput={(event) => setWords(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === "Enter" && shown[0] && choose(shown[0].run)}
+        onKeyDown={(event) => event.key === "Enter" && matching[0] && choose(matching[0].run)}
       />
       <ul>
-        {shown.map((entry) => (
+        {matching.map((entry) => (
           <SessionRow
             key={entry.run}
             entry={entry}
@@ -97,38 +97,40 @@ export function SessionList({ sessions: all, chosen, choose, action }: ListProps
         ))}
       </ul>
       <p class="quiet">
-        {shown.length === all.length
+        {matching.length === all.length
           ? t("{count, plural, one {# session} other {# sessions}}", { count: all.length })
-          : t("{shown} of {all}", { shown: shown.length, all: all.length })}
+          : t("{shown} of {all}", { shown: matching.length, all: all.length })}
       </p>
     </div>
   );
 }
 
 /** Joins the chosen session with another, or splits it where it was joined, until the server ends. */
-function Regroup({ store, entry, done }: { store: Store; entry: SessionEntry; done: () => void }) {
+function JoinOrSplitButton({ store, entry, done }: { store: Store; entry: SessionEntry; done: () => void }) {
   const chosen = store.session.value;
-  const own = entry.run === chosen?.run;
-  if (!chosen || isReport() || (own && !entry.parts.length)) return null;
+  const isChosen = entry.run === chosen?.run;
+  if (!chosen || isReport() || (isChosen && !entry.parts.length)) return null;
   const act = () =>
-    regroup(chosen.run, own ? undefined : entry.run)
+    joinOrSplit(chosen.run, isChosen ? undefined : entry.run)
       .then(({ run }) => store.go({ run }))
       .finally(() => {
         store.sessions.refresh();
         done();
       });
-  const name = own ? t("Split {run}", { run: entry.run }) : t("Join {run} with the chosen session", { run: entry.run });
+  const name = isChosen
+    ? t("Split {run}", { run: entry.run })
+    : t("Join {run} with the chosen session", { run: entry.run });
   return (
     <button type="button" class="button" aria-label={name} data-tip={name} onClick={act}>
-      {own ? t("Split") : t("Join")}
+      {isChosen ? t("Split") : t("Join")}
     </button>
   );
 }
 
-export function Picker({ store }: { store: Store }) {
+export function SessionPicker({ store }: { store: Store }) {
   const entry = store.session.value;
   const details = store.details.state.value.value;
-  const known = details ?? entry;
+  const shownEntry = details ?? entry;
   return (
     <Menu
       class="picker-button"
@@ -137,7 +139,7 @@ export function Picker({ store }: { store: Store }) {
       label={
         <>
           <span class="quiet">{t("Session")}</span> <b>{store.view.value.run || t("none")}</b>
-          {known && <span class="quiet">{["", ...sessionFacts(known)].join(" · ")}</span>}
+          {shownEntry && <span class="quiet">{["", ...sessionFacts(shownEntry)].join(" · ")}</span>}
           <Icon name="down" />
         </>
       }
@@ -151,9 +153,9 @@ export function Picker({ store }: { store: Store }) {
               store.go({ run });
               close();
             }}
-            action={(entry) => <Regroup store={store} entry={entry} done={close} />}
+            action={(entry) => <JoinOrSplitButton store={store} entry={entry} done={close} />}
           />
-          {store.sessions.state.value.value && <Hangs list={store.sessions.state.value.value} />}
+          {store.sessions.state.value.value && <HangLinks list={store.sessions.state.value.value} />}
         </>
       )}
     </Menu>

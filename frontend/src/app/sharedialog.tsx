@@ -1,11 +1,11 @@
 /** Giving a capture to somebody else: what the file tells, and the file, with or without that. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { address, api } from "../api/client";
+import { api, routeAddress } from "../api/client";
 import type { Contents, SessionEntry } from "../api/types";
 import { bytes, moment } from "../base/format";
-import { listed, t } from "../base/messages";
-import { readPlace } from "../base/timecodec";
+import { joinNames, t } from "../base/messages";
+import { readTimelineView } from "../base/timelinecodec";
 import { TIMELINE } from "../state/links";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";
@@ -19,35 +19,45 @@ import { addStyles } from "../view/styles";
 
 addStyles(styles);
 
-/** Names of a list, or how many there are where they are too many to read. */
-function some(names: readonly string[]): string {
-  const first = listed(names.slice(0, 8));
-  return names.length > 8 ? t("{names} and {more} more", { names: first, more: names.length - 8 }) : first;
+/** More names than this are counted instead of listed. */
+const MOST_NAMES = 8;
+
+/** The first of the names, and how many more there are. */
+function firstNames(names: readonly string[]): string {
+  const first = joinNames(names.slice(0, MOST_NAMES));
+  const more = names.length - MOST_NAMES;
+  return more > 0 ? t("{names} and {more} more", { names: first, more }) : first;
 }
 
-/** What the file tells, as rows of what and which; and whether a redacted one tells it, too. */
-export function told(of: Contents): { what: string; which: string; stays: boolean }[] {
+/** What the file tells: kinds of data, the values of each, and whether a redacted file holds them, too. */
+export function contentRows(contents: Contents): { kind: string; values: string; staysWhenRedacted: boolean }[] {
   const rows = [
-    { what: t("Recorded"), which: of.recorded_ns ? moment(of.recorded_ns / 1e9) : "", stays: true },
-    { what: t("Hosts"), which: some([of.host, ...of.hosts]), stays: false },
-    { what: t("User names in paths"), which: some(of.users), stays: false },
-    { what: t("IP addresses"), which: some(of.addresses), stays: false },
     {
-      what: t("Source code"),
-      which: of.source_stats ? t("{count, plural, one {# note} other {# notes}}", { count: of.source_stats }) : "",
-      stays: false,
+      kind: t("Recorded"),
+      values: contents.recorded_ns ? moment(contents.recorded_ns / 1e9) : "",
+      staysWhenRedacted: true,
     },
-    { what: t("Code of XLA programs"), which: some(of.programs), stays: false },
+    { kind: t("Hosts"), values: firstNames([contents.host, ...contents.hosts]), staysWhenRedacted: false },
+    { kind: t("User names in paths"), values: firstNames(contents.users), staysWhenRedacted: false },
+    { kind: t("IP addresses"), values: firstNames(contents.addresses), staysWhenRedacted: false },
     {
-      what: t("Names of ops, kernels and threads"),
-      which: t("{count, plural, one {# event} other {# events}}", { count: of.events }),
-      stays: true,
+      kind: t("Source code"),
+      values: contents.source_stats
+        ? t("{count, plural, one {# note} other {# notes}}", { count: contents.source_stats })
+        : "",
+      staysWhenRedacted: false,
+    },
+    { kind: t("Code of XLA programs"), values: firstNames(contents.programs), staysWhenRedacted: false },
+    {
+      kind: t("Names of ops, kernels and threads"),
+      values: t("{count, plural, one {# event} other {# events}}", { count: contents.events }),
+      staysWhenRedacted: true,
     },
   ];
-  return rows.filter(({ which }) => which !== "");
+  return rows.filter(({ values }) => values !== "");
 }
 
-function Told({ of }: { of: Contents }) {
+function ContentTable({ of }: { of: Contents }) {
   return (
     <table class="legend told">
       <thead>
@@ -58,11 +68,11 @@ function Told({ of }: { of: Contents }) {
         </tr>
       </thead>
       <tbody>
-        {told(of).map(({ what, which, stays }) => (
-          <tr key={what}>
-            <th scope="row">{what}</th>
-            <td>{which}</td>
-            <td>{stays ? t("stays") : t("taken out")}</td>
+        {contentRows(of).map(({ kind, values, staysWhenRedacted }) => (
+          <tr key={kind}>
+            <th scope="row">{kind}</th>
+            <td>{values}</td>
+            <td>{staysWhenRedacted ? t("stays") : t("taken out")}</td>
           </tr>
         ))}
       </tbody>
@@ -71,26 +81,26 @@ function Told({ of }: { of: Contents }) {
 }
 
 /** What the Timeline shows, as options of the report's route; nothing where it shows all, and on other pages. */
-function windowOf(store: Store): Readonly<Record<string, string>> {
+function timelineWindowQuery(store: Store): Readonly<Record<string, string>> {
   const { tool, host, options } = store.view.value;
-  const { window } = readPlace(options);
+  const { window } = readTimelineView(options);
   if (tool !== TIMELINE || !window) return {};
   const [begin, end] = window.map((ps) => String(Math.round(ps))) as [string, string];
   return { begin, end, host, ...(options.clocks && { clocks: options.clocks }) };
 }
 
 /** The chosen steps, as options of the tools. */
-function stepsOf(store: Store): Readonly<Record<string, string>> {
+function stepsQuery(store: Store): Readonly<Record<string, string>> {
   const { steps, step_event } = store.view.value.options;
   return { ...(steps && { steps }), ...(step_event && { step_event }) };
 }
 
-function Files({ of, run, store }: { of: Contents; run: string; store: Store }) {
-  const link = (redact: "0" | "1") => address("share/capture", { run, host: of.host, redact });
+function DownloadLinks({ of, run, store }: { of: Contents; run: string; store: Store }) {
+  const link = (redact: "0" | "1") => routeAddress("share/capture", { run, host: of.host, redact });
   const redact = of.kept ? "0" : "1";
   // In a redacted capture events have other names, and the numbers of other steps mean nothing.
-  const { step_event, steps } = stepsOf(store);
-  const range = { ...(steps && !step_event && { steps }), ...windowOf(store) };
+  const { step_event, steps } = stepsQuery(store);
+  const range = { ...(steps && !step_event && { steps }), ...timelineWindowQuery(store) };
   return (
     <>
       {of.kept ? (
@@ -120,7 +130,7 @@ function Files({ of, run, store }: { of: Contents; run: string; store: Store }) 
           : t("Or all pages but the Timeline, redacted, in one file that a browser opens without a server or network.")}
       </p>
       <div class="actions">
-        <a class="button" href={address("share/report", { run, redact, ...range })} download="report.html">
+        <a class="button" href={routeAddress("share/report", { run, redact, ...range })} download="report.html">
           <Icon name="download" /> {"begin" in range ? t("Report with this window of the Timeline") : t("Report")}
         </a>
       </div>
@@ -129,7 +139,7 @@ function Files({ of, run, store }: { of: Contents; run: string; store: Store }) 
 }
 
 /** For those who reach this server, and for those who do not. */
-function Copies({ store, run }: { store: Store; run: string }) {
+function CopyButtons({ store, run }: { store: Store; run: string }) {
   return (
     <div class="actions">
       <CopyButton
@@ -138,7 +148,7 @@ function Copies({ store, run }: { store: Store; run: string }) {
         tip={t("This page as it is now, with the shown window, filters and selection")}
       />
       <CopyButton
-        text={() => api.summary(run, stepsOf(store))}
+        text={() => api.summary(run, stepsQuery(store))}
         label={t("Copy summary")}
         tip={t("Headline, causes and remedies as Markdown, not redacted")}
       />
@@ -182,14 +192,14 @@ export function ShareDialog({ store, session, first, close }: ShareDialogProps) 
   const { value, problem } = contents.state.value;
   return (
     <Dialog title={t("Share this capture")} class="capture" close={close}>
-      <Copies store={store} run={session.run} />
+      <CopyButtons store={store} run={session.run} />
       <HostChoice hosts={session.hosts} host={host} choose={choose} />
       {problem && <ProblemPage problem={problem} />}
       {!value && !problem && <Loading what={t("Checking the file's contents")} progress={null} />}
       {value && (
         <>
-          <Told of={value} />
-          <Files of={value} run={session.run} store={store} />
+          <ContentTable of={value} />
+          <DownloadLinks of={value} run={session.run} store={store} />
         </>
       )}
     </Dialog>

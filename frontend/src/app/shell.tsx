@@ -7,26 +7,26 @@ import { t } from "../base/messages";
 import { createCapture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
 import { isInForeignPage } from "../state/frame";
-import { addressKeeper } from "../state/keeper";
-import { groupsOf, MISSING } from "../state/pages";
+import { addressOptions } from "../state/optionstore";
+import { groupsOf, MISSING_PAGES } from "../state/pages";
 import { storageOf } from "../state/storage";
 import type { Store } from "../state/store";
-import { KeeperContext } from "../view/choices";
+import { OptionStoreContext } from "../view/choices";
 import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
 import { lazy } from "../view/lazy";
 import { TipLayer } from "../view/tip";
-import { Arrivals } from "./arrivals";
-import { Baseline } from "./baseline";
-import { CaptureButton } from "./capture";
+import { ArrivalNotice } from "./arrivals";
+import { BaselineMenu } from "./baseline";
+import { CaptureButton } from "./capturebutton";
 import { Content } from "./content";
-import { Health } from "./health";
-import { listen } from "./keys";
-import { LanguageMenu } from "./language";
-import { Params } from "./params";
-import { Picker } from "./picker";
-import { ShareButton } from "./share";
-import { HostSelect, PageTabs, Tabs } from "./tabs";
+import { HealthMenu } from "./health";
+import { listenToKeys } from "./keys";
+import { LanguageMenu } from "./languagemenu";
+import { OptionsMenu } from "./optionsmenu";
+import { SessionPicker } from "./picker";
+import { ShareButton } from "./sharebutton";
+import { GroupTabs, HostSelect, PageTabs } from "./tabs";
 
 const CaptureDialog = lazy(async () => (await import("./dialogs")).CaptureDialog);
 const Help = lazy(async () => (await import("./dialogs")).Help);
@@ -60,30 +60,30 @@ function focusFilter(): void {
   filter?.focus();
 }
 
-export function Shell({ store }: { store: Store }) {
-  const [help, setHelp] = useState(false);
-  const keeper = useMemo(() => addressKeeper(store), [store]);
+export function AppFrame({ store }: { store: Store }) {
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const optionStore = useMemo(() => addressOptions(store), [store]);
   const capture = useMemo(() => createCapture(store, storageOf(window), isInForeignPage(window)), [store]);
   const groups = () => groupsOf(store.tools.state.peek().value ?? []);
-  const open = (tool: ToolEntry | undefined) => tool && store.go({ tool: tool.name });
+  const openPage = (tool: ToolEntry | undefined) => tool && store.go({ tool: tool.name });
   useEffect(
     () =>
-      listen(document, {
+      listenToKeys(document, {
         groups: () => groups().map(({ id, pages }) => ({ id, pages: pages.length })),
-        openGroup: (place) => open(groups()[place]?.first),
+        openGroup: (place) => openPage(groups()[place]?.first),
         openPage: (place) => {
           const shown = groups().find(({ id }) => id === store.tool.peek()?.group);
-          open(shown?.pages[place]);
+          openPage(shown?.pages[place]);
         },
         openPicker: () => document.querySelector<HTMLElement>('[data-menu="Session"]')?.click(),
         focusFilter,
-        toggleHelp: () => setHelp((open) => !open),
+        toggleHelp: () => setHelpOpen((open) => !open),
       }),
     [store],
   );
-  const shown = store.view.value.tool === MISSING ? t("Not in this capture") : store.tool.value?.title;
-  const about = [shown, store.view.value.run].filter(Boolean).join(" · ");
-  const title = [about, t("Profile")].filter(Boolean).join(" · ");
+  const pageTitle = store.view.value.tool === MISSING_PAGES ? t("Not in this capture") : store.tool.value?.title;
+  const heading = [pageTitle, store.view.value.run].filter(Boolean).join(" · ");
+  const title = [heading, t("Profile")].filter(Boolean).join(" · ");
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -98,10 +98,10 @@ export function Shell({ store }: { store: Store }) {
       </button>
       <header class="frame">
         <div class="strip">
-          <Picker store={store} />
-          <Baseline store={store} />
+          <SessionPicker store={store} />
+          <BaselineMenu store={store} />
           <span class="spring" />
-          <Arrivals store={store} />
+          <ArrivalNotice store={store} />
           {stale && <span class="offline">{t("The server does not answer; what is shown may be old.")}</span>}
           <CaptureButton capture={capture} />
           {!isReport() && <ShareButton store={store} />}
@@ -110,7 +110,7 @@ export function Shell({ store }: { store: Store }) {
           <button
             type="button"
             class="button"
-            onClick={() => setHelp(true)}
+            onClick={() => setHelpOpen(true)}
             aria-label={t("Help")}
             data-tip={t("Help. Key: ?")}
           >
@@ -118,24 +118,24 @@ export function Shell({ store }: { store: Store }) {
           </button>
         </div>
         <div class="strip">
-          <Tabs store={store} />
+          <GroupTabs store={store} />
           <span class="spring" />
-          <Health store={store} />
+          <HealthMenu store={store} />
           <HostSelect store={store} />
-          <Params store={store} />
+          <OptionsMenu store={store} />
         </div>
         <PageTabs store={store} />
       </header>
       <main ref={main} tabIndex={-1} aria-busy={busy} class={busy ? "busy" : undefined}>
-        <h1 class="sr-only">{about || t("Profile")}</h1>
-        <KeeperContext.Provider value={keeper}>
+        <h1 class="sr-only">{heading || t("Profile")}</h1>
+        <OptionStoreContext.Provider value={optionStore}>
           <DoubtContext.Provider value={doubts}>
             <Content store={store} />
           </DoubtContext.Provider>
-        </KeeperContext.Provider>
+        </OptionStoreContext.Provider>
       </main>
-      {help && <Help store={store} close={() => setHelp(false)} />}
-      {capture.open.value && (
+      {isHelpOpen && <Help store={store} close={() => setHelpOpen(false)} />}
+      {capture.isOpen.value && (
         <CaptureDialog
           capture={capture}
           logdir={store.sessions.state.value.value?.searched[0] ?? ""}

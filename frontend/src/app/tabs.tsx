@@ -1,10 +1,12 @@
 /** The way to every page: groups, the pages of the shown group, and what this capture cannot show. */
 
 import type { ToolEntry } from "../api/types";
-import { listed, t } from "../base/messages";
-import { type Group, groupsOf, MISSING, missingFrom } from "../state/pages";
+import { joinNames, t } from "../base/messages";
+import { groupsOf, MISSING_PAGES, missingByReason, type PageGroup } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
-import { assignKeys } from "./keys";
+import { onPlainClick } from "../view/plainclick";
+import { LabelledSelect } from "../view/select";
+import { groupLetters } from "./keys";
 
 interface TabProps {
   readonly store: Store;
@@ -17,11 +19,6 @@ interface TabProps {
 }
 
 function Tab({ store, tool, label, tip, current, quiet }: TabProps) {
-  const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    store.go({ tool });
-  };
   return (
     <a
       href={store.href({ tool })}
@@ -29,29 +26,29 @@ function Tab({ store, tool, label, tip, current, quiet }: TabProps) {
       class={quiet ? "quiet" : undefined}
       aria-current={current}
       data-tip={tip}
-      onClick={onClick}
+      onClick={onPlainClick(() => store.go({ tool }))}
     >
       {label}
     </a>
   );
 }
 
-function question(tool: ToolEntry): string {
+function questionOf(tool: ToolEntry): string {
   return tool.doc.split("\n")[0] ?? "";
 }
 
-function GroupTab({ store, group, letter }: { store: Store; group: Group; letter: string }) {
+function GroupTab({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
   const { id, title, pages, first } = group;
-  const several = pages.length > 1;
-  const about = several ? listed(pages.map((page) => page.title)) : question(first);
+  const hasSeveralPages = pages.length > 1;
+  const about = hasSeveralPages ? joinNames(pages.map((page) => page.title)) : questionOf(first);
   const shown = store.tool.value?.group === id;
-  const current = several ? "true" : "page";
+  const current = hasSeveralPages ? "true" : "page";
   const tip = letter ? `${about}\n${t("Keys: {keys}", { keys: `g ${letter}` })}` : about;
   return <Tab store={store} tool={first.name} label={title} tip={tip} current={shown ? current : undefined} />;
 }
 
 /** The second row: the pages of the shown group, where there are several. */
-function Pages({ store, group, letter }: { store: Store; group: Group; letter: string }) {
+function GroupPageTabs({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
   return (
     <nav class="tabs pages" aria-label={group.title}>
       {group.pages.map((page, place) => (
@@ -60,7 +57,7 @@ function Pages({ store, group, letter }: { store: Store; group: Group; letter: s
           store={store}
           tool={page.name}
           label={page.title}
-          tip={`${question(page)}\n${t("Keys: {keys}", { keys: `g ${letter} ${place + 1}` })}`}
+          tip={`${questionOf(page)}\n${t("Keys: {keys}", { keys: `g ${letter} ${place + 1}` })}`}
           current={page === store.tool.value ? "page" : undefined}
         />
       ))}
@@ -68,12 +65,12 @@ function Pages({ store, group, letter }: { store: Store; group: Group; letter: s
   );
 }
 
-export function Tabs({ store }: { store: Store }) {
+export function GroupTabs({ store }: { store: Store }) {
   const tools = store.tools.state.value.value ?? [];
   const groups = groupsOf(tools);
-  const letters = assignKeys(groups.map(({ id }) => id));
-  const missing = missingFrom(tools).flat().length;
-  const away = store.view.value.tool === MISSING;
+  const letters = groupLetters(groups.map(({ id }) => id));
+  const missing = missingByReason(tools).flat().length;
+  const showsMissing = store.view.value.tool === MISSING_PAGES;
   return (
     <nav class="tabs" aria-label={t("Pages")}>
       {groups.map((group, place) => (
@@ -82,10 +79,10 @@ export function Tabs({ store }: { store: Store }) {
       {missing > 0 && (
         <Tab
           store={store}
-          tool={MISSING}
+          tool={MISSING_PAGES}
           label={t("Not in this capture ({count})", { count: missing })}
           tip={t("Pages without data in this capture, and what to record for them")}
-          current={away ? "page" : undefined}
+          current={showsMissing ? "page" : undefined}
           quiet
         />
       )}
@@ -95,10 +92,12 @@ export function Tabs({ store }: { store: Store }) {
 
 export function PageTabs({ store }: { store: Store }) {
   const groups = groupsOf(store.tools.state.value.value ?? []);
-  const letters = assignKeys(groups.map(({ id }) => id));
+  const letters = groupLetters(groups.map(({ id }) => id));
   const place = groups.findIndex(({ id }) => id === store.tool.value?.group);
   const group = groups[place];
-  return group && group.pages.length > 1 ? <Pages store={store} group={group} letter={letters[place] ?? ""} /> : null;
+  return group && group.pages.length > 1 ? (
+    <GroupPageTabs store={store} group={group} letter={letters[place] ?? ""} />
+  ) : null;
 }
 
 export function HostSelect({ store }: { store: Store }) {
@@ -106,20 +105,18 @@ export function HostSelect({ store }: { store: Store }) {
   const tool = store.tool.value;
   if (!tool || hosts.length < 2) return null;
   const chosen = store.host.value;
+  const isKnown = chosen === ALL_HOSTS || hosts.includes(chosen);
   return (
-    <label class="hosts">
-      {t("Host")}{" "}
-      <select value={chosen} onChange={(event) => store.go({ host: event.currentTarget.value })}>
-        {tool.all_hosts && <option value={ALL_HOSTS}>{t("all {count}", { count: hosts.length })}</option>}
-        {hosts.map((host) => (
-          <option key={host} value={host}>
-            {host}
-          </option>
-        ))}
-        {chosen !== ALL_HOSTS && !hosts.includes(chosen) && (
-          <option value={chosen}>{t("{host} (not here)", { host: chosen })}</option>
-        )}
-      </select>
-    </label>
+    <LabelledSelect
+      class="hosts"
+      label={t("Host")}
+      value={chosen}
+      options={[
+        ...(tool.all_hosts ? [[ALL_HOSTS, t("all {count}", { count: hosts.length })] as const] : []),
+        ...hosts.map((host) => [host, host] as const),
+        ...(isKnown ? [] : [[chosen, t("{host} (not here)", { host: chosen })] as const]),
+      ]}
+      choose={(host) => store.go({ host })}
+    />
   );
 }

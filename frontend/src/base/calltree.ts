@@ -3,11 +3,13 @@
 export interface CallTree {
   /** The node around each one; -1 on top. */
   readonly parent: readonly number[];
-  /** Place in `names`. */
+  /** Index in `names`. */
   readonly name: readonly number[];
+  /** Of each node in `unit`: its own, without its children's. */
   readonly own: readonly number[];
   /** Its own and all children's. */
   readonly total: readonly number[];
+  /** How often it was called; 0 for threads. */
   readonly calls: readonly number[];
   readonly names: readonly string[];
   readonly unit: "ps" | "bytes";
@@ -25,7 +27,7 @@ export interface CallTree {
   };
 }
 
-export const nameOf = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";
+export const callName = ({ name, names }: CallTree, node: number) => names[name[node] ?? -1] ?? "";
 
 /** The nodes around one and itself, from the top. */
 export function pathTo({ parent }: CallTree, node: number): number[] {

@@ -2,6 +2,7 @@
 
 import { t } from "./messages";
 
+/** What stands in the fields, as typed; stored in the browser under these names. `duration` and `delay` are ms. */
 export interface CaptureForm {
   readonly tpu: boolean;
   /** Addresses, or names of TPUs. */
@@ -30,7 +31,8 @@ export const DEFAULTS: CaptureForm = {
   run: "",
 };
 
-const LIMITS: Readonly<Partial<Record<Field, readonly [number, number]>>> = {
+/** Least and largest number of a field; `duration` and `delay` in ms. */
+const RANGES: Readonly<Partial<Record<Field, readonly [number, number]>>> = {
   host_tracer_level: [0, 3],
   device_tracer_level: [0, 1],
   python_tracer_level: [0, 1],
@@ -38,17 +40,17 @@ const LIMITS: Readonly<Partial<Record<Field, readonly [number, number]>>> = {
   num_retry: [0, 10],
   delay: [0, 3_600_000],
 };
-const MOST = 256;
-const ADDRESS = /^(?:grpc:\/\/)?(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+)):(\d{1,5})$/;
-const RUN = /^(?!\.)[\p{L}\p{N}_ .+-]{1,100}(?<![ .])$/u;
+const MOST_WORKERS = 256;
+const ADDRESS_PATTERN = /^(?:grpc:\/\/)?(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+)):(\d{1,5})$/;
+const SESSION_NAME_PATTERN = /^(?!\.)[\p{L}\p{N}_ .+-]{1,100}(?<![ .])$/u;
 
 /** What is typed, one place each; people separate them by commas, spaces or lines. */
-export function placesOf(text: string): string[] {
+export function splitWorkers(text: string): string[] {
   return [...new Set(text.split(/[\s,;]+/).filter((part) => part !== ""))];
 }
 
 function addressFault(address: string): string {
-  const match = ADDRESS.exec(address);
+  const match = ADDRESS_PATTERN.exec(address);
   const port = Number(match?.[3]);
   if (match && port >= 1 && port <= 65535) return "";
   if (match) return t("“{address}”: ports range from 1 to 65535.", { address });
@@ -56,35 +58,38 @@ function addressFault(address: string): string {
   return t("“{address}” is not an address: write host:port, e.g. localhost:6009 or [::1]:6009.", { address });
 }
 
-function placesFault(form: CaptureForm): string {
-  const places = placesOf(form.places);
+function workersFault(form: CaptureForm): string {
+  const places = splitWorkers(form.places);
   if (!places.length) return form.tpu ? t("Name a TPU.") : t("Give an address, e.g. localhost:6009.");
-  if (places.length > MOST) return t("At most {most} workers can be captured at once.", { most: MOST });
+  if (places.length > MOST_WORKERS) return t("At most {most} workers can be captured at once.", { most: MOST_WORKERS });
   return form.tpu ? "" : (places.map(addressFault).find((fault) => fault !== "") ?? "");
 }
 
 /** What is wrong with each field; the server checks the same again. */
 export function faults(form: CaptureForm): Faults {
-  const found: Partial<Record<Field, string>> = {};
-  const places = placesFault(form);
-  if (places) found.places = places;
-  for (const [field, limits] of Object.entries(LIMITS)) {
+  const faultByField: Partial<Record<Field, string>> = {};
+  const places = workersFault(form);
+  if (places) faultByField.places = places;
+  for (const [field, limits] of Object.entries(RANGES)) {
     const text = form[field as Field] as string;
     const value = Number(text);
     if (!/^-?\d+$/.test(text.trim()) || value < limits[0] || value > limits[1])
-      found[field as Field] = t("Give a whole number from {least} to {most}.", { least: limits[0], most: limits[1] });
+      faultByField[field as Field] = t("Give a whole number from {least} to {most}.", {
+        least: limits[0],
+        most: limits[1],
+      });
   }
-  if (form.run.trim() && !RUN.test(form.run.trim()))
-    found.run = t("Use letters, digits, spaces and . _ + -, without a leading dot.");
-  return found;
+  if (form.run.trim() && !SESSION_NAME_PATTERN.test(form.run.trim()))
+    faultByField.run = t("Use letters, digits, spaces and . _ + -, without a leading dot.");
+  return faultByField;
 }
 
 /** The form as the server's routes take it. */
-export function parameters(form: CaptureForm): Record<string, string> {
+export function requestParameters(form: CaptureForm): Record<string, string> {
   const { tpu, places, run, ...options } = form;
   return {
     ...options,
-    service_addr: placesOf(places).join(","),
+    service_addr: splitWorkers(places).join(","),
     ...(tpu && { is_tpu_name: "true" }),
     ...(run.trim() && { run: run.trim() }),
   };
@@ -96,26 +101,27 @@ export function fieldOf(where: string): Field | undefined {
   return Object.hasOwn(DEFAULTS, name) ? (name as Field) : undefined;
 }
 
-const RECENT = 6;
+/** Entries of places that are offered again. */
+const MOST_RECENT = 6;
 
 /** Places used lately, the newest first. */
-export function remember(recent: readonly string[], places: string): string[] {
-  const text = placesOf(places).join(", ");
-  return [text, ...recent.filter((other) => other !== text)].slice(0, RECENT);
+export function withRecent(recent: readonly string[], places: string): string[] {
+  const text = splitWorkers(places).join(", ");
+  return [text, ...recent.filter((other) => other !== text)].slice(0, MOST_RECENT);
 }
 
 /** What was kept of a form, where all of it is what a form may hold; else the usual one. A session's name is of use once. */
-export function formOf(kept: unknown): CaptureForm {
-  const given: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...Object(kept), run: "" };
-  if (Object.entries(DEFAULTS).some(([field, usual]) => typeof given[field] !== typeof usual)) return DEFAULTS;
+export function formOf(stored: unknown): CaptureForm {
+  const fields: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...Object(stored), run: "" };
+  if (Object.entries(DEFAULTS).some(([field, usual]) => typeof fields[field] !== typeof usual)) return DEFAULTS;
   const form = Object.fromEntries(
-    Object.keys(DEFAULTS).map((field) => [field, given[field]]),
+    Object.keys(DEFAULTS).map((field) => [field, fields[field]]),
   ) as unknown as CaptureForm;
   return Object.keys(faults(form)).length ? DEFAULTS : form;
 }
 
 /** What was kept of the places used lately. */
-export function recentOf(kept: unknown): string[] {
-  const texts = Array.isArray(kept) ? kept.filter((text) => typeof text === "string") : [];
-  return [...new Set(texts)].slice(0, RECENT);
+export function recentOf(stored: unknown): string[] {
+  const texts = Array.isArray(stored) ? stored.filter((text) => typeof text === "string") : [];
+  return [...new Set(texts)].slice(0, MOST_RECENT);
 }

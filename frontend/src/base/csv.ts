@@ -6,17 +6,17 @@ import type { Value } from "./table";
  * Where a spreadsheet may begin a cell: at the begin, behind a line break, and behind what parts cells elsewhere. What
  * stands there begins a text only if it is known for harmless. The server has the same rule, and the same test.
  */
-const BEGIN = /(?<=^|\r(?!\n)|[\n\t;])(?= *[^ \p{L}\p{N}_([{<./:#$%])/gu;
+const FORMULA_START = /(?<=^|\r(?!\n)|[\n\t;])(?= *[^ \p{L}\p{N}_([{<./:#$%])/gu;
 
 /** One field; text that a spreadsheet would run as a formula is made plain text with a leading apostrophe. */
-export function field(value: Value): string {
+export function csvField(value: Value): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);
-  return `"${value.replace(BEGIN, "'").replaceAll('"', '""')}"`;
+  return `"${value.replace(FORMULA_START, "'").replaceAll('"', '""')}"`;
 }
 
 export function csv(header: readonly string[], rows: readonly (readonly Value[])[]): string {
-  return [header, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
+  return [header, ...rows].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 }
 
 /** An array of objects, one per row, keyed by column id. */

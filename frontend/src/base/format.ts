@@ -1,6 +1,6 @@
 /** Figures as people read them: three or four significant digits, a unit, no exponent where it can be helped. */
 
-import { grouped, spoken, THIN, t } from "./messages";
+import { currentLanguage, groupDigits, THIN, t } from "./messages";
 
 const MINUS = "\u2212";
 
@@ -16,10 +16,11 @@ export function fixed(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value).toFixed(decimals);
   const [whole = "0", part] = size.split(".");
-  const text = part === undefined ? grouped(whole) : `${grouped(whole)}.${part}`;
+  const text = part === undefined ? groupDigits(whole) : `${groupDigits(whole)}.${part}`;
   return value < 0 && Number(size) !== 0 ? MINUS + text : text;
 }
 
+/** A whole number, with grouped thousands. */
 export function count(value: number): string {
   return fixed(value, 0);
 }
@@ -36,13 +37,13 @@ export function number(value: number): string {
 export function percent(fraction: number, decimals = 1): string {
   const hundredths = fraction * 100;
   if (hundredths > 0 && hundredths < 0.5 * 10 ** -decimals)
-    return `<${THIN}${withSign(fixed(10 ** -decimals, decimals))}`;
-  return withSign(fixed(hundredths, decimals));
+    return `<${THIN}${withPercentSign(fixed(10 ** -decimals, decimals))}`;
+  return withPercentSign(fixed(hundredths, decimals));
 }
 
 /** English sets the sign apart. */
-function withSign(figure: string): string {
-  return `${figure}${spoken() === "en" ? THIN : ""}%`;
+function withPercentSign(figure: string): string {
+  return `${figure}${currentLanguage() === "en" ? THIN : ""}%`;
 }
 
 export interface Scale {
@@ -58,24 +59,25 @@ const TIME_UNITS: readonly (readonly [string, number])[] = [
   ["µs", 1e6],
   ["ns", 1e3],
 ];
-const PICOSECONDS: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9, s: 1e12 };
+/** By the unit as tools declare it. */
+const PS_PER_UNIT: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9, s: 1e12 };
 
 /** How many milliseconds one of this unit is; 1 for what is no unit of time. */
 export function inMilliseconds(unit: string): number {
-  return (PICOSECONDS[unit] ?? 1e9) / 1e9;
+  return (PS_PER_UNIT[unit] ?? 1e9) / 1e9;
 }
 
 /** The unit in which a column of times whose largest is `size` (in `unit`) reads best. */
 export function timeScale(size: number, unit = "ms"): Scale {
-  const from = PICOSECONDS[unit] ?? 1e9;
-  const picoseconds = Math.abs(size) * from;
-  const [name, per] =
+  const psPerGiven = PS_PER_UNIT[unit] ?? 1e9;
+  const picoseconds = Math.abs(size) * psPerGiven;
+  const [name, psPerUnit] =
     TIME_UNITS.find(([, step]) => picoseconds >= step) ?? (picoseconds === 0 ? ["ms", 1e9] : ["ns", 1e3]);
-  return { unit: name, factor: from / per, decimals: Math.min(3, decimalsFor(picoseconds / per)) };
+  return { unit: name, factor: psPerGiven / psPerUnit, decimals: Math.min(3, decimalsFor(picoseconds / psPerUnit)) };
 }
 
 /** One decimal more, for tables of parts which are smaller than their sum. */
-export function finer(scale: Scale): Scale {
+export function withMoreDecimals(scale: Scale): Scale {
   return { ...scale, decimals: Math.min(3, scale.decimals + 1) };
 }
 
@@ -137,7 +139,7 @@ export function moment(seconds: number): string {
 }
 
 /** How long ago a moment was, roughly. */
-export function ago(seconds: number, now = Date.now() / 1000): string {
+export function timeAgo(seconds: number, now = Date.now() / 1000): string {
   const passed = now - seconds;
   if (passed < 90) return t("just now");
   if (passed < 5400) return t("{minutes} minutes ago", { minutes: Math.round(passed / 60) });
@@ -146,14 +148,14 @@ export function ago(seconds: number, now = Date.now() / 1000): string {
 }
 
 /** Any value with its unit, as a tool declares it. */
-export function shown(value: string | number | boolean | null, unit: string): string {
+export function formatted(value: string | number | boolean | null, unit: string): string {
   if (value === null) return "";
   if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "string") return value;
-  if (unit in PICOSECONDS) return time(value, unit);
+  if (unit in PS_PER_UNIT) return time(value, unit);
   if (unit === "share") return percent(value);
   if (unit === "bytes") return bytes(value);
   if (unit === "iB") return memory(value);
-  if (unit === "percent") return withSign(number(value));
+  if (unit === "percent") return withPercentSign(number(value));
   return unit === "" ? number(value) : `${number(value)}${THIN}${unit}`;
 }

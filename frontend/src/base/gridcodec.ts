@@ -1,12 +1,12 @@
 /** What a reader chose in a table, as options of the URL: `<table>.sort`, `.find`, `.cols`, and `.only.<column>`. */
 
-export interface Sorted {
+export interface SortedColumn {
   readonly id: string;
   readonly desc: boolean;
 }
 
 export interface GridChoice {
-  readonly sort: readonly Sorted[];
+  readonly sort: readonly SortedColumn[];
   readonly find: string;
   /** Column → the only value to show. */
   readonly only: Readonly<Record<string, string>>;
@@ -20,11 +20,11 @@ type Options = Readonly<Record<string, string>>;
 const UNSORTED = "~";
 
 /** As the address and the server read it. */
-export function writeSort(sort: readonly Sorted[]): string {
+export function writeSort(sort: readonly SortedColumn[]): string {
   return sort.map(({ id, desc }) => (desc ? `-${id}` : id)).join("~") || UNSORTED;
 }
 
-function readSort(text: string, known: ReadonlySet<string>): Sorted[] {
+function readSort(text: string, known: ReadonlySet<string>): SortedColumn[] {
   return text
     .split("~")
     .map((part) => (known.has(part) ? { id: part, desc: false } : { id: part.slice(1), desc: part.startsWith("-") }))
@@ -36,7 +36,7 @@ export function readChoice(
   options: Options,
   name: string,
   ids: readonly string[],
-  usual: readonly Sorted[],
+  usual: readonly SortedColumn[],
 ): GridChoice {
   const known = new Set(ids);
   const sort = options[`${name}.sort`];
@@ -57,11 +57,11 @@ export function readChoice(
 }
 
 /** The options with this choice in place of the table's former one; what is as usual takes no room. */
-export function writeChoice(options: Options, name: string, choice: GridChoice, usual: readonly Sorted[]) {
-  const mine = /^(sort|find|cols|only\..*)$/;
+export function writeChoice(options: Options, name: string, choice: GridChoice, usual: readonly SortedColumn[]) {
+  const ownKey = /^(sort|find|cols|only\..*)$/;
   const start = `${name}.`;
   const others = Object.entries(options).filter(
-    ([key]) => !(key.startsWith(start) && mine.test(key.slice(start.length))),
+    ([key]) => !(key.startsWith(start) && ownKey.test(key.slice(start.length))),
   );
   const sort = writeSort(choice.sort);
   const columns = Object.entries(choice.columns).map(([id, shown]) => (shown ? id : `!${id}`));

@@ -18,64 +18,64 @@ let language: Language = "en";
 let catalogue: Catalogue = {};
 
 /** Stands for an English text in a catalogue that arrives: much shorter; `runtime/messages.py` makes the same. */
-export function mark(text: string): string {
+export function catalogueKey(text: string): string {
   let hash = 0x811c9dc5;
   for (const letter of text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
   return (hash >>> 8).toString(16);
 }
 
 /** Texts are in this language from now on; called once, before anything else of the page is loaded. */
-export function speak(code: Language, texts: Catalogue): void {
+export function setLanguage(code: Language, texts: Catalogue): void {
   language = code;
   catalogue = texts;
 }
 
 /** The language in which the page is shown. */
-export function spoken(): Language {
+export function currentLanguage(): Language {
   return language;
 }
 
 /** The first of the wanted languages, such as `zh-CN`, that there is; else English. */
-export function matching(wanted: readonly string[]): Language {
+export function matchLanguage(wanted: readonly string[]): Language {
   const codes = wanted.map((name) => name.split("-", 1)[0]?.toLowerCase() ?? "");
   return codes.find((code): code is Language => Object.hasOwn(LANGUAGES, code)) ?? "en";
 }
 
 /** A text of the pages in the reader's language, with its arguments put in; numbers are whole ones. */
 export function t(text: string, values?: Arguments): string {
-  const translation = language === "en" ? undefined : catalogue[mark(text)];
+  const translation = language === "en" ? undefined : catalogue[catalogueKey(text)];
   const words = translation ?? text;
-  return values ? filled(words, values, translation === undefined ? "en" : language) : words;
+  return values ? fillSlots(words, values, translation === undefined ? "en" : language) : words;
 }
 
 /** Digits of a whole number, by thousands as the language marks them. */
-export function grouped(digits: string): string {
+export function groupDigits(digits: string): string {
   const [least, mark] = language === "en" ? [5, THIN] : [4, ","];
   return digits.length < least ? digits : digits.replace(/\B(?=(\d{3})+$)/g, mark);
 }
 
 /** Names one after the other, apart as the language wants them. */
-export function listed(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
   return names.join(language === "ja" || language === "zh" ? "、" : ", ");
 }
 
 /** Whole sentences one after the other. */
-export function sentences(...texts: readonly string[]): string {
+export function joinSentences(...texts: readonly string[]): string {
   return texts.filter(Boolean).join(language === "ja" || language === "zh" ? "" : " ");
 }
 
 const PLURAL = /\{(\w+), plural, ((?:=?\w+ \{[^{}]*\} ?)+)\}/g;
 
-function filled(words: string, values: Arguments, spoken: Language): string {
+function fillSlots(words: string, values: Arguments, spoken: Language): string {
   return words
     .replace(PLURAL, (_, name: string, forms: string) => {
       const value = values[name] ?? "";
       const wanted = Number(value) === 1 && spoken === "en" ? "one" : "other";
-      return (new RegExp(`${wanted} \\{([^{}]*)\\}`).exec(forms)?.[1] ?? "").replaceAll("#", said(value));
+      return (new RegExp(`${wanted} \\{([^{}]*)\\}`).exec(forms)?.[1] ?? "").replaceAll("#", argumentText(value));
     })
-    .replace(/\{(\w+)\}/g, (slot, name: string) => said(values[name] ?? slot));
+    .replace(/\{(\w+)\}/g, (slot, name: string) => argumentText(values[name] ?? slot));
 }
 
-function said(value: string | number): string {
-  return typeof value === "number" ? grouped(String(value)) : value;
+function argumentText(value: string | number): string {
+  return typeof value === "number" ? groupDigits(String(value)) : value;
 }

@@ -33,7 +33,7 @@ const HATCHED: readonly string[] = ["unknown", "peer", "late_peer"];
 const DOTTED: readonly string[] = ["latency", "between"];
 
 /** What is told by a name of its own and is of one category all the same: causes, and the profiler's own time. */
-const MORE: Readonly<Record<string, CategoryId>> = {
+const CATEGORY_OF_OTHERS: Readonly<Record<string, CategoryId>> = {
   retrace: "compile",
   eager: "framework",
   cpu_ops: "framework",
@@ -45,14 +45,14 @@ const MORE: Readonly<Record<string, CategoryId>> = {
   profiler: "unknown",
 };
 
-function drawn(id: string, category: CategoryId): Part {
+function partOf(id: string, category: CategoryId): Part {
   const [light, dark] = COLOURS[category];
   const hatched = HATCHED.includes(id) || HATCHED.includes(category);
   return { id, light, dark, pattern: hatched ? "hatched" : DOTTED.includes(id) ? "dotted" : "plain" };
 }
 
 /** The categories, in the order of all pages: work first, then what is lost. */
-export const PARTS: readonly Part[] = CATEGORIES.map(({ id }) => drawn(id, id));
+export const PARTS: readonly Part[] = CATEGORIES.map(({ id }) => partOf(id, id));
 
 /** What the host does to get input: shades of the input's red, told apart by lightness. */
 export const INPUT_PARTS: readonly Part[] = [
@@ -64,19 +64,21 @@ export const INPUT_PARTS: readonly Part[] = [
 ];
 
 /** What is of no category: all the rest of a step, or where time lies instead of what it is spent on. */
-const OTHER: Part = { id: "other", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" };
+const NO_CATEGORY: Part = { id: "other", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" };
 
-const STATE_PARTS = Object.entries(STATES).map(([id, { category }]) => drawn(id, category));
-const MORE_PARTS = Object.entries(MORE).map(([id, category]) => drawn(id, category));
+const STATE_PARTS = Object.entries(STATES).map(([id, { category }]) => partOf(id, category));
+const OTHER_PARTS = Object.entries(CATEGORY_OF_OTHERS).map(([id, category]) => partOf(id, category));
 
 const BY_ID: ReadonlyMap<string, Part> = new Map(
-  [...PARTS, ...STATE_PARTS, ...MORE_PARTS, ...INPUT_PARTS, OTHER].map((part) => [part.id, part]),
+  [...PARTS, ...STATE_PARTS, ...OTHER_PARTS, ...INPUT_PARTS, NO_CATEGORY].map((part) => [part.id, part]),
 );
 
+/** Every part that has a colour. */
 export const ALL_PARTS: readonly Part[] = [...BY_ID.values()];
 
+/** How a state, category, cause or part of the input work looks. */
 export function part(id: string): Part {
-  return BY_ID.get(id) ?? OTHER;
+  return BY_ID.get(id) ?? NO_CATEGORY;
 }
 
 const STATE_IDS = Object.keys(STATES);
@@ -95,16 +97,16 @@ const BY_NAME: ReadonlyMap<string, { readonly id: string; readonly label: string
 );
 
 /** What lanes call the states of a category. */
-export function namesOf(category: string): string[] {
+export function stateNames(category: string): string[] {
   return Object.values(STATES).flatMap((state) => (state.category === category ? state.name : []));
 }
 
 /** The state that lanes call so. */
-export function stateCalled(name: string): Part | undefined {
+export function stateByName(name: string): Part | undefined {
   return BY_ID.get(BY_NAME.get(name)?.id ?? "");
 }
 
 /** A name on a lane as readers read it: states have one in their language. */
-export function readable(name: string): string {
+export function displayName(name: string): string {
   return BY_NAME.get(name)?.label ?? name;
 }

@@ -25,6 +25,7 @@ interface Entry {
   readonly bytes?: number;
 }
 
+/** Its header of JSON (`facts`), and its arrays by name. */
 export function readSlab(buffer: ArrayBuffer): Slab {
   const size = new DataView(buffer).getUint32(0, true);
   const head = new TextDecoder().decode(new Uint8Array(buffer, 4, size));
@@ -33,13 +34,13 @@ export function readSlab(buffer: ArrayBuffer): Slab {
   for (const { name, dtype, length, offset, bytes } of entries) {
     const type = TYPES[dtype];
     if (bytes === undefined) arrays[name] = new type(buffer, offset, length);
-    else arrays[name] = fromDifferences(new Uint8Array(buffer, offset, bytes), new type(length));
+    else arrays[name] = decodeDifferences(new Uint8Array(buffer, offset, bytes), new type(length));
   }
   return { facts, arrays };
 }
 
 /** Fills in whole numbers: seven bits of a difference per byte, the lowest first; an odd one is below zero. */
-function fromDifferences(differences: Uint8Array, column: Column): Column {
+function decodeDifferences(differences: Uint8Array, column: Column): Column {
   let at = 0;
   let value = 0;
   for (let place = 0; place < column.length; place++) {

@@ -1,9 +1,9 @@
 /** The colour of a slice: by what kind of work its name tells, the same wherever the kind occurs. */
 
-import { hash } from "./hue";
-import { type Part, part, stateCalled } from "./parts";
-import { beginning } from "./text";
-import type { Colouring } from "./timecodec";
+import { hash } from "./namecolour";
+import { type Part, part, stateByName } from "./parts";
+import { cutEnd } from "./text";
+import type { Colouring } from "./timelinecodec";
 
 export type Rgb = readonly [number, number, number];
 
@@ -16,50 +16,50 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** So much of a name tells its kind; the patterns below take the square of a text's length at worst. */
-const LONG = 500;
+const KIND_LENGTH = 500;
 
 /** What names of one kind have in common: the op's type, a Python file, a function without its numbers. */
 export function kindOf(name: string): string {
   if (/^\d+$/.test(name)) return "step";
   if (name.startsWith("$")) return name.slice(0, name.indexOf(":") + 1 || undefined);
-  const plain = beginning(name, LONG).replace(/#.*$/s, "").replace(/\(.*$/s, "");
+  const plain = cutEnd(name, KIND_LENGTH).replace(/#.*$/s, "").replace(/\(.*$/s, "");
   const type = /[^:]:([A-Za-z_]\w*)$/.exec(plain)?.[1] ?? plain;
   return type.replace(/[._-]?\d+(?=$|[._-])/g, "").trim() || name;
 }
 
 /** Where code of that name lies: a namespace, a Python file's folder or the file, the outermost scope or module. */
 export function libraryOf(name: string): string {
-  const plain = beginning(name, LONG).replace(/^\$|^void /, "");
+  const plain = cutEnd(name, KIND_LENGTH).replace(/^\$|^void /, "");
   return /^[^:/(<]+(?=::|\/)/.exec(plain)?.[0] ?? kindOf(name);
 }
 
-const COMMON: Readonly<Record<Colouring, (name: string) => string>> = {
+const COLOURED_TEXT: Readonly<Record<Colouring, (name: string) => string>> = {
   kind: kindOf,
   name: (name) => name,
   library: libraryOf,
 };
 
 /** States have theirs whatever others are coloured by. */
-export function sliceColour(name: string, dark: boolean, by: Colouring = "kind"): Rgb {
-  const of = stateCalled(name) ?? (by === "kind" ? meaning(name) : undefined);
-  if (of) return fromHex(dark ? of.dark : of.light);
-  const value = hash(COMMON[by](name));
+export function sliceColour(name: string, dark: boolean, colouring: Colouring = "kind"): Rgb {
+  const ownPart = stateByName(name) ?? (colouring === "kind" ? partByMeaning(name) : undefined);
+  if (ownPart) return fromHex(dark ? ownPart.dark : ownPart.light);
+  const value = hash(COLOURED_TEXT[colouring](name));
   const saturation = 38 + ((value >>> 9) % 22);
   const lightness = (dark ? 52 : 58) + ((value >>> 15) % 14);
   return fromHsl(value % 360, saturation / 100, lightness / 100);
 }
 
 /** Black and white differ as much from a colour of this luminance: by 4.58 to 1, from all others one of them by more. */
-const BETWEEN = 0.179;
+const MIDDLE_LUMINANCE = 0.179;
 
 /** Whichever of a dark and a light text is easier to read on the colour. */
-export function textOn([red, green, blue]: Rgb): string {
+export function textColour([red, green, blue]: Rgb): string {
   const linear = (value: number) => (value <= 10 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
-  return luminance > BETWEEN ? "#000000" : "#ffffff";
+  return luminance > MIDDLE_LUMINANCE ? "#000000" : "#ffffff";
 }
 
-function meaning(name: string): Part | undefined {
+function partByMeaning(name: string): Part | undefined {
   const found = MEANINGS.find(([pattern]) => pattern.test(name));
   return found && part(found[1]);
 }

@@ -10,25 +10,25 @@ export type Column = Omit<schema.Column, "values">;
 export type Row = readonly Value[];
 
 /** Which rows of a table, and in which order. */
-export interface Choice extends Pick<GridChoice, "sort" | "find" | "only"> {
+export interface RowChoice extends Pick<GridChoice, "sort" | "find" | "only"> {
   /** Column → a text that its rows do not have. */
   readonly without: Readonly<Record<string, string>>;
 }
 
 /** Where the rows are of a table that is here in part. */
-export interface Source {
+export interface RowSource {
   /** Some of the chosen rows; `rows` says how many there are. */
-  rows(choice: Choice, first: number, count: number, signal: AbortSignal): Promise<schema.Table>;
+  rows(choice: RowChoice, first: number, count: number, signal: AbortSignal): Promise<schema.Table>;
   /** The address of all chosen rows as a file. */
-  file(choice: Choice, format: "csv" | "json"): string;
+  file(choice: RowChoice, format: "csv" | "json"): string;
   /** All chosen rows as CSV. */
-  csv(choice: Choice): Promise<string>;
+  csv(choice: RowChoice): Promise<string>;
 }
 
 /** A source, what all of its rows fulfil, and how many they are. */
 interface Rest {
-  readonly source: Source;
-  readonly without: Choice["without"];
+  readonly source: RowSource;
+  readonly without: RowChoice["without"];
   readonly total: number;
 }
 
@@ -39,7 +39,7 @@ export class Table {
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
   readonly rest: Rest | null;
-  private readonly places: ReadonlyMap<string, number>;
+  private readonly indexById: ReadonlyMap<string, number>;
 
   constructor(columns: readonly Column[], rows: readonly Row[], label = "", doc = "", rest: Rest | null = null) {
     this.label = label;
@@ -47,15 +47,15 @@ export class Table {
     this.columns = columns;
     this.rows = rows;
     this.rest = rest;
-    this.places = new Map(columns.map(({ id }, place) => [id, place]));
+    this.indexById = new Map(columns.map(({ id }, place) => [id, place]));
   }
 
   /** The answer's table, whose rows may be the first of those that a source has. */
-  static of({ columns, rows: total, label, doc }: schema.Table, source: Source | null = null): Table {
-    const here = columns[0]?.values.length ?? 0;
-    const lines = Array.from({ length: here }, (_, row) => columns.map(({ values }) => values[row] ?? null));
+  static of({ columns, rows: total, label, doc }: schema.Table, source: RowSource | null = null): Table {
+    const count = columns[0]?.values.length ?? 0;
+    const loadedRows = Array.from({ length: count }, (_, row) => columns.map(({ values }) => values[row] ?? null));
     const declared = columns.map(({ values, ...column }) => column);
-    return new Table(declared, lines, label, doc, source && here < total ? { source, without: {}, total } : null);
+    return new Table(declared, loadedRows, label, doc, source && count < total ? { source, without: {}, total } : null);
   }
 
   /** How many rows it has, here and elsewhere. */
@@ -80,20 +80,22 @@ export class Table {
 
   /** The rows in which a column has any other text. */
   except(id: string, text: string): Table {
-    const some = this.filter((row) => this.text(row, id) !== text);
-    if (!this.rest) return some;
-    const gone = this.column(id)?.summary?.choices.find(({ value }) => value === text)?.rows ?? 0;
-    const rest = { ...this.rest, without: { ...this.rest.without, [id]: text }, total: this.rest.total - gone };
-    const left = this.where({ [id]: text }).rows;
+    const remaining = this.filter((row) => this.text(row, id) !== text);
+    if (!this.rest) return remaining;
+    const removedCount = this.column(id)?.summary?.choices.find(({ value }) => value === text)?.rows ?? 0;
+    const rest = { ...this.rest, without: { ...this.rest.without, [id]: text }, total: this.rest.total - removedCount };
+    const removedRows = this.where({ [id]: text }).rows;
     const columns = this.columns.map((column, place) => {
       if (!column.summary) return column;
       const sizes = (rows: readonly Row[]) => rows.map((row) => Math.abs(Number(row[place] ?? 0)) || 0);
       // Where the largest of all is left out, that of the rows that are here stands for the next one.
-      const largest = sizes(left).includes(column.summary.largest) ? most(sizes(some.rows), 0) : column.summary.largest;
+      const largest = sizes(removedRows).includes(column.summary.largest)
+        ? most(sizes(remaining.rows), 0)
+        : column.summary.largest;
       const choices = column.summary.choices.filter(({ value }) => column.id !== id || value !== text);
       return { ...column, summary: { ...column.summary, choices, largest } };
     });
-    return new Table(columns, some.rows, this.label, this.doc, rest);
+    return new Table(columns, remaining.rows, this.label, this.doc, rest);
   }
 
   /** Rows of the rest as they are chosen there, and how many are; null of a table that is here. */
@@ -116,7 +118,7 @@ export class Table {
 
   /** Some of the columns, in this order. */
   pick(ids: readonly string[]): Table {
-    const places = ids.flatMap((id) => this.places.get(id) ?? []);
+    const places = ids.flatMap((id) => this.indexById.get(id) ?? []);
     const columns = places.flatMap((place) => this.columns[place] ?? []);
     return new Table(
       columns,
@@ -128,15 +130,15 @@ export class Table {
   }
 
   has(id: string): boolean {
-    return this.places.has(id);
+    return this.indexById.has(id);
   }
 
   column(id: string): Column | undefined {
-    return this.columns[this.places.get(id) ?? -1];
+    return this.columns[this.indexById.get(id) ?? -1];
   }
 
   cell(row: Row, id: string): Value {
-    return row[this.places.get(id) ?? -1] ?? null;
+    return row[this.indexById.get(id) ?? -1] ?? null;
   }
 
   /** The cell as a number; null where it is unknown. */
@@ -160,12 +162,12 @@ const NO_FACT: schema.Fact = { label: "", kind: "string", unit: "", doc: "", dep
 
 /** What a page reads its figures from: by name, never by place. */
 export class Answer {
-  private readonly made = new Map<string, Table>();
+  private readonly tableById = new Map<string, Table>();
 
   /** `source` tells where the rest of a table is that is not here whole. */
   constructor(
     private readonly raw: schema.Answer,
-    readonly source: (table: string) => (Source & CallSource) | null = () => null,
+    readonly source: (table: string) => (RowSource & CallSource) | null = () => null,
   ) {}
 
   get headline(): schema.Headline | null {
@@ -202,11 +204,11 @@ export class Answer {
 
   /** A table; an empty one where there is none. Always the same object for the same name. */
   table(id: string): Table {
-    const known = this.made.get(id);
-    if (known) return known;
+    const existing = this.tableById.get(id);
+    if (existing) return existing;
     const raw = this.raw.tables[id];
     const table = raw ? Table.of(raw, this.source(id)) : new Table([], []);
-    this.made.set(id, table);
+    this.tableById.set(id, table);
     return table;
   }
 }

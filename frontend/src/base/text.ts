@@ -1,23 +1,23 @@
 /** Texts of any kind, halves of characters among them: cut, and into addresses and back, without a throw. */
 
 /** At most `units` of a string's length from its begin; a character that would be cut in two is left out. */
-export function beginning(text: string, units: number): string {
-  return text.slice(0, splits(text, units) ? units - 1 : units);
+export function cutEnd(text: string, units: number): string {
+  return text.slice(0, isInsideCharacter(text, units) ? units - 1 : units);
 }
 
 /** The same from its end. */
-export function ending(text: string, units: number): string {
+export function cutBegin(text: string, units: number): string {
   const from = Math.max(0, text.length - units);
-  return text.slice(splits(text, from) ? from + 1 : from);
+  return text.slice(isInsideCharacter(text, from) ? from + 1 : from);
 }
 
 /** Whether the two halves of one character stand before and behind a place. */
-function splits(text: string, at: number): boolean {
+function isInsideCharacter(text: string, at: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
 }
 
 /** A part of an address as the text that it stands for; a stray % in a link made by hand is taken as it stands. */
-export function decoded(part: string): string {
+export function decodeAddressPart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -26,14 +26,14 @@ export function decoded(part: string): string {
 }
 
 /** A text as a part of an address; a lone half of a character, which no address can hold, becomes U+FFFD. */
-export function encoded(text: string): string {
+export function encodeAddressPart(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }
 
 const WIDE = /[\u1100-\u11ff\u2e80-\ud7af\uf900-\ufaff\uff00-\uff60]/g;
 
 /** How many letters wide a text is: those of Chinese, Japanese and Korean are as wide as two. */
-export function cells(text: string): number {
+export function widthInLetters(text: string): number {
   return text.length + (text.match(WIDE)?.length ?? 0);
 }
 
@@ -44,7 +44,7 @@ const UNSPACED = /[\u2e80-\u9fff]/;
 const ENDING = /^[\u3040-\u309f]+$/;
 
 /** The parts of a heading behind which a line may end: words with their blanks, those of one letter with another. */
-export function phrases(text: string): string[] {
+export function breakableParts(text: string): string[] {
   const answer: string[] = [];
   for (const { segment, isWordLike } of WORDS.segment(text)) {
     const last = answer.at(-1) ?? " ";
@@ -57,8 +57,8 @@ export function phrases(text: string): string[] {
 }
 
 /** How many letters wide two lines of such parts are at least. */
-export function cellsOfTwoLines(parts: readonly string[]): number {
-  const lengths = parts.map(cells);
+export function widthOfTwoLines(parts: readonly string[]): number {
+  const lengths = parts.map(widthInLetters);
   const all = lengths.reduce((sum, length) => sum + length, 0);
   let first = 0;
   let least = all;

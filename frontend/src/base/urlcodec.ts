@@ -1,6 +1,6 @@
 /** The view's address: which session, tool and host, and the tool's options, as part of a URL's hash. */
 
-import { decoded, encoded } from "./text";
+import { decodeAddressPart, encodeAddressPart } from "./text";
 
 export interface View {
   readonly run: string;
@@ -27,11 +27,11 @@ const UPGRADERS: readonly ((query: Query) => Query)[] = [
 ];
 
 /** `/` and `:` are legal in a hash and make links of nested sessions readable. */
-function encode(text: string): string {
-  return encoded(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
+function encodeHashPart(text: string): string {
+  return encodeAddressPart(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
 }
 
-function pairs(hash: string): (readonly [string, string | undefined])[] {
+function hashEntries(hash: string): (readonly [string, string | undefined])[] {
   return hash
     .replace(/^[#?]/, "")
     .split("&")
@@ -43,10 +43,11 @@ function pairs(hash: string): (readonly [string, string | undefined])[] {
 }
 
 /** Reads a view from a hash (or a query string); inside TensorBoard only keys that begin with `prefix` are ours. */
-export function parse(hash: string, prefix = ""): View {
+export function parseView(hash: string, prefix = ""): View {
   let query: Query = {};
-  for (const [key, value] of pairs(hash)) {
-    if (key.startsWith(prefix) && value !== undefined) query[decoded(key.slice(prefix.length))] = decoded(value);
+  for (const [key, value] of hashEntries(hash)) {
+    if (key.startsWith(prefix) && value !== undefined)
+      query[decodeAddressPart(key.slice(prefix.length))] = decodeAddressPart(value);
   }
   const version = Number(query.v ?? 0);
   for (const upgrade of UPGRADERS.slice(Number.isInteger(version) ? Math.max(0, version) : UPGRADERS.length)) {
@@ -57,38 +58,38 @@ export function parse(hash: string, prefix = ""): View {
 }
 
 /** The pairs of a view, version first, empty ones left out. */
-function query(view: View, prefix: string): string[] {
+function hashParts(view: View, prefix: string): string[] {
   const { run, tool, host, base, lang, options } = view;
   const named = { v: String(URL_VERSION), run, tool, host, base, lang, ...options };
   return Object.entries(named)
     .filter(([, value]) => value !== "")
-    .map(([key, value]) => `${prefix}${encode(key)}=${encode(value)}`);
+    .map(([key, value]) => `${prefix}${encodeHashPart(key)}=${encodeHashPart(value)}`);
 }
 
 /** The standalone page's hash. */
-export function format(view: View): string {
-  return `#${query(view, "").join("&")}`;
+export function standaloneHash(view: View): string {
+  return `#${hashParts(view, "").join("&")}`;
 }
 
 /** TensorBoard's hash with our keys replaced: `#<plugin>` stays first, keys of others stay where they are. */
-export function formatWithin(hash: string, plugin: string, view: View): string {
-  const prefix = prefixOf(plugin);
-  const others = pairs(hash)
+export function tensorBoardHash(hash: string, plugin: string, view: View): string {
+  const prefix = keyPrefix(plugin);
+  const others = hashEntries(hash)
     .filter(([key], place) => !key.startsWith(prefix) && !(place === 0 && key === plugin))
     .map(([key, value]) => (value === undefined ? key : `${key}=${value}`));
-  return `#${[plugin, ...query(view, prefix), ...others].join("&")}`;
+  return `#${[plugin, ...hashParts(view, prefix), ...others].join("&")}`;
 }
 
-export function prefixOf(plugin: string): string {
+export function keyPrefix(plugin: string): string {
   return `p.${plugin}.`;
 }
 
 /** The plugin that TensorBoard shows, which is the first key of its hash; "" where it has not chosen yet. */
 export function activePlugin(hash: string): string {
-  const [first] = pairs(hash);
-  return first && first[1] === undefined ? decoded(first[0]) : "";
+  const [first] = hashEntries(hash);
+  return first && first[1] === undefined ? decodeAddressPart(first[0]) : "";
 }
 
 export function sameView(a: View, b: View): boolean {
-  return format(a) === format(b);
+  return standaloneHash(a) === standaloneHash(b);
 }

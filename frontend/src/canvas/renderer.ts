@@ -3,8 +3,8 @@
 /** Slices of one lane as the server sends them: begins at `origin + begin * unit` ps. */
 export interface Slices {
   readonly count: number;
-  readonly origin: number;
-  readonly unit: number;
+  readonly originPs: number;
+  readonly psPerUnit: number;
   readonly begin: Uint32Array;
   readonly width: Uint32Array;
   readonly row: Uint16Array;
@@ -13,34 +13,34 @@ export interface Slices {
 }
 
 /** A lane's slices in the renderer's own form. */
-export interface Handle {
+export interface UploadedLane {
   /** Takes new colours over. */
   recolour(): void;
   drop(): void;
 }
 
 /** Where a lane is drawn, in CSS pixels. */
-export interface Spot {
+export interface LanePlace {
   /** ps at the left edge, and ps per pixel. */
   readonly begin: number;
-  readonly perPixel: number;
-  readonly top: number;
-  readonly rowHeight: number;
+  readonly psPerPixel: number;
+  readonly topPx: number;
+  readonly rowHeightPx: number;
   /** Rows from here on are left out. */
-  readonly rows: number;
+  readonly rowCount: number;
 }
 
 export interface Renderer {
   readonly kind: "webgl" | "2d";
-  upload(slices: Slices): Handle;
+  upload(slices: Slices): UploadedLane;
   /** Starts a frame on a canvas of that size in CSS pixels. */
   start(width: number, height: number, ratio: number): void;
   /** Draws only between these heights from now on. */
   clip(top: number, bottom: number): void;
-  draw(handle: Handle, spot: Spot): void;
+  draw(handle: UploadedLane, spot: LanePlace): void;
   dispose(): void;
 }
 
 /** Space below a row's slices, and between slices that are wide enough to lose some. */
-export const GAP = 1;
-export const SEPARATE_FROM = 3;
+export const GAP_PX = 1;
+export const SEPARATE_FROM_PX = 3;

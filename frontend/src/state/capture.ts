@@ -9,45 +9,45 @@ import {
   faults,
   fieldOf,
   formOf,
-  parameters,
   recentOf,
-  remember,
+  requestParameters,
+  withRecent,
 } from "../base/captureform";
 import { toProblem } from "./resource";
-import { keep, recall } from "./storage";
+import { readStored, writeStored } from "./storage";
 import type { Store } from "./store";
 
-const KEY = "tb-profile.capture";
+const STORAGE_KEY = "tb-profile.capture";
 const POLL_MS = 300;
 
 export interface Capture {
   /** Whether this server captures; null until it answered that. */
-  readonly allowed: ReadonlySignal<boolean | null>;
+  readonly isAllowed: ReadonlySignal<boolean | null>;
   /** Whether a page of another server is around ours, which could lead clicks: then nothing is captured. */
-  readonly framed: boolean;
-  readonly open: Signal<boolean>;
+  readonly isInForeignPage: boolean;
+  readonly isOpen: Signal<boolean>;
   readonly form: Signal<CaptureForm>;
   readonly faults: ReadonlySignal<Faults>;
-  readonly recent: ReadonlySignal<readonly string[]>;
+  readonly recentPlaces: ReadonlySignal<readonly string[]>;
   /** Which of the addresses answered; null before they were asked, and after they were changed. */
-  readonly answers: ReadonlySignal<PingAnswer["workers"] | null>;
-  readonly asking: ReadonlySignal<boolean>;
+  readonly pingedWorkers: ReadonlySignal<PingAnswer["workers"] | null>;
+  readonly isPinging: ReadonlySignal<boolean>;
   /** A problem of no single field. */
   readonly problem: ReadonlySignal<Problem | null>;
   readonly job: ReadonlySignal<CaptureJob | null>;
-  readonly stopping: ReadonlySignal<boolean>;
-  show(): void;
+  readonly isStopping: ReadonlySignal<boolean>;
+  openDialog(): void;
   /** Asks the addresses, and starts where all answer; `anyway` starts where only some do. */
   start(anyway: boolean): Promise<void>;
   stop(): void;
   /** From an outcome back to the form. */
-  again(): void;
+  backToForm(): void;
   /** Opens the captured session on its first page. */
-  look(): void;
+  openSession(): void;
 }
 
 /** Calls `act` once a session is listed; a view of one that is not would say that there is none. */
-function whenListed(store: Store, run: string, act: () => void): void {
+function onceListed(store: Store, run: string, act: () => void): void {
   store.sessions.refresh();
   const stop = effect(() => {
     if (store.sessions.state.value.value?.sessions.some((entry) => entry.run === run))
@@ -58,33 +58,33 @@ function whenListed(store: Store, run: string, act: () => void): void {
   });
 }
 
-export function createCapture(store: Store, storage: Storage | null, framed = false): Capture {
-  const stored = recall(storage, KEY);
+export function createCapture(store: Store, storage: Storage | null, isInForeignPage = false): Capture {
+  const stored = readStored(storage, STORAGE_KEY);
   const form = signal(formOf(stored.form));
-  const recent = signal(recentOf(stored.recent));
+  const recentPlaces = signal(recentOf(stored.recent));
   /** Fields that the server refused. */
   const refusals = signal<Faults>({});
-  const answers = signal<PingAnswer["workers"] | null>(null);
-  const asking = signal(false);
+  const pingedWorkers = signal<PingAnswer["workers"] | null>(null);
+  const isPinging = signal(false);
   const problem = signal<Problem | null>(null);
   const job = signal<CaptureJob | null>(null);
-  const stopping = signal(false);
-  const open = signal(false);
-  const allowed = signal<boolean | null>(null);
+  const isStopping = signal(false);
+  const isOpen = signal(false);
+  const isAllowed = signal<boolean | null>(null);
   captureApi.hidden().then(
     (hidden) => {
-      allowed.value = !hidden;
+      isAllowed.value = !hidden;
     },
     () => {
       // The attempt to start a capture will show what is wrong.
-      allowed.value = true;
+      isAllowed.value = true;
     },
   );
 
   let previous = form.peek();
   effect(() => {
     const { places, tpu } = form.value;
-    if (places !== previous.places || tpu !== previous.tpu) answers.value = null;
+    if (places !== previous.places || tpu !== previous.tpu) pingedWorkers.value = null;
     previous = form.value;
     refusals.value = {};
     problem.value = null;
@@ -100,23 +100,23 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
   const openSession = () => {
     const session = job.peek()?.session;
     if (!session) return;
-    whenListed(store, session, () => {
+    onceListed(store, session, () => {
       store.go({ run: session, tool: "overview_page", host: "" });
-      open.value = false;
+      isOpen.value = false;
       job.value = null;
     });
   };
 
   const finish = ({ workers }: CaptureJob) => {
-    stopping.value = false;
+    isStopping.value = false;
     store.sessions.refresh();
-    if (open.peek() && workers.every((worker) => worker.state === "done")) openSession();
+    if (isOpen.peek() && workers.every((worker) => worker.state === "done")) openSession();
   };
 
-  let watching = false;
-  const watch = async () => {
-    if (watching) return;
-    watching = true;
+  let isWatching = false;
+  const watchJob = async () => {
+    if (isWatching) return;
+    isWatching = true;
     try {
       for (;;) {
         const latest = (await captureApi.state()).job;
@@ -131,67 +131,67 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
     } catch (error) {
       problem.value = toProblem(error);
     } finally {
-      watching = false;
-      stopping.value = false;
+      isWatching = false;
+      isStopping.value = false;
     }
   };
 
-  const askAndStart = async (anyway: boolean) => {
-    const query = parameters(form.peek());
+  const pingAndStart = async (anyway: boolean) => {
+    const query = requestParameters(form.peek());
     const { workers } = await captureApi.ping({
       service_addr: query.service_addr ?? "",
       is_tpu_name: query.is_tpu_name ?? "",
     });
-    answers.value = workers;
+    pingedWorkers.value = workers;
     const reachable = workers.filter((worker) => !worker.problem).length;
     if (!reachable || (reachable < workers.length && !anyway)) return;
-    recent.value = remember(recent.peek(), form.peek().places);
-    keep(storage, KEY, { form: form.peek(), recent: recent.peek() });
+    recentPlaces.value = withRecent(recentPlaces.peek(), form.peek().places);
+    writeStored(storage, STORAGE_KEY, { form: form.peek(), recent: recentPlaces.peek() });
     job.value = (await captureApi.start(query)).job;
-    void watch();
+    void watchJob();
   };
 
   const start = async (anyway: boolean) => {
-    if (framed || asking.peek() || Object.keys(faults(form.peek())).length) return;
-    asking.value = true;
+    if (isInForeignPage || isPinging.peek() || Object.keys(faults(form.peek())).length) return;
+    isPinging.value = true;
     problem.value = null;
     try {
-      await askAndStart(anyway);
+      await pingAndStart(anyway);
     } catch (error) {
       showError(error);
     } finally {
-      asking.value = false;
+      isPinging.value = false;
     }
   };
 
-  const again = () => {
+  const backToForm = () => {
     job.value = null;
-    answers.value = null;
+    pingedWorkers.value = null;
     problem.value = null;
   };
 
   return {
-    allowed,
-    framed,
-    open,
+    isAllowed,
+    isInForeignPage,
+    isOpen,
     form,
     faults: computed(() => ({ ...refusals.value, ...faults(form.value) })),
-    recent,
-    answers,
-    asking,
+    recentPlaces,
+    pingedWorkers,
+    isPinging,
     problem,
     job,
-    stopping,
-    look: openSession,
+    isStopping,
+    openSession: openSession,
     start,
-    again,
-    show: () => {
-      if (job.peek()?.phase !== "running") again();
-      open.value = true;
+    backToForm,
+    openDialog: () => {
+      if (job.peek()?.phase !== "running") backToForm();
+      isOpen.value = true;
       // Someone else may be capturing on this server.
       captureApi.state().then(
         (state) => {
-          if (state.job?.phase === "running") void watch();
+          if (state.job?.phase === "running") void watchJob();
         },
         () => {
           // The attempt to start a capture will show what is wrong.
@@ -199,10 +199,10 @@ export function createCapture(store: Store, storage: Storage | null, framed = fa
       );
     },
     stop: () => {
-      if (framed) return;
-      stopping.value = true;
+      if (isInForeignPage) return;
+      isStopping.value = true;
       captureApi.stop().catch((error: unknown) => {
-        stopping.value = false;
+        isStopping.value = false;
         problem.value = toProblem(error);
       });
     },

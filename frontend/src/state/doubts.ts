@@ -12,7 +12,12 @@ const ABOUT_FOUND_STEPS: ReadonlySet<string> = new Set([
   "incomplete_steps",
   "input_outside_steps",
 ]);
-const ORDER = { error: 0, warning: 1, info: 2 } as const;
+const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
+
+/** The same problems, errors before warnings before notes. */
+export function worstFirst(problems: readonly Problem[]): Problem[] {
+  return [...problems].sort((a, b) => SEVERITY_ORDER[a.severity] - SEVERITY_ORDER[b.severity]);
+}
 
 /** Whether a finding concerns the host that is shown: one that names hosts concerns these alone. */
 function concerns({ where }: Problem, host: string, hosts: readonly string[]): boolean {
@@ -25,13 +30,13 @@ export function doubtsOf(
   problems: readonly Problem[],
   host: string,
   hosts: readonly string[],
-  ownSteps: boolean,
+  readerChoseSteps: boolean,
 ): Doubts {
   const doubts = new Map<string, Problem[]>();
-  const relevant = problems
-    .filter((problem) => !(ownSteps && ABOUT_FOUND_STEPS.has(problem.code)) && concerns(problem, host, hosts))
-    .sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
-  for (const problem of relevant) {
+  const relevant = problems.filter(
+    (problem) => !(readerChoseSteps && ABOUT_FOUND_STEPS.has(problem.code)) && concerns(problem, host, hosts),
+  );
+  for (const problem of worstFirst(relevant)) {
     for (const name of problem.affects ?? []) doubts.set(name, [...(doubts.get(name) ?? []), problem]);
   }
   return doubts;

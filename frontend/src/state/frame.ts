@@ -17,7 +17,7 @@ export function pluginName(baseUri: string): string {
 /** Whether a page of another server lies around ours, however far out: it could lay itself over ours and lead clicks. */
 export function isInForeignPage(own: Window): boolean {
   try {
-    for (let at = own; at !== at.parent; at = at.parent) if (at.parent.origin !== own.origin) return true;
+    for (let page = own; page !== page.parent; page = page.parent) if (page.parent.origin !== own.origin) return true;
     return false;
   } catch {
     return true; // Not even its origin may be asked for.

@@ -1,7 +1,7 @@
 /** Which language the page is shown in: the address says it, or what was chosen here before, or the browser. */
 
-import { get } from "../api/client";
-import { type Catalogue, type Language, matching, speak } from "../base/messages";
+import { getJson } from "../api/client";
+import { type Catalogue, type Language, matchLanguage, setLanguage } from "../base/messages";
 import { detectFrame } from "./frame";
 import { createSettings } from "./settings";
 import { storageOf } from "./storage";
@@ -14,7 +14,7 @@ export function wantedLanguage(own: Window & typeof globalThis): Language {
   const [first] = [[addressed], [language], own.navigator.languages]
     .map((names) => names.filter(Boolean))
     .filter(({ length }) => length > 0);
-  return matching(first ?? []);
+  return matchLanguage(first ?? []);
 }
 
 /** Tells the page its language, before anything of it is made; without its catalogue, it stays English. */
@@ -22,14 +22,14 @@ export async function loadLanguage(own: Window & typeof globalThis): Promise<voi
   const language = wantedLanguage(own);
   if (language === "en") return;
   try {
-    useLanguage(own, language, await get<Catalogue>("messages", { lang: language }));
+    applyLanguage(own, language, await getJson<Catalogue>("messages", { lang: language }));
   } catch {
     // The page is worth more than its language.
   }
 }
 
 /** Texts and fonts of a page are those of a language from now on. */
-export function useLanguage(own: Window, language: Language, texts: Catalogue): void {
+export function applyLanguage(own: Window, language: Language, texts: Catalogue): void {
   own.document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
-  speak(language, texts);
+  setLanguage(language, texts);
 }

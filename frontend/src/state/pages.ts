@@ -1,11 +1,12 @@
 /** The pages of a session in their groups, as tools declare them. */
 
 import type { ToolEntry } from "../api/types";
+import { groupBy } from "../base/group";
 
 /** Stands in the address instead of a tool's name, for the list of pages with nothing to show. */
-export const MISSING = "not_in_capture";
+export const MISSING_PAGES = "not_in_capture";
 
-export interface Group {
+export interface PageGroup {
   readonly id: string;
   readonly title: string;
   /** Tools with a page of their own that have something to show. */
@@ -15,14 +16,14 @@ export interface Group {
 }
 
 /** The tool whose page shows the answer of the one of that name, mostly itself; undefined for an unknown name. */
-export function pageOf(tools: readonly ToolEntry[], name: string): ToolEntry | undefined {
+export function pageToolOf(tools: readonly ToolEntry[], name: string): ToolEntry | undefined {
   const tool = tools.find((entry) => entry.name === name);
   return tools.find((entry) => entry.name === tool?.shown_on) ?? tool;
 }
 
 /** The groups in the order of their first pages. */
-export function groupsOf(tools: readonly ToolEntry[]): Group[] {
-  const own = tools.filter((tool) => pageOf(tools, tool.name) === tool);
+export function groupsOf(tools: readonly ToolEntry[]): PageGroup[] {
+  const own = tools.filter((tool) => pageToolOf(tools, tool.name) === tool);
   return [...new Set(own.map(({ group }) => group))].flatMap((id) => {
     const members = own.filter(({ group }) => group === id);
     const pages = members.filter(({ unavailable }) => !unavailable);
@@ -32,12 +33,7 @@ export function groupsOf(tools: readonly ToolEntry[]): Group[] {
 }
 
 /** Pages with nothing to show, in groups of one reason. */
-export function missingFrom(tools: readonly ToolEntry[]): (readonly ToolEntry[])[] {
-  const byReason = new Map<string, ToolEntry[]>();
-  for (const tool of tools) {
-    if (!tool.unavailable || pageOf(tools, tool.name) !== tool) continue;
-    const reason = `${tool.unavailable.message}\n${tool.unavailable.remedy}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), tool]);
-  }
-  return [...byReason.values()];
+export function missingByReason(tools: readonly ToolEntry[]): (readonly ToolEntry[])[] {
+  const missing = tools.filter((tool) => tool.unavailable && pageToolOf(tools, tool.name) === tool);
+  return [...groupBy(missing, (tool) => `${tool.unavailable?.message}\n${tool.unavailable?.remedy}`).values()];
 }

@@ -19,7 +19,7 @@ export interface Resource<T> {
   dispose(): void;
 }
 
-const NOTHING = { value: null, problem: null, loading: false };
+const NOT_LOADED = { value: null, problem: null, loading: false };
 
 export function toProblem(error: unknown): Problem {
   if (error instanceof RequestError) return error.problem;
@@ -30,7 +30,7 @@ export function toProblem(error: unknown): Problem {
 
 /** `key` says what to load (null: nothing); `load` runs anew for each key, and a late answer to an old key is dropped. */
 export function resource<T>(key: () => string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
-  const state = signal<Loaded<T>>(NOTHING);
+  const state = signal<Loaded<T>>(NOT_LOADED);
   const refreshes = signal(0);
   let currentKey: string | null = null;
   const dispose = effect(() => {
@@ -39,7 +39,7 @@ export function resource<T>(key: () => string | null, load: (signal: AbortSignal
     const oldValue = newKey === currentKey ? state.peek().value : null;
     currentKey = newKey;
     if (newKey === null) {
-      state.value = NOTHING;
+      state.value = NOT_LOADED;
       return;
     }
     const controller = new AbortController();

@@ -1,7 +1,7 @@
 /** Settings of a user, which the browser stores. */
 
 import { effect, type Signal, signal } from "@preact/signals";
-import { keep, recall } from "./storage";
+import { readStored, writeStored } from "./storage";
 
 const THEMES = ["auto", "light", "dark"] as const;
 
@@ -14,10 +14,10 @@ export interface Settings {
   readonly idle: boolean;
 }
 
-const KEY = "tb-profile.settings";
+const STORAGE_KEY = "tb-profile.settings";
 
 export function createSettings(storage: Storage | null): Signal<Settings> {
-  const { theme, language, idle } = recall(storage, KEY);
+  const { theme, language, idle } = readStored(storage, STORAGE_KEY);
   const settings = signal<Settings>({
     theme: THEMES.find((name) => name === theme) ?? "auto",
     language: typeof language === "string" ? language : "",
@@ -26,7 +26,7 @@ export function createSettings(storage: Storage | null): Signal<Settings> {
   let first = true;
   effect(() => {
     const current = settings.value;
-    if (!first) keep(storage, KEY, current);
+    if (!first) writeStored(storage, STORAGE_KEY, current);
     first = false;
   });
   return settings;

@@ -10,7 +10,7 @@ export function storageOf(own: Window): Storage | null {
 }
 
 /** The object stored under a key, whose fields the caller must check; an empty one where there is none. */
-export function recall(storage: Storage | null, key: string): Readonly<Record<string, unknown>> {
+export function readStored(storage: Storage | null, key: string): Readonly<Record<string, unknown>> {
   try {
     const stored: unknown = JSON.parse(storage?.getItem(key) ?? "{}");
     return typeof stored === "object" && stored !== null ? (stored as Record<string, unknown>) : {};
@@ -20,7 +20,7 @@ export function recall(storage: Storage | null, key: string): Readonly<Record<st
 }
 
 /** Stores a value where the browser allows it; nothing may depend on that. */
-export function keep(storage: Storage | null, key: string, value: unknown): void {
+export function writeStored(storage: Storage | null, key: string, value: unknown): void {
   try {
     storage?.setItem(key, JSON.stringify(value));
   } catch {

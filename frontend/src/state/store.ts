@@ -6,7 +6,7 @@ import type { Param, Progress, SessionDetails, SessionEntry, SessionList, ToolEn
 import type { Answer } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { detectFrame, type Frame } from "./frame";
-import { pageOf } from "./pages";
+import { pageToolOf } from "./pages";
 import { type Resource, resource } from "./resource";
 import { createSettings, type Settings } from "./settings";
 import { storageOf } from "./storage";
@@ -35,7 +35,7 @@ export interface Store extends Pick<ViewState, "view" | "go" | "replace" | "href
   /** The chosen tool's answer. */
   readonly answer: Resource<Answer>;
   /** Another tool's answer with the same options, for a page that shows both; the caller disposes of it. */
-  readonly answerOf: (name: string) => Resource<Answer>;
+  readonly loadAnswerOf: (name: string) => Resource<Answer>;
   readonly progress: ReadonlySignal<Progress | null>;
   /** Looks for new sessions and for changes of the shown one. */
   reload(): void;
@@ -102,32 +102,32 @@ export function createStore(own: Window & typeof globalThis): Store {
     return list?.find((entry) => entry.run === run.value) ?? list?.find((entry) => entry.parts.includes(run.value));
   });
   // A session whose files changed is another one to the caches.
-  const identity = computed(() => {
+  const sessionVersion = computed(() => {
     const entry = session.value;
     return entry ? `${entry.run}\n${entry.modified}\n${entry.size}` : null;
   });
   const details = resource(
-    () => identity.value,
+    () => sessionVersion.value,
     (signal) => api.session(run.peek(), signal),
   );
   const tools = resource(
-    () => identity.value,
+    () => sessionVersion.value,
     (signal) => api.tools(run.peek(), signal),
   );
-  const tool = computed(() => pageOf(tools.state.value.value ?? [], view.value.tool));
+  const tool = computed(() => pageToolOf(tools.state.value.value ?? [], view.value.tool));
   const host = computed(() => effectiveHost(tool.value, session.value, view.value.host));
   /** What is asked of a tool in this view; null where it has nothing to answer. */
-  const question = (entry: ToolEntry | undefined) => {
-    if (!identity.value || !entry || entry.unavailable || entry.streamed) return null;
+  const requestKey = (entry: ToolEntry | undefined) => {
+    if (!sessionVersion.value || !entry || entry.unavailable || entry.streamed) return null;
     // Options that only the page knows (a slider's place) cost no new request.
     const names = new Set(entry.params.map((param) => param.name));
     const chosen = Object.entries(view.value.options).filter(([name]) => names.has(name));
     const baselines = entry.params.filter(isBaseline).map(({ name }) => [name, view.value.base] as const);
     const options = Object.fromEntries([...chosen, ...baselines]);
-    return JSON.stringify({ identity: identity.value, tool: entry.name, host: host.value, options });
+    return JSON.stringify({ identity: sessionVersion.value, tool: entry.name, host: host.value, options });
   };
   const answerOfTool = (tool: () => ToolEntry | undefined) => {
-    const request = computed(() => question(tool()));
+    const request = computed(() => requestKey(tool()));
     return resource(
       () => request.value,
       (signal) => {
@@ -185,7 +185,7 @@ export function createStore(own: Window & typeof globalThis): Store {
     tool,
     host,
     answer,
-    answerOf: (name) => answerOfTool(() => tools.state.value.value?.find((entry) => entry.name === name)),
+    loadAnswerOf: (name) => answerOfTool(() => tools.state.value.value?.find((entry) => entry.name === name)),
     progress,
     reload,
   };

@@ -1,7 +1,16 @@
 /** The current view as a signal, kept equal to the address bar. */
 
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { activePlugin, EMPTY_VIEW, format, formatWithin, parse, prefixOf, sameView, type View } from "../base/urlcodec";
+import {
+  activePlugin,
+  EMPTY_VIEW,
+  keyPrefix,
+  parseView,
+  sameView,
+  standaloneHash,
+  tensorBoardHash,
+  type View,
+} from "../base/urlcodec";
 import type { Frame } from "./frame";
 
 export interface ViewState {
@@ -25,10 +34,10 @@ function merge(view: View, change: Partial<View>): View {
 /** The view that the address names; xprof wrote `?run=…&tag=…` into TensorBoard's own, and such links still work. */
 export function addressedView({ plugin, window }: Frame): View {
   const { hash, search } = window.location;
-  if (!plugin) return parse(hash);
-  const view = parse(hash, prefixOf(plugin));
+  if (!plugin) return parseView(hash);
+  const view = parseView(hash, keyPrefix(plugin));
   if (!sameView(view, EMPTY_VIEW)) return view;
-  const { options: _, ...legacy } = parse(search.replaceAll("+", "%20"));
+  const { options: _, ...legacy } = parseView(search.replaceAll("+", "%20"));
   return { ...EMPTY_VIEW, ...legacy };
 }
 
@@ -37,7 +46,7 @@ export function createView(frame: Frame): ViewState {
   const view = signal(addressedView(frame));
 
   const isActive = () => !plugin || ["", plugin].includes(activePlugin(window.location.hash));
-  const hashOf = (next: View) => (plugin ? formatWithin(window.location.hash, plugin, next) : format(next));
+  const hashOf = (next: View) => (plugin ? tensorBoardHash(window.location.hash, plugin, next) : standaloneHash(next));
   const write = (next: View, push: boolean) => {
     view.value = next;
     if (!isActive()) return;

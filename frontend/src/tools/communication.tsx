@@ -2,9 +2,10 @@
 
 import { largest, smallest } from "../base/extent";
 import { time } from "../base/format";
-import { listed, t } from "../base/messages";
+import { groupBy } from "../base/group";
+import { joinNames, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
-import { eventsAcross } from "../state/links";
+import { linkToTimeOnHosts } from "../state/links";
 import type { Store } from "../state/store";
 import { MissingRanks } from "../view/problems";
 import { useOpDialog } from "./card/opcard";
@@ -14,55 +15,51 @@ import type { PageProps } from "./page";
 interface Collective {
   readonly number: string;
   readonly kind: string;
-  /** In µs, as all that follows. */
-  readonly transfer: number;
-  readonly last: number;
-  readonly arrivals: readonly { readonly worker: string; readonly at: number; readonly late: boolean }[];
+  readonly transferUs: number;
+  /** After the first arrival. */
+  readonly lastArrivalUs: number;
+  readonly arrivals: readonly { readonly worker: string; readonly atUs: number; readonly isLate: boolean }[];
   /** When it began anywhere, and until when it took, in ms since the session's first event. */
-  readonly begin: number;
-  readonly end: number;
+  readonly beginMs: number;
+  readonly endMs: number;
   /** Of the first and the last to arrive. */
   readonly hosts: readonly string[];
 }
 
 function collectivesOf(table: Table): Collective[] {
-  const rows = new Map<string, Row[]>();
-  for (const row of table.rows) {
-    const number = table.text(row, "collective");
-    rows.set(number, [...(rows.get(number) ?? []), row]);
-  }
-  return [...rows].map(([number, mine]) => {
-    const [first = []] = mine;
-    const arrivals = mine.map((row) => ({
+  const rowsByCollective = groupBy(table.rows, (row) => table.text(row, "collective"));
+  return [...rowsByCollective].map(([number, workerRows]) => {
+    const [first = []] = workerRows;
+    const arrivals = workerRows.map((row) => ({
       worker: table.text(row, "worker"),
-      at: table.length(row, "arrives_us"),
-      late: table.cell(row, "late") === true,
+      atUs: table.length(row, "arrives_us"),
+      isLate: table.cell(row, "late") === true,
     }));
-    const byArrival = mine.toSorted((a, b) => table.length(a, "arrives_us") - table.length(b, "arrives_us"));
+    const byArrival = workerRows.toSorted((a, b) => table.length(a, "arrives_us") - table.length(b, "arrives_us"));
     return {
-      begin: smallest(mine.map((row) => table.length(row, "begin_ms"))),
-      end: largest(mine.map((row) => table.length(row, "end_ms"))),
+      beginMs: smallest(workerRows.map((row) => table.length(row, "begin_ms"))),
+      endMs: largest(workerRows.map((row) => table.length(row, "end_ms"))),
       hosts: [...new Set([byArrival[0], byArrival.at(-1)].map((row) => table.text(row ?? [], "host")))],
       number,
       kind: table.text(first, "kind"),
-      transfer: table.length(first, "transfer_us"),
-      last: largest(arrivals.map(({ at }) => at)),
+      transferUs: table.length(first, "transfer_us"),
+      lastArrivalUs: largest(arrivals.map(({ atUs }) => atUs)),
       arrivals,
     };
   });
 }
 
-interface LineProps {
+interface CollectiveRowProps {
   readonly collective: Collective;
-  readonly whole: number;
+  readonly longestUs: number;
   readonly store: Store;
 }
 
-function Line({ collective, whole, store }: LineProps) {
-  const { number, kind, arrivals, last, transfer, begin, end, hosts } = collective;
-  const link = eventsAcross(store, begin, end - begin, hosts);
-  const share = (ms: number) => `${(100 * ms) / whole}%`;
-  const late = arrivals.filter(({ late }) => late).map(({ worker }) => worker);
+function CollectiveRow({ collective, longestUs, store }: CollectiveRowProps) {
+  const { number, kind, arrivals, lastArrivalUs, transferUs, beginMs, endMs, hosts } = collective;
+  const link = linkToTimeOnHosts(store, beginMs, endMs - beginMs, hosts);
+  const percentOfLongest = (us: number) => `${(100 * us) / longestUs}%`;
+  const lateWorkers = arrivals.filter(({ isLate }) => isLate).map(({ worker }) => worker);
   return (
     <tr>
       <th scope="row">
@@ -75,31 +72,31 @@ function Line({ collective, whole, store }: LineProps) {
         )}
       </th>
       <td class="workers-arrive">
-        <span class="waits" style={{ width: share(last) }} />
-        <span class="moves" style={{ left: share(last), width: share(transfer) }} />
-        {arrivals.map(({ worker, at, late }) => (
+        <span class="waits" style={{ width: percentOfLongest(lastArrivalUs) }} />
+        <span class="moves" style={{ left: percentOfLongest(lastArrivalUs), width: percentOfLongest(transferUs) }} />
+        {arrivals.map(({ worker, atUs, isLate }) => (
           <i
             key={worker}
-            class={late ? "worker-arrives late" : "worker-arrives"}
-            style={{ left: share(at) }}
+            class={isLate ? "worker-arrives late" : "worker-arrives"}
+            style={{ left: percentOfLongest(atUs) }}
             data-tip={
-              late
-                ? t("{worker} arrives {time} after the first, and last", { worker, time: time(at, "us") })
-                : t("{worker} arrives {time} after the first", { worker, time: time(at, "us") })
+              isLate
+                ? t("{worker} arrives {time} after the first, and last", { worker, time: time(atUs, "us") })
+                : t("{worker} arrives {time} after the first", { worker, time: time(atUs, "us") })
             }
           />
         ))}
       </td>
-      <td>{listed(late)}</td>
-      <td class="number">{time(last, "us")}</td>
-      <td class="number">{time(transfer, "us")}</td>
+      <td>{joinNames(lateWorkers)}</td>
+      <td class="number">{time(lastArrivalUs, "us")}</td>
+      <td class="number">{time(transferUs, "us")}</td>
     </tr>
   );
 }
 
-function Arrivals({ table, store }: { table: Table; store: Store }) {
+function ArrivalChart({ table, store }: { table: Table; store: Store }) {
   const collectives = collectivesOf(table);
-  const whole = largest(collectives.map(({ last, transfer }) => last + transfer)) || 1;
+  const longestUs = largest(collectives.map(({ lastArrivalUs, transferUs }) => lastArrivalUs + transferUs)) || 1;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard
     <div class="scroller" tabIndex={0}>
@@ -119,7 +116,7 @@ function Arrivals({ table, store }: { table: Table; store: Store }) {
         </thead>
         <tbody>
           {collectives.map((collective) => (
-            <Line key={collective.number} collective={collective} whole={whole} store={store} />
+            <CollectiveRow key={collective.number} collective={collective} longestUs={longestUs} store={store} />
           ))}
         </tbody>
       </table>
@@ -134,15 +131,15 @@ export default function CommunicationPage(props: PageProps) {
     const event = table.number(row, "event");
     if (event === null) return undefined;
     const [name, host] = [table.text(row, "kind"), table.text(row, "host")];
-    return { go: () => open({ table, row, name, program: "", events: "", event: { host, event } }) };
+    return { go: () => open({ table, row, name, program: "", eventName: "", event: { host, event } }) };
   };
   return (
     <>
       <Generic
         {...props}
-        below={<MissingRanks notes={props.answer.notes} />}
-        link={openCard}
-        drawn={{ arrivals: (table) => <Arrivals table={table} store={store} /> }}
+        belowHeadline={<MissingRanks notes={props.answer.notes} />}
+        linkRow={openCard}
+        drawTable={{ arrivals: (table) => <ArrivalChart table={table} store={store} /> }}
       />
       {dialog}
     </>

@@ -8,43 +8,43 @@ import { t } from "../base/messages";
 import type { Table } from "../base/table";
 import { TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
-import { Notes, ProblemLine } from "../view/problems";
+import type { ColumnSpecs } from "../view/gridmodel";
+import { Findings, Notes } from "../view/problems";
 import { Section } from "../view/section";
 import styles from "../view/style/compare.css?inline";
 import { addStyles } from "../view/styles";
 import { GoLink, Verdict } from "../view/verdict";
-import { Base, suggestion } from "./compare/base";
-import { opened, openFiles, useComparison } from "./compare/file";
+import { BaseChoice, linkToLikelyBase } from "./compare/basechoice";
+import { openedFiles, openFiles, useComparison } from "./compare/openedfiles";
 import { Reasons } from "./compare/reasons";
-import { Strips } from "./compare/strips";
+import { StepStrips } from "./compare/strips";
 import { Waterfall } from "./compare/waterfall";
 import { exportName, linkTo, type PageProps } from "./page";
-import { Chosen } from "./steps/chosen";
+import { StepChoice } from "./steps/stepchoice";
 
 addStyles(styles);
 
-const OPS: Readonly<Record<string, ColumnSpec>> = {
+const OPS_SPECS: ColumnSpecs = {
   match: { facet: true },
   marked: { facet: true },
   base_total_ps: { hidden: true },
   new_total_ps: { hidden: true },
 };
-const DIFFERS: Readonly<Record<string, ColumnSpec>> = { grade: { hidden: true } };
+const DIFFERENCE_SPECS: ColumnSpecs = { grade: { hidden: true } };
 
 /** Parts are chosen by their ids, which are the same in every language. */
-function opsSpecs(parts: Table): Readonly<Record<string, ColumnSpec>> {
+function opsSpecs(parts: Table): ColumnSpecs {
   const names = Object.fromEntries(parts.rows.map((row) => [parts.text(row, "id"), parts.text(row, "label")]));
-  return { ...OPS, part: { facet: true, hidden: true, label: parts.column("label")?.label ?? "", names } };
+  return { ...OPS_SPECS, part: { facet: true, hidden: true, label: parts.column("label")?.label ?? "", names } };
 }
 
 /** Files that are dropped anywhere on the page are opened. */
-function Drop({ children }: { children: ComponentChildren }) {
-  const [over, setOver] = useState(false);
+function FileDropZone({ children }: { children: ComponentChildren }) {
+  const [isOver, setOver] = useState(false);
   if (isReport()) return children;
   return (
     <div
-      class={over ? "drop over" : "drop"}
+      class={isOver ? "drop over" : "drop"}
       onDragOver={(event) => {
         if (!event.dataTransfer?.types.includes("Files")) return;
         event.preventDefault();
@@ -65,51 +65,47 @@ function Drop({ children }: { children: ComponentChildren }) {
 export default function ComparePage(props: PageProps) {
   const { answer, problem } = useComparison(props);
   return (
-    <Drop>
-      <Base page={props} />
-      {problem && (
-        <ul class="problems">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
+    <FileDropZone>
+      <BaseChoice page={props} />
+      {problem && <Findings problems={[problem]} />}
       {!problem && !answer && <p class="quiet">{t("Comparing …")}</p>}
-      {answer && <Compared {...props} answer={answer} />}
-    </Drop>
+      {answer && <ComparisonSections {...props} answer={answer} />}
+    </FileDropZone>
   );
 }
 
-function Compared(props: PageProps) {
+function ComparisonSections(props: PageProps) {
   const { answer, store } = props;
   const [parts, ops, differs, causes, memory] = ["parts", "ops", "differs", "causes", "memory"].map((id) =>
     answer.table(id),
   );
   const specs = useMemo(() => opsSpecs(answer.table("parts")), [answer]);
   // A file has no timeline.
-  const timeline = opened.value ? undefined : linkTo(store, TIMELINE);
+  const timeline = openedFiles.value ? undefined : linkTo(store, TIMELINE);
   const share = (id: string) => percent(answer.number(id) ?? 0, 0);
-  const matched = { base: share("matched_base"), new: share("matched_new") };
-  const grid = (table: typeof ops, id: string, specs: Readonly<Record<string, ColumnSpec>> = {}) =>
+  const matchedShares = { base: share("matched_base"), new: share("matched_new") };
+  const grid = (table: typeof ops, id: string, specs: ColumnSpecs = {}) =>
     table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
   return (
     <>
-      {answer.headline && <Verdict {...answer.headline} next={suggestion(answer, store)} />}
+      {answer.headline && <Verdict {...answer.headline} next={linkToLikelyBase(answer, store)} />}
       <Reasons table={answer.table("reasons")} />
       <Notes notes={answer.notes} store={store} />
       {differs && differs.rows.length > 0 && (
         <Section title={differs.label} doc={differs.doc}>
-          {grid(differs, "differs", DIFFERS)}
+          {grid(differs, "differs", DIFFERENCE_SPECS)}
         </Section>
       )}
       {parts && parts.rows.length > 0 && (
         <>
           <div class="columns halves">
             <Waterfall answer={answer} />
-            <Strips
+            <StepStrips
               answer={answer}
               controls={
                 <>
                   {timeline && <GoLink {...timeline} label={t("Both timelines")} />}
-                  {!(opened.value?.base && opened.value.new) && <Chosen any />}
+                  {!(openedFiles.value?.base && openedFiles.value.new) && <StepChoice />}
                 </>
               }
             />
@@ -117,7 +113,7 @@ function Compared(props: PageProps) {
           <Section
             title={ops?.label ?? ""}
             doc={ops?.doc}
-            note={t("found on both sides with certainty: {base} and {new} of the time", matched)}
+            note={t("found on both sides with certainty: {base} and {new} of the time", matchedShares)}
           >
             {grid(ops, "ops", specs)}
           </Section>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Row, Table } from "../base/table";
-import { theEvent } from "../state/links";
+import { linkToEvent } from "../state/links";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import { Notes } from "../view/problems";
@@ -17,13 +17,13 @@ interface RowLink {
 
 interface GenericProps extends PageProps {
   /** Tables that are drawn in another way than as a grid, by id. */
-  readonly drawn?: Readonly<Record<string, (table: Table) => ComponentChildren>>;
+  readonly drawTable?: Readonly<Record<string, (table: Table) => ComponentChildren>>;
   /** Beside the titles of these tables. */
   readonly controls?: Readonly<Record<string, ComponentChildren>>;
   /** Below the headline. */
-  readonly below?: ComponentChildren;
+  readonly belowHeadline?: ComponentChildren;
   /** Where a row of a table leads; else to the event that it names. */
-  readonly link?: (id: string, table: Table, row: Row) => RowLink | undefined;
+  readonly linkRow?: (id: string, table: Table, row: Row) => RowLink | undefined;
 }
 
 /** Numbers of events are for links and scripts; files of lines are long. */
@@ -33,25 +33,27 @@ export default function Generic(props: GenericProps) {
   const { answer, tool, store, session } = props;
   const linkOf = (id: string, table: Table, row: Row) => {
     const [host, event] = [session.hosts.indexOf(table.text(row, "host")), table.number(row, "event")];
-    return props.link?.(id, table, row) ?? (event === null || host < 0 ? undefined : theEvent(store, host, event));
+    return (
+      props.linkRow?.(id, table, row) ?? (event === null || host < 0 ? undefined : linkToEvent(store, host, event))
+    );
   };
   const { headline } = answer;
   const hasFacts = answer.factIds.some((id) => answer.fact(id).value !== null);
   const tables = answer.tableIds.map((id) => [id, answer.table(id)] as const);
-  const filled = tables.filter(([, table]) => table.rows.length > 0);
+  const tablesWithRows = tables.filter(([, table]) => table.rows.length > 0);
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      {props.below}
+      {props.belowHeadline}
       <Notes notes={answer.notes} store={store} />
       {hasFacts && (
         <Section title={tool.title} doc={tool.doc}>
           <Facts answer={answer} />
         </Section>
       )}
-      {(filled.length ? filled : tables).map(([id, table]) => (
+      {(tablesWithRows.length ? tablesWithRows : tables).map(([id, table]) => (
         <Section key={id} title={table.label} doc={table.doc} controls={props.controls?.[id]}>
-          {props.drawn?.[id]?.(table) ?? (
+          {props.drawTable?.[id]?.(table) ?? (
             <Grid
               table={table}
               specs={SPECS}

@@ -1,70 +1,67 @@
 /** What is around an instruction of an XLA program: what feeds it, what uses it, what is in it? */
 
-import { address } from "../api/client";
-import { sentences, t } from "../base/messages";
+import { routeAddress } from "../api/client";
+import { joinSentences, t } from "../base/messages";
 import type { Row } from "../base/table";
 import { useChoice } from "../view/choices";
 import { Grid } from "../view/grid";
-import { save } from "../view/gridmenus";
-import type { ColumnSpec } from "../view/gridmodel";
+import { saveFile } from "../view/gridmenus";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Menu } from "../view/menu";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { Select } from "../view/select";
 import { Switch } from "../view/switch";
-import { Verdict } from "../view/verdict";
 import { OpCard } from "./card/opcard";
-import { exportName, linkTo, type PageProps } from "./page";
+import { exportName, type PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 import { OpGraph } from "./xla/graph";
 import { svgFile } from "./xla/svgfile";
 
-const WIDEST = 5;
-const USUAL = "2";
-const ALL = "all";
-const NODES: Readonly<Record<string, ColumnSpec>> = {
-  inside: { hidden: true },
-  more_operands: { hidden: true },
-  more_users: { hidden: true },
-  opens: { hidden: true },
-  opened: { hidden: true },
-  stack: { hidden: true },
-  expression: { hidden: true },
-  config: { hidden: true },
-  model_gflop_per_s: { hidden: true },
-  hbm_gib_per_s: { hidden: true },
-  gtranscendental_per_s: { hidden: true },
-  total_us: { hidden: true },
-  average_us: { hidden: true },
-  self_average_us: { hidden: true },
+const MOST_HOPS = 5;
+const DEFAULT_HOPS = "2";
+const ALL_FUSIONS = "all";
+const NODE_SPECS: ColumnSpecs = {
   share: { bar: true },
   opcode: { facet: true },
+  ...columnSpecs(
+    "inside more_operands more_users opens opened stack expression config model_gflop_per_s hbm_gib_per_s gtranscendental_per_s total_us average_us self_average_us",
+    { hidden: true },
+  ),
 };
-const FOUND: Readonly<Record<string, ColumnSpec>> = {
+const FOUND_SPECS: ColumnSpecs = {
   program: { facet: true },
   opcode: { facet: true },
   program_id: { hidden: true },
 };
 
 /** Changes what the server is asked for; "" takes an option back. */
-function useAsk({ store }: PageProps) {
+function useToolOptions({ store }: PageProps) {
   const { options } = store.view.value;
   return [options, (change: Record<string, string>) => store.go({ options: { ...options, ...change } })] as const;
 }
 
-function Files({ page }: { page: PageProps }) {
+function SaveMenu({ page }: { page: PageProps }) {
   const { answer, session, store } = page;
   const { options, host } = store.view.value;
   const name = exportName(page, answer.text("node"));
-  const asked = {
+  const programQuery = {
     run: session.run,
     tag: "graph_viewer",
     host,
     module_name: answer.text("program_id"),
     node_name: answer.text("node"),
   };
-  const dot = { ...asked, type: "graph", format: "dot", graph_width: options.graph_width ?? USUAL, merge_fusion: "1" };
-  const svg = () => {
+  const dotQuery = {
+    ...programQuery,
+    type: "graph",
+    format: "dot",
+    graph_width: options.graph_width ?? DEFAULT_HOPS,
+    merge_fusion: "1",
+  };
+  const saveDrawing = () => {
     const drawn = document.querySelector<SVGSVGElement>(".graph-frame svg");
-    if (drawn) save(`${name}.svg`, "image/svg+xml", svgFile(drawn));
+    if (drawn) saveFile(`${name}.svg`, "image/svg+xml", svgFile(drawn));
   };
   return (
     <Menu label={t("Save")} tip={t("Save the graph or the program")} align="right">
@@ -74,7 +71,7 @@ function Files({ page }: { page: PageProps }) {
             <button
               type="button"
               onClick={() => {
-                svg();
+                saveDrawing();
                 close();
               }}
             >
@@ -82,12 +79,16 @@ function Files({ page }: { page: PageProps }) {
             </button>
           </li>
           <li>
-            <a href={address("data", dot)} download={`${name}.dot`} onClick={close}>
+            <a href={routeAddress("data", dotQuery)} download={`${name}.dot`} onClick={close}>
               {t("The graph for Graphviz")}
             </a>
           </li>
           <li>
-            <a href={address("data", { ...asked, type: "long_txt" })} download={`${name}.txt`} onClick={close}>
+            <a
+              href={routeAddress("data", { ...programQuery, type: "long_txt" })}
+              download={`${name}.txt`}
+              onClick={close}
+            >
               {t("The program as text")}
             </a>
           </li>
@@ -97,29 +98,24 @@ function Files({ page }: { page: PageProps }) {
   );
 }
 
-function Controls({ page }: { page: PageProps }) {
-  const [options, ask] = useAsk(page);
+function GraphControls({ page }: { page: PageProps }) {
+  const [options, ask] = useToolOptions(page);
   const programs = page.answer.table("programs");
-  const width = options.graph_width ?? USUAL;
+  const width = options.graph_width ?? DEFAULT_HOPS;
   return (
     <>
-      <select
-        aria-label={t("Program")}
+      <Select
+        label={t("Program")}
         value={page.answer.text("program_id")}
-        onChange={(event) => ask({ module_name: event.currentTarget.value, node_name: "", open: "" })}
-      >
-        {programs.rows.map((row) => (
-          <option key={programs.text(row, "program_id")} value={programs.text(row, "program_id")}>
-            {programs.text(row, "program")}
-          </option>
-        ))}
-      </select>
+        options={programs.rows.map((row) => [programs.text(row, "program_id"), programs.text(row, "program")])}
+        choose={(program) => ask({ module_name: program, node_name: "", open: "" })}
+      />
       <label data-tip={t("Number of hops from the instruction in the center.")}>
         {t("Hops")}{" "}
         <input
           type="range"
           min="1"
-          max={WIDEST}
+          max={MOST_HOPS}
           value={width}
           onChange={(event) => ask({ graph_width: event.currentTarget.value })}
         />{" "}
@@ -128,16 +124,16 @@ function Controls({ page }: { page: PageProps }) {
       <Switch
         label={t("Open fusions")}
         doc={t("Shows the instructions inside fusions.")}
-        on={options.open === ALL}
-        set={(on) => ask({ open: on ? ALL : "" })}
+        on={options.open === ALL_FUSIONS}
+        set={(on) => ask({ open: on ? ALL_FUSIONS : "" })}
       />
-      <Files page={page} />
+      <SaveMenu page={page} />
     </>
   );
 }
 
-function Path({ page }: { page: PageProps }) {
-  const [, ask] = useAsk(page);
+function EnclosingPath({ page }: { page: PageProps }) {
+  const [, ask] = useToolOptions(page);
   const { answer } = page;
   const path = answer.table("path");
   return (
@@ -161,8 +157,8 @@ function Path({ page }: { page: PageProps }) {
   );
 }
 
-function Search({ page }: { page: PageProps }) {
-  const [options, ask] = useAsk(page);
+function InstructionSearch({ page }: { page: PageProps }) {
+  const [options, ask] = useToolOptions(page);
   const found = page.answer.table("found");
   const words = options.find ?? "";
   const go = (row: Row) =>
@@ -170,7 +166,7 @@ function Search({ page }: { page: PageProps }) {
   return (
     <Section
       title={t("Find an instruction")}
-      doc={sentences(found.doc, t("All words must occur in its name, opcode, framework op or source line."))}
+      doc={joinSentences(found.doc, t("All words must occur in its name, opcode, framework op or source line."))}
       controls={
         <input
           type="search"
@@ -182,31 +178,33 @@ function Search({ page }: { page: PageProps }) {
       }
     >
       {found.rows.length > 0 && (
-        <Grid table={found} specs={FOUND} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
+        <Grid table={found} specs={FOUND_SPECS} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
       )}
       {words && !found.rows.length && <p class="nothing">{t("No instruction contains all these words.")}</p>}
     </Section>
   );
 }
 
-function Around({ page }: { page: PageProps }) {
-  const [, ask] = useAsk(page);
-  const [chosen, choose] = useChoice("op");
+function Neighbourhood({ page }: { page: PageProps }) {
+  const [, ask] = useToolOptions(page);
+  const [selectedName, selectName] = useChoice("op");
   const { answer, store } = page;
   const [nodes, edges] = [answer.table("nodes"), answer.table("edges")];
   const names = nodes.rows.map((row) => nodes.text(row, "name"));
-  const selected = Math.max(names.indexOf(chosen), 0);
+  const selected = Math.max(names.indexOf(selectedName), 0);
   const row = nodes.rows[selected];
   const name = names[selected] ?? "";
-  const opened = nodes.rows
+  const openFusions = nodes.rows
     .filter((each) => nodes.cell(each, "opened") === true)
     .map((each) => nodes.text(each, "name"));
-  const turn = (place: number) => {
-    const turned = names[place] ?? "";
-    const next = opened.includes(turned) ? opened.filter((each) => each !== turned) : [...opened, turned];
+  const toggleFusion = (place: number) => {
+    const fusion = names[place] ?? "";
+    const next = openFusions.includes(fusion)
+      ? openFusions.filter((each) => each !== fusion)
+      : [...openFusions, fusion];
     ask({ open: next.join(",") });
   };
-  const show = (place: number) =>
+  const center = (place: number) =>
     ask({ node_name: names[place] ?? "", module_name: answer.text("program_id"), op: "" });
   const [shown, all] = [answer.number("shown") ?? 0, answer.number("instructions") ?? 0];
   return (
@@ -214,27 +212,30 @@ function Around({ page }: { page: PageProps }) {
       title={t("Around {name}", { name: answer.text("node") })}
       doc={t("Values flow from top to bottom. Click an instruction for its figures; double-click to center it.")}
       note={t("{shown} of {all} instructions", { shown, all })}
-      controls={<Controls page={page} />}
+      controls={<GraphControls page={page} />}
     >
-      <Path page={page} />
+      <EnclosingPath page={page} />
       <div class="op-graph">
         <OpGraph
           nodes={nodes}
           edges={edges}
           selected={selected}
-          select={(place) => choose(names[place] ?? "")}
-          show={show}
-          turn={turn}
+          select={(place) => selectName(names[place] ?? "")}
+          center={center}
+          toggleFusion={toggleFusion}
         />
         {row && (
           <aside>
             <h3>{name}</h3>
             {selected > 0 && (
-              <button type="button" class="button" onClick={() => show(selected)}>
+              <button type="button" class="button" onClick={() => center(selected)}>
                 {t("Center it")}
               </button>
             )}
-            <OpCard store={store} op={{ table: nodes, row, name, program: answer.text("program_id"), events: name }} />
+            <OpCard
+              store={store}
+              op={{ table: nodes, row, name, program: answer.text("program_id"), eventName: name }}
+            />
           </aside>
         )}
       </div>
@@ -243,28 +244,15 @@ function Around({ page }: { page: PageProps }) {
 }
 
 export default function GraphViewerPage(props: PageProps) {
-  const { answer, store } = props;
-  const { headline } = answer;
+  const { answer } = props;
   const nodes = answer.table("nodes");
   const [, choose] = useChoice("op");
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
-      {nodes.rows.length > 0 && <Around page={props} />}
-      <Search page={props} />
-      {nodes.rows.length > 0 && (
-        <Section title={nodes.label} doc={nodes.doc}>
-          <Grid
-            table={nodes}
-            specs={NODES}
-            hideEmpty
-            name={exportName(props, "nodes")}
-            id="nodes"
-            onRow={(row) => choose(nodes.text(row, "name"))}
-          />
-        </Section>
-      )}
+      <PageHead page={props} />
+      {nodes.rows.length > 0 && <Neighbourhood page={props} />}
+      <InstructionSearch page={props} />
+      <TableSection page={props} id="nodes" specs={NODE_SPECS} onRow={(row) => choose(nodes.text(row, "name"))} />
     </>
   );
 }

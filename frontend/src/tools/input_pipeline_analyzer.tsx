@@ -1,18 +1,15 @@
 /** Does the step wait for data, which part of the input is slow, and what can be done about it? */
 
-import { Notes } from "../view/problems";
-import { Verdict } from "../view/verdict";
 import { HostSide } from "./input/hostside";
-import { WaitChart } from "./input/wait";
-import { linkTo, type PageProps } from "./page";
+import { WaitChart } from "./input/waitchart";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
 
 export default function InputPage(props: PageProps) {
-  const { answer, store } = props;
-  const { headline } = answer;
+  const { answer } = props;
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       {answer.table("steps").rows.length > 0 && <WaitChart page={props} />}
       <HostSide page={props} />
     </>

@@ -2,50 +2,44 @@
 
 import { useMemo } from "preact/hooks";
 import { time } from "../base/format";
-import { sentences, t } from "../base/messages";
+import { t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
-import { deviceLanes } from "../state/links";
+import { linkToDevice } from "../state/links";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
-import { Notes } from "../view/problems";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Section } from "../view/section";
+import { Select } from "../view/select";
 import { ShareLists } from "../view/sharebars";
-import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
-import { exportName, linkTo, type PageProps } from "./page";
+import { exportName, type PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 
 /** The columns that speak of tensor cores, in the vendor's word for them. */
-function ofCores(answer: Answer): Readonly<Record<string, ColumnSpec>> {
+function tensorCoreSpecs(answer: Answer): ColumnSpecs {
   const word = answer.text("cores") || t("tensor cores");
-  const named = `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+  const capitalized = `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
   return {
     // "No" everywhere is an answer about them, not an empty column.
-    eligible: { facet: true, hidden: false, label: t("{cores} possible", { cores: named }) },
-    tensor_core: { facet: true, hidden: false, label: t("{cores} used", { cores: named }) },
+    eligible: { facet: true, hidden: false, label: t("{cores} possible", { cores: capitalized }) },
+    tensor_core: { facet: true, hidden: false, label: t("{cores} used", { cores: capitalized }) },
     tensor_core_share: { label: t("On {cores}", { cores: word }) },
   };
 }
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
+const SPECS: ColumnSpecs = {
   share: { bar: true },
-  library: { facet: true },
-  dtype: { facet: true },
-  generation: { hidden: true },
-  model_gflop_per_s: { hidden: true },
-  program_id: { hidden: true },
-  instruction: { hidden: true },
-  bound_by: { facet: true },
-  cost: { facet: true },
-  occupancy_min_percent: { hidden: true },
-  occupancy_max_percent: { hidden: true },
   short: { full: "full_name" },
   kernel: { full: "full_name" },
-  full_name: { hidden: true },
-  example: { hidden: true },
+  ...columnSpecs("library dtype bound_by cost", { facet: true }),
+  ...columnSpecs(
+    "generation model_gflop_per_s program_id instruction occupancy_min_percent occupancy_max_percent full_name example",
+    { hidden: true },
+  ),
 };
 /** Of single kernels the name in the capture is beside the short one. */
-const KERNELS: Readonly<Record<string, ColumnSpec>> = { ...SPECS, kernel: { hidden: true } };
+const KERNEL_SPECS: ColumnSpecs = { ...SPECS, kernel: { hidden: true } };
 
 /** What the address says, the table, and its name in the menu. */
 const GROUPINGS: readonly (readonly [string, string, string])[] = [
@@ -57,79 +51,80 @@ const GROUPINGS: readonly (readonly [string, string, string])[] = [
 
 function Kernels({ page }: { page: PageProps }) {
   const { store, answer } = page;
-  const [chosen, setBy] = useChoice("by");
-  const telling = GROUPINGS.find(([, table]) => table === answer.text("grouping"));
-  const [by, id] = GROUPINGS.find(([value]) => value === chosen) ?? telling ?? ["launch", "kernels"];
-  const shown = answer.table(id);
-  const specs = useMemo(() => ({ ...(id === "kernels" ? KERNELS : SPECS), ...ofCores(answer) }), [answer, id]);
-  const name = ["example", "kernel", "op"].find((column) => shown.has(column)) ?? "op";
+  const [groupChoice, setGroupChoice] = useChoice("by");
+  const answerGrouping = GROUPINGS.find(([, table]) => table === answer.text("grouping"));
+  const [by, id] = GROUPINGS.find(([value]) => value === groupChoice) ?? answerGrouping ?? ["launch", "kernels"];
+  const kernels = answer.table(id);
+  const specs = useMemo(
+    () => ({ ...(id === "kernels" ? KERNEL_SPECS : SPECS), ...tensorCoreSpecs(answer) }),
+    [answer, id],
+  );
+  const nameColumn = ["example", "kernel", "op"].find((column) => kernels.has(column)) ?? "op";
   const [open, dialog] = useOpDialog(store);
   const openCard = (row: Row) => {
-    const events = shown.text(row, name);
-    const title = shown.text(row, "instruction") || shown.text(row, "short") || shown.text(row, "kernel") || events;
-    const op = { table: shown, row, name: title, program: shown.text(row, "program_id"), events };
+    const events = kernels.text(row, nameColumn);
+    const title =
+      kernels.text(row, "instruction") || kernels.text(row, "short") || kernels.text(row, "kernel") || events;
+    const op = { table: kernels, row, name: title, program: kernels.text(row, "program_id"), eventName: events };
     return id === "by_scope" || !events ? undefined : { go: () => open(op) };
   };
   return (
     <Section
       title={t("Kernels")}
-      doc={shown.doc}
+      doc={kernels.doc}
       note={t("click a row for its source line, its launch and its figures")}
       controls={
-        <select aria-label={t("Grouping")} value={by} onChange={(event) => setBy(event.currentTarget.value)}>
-          {GROUPINGS.map(([value, , label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select
+          label={t("Grouping")}
+          value={by}
+          options={GROUPINGS.map(([value, , name]) => [value, name])}
+          choose={setGroupChoice}
+        />
       }
     >
-      <Grid key={id} table={shown} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={openCard} />
+      <Grid key={id} table={kernels} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={openCard} />
       {dialog}
     </Section>
   );
 }
 
-const OF_DEVICES = { host: { hidden: true }, event: { hidden: true } } as const;
+const DEVICE_SPECS = { host: { hidden: true }, event: { hidden: true } } as const;
 
 function Copies({ page }: { page: PageProps }) {
   const copies = page.answer.table("copies");
   const [open, dialog] = useOpDialog(page.store);
-  if (!copies.rows.length) return null;
   const openCard = (row: Row) => {
     const event = { host: copies.text(row, "host"), event: copies.length(row, "event") };
     const name = copies.text(row, "kind") || copies.label;
-    return { go: () => open({ table: copies, row, name, program: "", events: "", event }) };
+    return { go: () => open({ table: copies, row, name, program: "", eventName: "", event }) };
   };
   return (
-    <Section title={copies.label} doc={copies.doc} note={t("click a row for its longest copy")}>
-      <Grid table={copies} specs={OF_DEVICES} hideEmpty name={exportName(page, "copies")} id="copies" link={openCard} />
+    <TableSection
+      page={page}
+      id="copies"
+      specs={DEVICE_SPECS}
+      note={t("click a row for its longest copy")}
+      link={openCard}
+    >
       {dialog}
-    </Section>
+    </TableSection>
   );
 }
 
 function Devices({ page }: { page: PageProps }) {
   const devices = page.answer.table("devices");
-  if (!devices.rows.length) return null;
   return (
-    <Section title={devices.label} doc={devices.doc}>
-      <Grid
-        table={devices}
-        specs={OF_DEVICES}
-        hideEmpty
-        name={exportName(page, "devices")}
-        id="devices"
-        link={(row) => deviceLanes(page.store, devices.text(row, "host"), devices.text(row, "device"))}
-      />
-    </Section>
+    <TableSection
+      page={page}
+      id="devices"
+      specs={DEVICE_SPECS}
+      link={(row) => linkToDevice(page.store, devices.text(row, "host"), devices.text(row, "device"))}
+    />
   );
 }
 
 export default function KernelPage(props: PageProps) {
-  const { answer, store } = props;
-  const { headline } = answer;
+  const { answer } = props;
   const [, choose] = useChoices();
   const pick = (name: string, column: string) =>
     choose({ by: "launch", [column === "short" ? "kernels.find" : `kernels.only.${column}`]: name });
@@ -139,8 +134,7 @@ export default function KernelPage(props: PageProps) {
   });
   return (
     <>
-      {headline && <Verdict {...headline} text={sentences(headline.text, note)} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} more={note} />
       <ShareLists shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />
       <Copies page={props} />

@@ -1,56 +1,50 @@
 /** Who holds a device's memory at its peak, how its use goes over time, and what does not come back? */
 
 import { useMemo } from "preact/hooks";
-import { shown as asShown, time } from "../base/format";
-import { sentences, t } from "../base/messages";
+import { formatted as asShown, time } from "../base/format";
+import { joinSentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
-import { ProblemLine } from "../view/problems";
-import { Figure } from "../view/rich";
+import type { ColumnSpecs } from "../view/gridmodel";
+import { Findings } from "../view/problems";
 import { Section } from "../view/section";
-import { ShownAs } from "../view/shownas";
+import { Select } from "../view/select";
+import { Figure } from "../view/textparts";
 import { GoLink, Verdict } from "../view/verdict";
-import { type Op, useOpDialog } from "./card/opcard";
-import { useShown } from "./memory/answer";
-import { Growth } from "./memory/growth";
+import { type CardOp, useOpDialog } from "./card/opcard";
+import { MemoryGrowth } from "./memory/growth";
+import { useShownAnswer } from "./memory/shownanswer";
 import { MemoryTimeline } from "./memory/timeline";
-import type { Usage } from "./memory/usage";
+import type { MemoryUsage } from "./memory/usage";
 import { exportName, linkTo, type PageProps } from "./page";
 
-const HELD: Readonly<Record<string, ColumnSpec>> = {
+const ALLOCATION_SPECS: ColumnSpecs = {
   share: { bar: true },
   region_type: { facet: true },
   data_type: { facet: true },
   line: { path: true },
   event: { hidden: true },
 };
-const FIGURES = [
-  "peak_bytes",
-  "peak_lifetime_bytes",
-  "capacity_bytes",
-  "stack_bytes",
-  "heap_bytes",
-  "free_bytes",
-  "fragmentation",
-  "allocations",
-  "deallocations",
-];
+const MEMORY_FIGURES = `
+  peak_bytes peak_lifetime_bytes capacity_bytes stack_bytes heap_bytes free_bytes fragmentation allocations
+  deallocations`
+  .trim()
+  .split(/\s+/);
 
 const VIEWS = [["", t("as a table")], ...CALL_VIEWS] as const;
 
-function chosenRow(answer: Answer): Row | undefined {
+function memoryRow(answer: Answer): Row | undefined {
   const memories = answer.table("memories");
   return memories.where({ host: answer.text("host"), memory_id: answer.text("memory_id") }).rows[0];
 }
 
-function Figures({ memories, row }: { memories: Table; row: Row }) {
+function MemoryFigures({ memories, row }: { memories: Table; row: Row }) {
   return (
     <dl class="figures">
-      {FIGURES.map((id) => {
+      {MEMORY_FIGURES.map((id) => {
         const { label, unit, doc } = memories.column(id) ?? { label: id, unit: "", doc: "" };
         const note = id === "peak_bytes" ? t("at {time}", { time: time(memories.length(row, "peak_ms")) }) : undefined;
         return <Figure key={id} label={label} value={asShown(memories.cell(row, id), unit)} note={note} doc={doc} />;
@@ -70,7 +64,7 @@ function Memories({ answer, page }: { answer: Answer; page: PageProps }) {
   return (
     <Section
       title={memories.label}
-      doc={sentences(memories.doc, t("Click one to see it."))}
+      doc={joinSentences(memories.doc, t("Click one to see it."))}
       note={t("Shown: {memory}. Click another one to see it.", { memory: answer.text("memory_id") })}
     >
       <Grid
@@ -86,36 +80,40 @@ function Memories({ answer, page }: { answer: Answer; page: PageProps }) {
 }
 
 /** A millisecond around a moment, as the timeline's address gives its window: in ns. */
-function around(ms: number): string {
+function windowAround(ms: number): string {
   return `${Math.round((ms - 0.5) * 1e6)}~${Math.round((ms + 0.5) * 1e6)}`;
 }
 
 type OpenCard = (table: Table, row: Row) => { go: () => void } | undefined;
 
 /** What a row of allocations is about, at the event that stands for them. */
-function allocationOf(answer: Answer, table: Table, row: Row): Op | undefined {
+function allocationOf(answer: Answer, table: Table, row: Row): CardOp | undefined {
   const [name, number] = [table.text(row, "op_name"), table.number(row, "event")];
   const event = number === null ? undefined : { host: answer.text("host"), event: number };
-  return event && { table, row, name, program: "", events: name, event };
+  return event && { table, row, name, program: "", eventName: name, event };
 }
 
-function Holdings({ answer, row, page, open }: { answer: Answer; row: Row; page: PageProps; open: OpenCard }) {
-  const held = answer.table("held");
+function LiveAllocations({ answer, row, page, open }: { answer: Answer; row: Row; page: PageProps; open: OpenCard }) {
+  const allocations = answer.table("held");
   const { store } = page;
   const moment = answer.number("moment_ms") ?? 0;
   const [{ at }, change] = useChoices();
-  const chosen = Boolean(at);
+  const isMomentChosen = Boolean(at);
   const [view, setView] = useChoice("held.as");
-  const place = {
+  const timelineView = {
     tool: "trace_viewer",
-    options: { t: around(moment + (answer.number("timeline_offset_ms") ?? 0)) },
+    options: { t: windowAround(moment + (answer.number("timeline_offset_ms") ?? 0)) },
   };
-  const known = linkTo(store, "trace_viewer");
-  const timeline = known && { ...known, href: store.href(place), go: () => store.go(place) };
+  const timelineLink = linkTo(store, "trace_viewer");
+  const timeline = timelineLink && {
+    ...timelineLink,
+    href: store.href(timelineView),
+    go: () => store.go(timelineView),
+  };
   return (
     <Section
       title={
-        chosen
+        isMomentChosen
           ? t("Allocations at {time}", { time: time(moment) })
           : t("Allocations at the peak, {time}", { time: time(answer.table("memories").length(row, "peak_ms")) })
       }
@@ -125,9 +123,9 @@ function Holdings({ answer, row, page, open }: { answer: Answer; row: Row; page:
       )}
       controls={
         <>
-          <ShownAs label={held.label} view={view} set={setView} views={VIEWS} />
+          <Select label={allocations.label} value={view} options={VIEWS} choose={setView} />
           {timeline && <GoLink {...timeline} label={t("This moment on the timeline")} />}
-          {chosen && (
+          {isMomentChosen && (
             <button type="button" class="button" onClick={() => change({ at: "" })}>
               {t("Back to the peak")}
             </button>
@@ -139,13 +137,13 @@ function Holdings({ answer, row, page, open }: { answer: Answer; row: Row; page:
         <TableCalls answer={answer} table="held" view={view} store={store} />
       ) : (
         <Grid
-          table={held}
-          specs={HELD}
+          table={allocations}
+          specs={ALLOCATION_SPECS}
           hideEmpty
           name={exportName(page, "allocations")}
           id="held"
           sort={[{ id: "total_bytes", desc: true }]}
-          link={(allocation) => open(held, allocation)}
+          link={(allocation) => open(allocations, allocation)}
         />
       )}
     </Section>
@@ -154,10 +152,10 @@ function Holdings({ answer, row, page, open }: { answer: Answer; row: Row; page:
 
 export default function MemoryPage(props: PageProps) {
   const { answer: first, store } = props;
-  const { answer, problem } = useShown(props);
+  const { answer, problem } = useShownAnswer(props);
   const { options } = store.view.value;
-  const same = ["host", "memory_id"].every((name) => first.text(name) === answer.text(name));
-  const row = chosenRow(answer);
+  const isSameMemory = ["host", "memory_id"].every((name) => first.text(name) === answer.text(name));
+  const row = memoryRow(answer);
   const growth = answer.table("growth");
   const [openCard, dialog] = useOpDialog(store);
   const open: OpenCard = (table, allocation) => {
@@ -165,39 +163,35 @@ export default function MemoryPage(props: PageProps) {
     return op && { go: () => openCard(op) };
   };
   const points = answer.table("usage");
-  const usage = useMemo((): Usage => {
-    const whole = [answer.number("first_ms") ?? 0, answer.number("last_ms") ?? 0] as const;
+  const usage = useMemo((): MemoryUsage => {
+    const captureMs = [answer.number("first_ms") ?? 0, answer.number("last_ms") ?? 0] as const;
     const limit = (text: string | undefined, otherwise: number) =>
-      text ? Math.min(whole[1], Math.max(whole[0], Number(text))) : otherwise;
+      text ? Math.min(captureMs[1], Math.max(captureMs[0], Number(text))) : otherwise;
     return {
       points,
-      whole,
-      shown: [limit(options.from, whole[0]), limit(options.to, whole[1])],
-      moment: answer.number("moment_ms") ?? 0,
+      captureMs,
+      shownMs: [limit(options.from, captureMs[0]), limit(options.to, captureMs[1])],
+      momentMs: answer.number("moment_ms") ?? 0,
     };
   }, [answer, options.from, options.to]);
   if (!row) return <p class="nothing">{t("No memory reported its allocations.")}</p>;
-  const change = (more: Record<string, string>) => ({ options: { ...store.view.peek().options, ...more } });
+  const optionChange = (more: Record<string, string>) => ({ options: { ...store.view.peek().options, ...more } });
   return (
     <>
       {answer.headline && <Verdict {...answer.headline} />}
-      {problem && (
-        <ul class="problems">
-          <ProblemLine problem={problem} />
-        </ul>
-      )}
-      <Figures memories={answer.table("memories")} row={row} />
+      {problem && <Findings problems={[problem]} />}
+      <MemoryFigures memories={answer.table("memories")} row={row} />
       <MemoryTimeline
         key={`${answer.text("host")}\n${answer.text("memory_id")}`}
         usage={usage}
         headline={answer.headline?.text ?? ""}
-        coarse={same ? first.table("usage") : points}
-        zoom={(from, to) => store.replace(change({ from: from.toFixed(6), to: to.toFixed(6) }))}
-        choose={(ms) => store.go(change({ at: ms.toFixed(6) }))}
+        coarsePoints={isSameMemory ? first.table("usage") : points}
+        zoom={(from, to) => store.replace(optionChange({ from: from.toFixed(6), to: to.toFixed(6) }))}
+        choose={(ms) => store.go(optionChange({ at: ms.toFixed(6) }))}
         name={exportName(props, "usage")}
       />
-      <Holdings answer={answer} row={row} page={props} open={open} />
-      <Growth
+      <LiveAllocations answer={answer} row={row} page={props} open={open} />
+      <MemoryGrowth
         steps={answer.table("steps")}
         growth={growth}
         name={exportName(props, "steps")}

@@ -1,51 +1,51 @@
 /** What does an XLA program need memory for: at its peak, by source line, over its schedule? */
 
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import type { Row } from "../base/table";
 import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
-import { AllocationMap, Curve } from "./xla/memory";
+import { AllocationMap, MemoryCurve } from "./xla/memory";
 
-const HELD: Readonly<Record<string, ColumnSpec>> = {
+const LIVE_SPECS: ColumnSpecs = {
   kind: { facet: true },
   category: { facet: true },
   share: { bar: true },
-  begin: { hidden: true },
-  end: { hidden: true },
-  op_name: { hidden: true },
+  ...columnSpecs("begin end op_name", { hidden: true }),
 };
-const SHARE: Readonly<Record<string, ColumnSpec>> = { share: { bar: true } };
-const PROGRAMS: Readonly<Record<string, ColumnSpec>> = {
+const SOURCE_SPECS: ColumnSpecs = { share: { bar: true } };
+const PROGRAM_SPECS: ColumnSpecs = {
   space: { facet: true },
   space_id: { hidden: true },
   peak_bytes: { bar: true },
 };
 
-function Tables({ page }: { page: PageProps }) {
+function LiveValueTables({ page }: { page: PageProps }) {
   const { answer, store } = page;
-  const [held, sources, programs] = [answer.table("held"), answer.table("sources"), answer.table("programs")];
+  const [values, sources, programs] = [answer.table("held"), answer.table("sources"), answer.table("programs")];
   const [open, dialog] = useOpDialog(store);
-  const shown = (row: Row) => {
-    const name = held.text(row, "name");
-    const op = { table: held, row, name, program: answer.text("program"), events: name };
+  const openValue = (row: Row) => {
+    const name = values.text(row, "name");
+    const op = { table: values, row, name, program: answer.text("program"), eventName: name };
     return name ? { go: () => open(op) } : undefined;
   };
-  const ofLine = (row: Row) => {
+  const openLine = (row: Row) => {
     const source = sources.text(row, "source");
-    const ofSource = held.where({ source });
+    const ofSource = values.where({ source });
     // Values of no known line are together in a row that says so.
-    const alive = ofSource.rows.length ? ofSource : held.where({ source: "" });
-    const more = <Grid table={alive} specs={HELD} hideEmpty name={exportName(page, "line")} link={shown} />;
+    const liveValues = ofSource.rows.length ? ofSource : values.where({ source: "" });
+    const extra = (
+      <Grid table={liveValues} specs={LIVE_SPECS} hideEmpty name={exportName(page, "line")} link={openValue} />
+    );
     const name = source.split("/").at(-1) ?? source;
-    return { go: () => open({ table: sources, row, name, program: "", events: "", more }) };
+    return { go: () => open({ table: sources, row, name, program: "", eventName: "", extra }) };
   };
   const choose = (row: Row) => {
     const [program, space] = [programs.text(row, "program_id"), programs.text(row, "space_id")];
@@ -60,16 +60,16 @@ function Tables({ page }: { page: PageProps }) {
   return (
     <>
       <Section title={`${sources.label} · ${when}`} doc={t("Live values by the source line that produced them.")}>
-        <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" link={ofLine} />
+        <Grid table={sources} specs={SOURCE_SPECS} name={exportName(page, "sources")} id="sources" link={openLine} />
       </Section>
-      <Section title={`${held.label} · ${when}`} doc={held.doc}>
-        <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" link={shown} />
+      <Section title={`${values.label} · ${when}`} doc={values.doc}>
+        <Grid table={values} specs={LIVE_SPECS} hideEmpty name={exportName(page, "held")} id="held" link={openValue} />
         {dialog}
       </Section>
       <Section title={programs.label} doc={programs.doc} note={t("click one to see it")}>
         <Grid
           table={programs}
-          specs={PROGRAMS}
+          specs={PROGRAM_SPECS}
           hideEmpty
           name={exportName(page, "programs")}
           id="programs"
@@ -87,9 +87,9 @@ export default function MemoryViewerPage(props: PageProps) {
   const [curve, blocks] = [answer.table("curve"), answer.table("map")];
   const peak = answer.number("peak_position") ?? 0;
   const shown = answer.number("position") ?? peak;
-  const [kept, setTimed] = useChoice("timed");
-  const ran = answer.number("peak_us") !== null;
-  const timed = kept !== "" && ran;
+  const [timeChoice, setTimeChoice] = useChoice("timed");
+  const hasTimes = answer.number("peak_us") !== null;
+  const isByTime = timeChoice !== "" && hasTimes;
   const choose = (position: number) => {
     const options = store.view.peek().options;
     store.go({ options: { ...options, position: position === peak ? "" : `${position}` } });
@@ -105,22 +105,22 @@ export default function MemoryViewerPage(props: PageProps) {
           doc={t("Memory in use at each allocation and release.")}
           note={t("click a moment to see its live values")}
           controls={
-            ran ? (
+            hasTimes ? (
               <Switch
                 label={t("By time")}
                 doc={t("Shows the mean run time of instructions instead of their order.")}
-                on={timed}
-                set={(on) => setTimed(on ? "1" : "")}
+                on={isByTime}
+                set={(on) => setTimeChoice(on ? "1" : "")}
               />
             ) : undefined
           }
         >
-          <Curve
+          <MemoryCurve
             headline={headline?.text ?? ""}
             curve={curve}
-            peak={peak}
-            shown={shown}
-            timed={timed}
+            peakPosition={peak}
+            shownPosition={shown}
+            isByTime={isByTime}
             choose={choose}
           />
         </Section>
@@ -128,7 +128,7 @@ export default function MemoryViewerPage(props: PageProps) {
       {blocks.rows.length > 0 && (
         <Section
           title={blocks.label}
-          doc={sentences(blocks.doc, t("The schedule runs from left to right, memory from bottom to top."))}
+          doc={joinSentences(blocks.doc, t("The schedule runs from left to right, memory from bottom to top."))}
         >
           <AllocationMap
             blocks={blocks}
@@ -138,7 +138,7 @@ export default function MemoryViewerPage(props: PageProps) {
           />
         </Section>
       )}
-      <Tables page={props} />
+      <LiveValueTables page={props} />
     </>
   );
 }

@@ -4,13 +4,12 @@ import { t } from "../base/messages";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
-import { ShownAs } from "../view/shownas";
+import { Select } from "../view/select";
 import { Switch } from "../view/switch";
-import { Verdict } from "../view/verdict";
-import { linkTo, type PageProps } from "./page";
-import { Tree } from "./xla/tree";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { ProfileTree } from "./xla/tree";
 
 const GROUPINGS: readonly (readonly [string, string])[] = [
   ["", t("by program")],
@@ -23,24 +22,22 @@ const VIEWS = [["", t("as a tree")], ...CALL_VIEWS] as const;
 
 export default function OpProfilePage(props: PageProps) {
   const { answer, store } = props;
-  const { headline } = answer;
   const nodes = answer.table("nodes");
-  const isIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
+  const hasIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
   const [idle, setIdle] = useChoice("idle");
   const [view, setView] = useChoice("view");
   const { options } = store.view.value;
   const group = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       <Facts answer={answer} />
       <Section
         title={nodes.label}
         doc={nodes.doc}
         note={
           view ? (
-            isIdle && t("without idle time")
+            hasIdle && t("without idle time")
           ) : (
             <span class="optree-legend">
               <span>
@@ -57,19 +54,9 @@ export default function OpProfilePage(props: PageProps) {
         }
         controls={
           <>
-            <select
-              aria-label={t("Grouping")}
-              value={options.group_by ?? ""}
-              onChange={(event) => group(event.currentTarget.value)}
-            >
-              {GROUPINGS.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-            <ShownAs label={nodes.label} view={view} set={setView} views={VIEWS} />
-            {!view && isIdle && (
+            <Select label={t("Grouping")} value={options.group_by ?? ""} options={GROUPINGS} choose={group} />
+            <Select label={nodes.label} value={view} options={VIEWS} choose={setView} />
+            {!view && hasIdle && (
               <Switch
                 label={t("Include idle time")}
                 doc={t("Counts the time in which devices are idle.")}
@@ -83,7 +70,7 @@ export default function OpProfilePage(props: PageProps) {
         {view ? (
           <TableCalls answer={answer} table="nodes" view={view} store={store} />
         ) : (
-          <Tree nodes={nodes} idle={idle === "in"} store={store} />
+          <ProfileTree nodes={nodes} idle={idle === "in"} store={store} />
         )}
       </Section>
     </>

@@ -2,31 +2,28 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { useNarrow } from "../view/narrow";
-import { Notes } from "../view/problems";
-import { Verdict } from "../view/verdict";
-import { linkTo, type PageProps } from "./page";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
 import { StepChart } from "./steps/chart";
+import { ActionCards } from "./summary/actioncards";
 import { StepBar } from "./summary/bar";
-import { Actions } from "./summary/cards";
 import { Folds } from "./summary/folds";
-import { StepLanes } from "./summary/lanes";
+import { StepLanes } from "./summary/steplanes";
 
 /** The tool whose answer tells causes, remedies and what they would save. */
-const WHY = "why";
+const WHY_TOOL = "why";
 
 export default function SummaryPage(props: PageProps) {
   const { answer, session, store } = props;
-  const { headline } = answer;
-  const causes = useMemo(() => store.answerOf(WHY), [store]);
+  const causes = useMemo(() => store.loadAnswerOf(WHY_TOOL), [store]);
   useEffect(() => causes.dispose, [causes]);
   const why = causes.state.value;
-  const actions = <Actions key="actions" page={props} why={why} />;
+  const actions = <ActionCards key="actions" page={props} why={why} />;
   // What to do stands on the first screen of a phone, too: before the bar, for the eye and for the Tab key.
   const narrow = useNarrow();
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       {narrow && actions}
       <StepBar
         key="bar"
@@ -36,7 +33,7 @@ export default function SummaryPage(props: PageProps) {
       />
       {!narrow && actions}
       {answer.table("steps").rows.length > 0 && <StepChart page={props} />}
-      <Folds page={props} why={why.value} asked={store.view.value.tool === WHY} />
+      <Folds page={props} why={why.value} showsCauses={store.view.value.tool === WHY_TOOL} />
     </>
   );
 }

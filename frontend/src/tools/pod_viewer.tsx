@@ -5,17 +5,17 @@ import { time } from "../base/format";
 import { t } from "../base/messages";
 import type { Row } from "../base/table";
 import type { Store } from "../state/store";
-import { deltaOf } from "../view/delta";
+import { deltaMs } from "../view/delta";
 import { MissingRanks, Notes } from "../view/problems";
 import { Section } from "../view/section";
-import { StackBar, StackLegend } from "../view/stackbar";
+import { StackBar, StackTable } from "../view/stackbar";
 import { GoLink, Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
-import { WorkerChart, workerLink } from "./pod/chart";
-import { Matrix } from "./pod/matrix";
-import { type PodStep, stepsOf } from "./pod/model";
-import { Pair } from "./pod/pair";
-import { piecesOf } from "./steps/parts";
+import { linkToWorker, WorkerChart } from "./pod/chart";
+import { WorkerMatrix } from "./pod/matrix";
+import { type PodStep, podSteps } from "./pod/model";
+import { WorkerPair } from "./pod/workerpair";
+import { partPieces } from "./steps/parts";
 
 interface SliderProps {
   readonly steps: readonly PodStep[];
@@ -47,10 +47,10 @@ function StepSlider({ steps, place, move }: SliderProps) {
   );
 }
 
-function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }) {
+function WorkerDetails({ step, row, store }: { step: PodStep; row: Row; store: Store }) {
   const { workers } = step;
-  const link = workerLink(store, workers, row);
-  const pieces = piecesOf(workers, row);
+  const link = linkToWorker(store, workers, row);
+  const pieces = partPieces(workers, row);
   const total = workers.length(row, "total_ms");
   return (
     <Section
@@ -58,13 +58,13 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
       note={t("{time}, mostly {part}", { time: time(total), part: workers.text(row, "largest") })}
       controls={link && <GoLink {...link} />}
     >
-      <StackBar pieces={pieces} total={total} />
-      <StackLegend
+      <StackBar pieces={pieces} totalMs={total} />
+      <StackTable
         pieces={pieces}
-        total={total}
+        totalMs={total}
         sumLabel={t("Step")}
-        delta={deltaOf(workers, row, "total_ms")}
-        link={(part) => workerLink(store, workers, row, part)}
+        delta={deltaMs(workers, row, "total_ms")}
+        link={(part) => linkToWorker(store, workers, row, part)}
       />
     </Section>
   );
@@ -72,22 +72,22 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
 
 export default function PodPage(props: PageProps) {
   const { answer, store } = props;
-  const steps = useMemo(() => stepsOf(answer), [answer]);
-  const [pointed, setPointed] = useState("");
+  const steps = useMemo(() => podSteps(answer), [answer]);
+  const [hoveredWorker, setHoveredWorker] = useState("");
   const typical = String(answer.fact("typical_step").value ?? "");
-  const wanted = store.view.value.options.step || typical;
+  const wantedStep = store.view.value.options.step || typical;
   const place = Math.max(
     0,
-    steps.findIndex((step) => step.number === wanted),
+    steps.findIndex((step) => step.number === wantedStep),
   );
   const step = steps[place];
-  const move = useCallback(
+  const moveToStep = useCallback(
     (to: number) => {
       store.replace({ options: { ...store.view.peek().options, step: steps[to]?.number ?? "" } });
     },
     [steps, store],
   );
-  const choose = useCallback(
+  const chooseWorker = useCallback(
     (option: "worker" | "other", worker: string) => {
       store.replace({ options: { ...store.view.peek().options, [option]: worker } });
     },
@@ -103,10 +103,10 @@ export default function PodPage(props: PageProps) {
   }
   const { workers } = step;
   const { headline } = answer;
-  const isOfStep = headline?.text === step.sentence;
+  const isStepHeadline = headline?.text === step.sentence;
   const worker = String(answer.fact("worker").value ?? "");
-  const chosen =
-    workers.rows.find((row) => workers.text(row, "worker") === pointed) ??
+  const shownRow =
+    workers.rows.find((row) => workers.text(row, "worker") === hoveredWorker) ??
     workers.rows.find((row) => workers.text(row, "worker") === worker);
   const slowest = workers.rows.reduce<Row>(
     (most, row) => (workers.length(row, "total_ms") > workers.length(most, "total_ms") ? row : most),
@@ -114,23 +114,32 @@ export default function PodPage(props: PageProps) {
   );
   return (
     <>
-      {headline && !isOfStep && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Verdict level={step.slow > 0 ? "warn" : "info"} text={step.sentence} doubt={isOfStep ? headline.doubt : ""} />
+      {headline && !isStepHeadline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
+      <Verdict
+        level={step.slowCount > 0 ? "warn" : "info"}
+        text={step.sentence}
+        doubt={isStepHeadline ? headline.doubt : ""}
+      />
       <MissingRanks notes={answer.notes} />
       <Notes notes={answer.notes} store={store} />
-      <StepSlider steps={steps} place={place} move={move} />
+      <StepSlider steps={steps} place={place} move={moveToStep} />
       <div class="columns wide-narrow">
-        <WorkerChart step={step} point={setPointed} name={exportName(props, `step_${step.number}`)} store={store} />
-        <Details step={step} row={chosen ?? slowest} store={store} />
+        <WorkerChart
+          step={step}
+          setHoveredWorker={setHoveredWorker}
+          name={exportName(props, `step_${step.number}`)}
+          store={store}
+        />
+        <WorkerDetails step={step} row={shownRow ?? slowest} store={store} />
       </div>
-      <Matrix
+      <WorkerMatrix
         matrix={answer.table("matrix")}
         step={steps.find(({ number }) => number === typical)?.name ?? ""}
         chosen={worker}
-        choose={(worker) => choose("worker", worker)}
+        choose={(worker) => chooseWorker("worker", worker)}
         name={exportName(props, "matrix")}
       />
-      <Pair answer={answer} store={store} choose={choose} name={exportName(props, "differences")} />
+      <WorkerPair answer={answer} store={store} choose={chooseWorker} name={exportName(props, "differences")} />
     </>
   );
 }

@@ -1,19 +1,18 @@
 /** Are ops limited by compute or by memory, and how far are they from the device's peak? */
 
 import { useCallback, useMemo } from "preact/hooks";
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import { Chart } from "../view/chart";
 import { Facts } from "../view/facts";
-import { Grid } from "../view/grid";
 import type { Palette } from "../view/palette";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
-import { Verdict } from "../view/verdict";
-import { exportName, linkTo, type PageProps } from "./page";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 import { OpsGrid } from "./xla/ops";
-import { placed, rooflineOption } from "./xla/roofline";
+import { opsOnChart, rooflineOption } from "./xla/roofline";
 
-const DOC = sentences(
+const DOC = joinSentences(
   t("Ops by FLOPs per byte and FLOP/s; the area is the self time."),
   t("The lines are the device's limits: levels are peaks by number type, slopes are memories."),
   t("Ops without known FLOPs are missing here; the table below lists them."),
@@ -21,22 +20,22 @@ const DOC = sentences(
 
 function Roofline({ page }: { page: PageProps }) {
   const [ops, ceilings] = [page.answer.table("ops"), page.answer.table("ceilings")];
-  const shown = useMemo(() => placed(ops), [ops]);
-  const build = useCallback((palette: Palette) => rooflineOption(shown, ceilings, palette), [shown, ceilings]);
-  const left = ops.rows.length - shown.rows.length;
+  const placedOps = useMemo(() => opsOnChart(ops), [ops]);
+  const build = useCallback((palette: Palette) => rooflineOption(placedOps, ceilings, palette), [placedOps, ceilings]);
+  const missingCount = ops.rows.length - placedOps.rows.length;
   return (
     <Section
       title={t("Roofline")}
       doc={DOC}
       note={
-        left > 0
-          ? t("{left} of {all} ops have no FLOPs, or none that are known", { left, all: ops.rows.length })
+        missingCount > 0
+          ? t("{left} of {all} ops have no FLOPs, or none that are known", { left: missingCount, all: ops.rows.length })
           : undefined
       }
     >
-      {shown.rows.length > 0 ? (
+      {placedOps.rows.length > 0 ? (
         <Chart
-          label={sentences(t("Ops under the device's roofline."), page.answer.headline?.text ?? "")}
+          label={joinSentences(t("Ops under the device's roofline."), page.answer.headline?.text ?? "")}
           height={420}
           build={build}
         />
@@ -49,28 +48,16 @@ function Roofline({ page }: { page: PageProps }) {
   );
 }
 
-function Named({ page, id }: { page: PageProps; id: string }) {
-  const table = page.answer.table(id);
-  if (!table.rows.length) return null;
-  return (
-    <Section title={table.label} doc={table.doc}>
-      <Grid table={table} hideEmpty name={exportName(page, id)} id={id} />
-    </Section>
-  );
-}
-
 export default function RooflinePage(props: PageProps) {
-  const { answer, store } = props;
-  const { headline } = answer;
+  const { answer } = props;
   return (
     <>
-      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       <Facts answer={answer} />
       <Roofline page={props} />
-      <Named page={props} id="ceilings" />
-      <Named page={props} id="programs" />
-      <Named page={props} id="transfers" />
+      <TableSection page={props} id="ceilings" />
+      <TableSection page={props} id="programs" />
+      <TableSection page={props} id="transfers" />
       <OpsGrid page={props} />
     </>
   );

@@ -2,26 +2,24 @@
 
 import { Fragment } from "preact";
 import { time } from "../base/format";
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
-import { Code } from "../view/rich";
+import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Section } from "../view/section";
-import { slotted } from "../view/slots";
-import { LevelMark, level, Verdict } from "../view/verdict";
+import { withElements } from "../view/slots";
+import { Code } from "../view/textparts";
+import { LevelMark, toLevel, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { PipelineGraph } from "./tfdata/graph";
-import { Latencies } from "./tfdata/histogram";
+import { LatencyHistogram } from "./tfdata/histogram";
 
-const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
+const PIPELINE_SPECS: ColumnSpecs = {
   host: { facet: true },
-  total_us: { hidden: true },
-  filling_calls: { hidden: true },
-  not_recorded_us: { hidden: true },
+  ...columnSpecs("total_us filling_calls not_recorded_us", { hidden: true }),
 };
 
-const LONG_NAME = sentences(
+const LONG_NAME_DOC = joinSentences(
   t("A long name is the path from the program to the iterator; :: leads to the iterator's input."),
   t("[i] counts inputs (zip, concatenate), elements (interleave) or epochs (repeat)."),
 );
@@ -40,13 +38,13 @@ export default function TfDataPage(props: PageProps) {
         <Section title={pipelines.label} doc={pipelines.doc}>
           <Grid
             table={pipelines}
-            specs={PIPELINES}
+            specs={PIPELINE_SPECS}
             name={exportName(props, "pipelines")}
             id="pipelines"
             sort={[{ id: "longest_us", desc: true }]}
           />
         </Section>
-        <Latencies latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
+        <LatencyHistogram latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
       </div>
       {pipelines.rows.length > 0 && <PipelineGraph page={props} />}
       {answer.notes.length > 0 && (
@@ -68,7 +66,7 @@ function Checklist({ checks }: { checks: Table }) {
           {checks.rows.map((row) => (
             <tr key={checks.text(row, "id")}>
               <td>
-                <LevelMark of={level(checks.text(row, "level"))} />
+                <LevelMark level={toLevel(checks.text(row, "level"))} />
               </td>
               <td>{checks.text(row, "question")}</td>
               <td>
@@ -90,7 +88,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   if (!row) return null;
   const host = bottlenecks.text(row, "host");
   const pipeline = bottlenecks.text(row, "input_pipeline");
-  const mine = advice.where({ host, input_pipeline: pipeline });
+  const pipelineAdvice = advice.where({ host, input_pipeline: pipeline });
   const us = (id: string) => time(bottlenecks.length(row, id), "us");
   return (
     <Section
@@ -100,11 +98,11 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
     >
       {bottlenecks.text(row, "overall") && (
         <p>
-          {slotted(t("Over all calls: {stage}, {time}", { time: us("overall_us") }), {
+          {withElements(t("Over all calls: {stage}, {time}", { time: us("overall_us") }), {
             stage: <b>{bottlenecks.text(row, "overall")}</b>,
           })}
           <br />
-          <span class="longname explained" data-tip={LONG_NAME}>
+          <span class="longname explained" data-tip={LONG_NAME_DOC}>
             <LongName text={bottlenecks.text(row, "overall_long_name")} />
           </span>
           <br />
@@ -116,10 +114,10 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
         </p>
       )}
-      {mine.rows.length === 0 && <p class="nothing">{t("Nothing; this pipeline makes no step longer.")}</p>}
+      {pipelineAdvice.rows.length === 0 && <p class="nothing">{t("Nothing; this pipeline makes no step longer.")}</p>}
       <ol class="hints">
-        {mine.rows.map((each) => (
-          <Advice key={mine.text(each, "finding")} table={mine} row={each} />
+        {pipelineAdvice.rows.map((each) => (
+          <Advice key={pipelineAdvice.text(each, "finding")} table={pipelineAdvice} row={each} />
         ))}
       </ol>
     </Section>
@@ -145,7 +143,7 @@ function Advice({ table, row }: { table: Table; row: Row }) {
   const gain = table.length(row, "gain_ms");
   return (
     <li class="hint">
-      <LevelMark of={level(table.text(row, "level"))} />
+      <LevelMark level={toLevel(table.text(row, "level"))} />
       <div>
         <b>{table.text(row, "title")}</b>
         {gain > 0 && (

@@ -4,8 +4,8 @@ import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice } from "../view/choices";
-import { ShownAs } from "../view/shownas";
-import { type Op, useOpDialog } from "./card/opcard";
+import { Select } from "../view/select";
+import { type CardOp, useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
 import { CallingLines } from "./torch/lines";
@@ -13,14 +13,14 @@ import { ModuleTree } from "./torch/modules";
 import { Suggestions } from "./torch/suggestions";
 
 /** What a row of one of the tables is about; null of what has no events. */
-function opOf(id: string, table: Table, row: Row, lines: Table): Op | null {
+function opOf(id: string, table: Table, row: Row, lines: Table): CardOp | null {
   if (id === "modules") {
     const module = table.text(row, "module");
-    return { table, row, name: module, program: "", events: `nn.Module: ${module.split("/").at(-1)}` };
+    return { table, row, name: module, program: "", eventName: `nn.Module: ${module.split("/").at(-1)}` };
   }
   const name = table.text(row, "name");
-  const more = id === "operators" ? <CallingLines lines={lines} name={name} /> : undefined;
-  return name ? { table, row, name, program: "", events: name, more } : null;
+  const extra = id === "operators" ? <CallingLines lines={lines} name={name} /> : undefined;
+  return name ? { table, row, name, program: "", eventName: name, extra } : null;
 }
 
 const VIEWS = [["", t("as a tree")], ...CALL_VIEWS, ["table", t("as a table")]] as const;
@@ -42,9 +42,9 @@ export default function TorchOpsPage(props: PageProps) {
     <>
       <Generic
         {...props}
-        link={openCard}
-        drawn={{ modules, advice: (table) => <Suggestions table={table} /> }}
-        controls={{ modules: <ShownAs label={t("Modules")} view={view} set={setView} views={VIEWS} /> }}
+        linkRow={openCard}
+        drawTable={{ modules, advice: (table) => <Suggestions table={table} /> }}
+        controls={{ modules: <Select label={t("Modules")} value={view} options={VIEWS} choose={setView} /> }}
       />
       {dialog}
     </>

@@ -1,28 +1,29 @@
 /** The timeline: what happened when, on every thread and device; a baseline's below, step over step. */
 
 import { useMemo, useState } from "preact/hooks";
-import { clocksOf, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
+import { clockChoice, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
 import { t } from "../base/messages";
-import { PLACE_OPTIONS, readPlace } from "../base/timecodec";
+import { readTimelineView, VIEW_OPTIONS } from "../base/timelinecodec";
 import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/timeline.css?inline";
 import { addStyles } from "../view/styles";
 import type { PageProps } from "./page";
-import { Beside } from "./timeline/beside";
-import { useLanes } from "./timeline/lanes";
-import { Pane, type Running } from "./timeline/pane";
-import { type Address, walkHits } from "./timeline/session";
+import { BaselineTimeline } from "./timeline/baselinepane";
+import type { AddressOptions } from "./timeline/followstate";
+import { walkHits } from "./timeline/navigation";
+import { type RunningPane, TimelinePane } from "./timeline/pane";
 import { createState } from "./timeline/state";
 import { TopBar } from "./timeline/topbar";
+import { useLanes } from "./timeline/uselanes";
 
 addStyles(styles);
 
 export default function TraceViewer({ store, session }: PageProps) {
   const host = store.host.value;
   const { idle } = store.settings.value;
-  const clocks = clocksOf(store.view.value.options);
+  const clocks = clockChoice(store.view.value.options);
   const identity = `${session.run}\n${host}\n${clocks}\n${session.modified}\n${idle}`;
   const api = useMemo(() => timelineApi(session.run, host, clocks), [identity]);
   const { lanes, problem, progress } = useLanes(api, session.run);
@@ -32,15 +33,15 @@ export default function TraceViewer({ store, session }: PageProps) {
 }
 
 /** The page's options that the place in time knows; the others, e.g. which steps count, stay as they are. */
-function addressOf(store: Store): Address {
-  const shown = () => store.view.value.tool === "trace_viewer";
-  const some = (ofPlace: boolean) =>
+function addressOf(store: Store): AddressOptions {
+  const isShown = () => store.view.value.tool === "trace_viewer";
+  const optionsWhere = (ofPlace: boolean) =>
     Object.fromEntries(
-      Object.entries(store.view.value.options).filter(([name]) => PLACE_OPTIONS.includes(name) === ofPlace),
+      Object.entries(store.view.value.options).filter(([name]) => VIEW_OPTIONS.includes(name) === ofPlace),
     );
   return {
-    read: () => (shown() ? some(true) : {}),
-    write: (options) => shown() && store.replace({ options: { ...some(false), ...options } }),
+    read: () => (isShown() ? optionsWhere(true) : {}),
+    write: (options) => isShown() && store.replace({ options: { ...optionsWhere(false), ...options } }),
   };
 }
 
@@ -51,7 +52,7 @@ interface TimelineProps {
 }
 
 function Timeline({ store, api, lanes }: TimelineProps) {
-  const [running, setRunning] = useState<Running | null>(null);
+  const [running, setRunning] = useState<RunningPane | null>(null);
   return (
     <div class="timeline">
       {running && (
@@ -59,24 +60,24 @@ function Timeline({ store, api, lanes }: TimelineProps) {
           scene={running.scene}
           store={store}
           actions={{
-            walk: (step) => walkHits(running.engine, step),
-            close: () => {
+            walkHits: (step) => walkHits(running.engine, step),
+            clearSearch: () => {
               running.scene.state.find.value = "";
             },
           }}
         />
       )}
-      <Pane
+      <TimelinePane
         store={store}
         api={api}
         lanes={lanes}
         label={t("Timeline")}
-        main
-        state={() => createState(readPlace(store.view.peek().options))}
+        isMain
+        initialState={() => createState(readTimelineView(store.view.peek().options))}
         address={useMemo(() => addressOf(store), [store])}
-        runs={setRunning}
+        setRunning={setRunning}
       />
-      {running && store.view.value.base && <Beside store={store} main={running} api={api} />}
+      {running && store.view.value.base && <BaselineTimeline store={store} main={running} api={api} />}
     </div>
   );
 }

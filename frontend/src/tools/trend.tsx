@@ -5,22 +5,23 @@ import type { Row, Table } from "../base/table";
 import type { Store } from "../state/store";
 import { useChoice } from "../view/choices";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import type { ColumnSpecs } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { LabelledSelect } from "../view/select";
 import styles from "../view/style/compare.css?inline";
 import { addStyles } from "../view/styles";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
-import { History } from "./trend/history";
+import { StepHistory } from "./trend/history";
 
 addStyles(styles);
 
-const SESSIONS: Readonly<Record<string, ColumnSpec>> = { before: { hidden: true }, marked: { facet: true } };
+const SESSION_SPECS: ColumnSpecs = { before: { hidden: true }, marked: { facet: true } };
 
 /** Where a session is held against the one before it. */
-function compared(store: Store, table: Table, row: Row, fresh: string) {
-  const [run, base] = [table.text(row, fresh), table.text(row, "before")];
+function linkToComparison(store: Store, table: Table, row: Row, runColumn: string) {
+  const [run, base] = [table.text(row, runColumn), table.text(row, "before")];
   if (!base) return undefined;
   const change = { run, base, tool: "compare" };
   return { href: store.href(change), go: () => store.go(change) };
@@ -30,16 +31,15 @@ function compared(store: Store, table: Table, row: Row, fresh: string) {
 function ProgramChoice({ programs, store }: { programs: Table; store: Store }) {
   const { run, options } = store.view.value;
   return (
-    <label>
-      {programs.column("program")?.label}{" "}
-      <select value={run} onChange={(event) => store.go({ run: event.currentTarget.value, options })}>
-        {programs.rows.map((row) => (
-          <option key={programs.text(row, "run")} value={programs.text(row, "run")}>
-            {`${programs.text(row, "program")} (${programs.text(row, "sessions")})`}
-          </option>
-        ))}
-      </select>
-    </label>
+    <LabelledSelect
+      label={programs.column("program")?.label ?? ""}
+      value={run}
+      options={programs.rows.map((row) => [
+        programs.text(row, "run"),
+        `${programs.text(row, "program")} (${programs.text(row, "sessions")})`,
+      ])}
+      choose={(value) => store.go({ run: value, options })}
+    />
   );
 }
 
@@ -47,7 +47,7 @@ export default function TrendPage(props: PageProps) {
   const { answer, store } = props;
   const [jumps, sessions, left] = [answer.table("jumps"), answer.table("sessions"), answer.table("left")];
   const programs = answer.table("programs");
-  const [, read] = useChoice("read");
+  const [, setSessionsToRead] = useChoice("read");
   const unread = answer.number("unread") ?? 0;
   return (
     <>
@@ -55,7 +55,7 @@ export default function TrendPage(props: PageProps) {
       <Notes notes={answer.notes} store={store} />
       {unread > 0 && (
         <p>
-          <button type="button" class="button" onClick={() => read("all")}>
+          <button type="button" class="button" onClick={() => setSessionsToRead("all")}>
             {t("Read {count, plural, one {# session} other {# sessions}}", { count: unread })}
           </button>
         </p>
@@ -69,10 +69,10 @@ export default function TrendPage(props: PageProps) {
           note={t("click a session to compare it with the previous one")}
           controls={programs.rows.length > 1 && <ProgramChoice programs={programs} store={store} />}
         >
-          <History
+          <StepHistory
             table={sessions}
             shown={store.view.value.run}
-            link={(row) => compared(store, sessions, row, "run")}
+            link={(row) => linkToComparison(store, sessions, row, "run")}
           />
         </Section>
       )}
@@ -82,18 +82,18 @@ export default function TrendPage(props: PageProps) {
             table={jumps}
             name={exportName(props, "jumps")}
             id="jumps"
-            link={(row) => compared(store, jumps, row, "since")}
+            link={(row) => linkToComparison(store, jumps, row, "since")}
           />
         </Section>
       )}
       <Section title={sessions.label} doc={sessions.doc}>
         <Grid
           table={sessions}
-          specs={SESSIONS}
+          specs={SESSION_SPECS}
           hideEmpty
           name={exportName(props, "sessions")}
           id="sessions"
-          link={(row) => compared(store, sessions, row, "run")}
+          link={(row) => linkToComparison(store, sessions, row, "run")}
         />
       </Section>
       {left.rows.length > 0 && (

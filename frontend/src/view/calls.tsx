@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import type { Problem } from "../api/types";
-import { type CallTree, nameOf, pathTo, type WeighedCalls } from "../base/calltree";
+import { type CallTree, callName, pathTo, type WeighedCalls } from "../base/calltree";
 import { t } from "../base/messages";
 import type { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
@@ -13,9 +13,10 @@ import { useChoice } from "./choices";
 import { FlameGraph } from "./flamegraph";
 import { Menu } from "./menu";
 import { ProblemLine } from "./problems";
-import { slotted } from "./slots";
+import { Select } from "./select";
+import { withElements } from "./slots";
 
-const FILES = [
+const FILE_FORMATS = [
   ["speedscope", "speedscope", ".json"],
   ["pprof", "pprof", ".pb.gz"],
   ["collapsed", t("Collapsed stacks"), ".txt"],
@@ -30,39 +31,38 @@ export const CALL_VIEWS = [
 interface CallControlsProps {
   readonly calls: WeighedCalls | null;
   readonly weight: string;
-  readonly weigh: (weight: string) => void;
-  readonly file: (weight: string, format: string) => string;
+  readonly setWeight: (weight: string) => void;
+  readonly fileAddress: (weight: string, format: string) => string;
   /** The session that colours compare with; empty where they do not. */
   readonly base: string;
 }
 
-export function CallControls({ calls, weight, weigh, file, base }: CallControlsProps) {
+export function CallControls({ calls, weight, setWeight, fileAddress, base }: CallControlsProps) {
   const weights = calls?.weights ?? [];
   return (
     <>
       {weights.length > 1 && (
-        <select aria-label={t("Weigh calls by")} value={weight} onChange={(event) => weigh(event.currentTarget.value)}>
-          {weights.map(({ id, label }) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Select
+          label={t("Weigh calls by")}
+          value={weight}
+          options={weights.map(({ id, label }) => [id, label])}
+          choose={setWeight}
+        />
       )}
-      {!isReport() && <Files href={(format) => file(weight, format)} />}
+      {!isReport() && <SaveMenu href={(format) => fileAddress(weight, format)} />}
       {base && calls?.delta && (
-        <span class="quiet">{slotted(t("red: more than {run}, blue: less"), { run: <b>{base}</b> })}</span>
+        <span class="quiet">{withElements(t("red: more than {run}, blue: less"), { run: <b>{base}</b> })}</span>
       )}
     </>
   );
 }
 
-function Files({ href }: { href: (format: string) => string }) {
+function SaveMenu({ href }: { href: (format: string) => string }) {
   return (
     <Menu label={t("Save")} tip={t("The calls as a file for other tools")}>
       {(close) => (
         <div class="items">
-          {FILES.map(([format, title, suffix]) => (
+          {FILE_FORMATS.map(([format, title, suffix]) => (
             <a key={format} href={href(format)} download onClick={close}>
               {title} <span class="quiet">({suffix})</span>
             </a>
@@ -81,7 +81,7 @@ interface CallPictureProps {
   readonly dark: boolean;
 }
 
-export function CallPicture({ calls, inverted, label, find = "", dark }: CallPictureProps) {
+export function CallView({ calls, inverted, label, find = "", dark }: CallPictureProps) {
   if (!calls) return <p class="quiet">{t("Merging the calls …")}</p>;
   const weight = calls.weights.find(({ id }) => id === calls.weight)?.label ?? calls.weight;
   if (!calls.parent.length) return <p class="quiet">{t("Nothing here has this weight: {weight}.", { weight })}</p>;
@@ -89,15 +89,15 @@ export function CallPicture({ calls, inverted, label, find = "", dark }: CallPic
   return (
     <>
       <FlameGraph tree={calls} label={label} find={find} dark={dark} />
-      <BaseCalls tree={calls} weight={weight} />
+      <BaseOnlyCalls tree={calls} weight={weight} />
     </>
   );
 }
 
 /** What the baseline alone has, which has no width in the flame graph: the heaviest, the others, and the sum. */
-function BaseCalls({ tree, weight }: { tree: CallTree; weight: string }) {
-  const alone = tree.base_only;
-  if (!alone?.nodes.length) return null;
+function BaseOnlyCalls({ tree, weight }: { tree: CallTree; weight: string }) {
+  const baseOnly = tree.base_only;
+  if (!baseOnly?.nodes.length) return null;
   return (
     <table class="legend base-calls">
       <thead>
@@ -109,28 +109,28 @@ function BaseCalls({ tree, weight }: { tree: CallTree; weight: string }) {
         </tr>
       </thead>
       <tbody>
-        {alone.nodes.map((node) => (
+        {baseOnly.nodes.map((node) => (
           <tr key={node}>
             <th
               scope="row"
               data-tip={pathTo(tree, node)
-                .map((each) => nameOf(tree, each))
+                .map((each) => callName(tree, each))
                 .join("\n")}
             >
-              {nameOf(tree, node)}
+              {callName(tree, node)}
             </th>
             <td class="number">{weightText(tree, tree.base_total?.[node] ?? 0)}</td>
           </tr>
         ))}
-        {alone.others > 0 && (
+        {baseOnly.others > 0 && (
           <tr>
-            <th scope="row">{t("+{count} more", { count: alone.others })}</th>
-            <td class="number">{weightText(tree, alone.others_total)}</td>
+            <th scope="row">{t("+{count} more", { count: baseOnly.others })}</th>
+            <td class="number">{weightText(tree, baseOnly.others_total)}</td>
           </tr>
         )}
         <tr class="sum">
           <th scope="row">{t("Sum")}</th>
-          <td class="number">{weightText(tree, alone.total)}</td>
+          <td class="number">{weightText(tree, baseOnly.total)}</td>
         </tr>
       </tbody>
     </table>
@@ -148,34 +148,34 @@ interface TableCallsProps {
 
 /** The rows of a table that lie within each other. */
 export function TableCalls({ answer, table, view, store }: TableCallsProps) {
-  const [kept, weigh] = useChoice(`${table}.weight`);
-  const [shown, setShown] = useState<{ calls: WeighedCalls | null; problem: Problem | null } | null>(null);
+  const [chosenWeight, setWeight] = useChoice(`${table}.weight`);
+  const [loaded, setLoaded] = useState<{ calls: WeighedCalls | null; problem: Problem | null } | null>(null);
   const source = useMemo(() => answer.source(table), [answer, table]);
   const inverted = view === "callers";
   useEffect(() => {
     const controller = new AbortController();
-    setShown(null);
-    source?.calls({ weight: kept, inverted }, controller.signal).then(
-      (calls) => setShown({ calls, problem: null }),
-      (error: unknown) => !controller.signal.aborted && setShown({ calls: null, problem: toProblem(error) }),
+    setLoaded(null);
+    source?.calls({ weight: chosenWeight, inverted }, controller.signal).then(
+      (calls) => setLoaded({ calls, problem: null }),
+      (error: unknown) => !controller.signal.aborted && setLoaded({ calls: null, problem: toProblem(error) }),
     );
     return () => controller.abort();
-  }, [source, kept, inverted]);
-  if (shown?.problem) return <ProblemLine problem={shown.problem} />;
-  const calls = shown?.calls ?? null;
+  }, [source, chosenWeight, inverted]);
+  if (loaded?.problem) return <ProblemLine problem={loaded.problem} />;
+  const calls = loaded?.calls ?? null;
   return (
     <>
       <div class="call-controls">
         <CallControls
           calls={calls}
-          weight={calls?.weight ?? kept}
+          weight={calls?.weight ?? chosenWeight}
           // The first is what is shown without a choice, also in reports.
-          weigh={(id) => weigh(id === calls?.weights[0]?.id ? "" : id)}
-          file={(weight, format) => source?.callsFile(weight, format) ?? ""}
+          setWeight={(id) => setWeight(id === calls?.weights[0]?.id ? "" : id)}
+          fileAddress={(weight, format) => source?.callsFile(weight, format) ?? ""}
           base={inverted ? "" : store.view.value.base}
         />
       </div>
-      <CallPicture
+      <CallView
         calls={calls}
         inverted={inverted}
         label={answer.table(table).label}

@@ -1,18 +1,18 @@
 /** A tree of calls as rows that open: of an inverted tree the functions by their own weight, and below each who calls it. */
 
 import { useMemo, useState } from "preact/hooks";
-import { type CallTree, nameOf } from "../base/calltree";
+import { type CallTree, callName } from "../base/calltree";
 import { count, memory, percent, time } from "../base/format";
 import { t } from "../base/messages";
-import { signOf } from "./delta";
+import { deltaClass } from "./delta";
 import { childrenOf } from "./flamelayout";
-import { indentOf, Twig } from "./treerows";
+import { OpenButton, rowIndent } from "./treerows";
 
+/** Further callers, the lightest, are left out. */
 const MOST_CHILDREN = 100;
-const MS_PER_PS = 1e-9;
 
 export function weightText({ unit }: CallTree, weight: number): string {
-  return unit === "bytes" ? memory(weight) : time(weight * MS_PER_PS);
+  return unit === "bytes" ? memory(weight) : time(weight, "ps");
 }
 
 /** The difference from the baseline, with its sign. */
@@ -37,26 +37,26 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
     nodes: new Set(),
   });
   const isOpen = (node: number) => open.tree === tree && open.nodes.has(node);
-  const turn = (node: number) => {
+  const toggle = (node: number) => {
     const nodes = new Set(open.tree === tree ? open.nodes : []);
     if (!nodes.delete(node)) {
       nodes.add(node);
       // A single caller has nothing to choose from: its callers show, too.
-      for (let only = children.get(node); only?.length === 1; only = children.get(only[0] as number)) {
-        nodes.add(only[0] as number);
+      for (let callers = children.get(node); callers?.length === 1; callers = children.get(callers[0] as number)) {
+        nodes.add(callers[0] as number);
       }
     }
     setOpen({ tree, nodes });
   };
   const rows: { readonly node: number; readonly depth: number }[] = [];
-  const list = (around: number, depth: number) => {
-    for (const node of (children.get(around) ?? []).slice(0, MOST_CHILDREN)) {
+  const addRows = (parent: number, depth: number) => {
+    for (const node of (children.get(parent) ?? []).slice(0, MOST_CHILDREN)) {
       rows.push({ node, depth });
-      if (isOpen(node)) list(node, depth + 1);
+      if (isOpen(node)) addRows(node, depth + 1);
     }
   };
-  list(-1, 0);
-  const sought = find.trim().toLowerCase();
+  addRows(-1, 0);
+  const words = find.trim().toLowerCase();
   return (
     <div class="optree calltable">
       <table aria-label={label}>
@@ -79,16 +79,20 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
         </thead>
         <tbody>
           {rows.map(({ node, depth }) => {
-            const name = nameOf(tree, node);
+            const name = callName(tree, node);
             const share = tree.total_weight > 0 ? (tree.total[node] ?? 0) / tree.total_weight : 0;
             return (
-              <tr key={node} class={sought && name.toLowerCase().includes(sought) ? "found" : undefined}>
-                <td style={{ paddingLeft: indentOf(depth) }} data-tip={name}>
-                  <Twig name={name} open={children.has(node) ? isOpen(node) : undefined} turn={() => turn(node)} />
+              <tr key={node} class={words && name.toLowerCase().includes(words) ? "found" : undefined}>
+                <td style={{ paddingLeft: rowIndent(depth) }} data-tip={name}>
+                  <OpenButton
+                    name={name}
+                    isOpen={children.has(node) ? isOpen(node) : undefined}
+                    toggle={() => toggle(node)}
+                  />
                   {name}
                 </td>
                 <td class="number">{weightText(tree, tree.total[node] ?? 0)}</td>
-                {tree.delta && <td class={`number ${signOf(tree.delta[node] ?? 0)}`}>{deltaText(tree, node)}</td>}
+                {tree.delta && <td class={`number ${deltaClass(tree.delta[node] ?? 0)}`}>{deltaText(tree, node)}</td>}
                 <td class="share">
                   <span class="lane" aria-hidden="true">
                     <span class="bar" style={{ width: `${100 * share}%` }}>

@@ -24,7 +24,7 @@ export interface ChartProps {
 }
 
 /** Counts up whenever the page changes between light and dark. */
-function useThemeTurn(): number {
+function useThemeChanges(): number {
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const observer = new MutationObserver(() => setTurn((count) => count + 1));
@@ -37,57 +37,57 @@ function useThemeTurn(): number {
 export function Chart({ label, height, build, onPoint, onColumn, onRange, onReady }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType | null>(null);
-  const [failed, setFailed] = useState(false);
-  const point = useRef(onPoint);
-  point.current = onPoint;
-  const column = useRef(onColumn);
-  column.current = onColumn;
-  const range = useRef(onRange);
-  range.current = onRange;
+  const [hasFailed, setFailed] = useState(false);
+  const pointHandler = useRef(onPoint);
+  pointHandler.current = onPoint;
+  const columnHandler = useRef(onColumn);
+  columnHandler.current = onColumn;
+  const rangeHandler = useRef(onRange);
+  rangeHandler.current = onRange;
   const [band, setBand] = useState<Band | null>(null);
-  const ready = useRef(onReady);
-  ready.current = onReady;
-  const theme = useThemeTurn();
+  const readyHandler = useRef(onReady);
+  readyHandler.current = onReady;
+  const themeChanges = useThemeChanges();
 
   useEffect(() => {
     const target = element.current;
     if (!target) return;
-    let made: EChartsType | null = null;
-    let gone = false;
-    const sizes = new ResizeObserver(() => made?.resize());
+    let newChart: EChartsType | null = null;
+    let isUnmounted = false;
+    const sizeObserver = new ResizeObserver(() => newChart?.resize());
     import("./echarts").then(
       ({ init }) => {
-        if (gone) return;
-        made = init(target, undefined, { renderer: "canvas" });
-        made.on("mouseover", (event) => point.current?.(event as ECElementEvent));
-        const chart = made;
-        const dragged = range.current
-          ? brush(chart, (first, last) => range.current?.(first, last), setBand)
+        if (isUnmounted) return;
+        newChart = init(target, undefined, { renderer: "canvas" });
+        newChart.on("mouseover", (event) => pointHandler.current?.(event as ECElementEvent));
+        const chart = newChart;
+        const isDragEnd = rangeHandler.current
+          ? brush(chart, (first, last) => rangeHandler.current?.(first, last), setBand)
           : () => false;
         chart.getZr().on("click", ({ offsetX, offsetY }) => {
           const at = [offsetX, offsetY];
-          if (column.current && !dragged() && chart.containPixel("grid", at)) {
-            column.current(chart.convertFromPixel("grid", at)[0] as number);
+          if (columnHandler.current && !isDragEnd() && chart.containPixel("grid", at)) {
+            columnHandler.current(chart.convertFromPixel("grid", at)[0] as number);
           }
         });
-        sizes.observe(target);
-        ready.current?.(made);
-        setChart(made);
+        sizeObserver.observe(target);
+        readyHandler.current?.(newChart);
+        setChart(newChart);
       },
       () => setFailed(true),
     );
     return () => {
-      gone = true;
-      sizes.disconnect();
-      made?.dispose();
+      isUnmounted = true;
+      sizeObserver.disconnect();
+      newChart?.dispose();
     };
   }, []);
 
   useLayoutEffect(() => {
     if (chart && element.current) chart.setOption(build(readPalette(element.current)), { notMerge: true });
-  }, [chart, build, theme]);
+  }, [chart, build, themeChanges]);
 
-  if (failed) return <p class="nothing">{t("The chart could not be loaded; its figures are in the table.")}</p>;
+  if (hasFailed) return <p class="nothing">{t("The chart could not be loaded; its figures are in the table.")}</p>;
   return (
     <div class="chart-frame">
       <div

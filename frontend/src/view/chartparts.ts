@@ -52,8 +52,8 @@ export function legend(palette: Palette) {
  * The same patterns as CSS draws over bars and swatches. Every key is given: ECharts fills in missing ones from its
  * own palette of patterns.
  */
-const LINES = { symbol: "rect", symbolSize: 1, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0 };
-const DOTS = {
+const LINE_DECAL = { symbol: "rect", symbolSize: 1, dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0 };
+const DOT_DECAL = {
   symbol: "circle",
   symbolSize: 0.7,
   dashArrayX: [
@@ -64,11 +64,12 @@ const DOTS = {
   rotation: 0,
 };
 const DECALS: Readonly<Record<Pattern, object>> = {
-  plain: { ...LINES, symbol: "none" },
-  hatched: { ...LINES, rotation: -Math.PI / 4 },
-  dotted: DOTS,
+  plain: { ...LINE_DECAL, symbol: "none" },
+  hatched: { ...LINE_DECAL, rotation: -Math.PI / 4 },
+  dotted: DOT_DECAL,
 };
 
+/** Colour and pattern of a part, as ECharts takes them. */
 export function partStyle(part: Part, palette: Palette) {
   const color = palette.dark ? "rgba(0, 0, 0, 0.38)" : "rgba(255, 255, 255, 0.5)";
   return {

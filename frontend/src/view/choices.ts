@@ -2,20 +2,20 @@
 
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
-import { type Keeper, memoryKeeper, type Options } from "../state/keeper";
+import { memoryOptions, type OptionStore, type Options } from "../state/optionstore";
 
-export const KeeperContext = createContext<Keeper | null>(null);
+export const OptionStoreContext = createContext<OptionStore | null>(null);
 
 /** The keeper of the address where there is one and `shared` is set; else one that lives as long as the component. */
-export function useKeeper(shared: boolean): Keeper {
-  const addressKeeper = useContext(KeeperContext);
-  const ownKeeper = useMemo(memoryKeeper, []);
+export function useOptionStore(shared: boolean): OptionStore {
+  const addressKeeper = useContext(OptionStoreContext);
+  const ownKeeper = useMemo(memoryOptions, []);
   return (shared && addressKeeper) || ownKeeper;
 }
 
 /** All choices of the page, and a function that changes some of them in one step; "" takes a choice back. */
 export function useChoices(): readonly [Options, (change: Options) => void] {
-  const keeper = useKeeper(true);
+  const keeper = useOptionStore(true);
   const change = (changed: Options) => {
     const next = Object.entries({ ...keeper.options.peek(), ...changed }).filter(([, value]) => value !== "");
     keeper.write(Object.fromEntries(next), true);

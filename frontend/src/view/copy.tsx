@@ -18,7 +18,7 @@ export async function copyText(text: string): Promise<void> {
 type Outcome = "waiting" | "copied" | "failed";
 
 const ICONS: Readonly<Record<Outcome, IconName>> = { waiting: "copy", copied: "ok", failed: "error" };
-const SHOWN_MS = 1500;
+const OUTCOME_SHOWN_MS = 1500;
 
 interface CopyButtonProps {
   /** Asked for when it is wanted. */
@@ -38,7 +38,7 @@ export function CopyButton({ text, label, name, tip }: CopyButtonProps) {
     } catch {
       setOutcome("failed");
     }
-    setTimeout(() => setOutcome("waiting"), SHOWN_MS);
+    setTimeout(() => setOutcome("waiting"), OUTCOME_SHOWN_MS);
   };
   const words = { waiting: label, copied: t("Copied"), failed: t("Copying failed") };
   return (

@@ -5,7 +5,7 @@ import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 
 /** What a time differs by from the baseline's, ms; null where that is unknown, undefined without a baseline. */
-export function deltaOf(table: Table, row: Row, id: string): number | null | undefined {
+export function deltaMs(table: Table, row: Row, id: string): number | null | undefined {
   const column = table.column(`delta_${id}`);
   if (!column) return undefined;
   const value = table.number(row, column.id);
@@ -13,7 +13,7 @@ export function deltaOf(table: Table, row: Row, id: string): number | null | und
 }
 
 /** The class of a difference: more is worse. */
-export function signOf(value: number | null | undefined): string {
+export function deltaClass(value: number | null | undefined): string {
   return value ? (value > 0 ? "more" : "less") : "";
 }
 
@@ -26,5 +26,7 @@ export function DeltaHead({ unit }: { unit?: string }) {
 }
 
 export function DeltaCell({ ms, scale }: { ms: number | null | undefined; scale: Scale }) {
-  return <td class={`number ${signOf(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${scaled(ms, scale)}`}</td>;
+  return (
+    <td class={`number ${deltaClass(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${scaled(ms, scale)}`}</td>
+  );
 }

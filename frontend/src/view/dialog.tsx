@@ -13,7 +13,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, class: kind = "", close, children }: DialogProps) {
+export function Dialog({ title, class: className = "", close, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const name = useId();
   useEffect(() => {
@@ -23,7 +23,7 @@ export function Dialog({ title, class: kind = "", close, children }: DialogProps
     return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} class={`dialog ${kind}`} aria-labelledby={name} onClose={close}>
+    <dialog ref={dialog} class={`dialog ${className}`} aria-labelledby={name} onClose={close}>
       <div class="dialog-head">
         <h2 id={name}>{title}</h2>
         <button type="button" class="button" aria-label={t("Close")} onClick={() => dialog.current?.close()}>

@@ -2,7 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { sentences, t } from "../base/messages";
+import { joinSentences, t } from "../base/messages";
 import type { Doubts } from "../state/doubts";
 import { Icon } from "./icons";
 
@@ -11,19 +11,19 @@ export const DoubtContext = createContext<Doubts>(new Map());
 /** Why a figure that rests on these is doubtful, in sentences; "" where nothing speaks against it. */
 export function useDoubt(depends: readonly string[]): string {
   const doubts = useContext(DoubtContext);
-  const found = new Set(depends.flatMap((name) => doubts.get(name) ?? []));
-  return sentences(...[...found].map(({ message }) => message));
+  const findings = new Set(depends.flatMap((name) => doubts.get(name) ?? []));
+  return joinSentences(...[...findings].map(({ message }) => message));
 }
 
 interface DoubtProps {
   /** What the figure rests on. */
-  readonly of: readonly string[];
+  readonly depends: readonly string[];
   /** Inside of a button, which takes the focus and tells the reason itself. */
   readonly inButton?: boolean;
 }
 
-export function Doubt({ of, inButton }: DoubtProps) {
-  const reason = useDoubt(of);
+export function Doubt({ depends, inButton }: DoubtProps) {
+  const reason = useDoubt(depends);
   if (!reason) return null;
   const caution = t("Caution: {reason}", { reason });
   return (

@@ -1,17 +1,17 @@
 /** A tool's facts, each with its unit and explanation; what is not known is left out. */
 
-import { shown } from "../base/format";
+import { formatted } from "../base/format";
 import type { Answer } from "../base/table";
-import { Figure } from "./rich";
+import { Figure } from "./textparts";
 
 export function Facts({ answer }: { answer: Answer }) {
-  const known = answer.factIds.filter((id) => answer.fact(id).value !== null);
-  if (!known.length) return null;
+  const knownIds = answer.factIds.filter((id) => answer.fact(id).value !== null);
+  if (!knownIds.length) return null;
   return (
     <dl class="figures">
-      {known.map((id) => {
+      {knownIds.map((id) => {
         const { label, value, unit, doc, depends } = answer.fact(id);
-        return <Figure key={id} label={label} value={shown(value, unit)} doc={doc} depends={depends} />;
+        return <Figure key={id} label={label} value={formatted(value, unit)} doc={doc} depends={depends} />;
       })}
     </dl>
   );

@@ -1,19 +1,19 @@
 /** A tree of calls as a flame graph that hangs down: a click on a call fills the width with it, one above goes back out. */
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import { type CallTree, nameOf } from "../base/calltree";
+import { type CallTree, callName } from "../base/calltree";
 import { percent } from "../base/format";
-import { listed, t } from "../base/messages";
-import { sliceColour, textOn } from "../base/slicecolour";
+import { joinNames, t } from "../base/messages";
+import { sliceColour, textColour } from "../base/slicecolour";
 import { deltaText, weightText } from "./calltable";
 import { childrenOf, flameBoxes } from "./flamelayout";
 
 const ROW_PX = 19;
 /** Narrower boxes cannot be pointed at. */
-const LEAST_SHARE = 0.002;
+const NARROWEST_SHARE = 0.002;
 const TEXT_FROM_SHARE = 0.02;
 /** Per cent of the colour of a call that the baseline has not at all: its text stays readable. */
-export const MOST_TINT = 40;
+export const MOST_TINT_PERCENT = 40;
 
 interface FlameGraphProps {
   readonly tree: CallTree;
@@ -24,21 +24,21 @@ interface FlameGraphProps {
 }
 
 /** What was not looked for. */
-const PALE = { color: "var(--text)", backgroundColor: "var(--shade)" } as const;
+const NOT_MATCHING = { color: "var(--text)", backgroundColor: "var(--shade)" } as const;
 
 /** By name; against a baseline the more red the more was added, the more blue the less is left. */
-function colours(
+function boxColours(
   tree: CallTree,
   node: number,
   dark: boolean,
 ): { readonly color: string; readonly backgroundColor: string } {
   const delta = tree.delta?.[node];
   if (delta === undefined) {
-    const [red, green, blue] = sliceColour(nameOf(tree, node), dark);
-    return { color: textOn([red, green, blue]), backgroundColor: `rgb(${red} ${green} ${blue})` };
+    const [red, green, blue] = sliceColour(callName(tree, node), dark);
+    return { color: textColour([red, green, blue]), backgroundColor: `rgb(${red} ${green} ${blue})` };
   }
   const most = Math.max(tree.total[node] ?? 0, tree.base_total?.[node] ?? 0, 1);
-  const share = Math.round((MOST_TINT * Math.abs(delta)) / most);
+  const share = Math.round((MOST_TINT_PERCENT * Math.abs(delta)) / most);
   const tint = delta > 0 ? "var(--bad)" : "var(--link)";
   return { color: "var(--text)", backgroundColor: `color-mix(in srgb, ${tint} ${share}%, var(--shade))` };
 }
@@ -46,11 +46,11 @@ function colours(
 export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
   const children = useMemo(() => childrenOf(tree), [tree]);
   const [zoomed, setZoomed] = useState<{ readonly tree: CallTree; readonly node: number }>({ tree, node: -1 });
-  const chosen = zoomed.tree === tree ? zoomed.node : -1;
-  const boxes = useMemo(() => flameBoxes(tree, children, chosen, LEAST_SHARE), [tree, children, chosen]);
+  const zoomedNode = zoomed.tree === tree ? zoomed.node : -1;
+  const boxes = useMemo(() => flameBoxes(tree, children, zoomedNode, NARROWEST_SHARE), [tree, children, zoomedNode]);
   const root = useRef<HTMLFieldSetElement>(null);
   const depth = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
-  const sought = find.trim().toLowerCase();
+  const words = find.trim().toLowerCase();
   const describe = (node: number) => {
     const [own, total] = [tree.own[node] ?? 0, tree.total[node] ?? 0];
     const many = tree.calls[node] ?? 0;
@@ -61,15 +61,15 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
       ...(many ? [t("{count, plural, one {# call} other {# calls}}", { count: many })] : []),
     ];
     return [
-      nameOf(tree, node),
-      listed(figures),
+      callName(tree, node),
+      joinNames(figures),
       ...(own < total ? [t("itself {weight}", { weight: weightText(tree, own) })] : []),
       ...(tree.delta ? [t("{change} against the baseline", { change: deltaText(tree, node) })] : []),
     ].join("\n");
   };
-  const move = (event: KeyboardEvent) => {
+  const onKey = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Escape" && chosen >= 0) setZoomed({ tree, node: -1 });
+    if (event.key === "Escape" && zoomedNode >= 0) setZoomed({ tree, node: -1 });
     else if (step) {
       const buttons = [...(root.current?.querySelectorAll("button") ?? [])];
       const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
@@ -84,11 +84,11 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
       aria-label={label}
       ref={root}
       style={{ height: `${(depth + 1) * ROW_PX}px` }}
-      onKeyDownCapture={move}
+      onKeyDownCapture={onKey}
     >
       {boxes.map((box, place) => {
-        const name = nameOf(tree, box.node);
-        const isOther = sought !== "" && !name.toLowerCase().includes(sought);
+        const name = callName(tree, box.node);
+        const isOther = words !== "" && !name.toLowerCase().includes(words);
         return (
           <button
             key={box.node}
@@ -100,9 +100,9 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
               top: `${box.depth * ROW_PX}px`,
               left: `${100 * box.left}%`,
               width: `${100 * box.width}%`,
-              ...(isOther ? PALE : colours(tree, box.node, dark)),
+              ...(isOther ? NOT_MATCHING : boxColours(tree, box.node, dark)),
             }}
-            onClick={() => setZoomed({ tree, node: box.node === chosen ? -1 : box.node })}
+            onClick={() => setZoomed({ tree, node: box.node === zoomedNode ? -1 : box.node })}
           >
             {box.width > TEXT_FROM_SHARE && name}
           </button>

@@ -1,6 +1,7 @@
 /** Where the nodes of a tree of calls are drawn: a row per depth, the widest first, children within their parents. */
 
 import { type CallTree, pathTo } from "../base/calltree";
+import { groupBy } from "../base/group";
 
 export interface FlameBox {
   readonly node: number;
@@ -12,12 +13,7 @@ export interface FlameBox {
 
 /** The children of each node, the heaviest first; the roots under -1. */
 export function childrenOf({ parent, total }: CallTree): ReadonlyMap<number, readonly number[]> {
-  const children = new Map<number, number[]>();
-  for (const [node, parentNode] of parent.entries()) {
-    const siblings = children.get(parentNode);
-    if (siblings) siblings.push(node);
-    else children.set(parentNode, [node]);
-  }
+  const children = groupBy(parent.keys(), (node) => parent[node] ?? -1);
   for (const siblings of children.values()) siblings.sort((a, b) => (total[b] ?? 0) - (total[a] ?? 0) || a - b);
   return children;
 }

@@ -11,24 +11,24 @@ interface FoldProps {
   /** What is inside, in a few words. */
   readonly line?: string | undefined;
   /** Whether the page was opened for it: then it is open, and in view. */
-  readonly asked?: boolean;
+  readonly isTarget?: boolean;
   /** Made only once it is open. */
   readonly children: () => ComponentChildren;
 }
 
-const KEY = "open";
+const OPEN_OPTION = "open";
 
-export function Fold({ id, title, line, asked = false, children }: FoldProps) {
-  const [kept, keep] = useChoice(KEY);
-  const ids = kept.split(",").filter(Boolean);
-  const open = ids.includes(id) || asked;
+export function Fold({ id, title, line, isTarget = false, children }: FoldProps) {
+  const [openIds, setOpenIds] = useChoice(OPEN_OPTION);
+  const ids = openIds.split(",").filter(Boolean);
+  const open = ids.includes(id) || isTarget;
   const element = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
-    if (asked) element.current?.scrollIntoView({ block: "start" });
-  }, [asked]);
+    if (isTarget) element.current?.scrollIntoView({ block: "start" });
+  }, [isTarget]);
   const onToggle = (event: { currentTarget: HTMLDetailsElement }) => {
     const now = event.currentTarget.open;
-    if (now !== ids.includes(id)) keep((now ? [...ids, id] : ids.filter((each) => each !== id)).join(","));
+    if (now !== ids.includes(id)) setOpenIds((now ? [...ids, id] : ids.filter((each) => each !== id)).join(","));
   };
   return (
     <details class="fold" ref={element} open={open} onToggle={onToggle}>

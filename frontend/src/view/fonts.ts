@@ -1,8 +1,8 @@
 /** Families of fonts for what is drawn: a canvas takes none from the page's styles. As in `style/base.css`. */
 
-import { type Language, spoken } from "../base/messages";
+import { currentLanguage, type Language } from "../base/messages";
 
-const OWN: Readonly<Record<Language, string>> = {
+const FAMILIES_BY_LANGUAGE: Readonly<Record<Language, string>> = {
   en: "",
   ko: '"Apple SD Gothic Neo", "Malgun Gothic", "Noto Sans KR", "Noto Sans CJK KR", ',
   ja: '"Hiragino Sans", "Yu Gothic UI", Meiryo, "Noto Sans JP", "Noto Sans CJK JP", ',
@@ -11,5 +11,5 @@ const OWN: Readonly<Record<Language, string>> = {
 
 /** The families for texts in the reader's language. */
 export function fontFamily(): string {
-  return `Roboto, "Helvetica Neue", ${OWN[spoken()]}Arial, sans-serif`;
+  return `Roboto, "Helvetica Neue", ${FAMILIES_BY_LANGUAGE[currentLanguage()]}Arial, sans-serif`;
 }

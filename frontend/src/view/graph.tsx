@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { largest } from "../base/extent";
-import { onEnter, PanZoom, type View } from "./panzoom";
+import { buttonKeyHandler, type DrawingView, PanZoom } from "./panzoom";
 import { treeLayout } from "./treelayout";
 
 export type Emphasis = "main" | "path" | "aside";
@@ -27,9 +27,9 @@ interface GraphProps {
   readonly legend?: ComponentChildren;
 }
 
-const WIDTH = 176;
-const LINE = 15;
-const COLUMN = WIDTH + 44;
+const BOX_WIDTH_PX = 176;
+const LINE_PX = 15;
+const COLUMN_PX = BOX_WIDTH_PX + 44;
 
 interface Box {
   readonly x: number;
@@ -41,7 +41,7 @@ function clamp(value: number, low: number, high: number): number {
 }
 
 /** Fits the whole graph as long as it stays legible; else its right end, where the data goes, but with the main node. */
-function fitted(width: number, height: number, room: number, main: number): { view: View; height: number } {
+function initialView(width: number, height: number, room: number, main: number): { view: DrawingView; height: number } {
   const scale = clamp(room / width, 0.8, 1);
   const x = clamp(room - width * scale, 24 - main * scale, 0);
   return { view: { x: Math.min(0, x), y: 0, scale }, height: Math.min(height * scale, 520) };
@@ -49,26 +49,26 @@ function fitted(width: number, height: number, room: number, main: number): { vi
 
 export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) {
   const lines = largest(nodes.map((node) => node.lines.length));
-  const tall = 26 + lines * LINE;
+  const boxHeight = 26 + lines * LINE_PX;
   const { boxes, width, height, start } = useMemo(() => {
     const places = treeLayout(nodes.map((node) => node.parent));
-    const boxes = places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN, y: 8 + row * (tall + 18) }));
-    const width = largest(boxes.map(({ x }) => x)) + WIDTH + 8;
-    const height = largest(boxes.map(({ y }) => y)) + tall + 10;
+    const boxes = places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN_PX, y: 8 + row * (boxHeight + 18) }));
+    const width = largest(boxes.map(({ x }) => x)) + BOX_WIDTH_PX + 8;
+    const height = largest(boxes.map(({ y }) => y)) + boxHeight + 10;
     const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")]?.x ?? width;
-    return { boxes, width, height, start: (room: number) => fitted(width, height, room, main) };
-  }, [nodes, tall]);
+    return { boxes, width, height, start: (room: number) => initialView(width, height, room, main) };
+  }, [nodes, boxHeight]);
   return (
     <PanZoom label={label} width={width} height={height} start={start} legend={legend}>
       {nodes.map((node, index) => (
-        <Arrow key={index} node={node} from={boxes[index]} to={boxes[node.parent]} tall={tall} />
+        <Arrow key={index} node={node} from={boxes[index]} to={boxes[node.parent]} tall={boxHeight} />
       ))}
       {nodes.map((node, index) => (
         <NodeBox
           key={index}
           node={node}
           box={boxes[index] ?? { x: 0, y: 0 }}
-          tall={tall}
+          tall={boxHeight}
           selected={index === selected}
           select={() => onSelect(index)}
         />
@@ -86,7 +86,7 @@ interface ArrowProps {
 
 function Arrow({ node, from, to, tall }: ArrowProps) {
   if (!from || !to) return null;
-  const start = { x: from.x + WIDTH, y: from.y + tall / 2 };
+  const start = { x: from.x + BOX_WIDTH_PX, y: from.y + tall / 2 };
   const end = { x: to.x, y: to.y + tall / 2 };
   const middle = (start.x + end.x) / 2;
   return (
@@ -117,14 +117,14 @@ function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
       aria-label={`${node.title}: ${node.lines.join(", ")}`}
       data-tip={node.tip}
       onClick={select}
-      onKeyDown={onEnter(select)}
+      onKeyDown={buttonKeyHandler(select)}
     >
-      <rect width={WIDTH} height={tall} rx="3" />
+      <rect width={BOX_WIDTH_PX} height={tall} rx="3" />
       <text class="title" x="10" y="18">
         {`${node.title} `}
       </text>
       {node.lines.map((line, index) => (
-        <text key={line} x="10" y={34 + index * LINE}>
+        <text key={line} x="10" y={34 + index * LINE_PX}>
           {`${line} `}
         </text>
       ))}

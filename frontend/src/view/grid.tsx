@@ -8,36 +8,37 @@ import {
   type VirtualizerOptions,
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { type GridChoice, readChoice, type Sorted, writeChoice } from "../base/gridcodec";
-import { sentences, t } from "../base/messages";
+import { type GridChoice, readChoice, type SortedColumn, writeChoice } from "../base/gridcodec";
+import { joinSentences, t } from "../base/messages";
 import type { Row, Table, Value } from "../base/table";
-import { phrases } from "../base/text";
-import { useKeeper } from "./choices";
+import { breakableParts } from "../base/text";
+import { useOptionStore } from "./choices";
 import { Doubt, useDoubt } from "./doubt";
-import { ColumnMenu, ExportMenu, Facets } from "./gridmenus";
+import { ColumnMenu, ExportMenu, FacetMenus } from "./gridmenus";
 import {
   applyChoice,
-  type ColumnSpec,
+  type ColumnSpecs,
   choiceOf,
   type GridModel,
   gridModel,
   type PresentedColumn,
   type PresentedTable,
-  present,
+  presentTable,
 } from "./gridmodel";
 import { useLoadedRows, usePages } from "./gridrows";
 import { PathName } from "./pathname";
+import { onPlainClick } from "./plainclick";
 import { ProblemLine } from "./problems";
 
-const ROW = 24;
+const ROW_PX = 24;
 /** Fewer rows than this are simply all drawn. */
-const VIRTUAL_FROM = 80;
+const VIRTUAL_FROM_ROWS = 80;
 /** How a row is marked that only the baseline has. */
-const GONE = "gone";
+const BASELINE_ONLY = "gone";
 
 export interface GridProps {
   readonly table: Table;
-  readonly specs?: Readonly<Record<string, ColumnSpec>>;
+  readonly specs?: ColumnSpecs;
   /** Hides columns in which nothing is known. */
   readonly hideEmpty?: boolean;
   /** Names the exported files. */
@@ -45,7 +46,7 @@ export interface GridProps {
   /** Short and unique on its page: under it the address keeps how the table is sorted and filtered. */
   readonly id?: string;
   /** How it is sorted until the reader sorts it. */
-  readonly sort?: readonly Sorted[];
+  readonly sort?: readonly SortedColumn[];
   readonly onRow?: (row: readonly Value[]) => void;
   /** Where a row leads, or what it opens in place; takes the place of `onRow`. */
   readonly link?: (row: readonly Value[]) => RowLink | undefined;
@@ -57,38 +58,38 @@ interface RowLink {
   readonly go: () => void;
 }
 
-const UNSORTED: readonly Sorted[] = [];
+const UNSORTED: readonly SortedColumn[] = [];
 
 /** The table's model, equal to what the address says about it, also after Back and Forward. */
-function useModel(presented: PresentedTable, id: string | undefined, usual: readonly Sorted[]): GridModel {
-  const keeper = useKeeper(id !== undefined);
+function useGridModel(presented: PresentedTable, id: string | undefined, usual: readonly SortedColumn[]): GridModel {
+  const keeper = useOptionStore(id !== undefined);
   const name = id ?? "";
   const ids = presented.columns.map((column) => column.id);
   const choice = readChoice(keeper.options.value, name, ids, usual);
   const model = useMemo(() => {
-    const made = gridModel(presented, [...usual]);
-    applyChoice(made, presented, choice);
-    return made;
+    const newModel = gridModel(presented, [...usual]);
+    applyChoice(newModel, presented, choice);
+    return newModel;
   }, [presented]);
   const [, draw] = useReducer((turn: number) => turn + 1, 0);
-  const following = useRef(false);
-  const code = JSON.stringify(choice);
+  const isApplying = useRef(false);
+  const choiceKey = JSON.stringify(choice);
   useLayoutEffect(() => {
-    if (JSON.stringify(choiceOf(model, presented)) === code) return;
-    following.current = true;
+    if (JSON.stringify(choiceOf(model, presented)) === choiceKey) return;
+    isApplying.current = true;
     applyChoice(model, presented, choice);
-    following.current = false;
-  }, [model, code]);
+    isApplying.current = false;
+  }, [model, choiceKey]);
   useEffect(() => {
     const { unsubscribe } = model.store.subscribe(() => {
       draw(undefined);
-      if (following.current) return;
+      if (isApplying.current) return;
       const options = keeper.options.peek();
-      const [before, now] = [readChoice(options, name, ids, usual), choiceOf(model, presented)];
-      if (JSON.stringify(before) === JSON.stringify(now)) return;
+      const [addressChoice, modelChoice] = [readChoice(options, name, ids, usual), choiceOf(model, presented)];
+      if (JSON.stringify(addressChoice) === JSON.stringify(modelChoice)) return;
       // Other rows are a step to come back from; typing and sorting would fill the history.
-      const step = JSON.stringify(before.only) !== JSON.stringify(now.only);
-      keeper.write(writeChoice(options, name, now, usual), step);
+      const step = JSON.stringify(addressChoice.only) !== JSON.stringify(modelChoice.only);
+      keeper.write(writeChoice(options, name, modelChoice, usual), step);
     });
     return unsubscribe;
   }, [model]);
@@ -96,27 +97,32 @@ function useModel(presented: PresentedTable, id: string | undefined, usual: read
 }
 
 /** Text is cut rather than pushing the figures out of sight; columns with the longest ones share what is left over. */
-function widthOf(column: PresentedColumn): number {
-  return Math.min(column.width, column.numeric ? 130 : 200);
+function fixedWidthPx(column: PresentedColumn): number {
+  return Math.min(column.widthPx, column.numeric ? 130 : 200);
 }
 
-interface GridRows {
+interface ChosenRows {
   readonly total: number;
   /** Undefined while it is asked for. */
   readonly at: (place: number) => { readonly key: string; readonly row: Row } | undefined;
 }
 
 /** The chosen rows in their order, and the part of them that is in sight. */
-function useRows(table: Table, model: GridModel, choice: GridChoice, scroller: { current: HTMLDivElement | null }) {
+function useChosenRows(
+  table: Table,
+  model: GridModel,
+  choice: GridChoice,
+  scroller: { current: HTMLDivElement | null },
+) {
   const pages = usePages(table, choice);
-  const known = useRef(table.total);
-  known.current = pages.total ?? known.current;
-  const here = table.rest ? null : model.getRowModel().rows;
-  const rows: GridRows = {
-    total: here ? here.length : known.current,
+  const lastTotal = useRef(table.total);
+  lastTotal.current = pages.total ?? lastTotal.current;
+  const localRows = table.rest ? null : model.getRowModel().rows;
+  const rows: ChosenRows = {
+    total: localRows ? localRows.length : lastTotal.current,
     at: (place) => {
-      const row = here ? here[place]?.original : pages.at(place);
-      return row && { key: here?.[place]?.id ?? `${place}`, row };
+      const row = localRows ? localRows[place]?.original : pages.at(place);
+      return row && { key: localRows?.[place]?.id ?? `${place}`, row };
     },
   };
   const window = useVirtualRows(rows.total, scroller);
@@ -129,7 +135,7 @@ function useVirtualRows(total: number, element: { current: HTMLDivElement | null
   const options: VirtualizerOptions<HTMLDivElement, HTMLTableRowElement> = {
     count: total,
     getScrollElement: () => element.current,
-    estimateSize: () => ROW,
+    estimateSize: () => ROW_PX,
     overscan: 12,
     scrollToFn: elementScroll,
     observeElementRect,
@@ -140,11 +146,11 @@ function useVirtualRows(total: number, element: { current: HTMLDivElement | null
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
-  if (total < VIRTUAL_FROM) return { from: 0, to: total, above: 0, below: 0 };
+  if (total < VIRTUAL_FROM_ROWS) return { from: 0, to: total, above: 0, below: 0 };
   const items = virtualizer.getVirtualItems();
   const from = items[0]?.index ?? 0;
   const to = (items.at(-1)?.index ?? Math.min(total, 40) - 1) + 1;
-  return { from, to, above: from * ROW, below: (total - to) * ROW };
+  return { from, to, above: from * ROW_PX, below: (total - to) * ROW_PX };
 }
 
 interface HeadProps {
@@ -154,7 +160,7 @@ interface HeadProps {
 }
 
 function HeadButton({ column, sorted, toggle }: HeadProps) {
-  const tip = sentences(column.doc, useDoubt(column.depends));
+  const tip = joinSentences(column.doc, useDoubt(column.depends));
   return (
     <button
       type="button"
@@ -162,9 +168,9 @@ function HeadButton({ column, sorted, toggle }: HeadProps) {
       data-tip={tip || undefined}
       onClick={(event) => toggle(event.shiftKey)}
     >
-      {phrases(column.label).flatMap((phrase) => [phrase, <wbr key={phrase} />])}
+      {breakableParts(column.label).flatMap((phrase) => [phrase, <wbr key={phrase} />])}
       {column.unit && <small> {column.unit}</small>}
-      <Doubt of={column.depends} inButton />
+      <Doubt depends={column.depends} inButton />
       <span class="direction" aria-hidden="true">
         {sorted === "asc" ? "▲" : sorted === "desc" ? "▼" : ""}
       </span>
@@ -200,12 +206,12 @@ interface CellProps {
   /** What it says in full, where that is another text. */
   readonly full: Value;
   /** What the cell does when it is the one that stands for its row. */
-  readonly act: { readonly href?: string; readonly go: () => void } | undefined;
+  readonly action: { readonly href?: string; readonly go: () => void } | undefined;
 }
 
-function Cell({ column, value, full, act }: CellProps) {
+function Cell({ column, value, full, action }: CellProps) {
   const text = column.show(value);
-  const whole = typeof full === "string" ? full : text;
+  const fullText = typeof full === "string" ? full : text;
   if (column.fill) {
     const fill = `${Math.min(100, column.fill(value) * 100).toFixed(1)}%`;
     return (
@@ -218,20 +224,18 @@ function Cell({ column, value, full, act }: CellProps) {
   return (
     <td
       class={column.numeric ? `number${sign}` : undefined}
-      title={!column.numeric && (whole !== text || text.length > 24) ? whole : undefined}
+      title={!column.numeric && (fullText !== text || text.length > 24) ? fullText : undefined}
     >
-      {act ? <RowAct {...act} text={text || t("(none)")} /> : <PathName text={text} />}
+      {action ? <RowAction {...action} text={text || t("(none)")} /> : <PathName text={text} />}
     </td>
   );
 }
 
 /** Makes a row's action reachable by keyboard, and a link one that opens in a new tab as well. */
-function RowAct({ href, go, text }: { href?: string; go: () => void; text: string }) {
+function RowAction({ href, go, text }: { href?: string; go: () => void; text: string }) {
   const onClick = (event: MouseEvent) => {
     event.stopPropagation();
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go();
+    onPlainClick(go)(event);
   };
   return href === undefined ? (
     <button type="button" class="row-act" onClick={onClick}>
@@ -247,32 +251,32 @@ function RowAct({ href, go, text }: { href?: string; go: () => void; text: strin
 interface BodyProps {
   readonly onRow: GridProps["onRow"];
   readonly link: GridProps["link"];
-  readonly rows: GridRows;
+  readonly rows: ChosenRows;
   readonly from: number;
   readonly to: number;
   readonly columns: readonly { readonly column: PresentedColumn; readonly place: number }[];
   /** The column whose cells stand for their rows. */
-  readonly naming: string | undefined;
+  readonly actionColumn: string | undefined;
   /** Where in a row stands how it was found in the baseline; -1 for nowhere. */
-  readonly match: number;
+  readonly matchIndex: number;
 }
 
-function Body({ rows, from, to, columns, naming, match, onRow, link }: BodyProps) {
+function Body({ rows, from, to, columns, actionColumn, matchIndex, onRow, link }: BodyProps) {
   return (
     <>
       {Array.from({ length: to - from }, (_, offset) => {
         const place = from + offset;
-        const found = rows.at(place);
-        if (!found) return <Pending key={`pending ${place}`} place={place} columns={columns.length} />;
-        const { key, row } = found;
+        const loaded = rows.at(place);
+        if (!loaded) return <LoadingRow key={`pending ${place}`} place={place} columns={columns.length} />;
+        const { key, row } = loaded;
         // A row that only the baseline has leads nowhere in this session.
-        const here = row[match] !== GONE;
-        const act = here ? (link ? link(row) : onRow && { go: () => onRow(row) }) : undefined;
+        const isInSession = row[matchIndex] !== BASELINE_ONLY;
+        const act = isInSession ? (link ? link(row) : onRow && { go: () => onRow(row) }) : undefined;
         return (
           <tr
             key={key}
             aria-rowindex={place + 2}
-            class={act ? "clickable" : here ? undefined : GONE}
+            class={act ? "clickable" : isInSession ? undefined : BASELINE_ONLY}
             onClick={act && (() => act.go())}
           >
             {columns.map(({ column, place: at }) => (
@@ -281,7 +285,7 @@ function Body({ rows, from, to, columns, naming, match, onRow, link }: BodyProps
                 column={column}
                 value={row[at] ?? null}
                 full={row[column.full] ?? null}
-                act={column.id === naming ? act : undefined}
+                action={column.id === actionColumn ? act : undefined}
               />
             ))}
           </tr>
@@ -292,7 +296,7 @@ function Body({ rows, from, to, columns, naming, match, onRow, link }: BodyProps
 }
 
 /** A row that is being asked for. */
-function Pending({ place, columns }: { place: number; columns: number }) {
+function LoadingRow({ place, columns }: { place: number; columns: number }) {
   return (
     <tr aria-rowindex={place + 2} aria-busy="true">
       <td colSpan={columns}>…</td>
@@ -301,20 +305,20 @@ function Pending({ place, columns }: { place: number; columns: number }) {
 }
 
 export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow, link }: GridProps) {
-  const presented = useMemo(() => present(table, specs, hideEmpty), [table, specs, hideEmpty]);
-  const model = useModel(presented, id, sort);
+  const presented = useMemo(() => presentTable(table, specs, hideEmpty), [table, specs, hideEmpty]);
+  const model = useGridModel(presented, id, sort);
   const scroller = useRef<HTMLDivElement>(null);
   const choice = choiceOf(model, presented);
-  const { rows, window, problem } = useRows(table, model, choice, scroller);
+  const { rows, window, problem } = useChosenRows(table, model, choice, scroller);
   const hidden = model.store.state.columnVisibility;
   const columns = presented.columns
     .map((column, place) => ({ column, place }))
     .filter(({ column }) => hidden[column.id] !== false);
-  const shown = columns.map(({ column }) => column);
-  const texts = shown.filter((column) => !column.numeric).sort((a, b) => b.width - a.width);
-  const flexible = texts.filter(({ width }) => width === texts[0]?.width);
+  const visibleColumns = columns.map(({ column }) => column);
+  const textColumns = visibleColumns.filter((column) => !column.numeric).sort((a, b) => b.widthPx - a.widthPx);
+  const flexibleColumns = textColumns.filter(({ widthPx }) => widthPx === textColumns[0]?.widthPx);
   const { total } = table;
-  const filtered = rows.total !== total;
+  const isFiltered = rows.total !== total;
   return (
     <div class="grid">
       <div class="toolbar">
@@ -329,9 +333,9 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
             onInput={(event) => model.setGlobalFilter(event.currentTarget.value || undefined)}
           />
         )}
-        <Facets model={model} columns={presented.columns} />
+        <FacetMenus model={model} columns={presented.columns} />
         <span class="quiet">
-          {filtered
+          {isFiltered
             ? t("{shown} of {count, plural, one {# row} other {# rows}}", { shown: rows.total, count: total })
             : t("{count, plural, one {# row} other {# rows}}", { count: total })}
         </span>
@@ -344,14 +348,17 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
       <div class="scroller" ref={scroller} tabIndex={0}>
         <table
           aria-rowcount={rows.total + 1}
-          style={{ minWidth: `${shown.reduce((sum, column) => sum + widthOf(column), 0)}px` }}
+          style={{ minWidth: `${visibleColumns.reduce((sum, column) => sum + fixedWidthPx(column), 0)}px` }}
         >
           <colgroup>
-            {shown.map((column) => (
-              <col key={column.id} style={flexible.includes(column) ? undefined : { width: `${widthOf(column)}px` }} />
+            {visibleColumns.map((column) => (
+              <col
+                key={column.id}
+                style={flexibleColumns.includes(column) ? undefined : { width: `${fixedWidthPx(column)}px` }}
+              />
             ))}
           </colgroup>
-          <Head model={model} columns={shown} />
+          <Head model={model} columns={visibleColumns} />
           <tbody>
             {window.above > 0 && <tr class="spacer" style={{ height: `${window.above}px` }} />}
             <Body
@@ -359,15 +366,15 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
               from={window.from}
               to={window.to}
               columns={columns}
-              naming={flexible[0]?.id ?? shown[0]?.id}
-              match={table.columns.findIndex(({ id }) => id === "match")}
+              actionColumn={flexibleColumns[0]?.id ?? visibleColumns[0]?.id}
+              matchIndex={table.columns.findIndex(({ id }) => id === "match")}
               onRow={onRow}
               link={link}
             />
             {window.below > 0 && <tr class="spacer" style={{ height: `${window.below}px` }} />}
           </tbody>
         </table>
-        {rows.total === 0 && <p class="nothing">{filtered ? t("No matching rows.") : t("No rows.")}</p>}
+        {rows.total === 0 && <p class="nothing">{isFiltered ? t("No matching rows.") : t("No rows.")}</p>}
       </div>
     </div>
   );

@@ -9,6 +9,7 @@ import { copyText } from "./copy";
 import type { GridModel, PresentedColumn } from "./gridmodel";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
+import { Select } from "./select";
 
 export function ColumnMenu({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
   return (
@@ -33,26 +34,25 @@ export function ColumnMenu({ model, columns }: { model: GridModel; columns: read
 }
 
 /** A choice of rows for each column with few values. */
-export function Facets({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
+export function FacetMenus({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
   return (
     <>
       {columns.map((column) => {
         if (column.choices.length < 2) return null;
         const chosen = String(model.getColumn(column.id)?.getFilterValue() ?? "");
         return (
-          <select
+          <Select
             key={column.id}
-            aria-label={t("Only: {column}", { column: column.label })}
+            label={t("Only: {column}", { column: column.label })}
             value={chosen}
-            onChange={(event) => model.getColumn(column.id)?.setFilterValue(event.currentTarget.value || undefined)}
-          >
-            <option value="">{t("{column}: all", { column: column.label })}</option>
-            {column.choices.map(([value, many]) => (
-              <option key={value} value={value}>
-                {column.show(value) || t("(none)")} ({count(many)})
-              </option>
-            ))}
-          </select>
+            options={[
+              ["", t("{column}: all", { column: column.label })],
+              ...column.choices.map(
+                ([value, many]) => [value, `${column.show(value) || t("(none)")} (${count(many)})`] as const,
+              ),
+            ]}
+            choose={(value) => model.getColumn(column.id)?.setFilterValue(value || undefined)}
+          />
         );
       })}
     </>
@@ -66,7 +66,7 @@ function download(name: string, address: string): void {
   link.click();
 }
 
-export function save(name: string, type: string, text: string): void {
+export function saveFile(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   download(name, address);
   URL.revokeObjectURL(address);
@@ -81,7 +81,7 @@ interface ExportMenuProps {
 }
 
 /** What the menu offers; the rest of a table comes from where it is. */
-function exportsOf({ name, table, choice, rows }: ExportMenuProps): [string, () => void][] {
+function exportActions({ name, table, choice, rows }: ExportMenuProps): [string, () => void][] {
   const files = { csv: fileName(`${name}.csv`), json: fileName(`${name}.json`) };
   if (table.rest) {
     const { source, without } = table.rest;
@@ -93,20 +93,20 @@ function exportsOf({ name, table, choice, rows }: ExportMenuProps): [string, () 
     ];
   }
   const { columns } = table;
-  const here = () => rows().map((row) => row.original);
+  const visibleRows = () => rows().map((row) => row.original);
   const asCsv = () =>
     csv(
       columns.map((column) => column.label || column.id),
-      here(),
+      visibleRows(),
     );
   const asJson = () =>
     json(
       columns.map((column) => column.id),
-      here(),
+      visibleRows(),
     );
   return [
-    [t("Export as CSV"), () => save(files.csv, "text/csv", asCsv())],
-    [t("Export as JSON"), () => save(files.json, "application/json", asJson())],
+    [t("Export as CSV"), () => saveFile(files.csv, "text/csv", asCsv())],
+    [t("Export as JSON"), () => saveFile(files.json, "application/json", asJson())],
     [t("Copy as CSV"), () => void copyText(asCsv())],
   ];
 }
@@ -121,7 +121,7 @@ export function ExportMenu(props: ExportMenuProps) {
     >
       {(close) => (
         <ul class="items">
-          {exportsOf(props).map(([text, act]) => (
+          {exportActions(props).map(([text, act]) => (
             <li key={text}>
               <button
                 type="button"

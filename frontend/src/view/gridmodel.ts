@@ -28,8 +28,8 @@ import {
 import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Column, Row, Table, Value } from "../base/table";
-import { cells, cellsOfTwoLines, phrases } from "../base/text";
-import { MATCHES } from "./matches";
+import { breakableParts, widthInLetters, widthOfTwoLines } from "../base/text";
+import { MATCH_LABELS } from "./matchlabels";
 
 /** What a page may say about a column beyond what the tool declares. */
 export interface ColumnSpec {
@@ -49,6 +49,13 @@ export interface ColumnSpec {
   readonly path?: boolean;
 }
 
+export type ColumnSpecs = Readonly<Record<string, ColumnSpec>>;
+
+/** The same for several columns, whose ids are parted by blanks. */
+export function columnSpecs(ids: string, spec: ColumnSpec): ColumnSpecs {
+  return Object.fromEntries(ids.split(" ").map((id) => [id, spec]));
+}
+
 export interface PresentedColumn {
   readonly id: string;
   readonly label: string;
@@ -63,7 +70,7 @@ export interface PresentedColumn {
   readonly choices: readonly (readonly [string, number])[];
   readonly hidden: boolean;
   /** Pixels that the content wants. */
-  readonly width: number;
+  readonly widthPx: number;
   readonly show: (value: Value) => string;
   /** Length of the bar, 0–1; null without one. */
   readonly fill: ((value: Value) => number) | null;
@@ -78,13 +85,15 @@ export interface PresentedTable {
 }
 
 /** How a baseline's rows were found is offered as a filter wherever it stands. */
-const USUAL: Readonly<Record<string, ColumnSpec>> = { match: { facet: true, names: MATCHES } };
+const DEFAULT_SPECS: ColumnSpecs = { match: { facet: true, names: MATCH_LABELS } };
 
-const TIMES: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
-const CHARACTER = 6.7;
-const SAMPLE = 300;
+const TIME_UNITS: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
+/** Mean width of a character of the grid's font. */
+const CHARACTER_PX = 6.7;
+/** So many rows, evenly spread, say how wide a column is. */
+const MEASURED_ROWS = 300;
 
-function largest(values: readonly Value[]): number {
+function largestMagnitude(values: readonly Value[]): number {
   return values.reduce<number>(
     (most, value) => (typeof value === "number" ? Math.max(most, Math.abs(value)) : most),
     0,
@@ -92,25 +101,31 @@ function largest(values: readonly Value[]): number {
 }
 
 /** The largest number of a column: of all rows, wherever they are. */
-function sizeOf({ summary }: Column, values: () => readonly Value[]): number {
-  return summary ? summary.largest : largest(values());
+function columnMagnitude({ summary }: Column, values: () => readonly Value[]): number {
+  return summary ? summary.largest : largestMagnitude(values());
 }
 
 /** Times of a table share one unit, so that columns compare; rows differ by orders of magnitude, hence the decimals. */
 function tableScale(table: Table): (unit: string) => Scale {
   const sizes = table.columns.map((column, place) => {
-    const size = TIMES.has(column.unit) ? sizeOf(column, () => table.rows.map((row) => row[place] ?? null)) : 0;
+    const size = TIME_UNITS.has(column.unit)
+      ? columnMagnitude(column, () => table.rows.map((row) => row[place] ?? null))
+      : 0;
     return size * inMilliseconds(column.unit);
   });
-  const common = timeScale(largest(sizes));
+  const common = timeScale(largestMagnitude(sizes));
   return (unit) => ({ ...common, factor: inMilliseconds(unit) * common.factor, decimals: 3 });
 }
 
-type Show = (value: number) => string;
+type NumberFormat = (value: number) => string;
 
-function numbers(column: Column, values: readonly Value[], timeIn: (unit: string) => Scale): [string, Show] {
+function unitAndFormat(
+  column: Column,
+  values: readonly Value[],
+  timeIn: (unit: string) => Scale,
+): [string, NumberFormat] {
   const { unit, summary } = column;
-  if (TIMES.has(unit)) {
+  if (TIME_UNITS.has(unit)) {
     const scale = timeIn(unit);
     return [scale.unit, (value) => scaled(value, scale)];
   }
@@ -118,7 +133,7 @@ function numbers(column: Column, values: readonly Value[], timeIn: (unit: string
   if (unit === "bytes") return ["", bytes];
   if (unit === "iB") return ["", memory];
   const whole = summary?.whole ?? values.every((value) => value === null || Number.isInteger(value));
-  const decimals = whole ? 0 : Math.max(2, decimalsFor(sizeOf(column, () => values)));
+  const decimals = whole ? 0 : Math.max(2, decimalsFor(columnMagnitude(column, () => values)));
   return [unit === "percent" ? "%" : unit, (value) => fixed(value, decimals)];
 }
 
@@ -133,7 +148,7 @@ function choicesOf({ summary }: Column, values: readonly Value[]): [string, numb
   return [...counts].sort((a, b) => b[1] - a[1]);
 }
 
-interface Context {
+interface ColumnContext {
   readonly place: number;
   readonly rows: readonly Row[];
   readonly spec: ColumnSpec;
@@ -143,12 +158,12 @@ interface Context {
   readonly full: number;
 }
 
-const NOTHING: ReadonlySet<Value> = new Set<Value>([null, "", false]);
+const EMPTY_VALUES: ReadonlySet<Value> = new Set<Value>([null, "", false]);
 
-function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, full }: Context): PresentedColumn {
+function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, full }: ColumnContext): PresentedColumn {
   const values = rows.map((row) => row[place] ?? null);
   const numeric = column.kind === "number";
-  const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];
+  const [unit, number] = numeric ? unitAndFormat(column, values, timeIn) : ["", String];
   const show = (value: Value) => {
     if (value === null || value === "") return "";
     if (typeof value === "boolean") return value ? t("yes") : "–";
@@ -156,12 +171,13 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     if (typeof value === "string") return spec.path ? value.slice(value.lastIndexOf("/") + 1) : value;
     return column.signed && value > 0 ? `+${number(value)}` : number(value);
   };
-  const size = sizeOf(column, () => values);
-  const known = column.summary?.known ?? !values.every((value) => NOTHING.has(value));
+  const size = columnMagnitude(column, () => values);
+  const known = column.summary?.known ?? !values.every((value) => EMPTY_VALUES.has(value));
   const label = spec.label ?? (column.label || column.id);
-  const step = Math.max(1, Math.floor(rows.length / SAMPLE));
-  let characters = cellsOfTwoLines([...phrases(label), unit]);
-  for (let i = 0; i < values.length; i += step) characters = Math.max(characters, cells(show(values[i] ?? null)));
+  const step = Math.max(1, Math.floor(rows.length / MEASURED_ROWS));
+  let characters = widthOfTwoLines([...breakableParts(label), unit]);
+  for (let i = 0; i < values.length; i += step)
+    characters = Math.max(characters, widthInLetters(show(values[i] ?? null)));
   return {
     id: column.id,
     label,
@@ -172,7 +188,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     signed: column.signed ?? false,
     choices: spec.facet ? choicesOf(column, values) : [],
     hidden: spec.hidden ?? (hideEmpty && !known),
-    width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + (numeric ? 26 : 38)))),
+    widthPx: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER_PX + (numeric ? 26 : 38)))),
     show,
     full: spec.path ? place : full,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
@@ -180,14 +196,10 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
 }
 
 /** With `hideEmpty`, columns in which nothing is known are hidden, e.g. those of the device in a capture without one. */
-export function present(
-  table: Table,
-  specs: Readonly<Record<string, ColumnSpec>> = {},
-  hideEmpty = false,
-): PresentedTable {
+export function presentTable(table: Table, specs: ColumnSpecs = {}, hideEmpty = false): PresentedTable {
   const timeIn = tableScale(table);
   const columns = table.columns.map((column, place) => {
-    const spec = specs[column.id] ?? USUAL[column.id] ?? {};
+    const spec = specs[column.id] ?? DEFAULT_SPECS[column.id] ?? {};
     const full = table.columns.findIndex(({ id }) => id === spec.full);
     return presentColumn(column, { place, rows: table.rows, spec, timeIn, hideEmpty, full });
   });
@@ -208,7 +220,7 @@ const features = tableFeatures({
 // both are held to tests/rows.json.
 
 /** Every word must occur somewhere in the row's texts, whatever the case. */
-const everyWord: FilterFn<typeof features, Row> = (row, _column, words: string) => {
+const containsAllWords: FilterFn<typeof features, Row> = (row, _column, words: string) => {
   const text = row.original.map((value) => (typeof value === "string" ? value.toLowerCase() : "")).join("\n");
   return words
     .toLowerCase()
@@ -216,11 +228,11 @@ const everyWord: FilterFn<typeof features, Row> = (row, _column, words: string) 
     .every((word) => text.includes(word));
 };
 
-const exactly: FilterFn<typeof features, Row> = (row, column, wanted: string) =>
+const isEqual: FilterFn<typeof features, Row> = (row, column, wanted: string) =>
   String(row.getValue(column) ?? "") === wanted;
 
 /** Numbers by size, false before true, texts in small letters; what is unknown stands last before this is asked. */
-const ascending: SortFn<typeof features, Row> = (one, other, column) => {
+const compareAscending: SortFn<typeof features, Row> = (one, other, column) => {
   const [a, b] = [one, other].map((row) => {
     const value = row.getValue(column) as NonNullable<Value>;
     return typeof value === "string" ? value.toLowerCase() : value;
@@ -237,10 +249,10 @@ export function gridModel({ columns, rows }: PresentedTable, sorting: SortingSta
     columns: columns.map((column, place) => ({
       id: column.id,
       accessorFn: (row: Row) => row[place] ?? undefined,
-      sortFn: ascending,
+      sortFn: compareAscending,
       sortDescFirst: column.numeric,
       sortUndefined: "last" as const,
-      filterFn: exactly,
+      filterFn: isEqual,
     })),
     initialState: {
       sorting,
@@ -248,7 +260,7 @@ export function gridModel({ columns, rows }: PresentedTable, sorting: SortingSta
     },
     // The filter looks at whole rows, so it must run once per row and not once per column.
     getColumnCanGlobalFilter: (column) => column.id === first,
-    globalFilterFn: everyWord,
+    globalFilterFn: containsAllWords,
   });
 }
 

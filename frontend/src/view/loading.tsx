@@ -2,7 +2,7 @@
 
 import type { Progress } from "../api/types";
 import { percent } from "../base/format";
-import { listed, t } from "../base/messages";
+import { joinNames, t } from "../base/messages";
 
 interface LoadingProps {
   readonly what: string;
@@ -10,11 +10,11 @@ interface LoadingProps {
 }
 
 function Phases({ progress }: { progress: Progress }) {
-  const waiting = progress.hosts.filter((host) => host.fraction < 1);
-  const shown = waiting.length ? waiting : progress.hosts;
+  const unfinished = progress.hosts.filter((host) => host.fraction < 1);
+  const visibleHosts = unfinished.length ? unfinished : progress.hosts;
   return (
     <>
-      {shown.slice(0, 8).map(({ host, phase, fraction }) => (
+      {visibleHosts.slice(0, 8).map(({ host, phase, fraction }) => (
         <div class="phase" key={host}>
           <span class="host">{host}</span>
           <span class="name">{phase}</span>
@@ -22,9 +22,11 @@ function Phases({ progress }: { progress: Progress }) {
           <span class="number">{percent(fraction, 0)}</span>
         </div>
       ))}
-      {shown.length > 8 && <p class="quiet">{t("and {count} more hosts", { count: shown.length - 8 })}</p>}
-      {!waiting.length && progress.computing.length > 0 && (
-        <p>{t("Computing: {pages}", { pages: listed(progress.computing) })}</p>
+      {visibleHosts.length > 8 && (
+        <p class="quiet">{t("and {count} more hosts", { count: visibleHosts.length - 8 })}</p>
+      )}
+      {!unfinished.length && progress.computing.length > 0 && (
+        <p>{t("Computing: {pages}", { pages: joinNames(progress.computing) })}</p>
       )}
     </>
   );

@@ -16,7 +16,7 @@ interface MenuProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-export function Menu({ label, class: kind = "button", tip, name, id, align = "left", children }: MenuProps) {
+export function Menu({ label, class: className = "button", tip, name, id, align = "left", children }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -46,7 +46,7 @@ export function Menu({ label, class: kind = "button", tip, name, id, align = "le
     <div class="menu" role="presentation" ref={root} onKeyDown={onKeyDown}>
       <button
         type="button"
-        class={kind}
+        class={className}
         ref={button}
         aria-haspopup="true"
         aria-expanded={open}

@@ -4,11 +4,11 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 
 export function useNarrow(): boolean {
   const query = useMemo(() => matchMedia("(max-width: 700px)"), []);
-  const [narrow, follow] = useState(query.matches);
+  const [isNarrow, setNarrow] = useState(query.matches);
   useEffect(() => {
-    const change = () => follow(query.matches);
+    const change = () => setNarrow(query.matches);
     query.addEventListener("change", change);
     return () => query.removeEventListener("change", change);
   }, [query]);
-  return narrow;
+  return isNarrow;
 }

@@ -8,7 +8,7 @@ import { addStyles } from "./styles";
 
 addStyles(styles);
 
-export interface View {
+export interface DrawingView {
   readonly x: number;
   readonly y: number;
   readonly scale: number;
@@ -20,7 +20,7 @@ interface PanZoomProps {
   readonly width: number;
   readonly height: number;
   /** What is shown at first in a frame of this width, and how high the frame is; keep it stable while the drawing stays. */
-  readonly start: (room: number) => { readonly view: View; readonly height: number };
+  readonly start: (room: number) => { readonly view: DrawingView; readonly height: number };
   readonly legend?: ComponentChildren;
   /** What SVG draws. */
   readonly children: ComponentChildren;
@@ -30,7 +30,7 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-function zoomed(view: View, factor: number, at: { x: number; y: number }): View {
+function zoomedView(view: DrawingView, factor: number, at: { x: number; y: number }): DrawingView {
   const scale = clamp(view.scale * factor, 0.1, 3);
   const ratio = scale / view.scale;
   return { scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
@@ -38,22 +38,22 @@ function zoomed(view: View, factor: number, at: { x: number; y: number }): View 
 
 export function PanZoom({ label, width, height, start, legend, children }: PanZoomProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const [room, setRoom] = useState(900);
-  const [moved, setMoved] = useState<View | null>(null);
-  const first = start(room);
-  const view = moved ?? first.view;
-  const all: View = { x: 0, y: 0, scale: Math.min(1, room / width, first.height / height) };
+  const [frameWidth, setFrameWidth] = useState(900);
+  const [movedView, setMovedView] = useState<DrawingView | null>(null);
+  const initial = start(frameWidth);
+  const view = movedView ?? initial.view;
+  const fittedView: DrawingView = { x: 0, y: 0, scale: Math.min(1, frameWidth / width, initial.height / height) };
 
-  useEffect(() => setMoved(null), [start]);
+  useEffect(() => setMovedView(null), [start]);
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    const sizes = new ResizeObserver(() => setRoom(element.clientWidth));
+    const sizes = new ResizeObserver(() => setFrameWidth(element.clientWidth));
     sizes.observe(element);
     return () => sizes.disconnect();
   }, []);
-  const now = useRef(view);
-  now.current = view;
+  const currentView = useRef(view);
+  currentView.current = view;
   useEffect(() => {
     const element = frame.current;
     // Only with Ctrl: the page scrolls over the drawing as over anything else.
@@ -62,20 +62,20 @@ export function PanZoom({ label, width, height, start, legend, children }: PanZo
       event.preventDefault();
       const bounds = element.getBoundingClientRect();
       const at = { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
-      setMoved(zoomed(now.current, Math.exp(-event.deltaY / 300), at));
+      setMovedView(zoomedView(currentView.current, Math.exp(-event.deltaY / 300), at));
     };
     element?.addEventListener("wheel", wheel, { passive: false });
     return () => element?.removeEventListener("wheel", wheel);
   }, []);
 
-  const zoom = (factor: number) => setMoved(zoomed(view, factor, { x: room / 2, y: first.height / 2 }));
+  const zoom = (factor: number) => setMovedView(zoomedView(view, factor, { x: frameWidth / 2, y: initial.height / 2 }));
   const drag = (event: PointerEvent) => {
     if ((event.target as Element).closest("[role=button]")) return;
     const from = { x: event.clientX - view.x, y: event.clientY - view.y };
     const element = event.currentTarget as HTMLElement;
     element.setPointerCapture(event.pointerId);
     const move = (to: PointerEvent) =>
-      setMoved({ scale: now.current.scale, x: to.clientX - from.x, y: to.clientY - from.y });
+      setMovedView({ scale: currentView.current.scale, x: to.clientX - from.x, y: to.clientY - from.y });
     element.addEventListener("pointermove", move);
     element.addEventListener("pointerup", () => element.removeEventListener("pointermove", move), { once: true });
   };
@@ -90,12 +90,17 @@ export function PanZoom({ label, width, height, start, legend, children }: PanZo
           <button type="button" class="button" aria-label={t("Zoom in")} onClick={() => zoom(1.3)}>
             +
           </button>
-          <button type="button" class="button" onClick={() => setMoved(all)} disabled={view.scale <= all.scale}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => setMovedView(fittedView)}
+            disabled={view.scale <= fittedView.scale}
+          >
             {t("Fit")}
           </button>
         </span>
       </div>
-      <div class="graph-frame" ref={frame} style={{ height: `${Math.max(first.height, 80)}px` }} onPointerDown={drag}>
+      <div class="graph-frame" ref={frame} style={{ height: `${Math.max(initial.height, 80)}px` }} onPointerDown={drag}>
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold what SVG draws. */}
         <svg role="group" aria-label={label}>
           <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>{children}</g>
@@ -106,7 +111,7 @@ export function PanZoom({ label, width, height, start, legend, children }: PanZo
 }
 
 /** Makes what SVG draws a button for the keyboard. */
-export function onEnter(act: () => void): (event: KeyboardEvent) => void {
+export function buttonKeyHandler(act: () => void): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();

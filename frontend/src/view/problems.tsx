@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/types";
 import { t } from "../base/messages";
+import { worstFirst } from "../state/doubts";
 import type { Store } from "../state/store";
 import { Icon, type IconName } from "./icons";
 
@@ -21,17 +22,11 @@ export function ProblemLine({ problem }: { problem: Problem }) {
   );
 }
 
-const ORDER: Readonly<Record<Problem["severity"], number>> = { error: 0, warning: 1, info: 2 };
-
-export function worst(problems: readonly Problem[]): Problem[] {
-  return [...problems].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
-}
-
-/** Findings as a list, the worst first. */
-export function Findings({ problems }: { problems: readonly Problem[] }) {
+/** Findings as a list, the worst first; `alert` where they are news. */
+export function Findings({ problems, alert }: { problems: readonly Problem[]; alert?: boolean }) {
   return (
-    <ul class="problems">
-      {worst(problems).map((problem, place) => (
+    <ul class="problems" role={alert ? "alert" : undefined}>
+      {worstFirst(problems).map((problem, place) => (
         <ProblemLine key={place} problem={problem} />
       ))}
     </ul>
@@ -40,12 +35,12 @@ export function Findings({ problems }: { problems: readonly Problem[] }) {
 
 /** What a tool notes about its figures; what Capture health says already is not said twice. */
 export function Notes({ notes, store }: { notes: readonly Problem[]; store: Store }) {
-  const said = new Set(store.details.state.value.value?.problems.map(({ message }) => message));
-  const left = notes.filter(({ message, severity }) => severity !== "info" && !said.has(message));
-  if (!left.length) return null;
+  const healthMessages = new Set(store.details.state.value.value?.problems.map(({ message }) => message));
+  const ownNotes = notes.filter(({ message, severity }) => severity !== "info" && !healthMessages.has(message));
+  if (!ownNotes.length) return null;
   return (
     <ul class="problems">
-      {left.map((note) => (
+      {ownNotes.map((note) => (
         <ProblemLine key={note.message} problem={note} />
       ))}
     </ul>

@@ -11,9 +11,9 @@ interface SectionProps {
   readonly children: ComponentChildren;
 }
 
-export function Section({ title, doc, note, controls, class: kind = "", children }: SectionProps) {
+export function Section({ title, doc, note, controls, class: className = "", children }: SectionProps) {
   return (
-    <section class={`section ${kind}`}>
+    <section class={`section ${className}`}>
       <header>
         <h2 class={doc ? "explained" : undefined} data-tip={doc}>
           {title}

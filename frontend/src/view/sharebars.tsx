@@ -3,15 +3,15 @@
 import { useMemo } from "preact/hooks";
 import { largest } from "../base/extent";
 import { percent, time } from "../base/format";
-import { colourOf } from "../base/hue";
 import { t } from "../base/messages";
+import { nameColour } from "../base/namecolour";
 import type { Table } from "../base/table";
 import { PathName } from "./pathname";
 
 interface Share {
   readonly name: string;
   /** In microseconds. */
-  readonly value: number;
+  readonly us: number;
   /** Of the table beside it, the column that holds the name; "" for its first one, undefined for none. */
   readonly column?: string | undefined;
 }
@@ -19,18 +19,18 @@ interface Share {
 /** From here on it is the rest. */
 const MOST_NAMES = 8;
 
-function colour(share: Share, index: number, dark: boolean): string {
-  return index >= MOST_NAMES ? (dark ? "#6d7480" : "#a3a9b2") : colourOf(share.name, dark);
+function barColour(share: Share, index: number, dark: boolean): string {
+  return index >= MOST_NAMES ? (dark ? "#6d7480" : "#a3a9b2") : nameColour(share.name, dark);
 }
 
-type Pick = (name: string, column: string) => void;
+type PickShare = (name: string, column: string) => void;
 
 interface ShareListsProps {
   readonly shares: Table;
   /** The column of the shares' times. */
   readonly times: string;
   /** What a click on a share's name does. */
-  readonly pick: Pick;
+  readonly pick: PickShare;
 }
 
 /** A list for each division that the column `of` names. */
@@ -43,7 +43,7 @@ export function ShareLists({ shares, times, pick }: ShareListsProps) {
           of,
           bars: ofDivision.rows.map((row) => ({
             name: ofDivision.text(row, "name"),
-            value: ofDivision.length(row, times),
+            us: ofDivision.length(row, times),
             column: ofDivision.has("column") ? ofDivision.text(row, "column") || undefined : "",
           })),
         };
@@ -62,31 +62,31 @@ export function ShareLists({ shares, times, pick }: ShareListsProps) {
 interface ShareBarsProps {
   readonly title: string;
   readonly shares: readonly Share[];
-  readonly pick: Pick;
+  readonly pick: PickShare;
 }
 
 function ShareBars({ title, shares, pick }: ShareBarsProps) {
-  const sum = shares.reduce((total, { value }) => total + value, 0);
-  const longest = largest(shares.map(({ value }) => value)) || 1;
+  const sumUs = shares.reduce((total, { us }) => total + us, 0);
+  const longest = largest(shares.map(({ us }) => us)) || 1;
   const [first] = shares;
   return (
     <figure class="share-bars">
       <figcaption>
         {title}
-        {first && sum > 0 && (
+        {first && sumUs > 0 && (
           <span class="quiet">
             {": "}
             {t("{name} {share} of {time}", {
               name: first.name,
-              share: percent(first.value / sum),
-              time: time(sum, "us"),
+              share: percent(first.us / sumUs),
+              time: time(sumUs, "us"),
             })}
           </span>
         )}
       </figcaption>
       <ol>
         {shares.map((share, index) => (
-          <li key={share.name} data-tip={`${share.name}: ${time(share.value, "us")}`}>
+          <li key={share.name} data-tip={`${share.name}: ${time(share.us, "us")}`}>
             {share.column !== undefined && index < MOST_NAMES ? (
               <button type="button" class="pick" onClick={() => pick(share.name, share.column ?? "")}>
                 <PathName text={share.name} />
@@ -100,14 +100,14 @@ function ShareBars({ title, shares, pick }: ShareBarsProps) {
               <i
                 class="swatch both"
                 style={{
-                  width: `${(100 * share.value) / longest}%`,
-                  "--on-light": colour(share, index, false),
-                  "--on-dark": colour(share, index, true),
+                  width: `${(100 * share.us) / longest}%`,
+                  "--on-light": barColour(share, index, false),
+                  "--on-dark": barColour(share, index, true),
                 }}
               />
             </span>
-            <span class="number quiet">{time(share.value, "us")}</span>
-            <span class="number">{sum > 0 && percent(share.value / sum)}</span>
+            <span class="number quiet">{time(share.us, "us")}</span>
+            <span class="number">{sumUs > 0 && percent(share.us / sumUs)}</span>
           </li>
         ))}
       </ol>

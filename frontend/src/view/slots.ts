@@ -3,6 +3,9 @@
 import type { ComponentChildren } from "preact";
 
 /** A message with elements in the slots that its other arguments have left, wherever its language wants them. */
-export function slotted(message: string, elements: Readonly<Record<string, ComponentChildren>>): ComponentChildren[] {
+export function withElements(
+  message: string,
+  elements: Readonly<Record<string, ComponentChildren>>,
+): ComponentChildren[] {
   return message.split(/\{(\w+)\}/).map((part, place) => (place % 2 ? (elements[part] ?? `{${part}}`) : part));
 }

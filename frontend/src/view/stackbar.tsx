@@ -1,17 +1,17 @@
 /** One horizontal bar of parts, drawn in their colours and patterns. */
 
-import { finer, percent, scaled, time, timeScale } from "../base/format";
+import { percent, scaled, time, timeScale, withMoreDecimals } from "../base/format";
 import { t } from "../base/messages";
 import { type Part, part } from "../base/parts";
 import type { Link } from "../state/links";
 import { DeltaCell, DeltaHead } from "./delta";
 import { GoLink } from "./verdict";
 
-export interface Piece {
+export interface BarPiece {
   readonly part: Part;
   readonly label: string;
   /** In ms. */
-  readonly value: number;
+  readonly ms: number;
   readonly doc?: string;
   /** From the baseline's, in ms; undefined without one, null where it is unknown. */
   readonly delta?: number | null | undefined;
@@ -19,40 +19,44 @@ export interface Piece {
 
 /** A patch of a part's colour with its pattern, as in every chart's legend. */
 export function Swatch({ id }: { id: string }) {
-  const of = part(id);
+  const shownPart = part(id);
   return (
-    <i class={`swatch pattern-${of.pattern}`} style={{ backgroundColor: `var(--part-${of.id})` }} aria-hidden="true" />
+    <i
+      class={`swatch pattern-${shownPart.pattern}`}
+      style={{ backgroundColor: `var(--part-${shownPart.id})` }}
+      aria-hidden="true"
+    />
   );
 }
 
 interface StackBarProps {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly BarPiece[];
   /** What the pieces sum to, in ms. */
-  readonly total: number;
+  readonly totalMs: number;
 }
 
-export function StackBar({ pieces, total }: StackBarProps) {
-  if (total <= 0) return null;
-  const text = (piece: Piece) => `${piece.label}: ${time(piece.value)} (${percent(piece.value / total)})`;
+export function StackBar({ pieces, totalMs }: StackBarProps) {
+  if (totalMs <= 0) return null;
+  const text = (piece: BarPiece) => `${piece.label}: ${time(piece.ms)} (${percent(piece.ms / totalMs)})`;
   return (
     <div
       class="stackbar"
       role="img"
       aria-label={pieces
-        .filter((piece) => piece.value > 0)
+        .filter((piece) => piece.ms > 0)
         .map(text)
         .join("; ")}
     >
       {pieces
-        .filter((piece) => piece.value > 0)
+        .filter((piece) => piece.ms > 0)
         .map((piece) => (
           <span
             key={piece.part.id}
             class={`piece pattern-${piece.part.pattern}`}
-            style={{ flexGrow: piece.value / total, backgroundColor: `var(--part-${piece.part.id})` }}
+            style={{ flexGrow: piece.ms / totalMs, backgroundColor: `var(--part-${piece.part.id})` }}
             data-tip={piece.doc ? `${text(piece)}\n${piece.doc}` : text(piece)}
           >
-            {piece.value / total > 0.06 && <b>{percent(piece.value / total, 0)}</b>}
+            {piece.ms / totalMs > 0.06 && <b>{percent(piece.ms / totalMs, 0)}</b>}
           </span>
         ))}
     </div>
@@ -68,9 +72,9 @@ interface StackLegendProps extends StackBarProps {
   readonly link?: (part: string) => Link | undefined;
 }
 
-export function StackLegend({ pieces, total, sumLabel, delta, link }: StackLegendProps) {
-  const scale = finer(timeScale(total));
-  const held = pieces.some(({ delta }) => delta !== undefined);
+export function StackTable({ pieces, totalMs, sumLabel, delta, link }: StackLegendProps) {
+  const scale = withMoreDecimals(timeScale(totalMs));
+  const hasBaseline = pieces.some(({ delta }) => delta !== undefined);
   return (
     <table class="legend">
       <thead>
@@ -82,12 +86,12 @@ export function StackLegend({ pieces, total, sumLabel, delta, link }: StackLegen
           <th scope="col" class="number">
             {t("Share")}
           </th>
-          {held && <DeltaHead unit={scale.unit} />}
+          {hasBaseline && <DeltaHead unit={scale.unit} />}
         </tr>
       </thead>
       <tbody>
         {pieces
-          .filter((piece) => piece.value > 0 || piece.delta)
+          .filter((piece) => piece.ms > 0 || piece.delta)
           .map((piece) => {
             const to = link?.(piece.part.id);
             return (
@@ -102,17 +106,17 @@ export function StackLegend({ pieces, total, sumLabel, delta, link }: StackLegen
                     </span>
                   )}
                 </th>
-                <td class="number">{scaled(piece.value, scale)}</td>
-                <td class="number">{percent(total > 0 ? piece.value / total : 0)}</td>
-                {held && <DeltaCell ms={piece.delta} scale={scale} />}
+                <td class="number">{scaled(piece.ms, scale)}</td>
+                <td class="number">{percent(totalMs > 0 ? piece.ms / totalMs : 0)}</td>
+                {hasBaseline && <DeltaCell ms={piece.delta} scale={scale} />}
               </tr>
             );
           })}
         <tr class="sum">
           <th scope="row">{sumLabel}</th>
-          <td class="number">{scaled(total, scale)}</td>
-          <td class="number">{percent(total > 0 ? 1 : 0)}</td>
-          {held && <DeltaCell ms={delta} scale={scale} />}
+          <td class="number">{scaled(totalMs, scale)}</td>
+          <td class="number">{percent(totalMs > 0 ? 1 : 0)}</td>
+          {hasBaseline && <DeltaCell ms={delta} scale={scale} />}
         </tr>
       </tbody>
     </table>

@@ -11,11 +11,11 @@ import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
 import { useChoice } from "./choices";
 import { Grid } from "./grid";
-import type { ColumnSpec } from "./gridmodel";
+import type { ColumnSpecs } from "./gridmodel";
 import type { Palette } from "./palette";
 import { Section } from "./section";
 
-export interface Layer {
+export interface StackedLayer {
   readonly label: string;
   readonly part: Part;
   /** One per column, in ms. */
@@ -29,21 +29,21 @@ export interface StackedColumn {
   readonly total: number;
   readonly faded?: boolean;
   /** The baseline's step that it is compared with; null where there is none. */
-  readonly base?: Base | null;
+  readonly base?: BaselineColumn | null;
 }
 
-export interface Base {
+export interface BaselineColumn {
   /** In ms. */
   readonly total: number;
   /** How much longer this session's step takes, in ms; null where they cannot be compared. */
   readonly delta: number | null;
   /** Which step or average of the baseline it is; empty where it is the same step. */
-  readonly what: string;
+  readonly baselineStep: string;
 }
 
-export interface Stacked {
+export interface StackedChart {
   /** Bottom to top. */
-  readonly layers: readonly Layer[];
+  readonly layers: readonly StackedLayer[];
   readonly columns: readonly StackedColumn[];
   readonly scale: Scale;
   readonly axisName: string;
@@ -53,21 +53,21 @@ export interface Stacked {
 }
 
 /** Columns that averages leave out are cut where they are so many times as long as the others, which they would flatten. */
-const OUTLYING = 3;
+const OUTLIER_FACTOR = 3;
 /** Then the axis is so many times as long as the longest of the others. */
-const ROOM = 1.25;
+const AXIS_FACTOR = 1.25;
 
 /** The end of the axis, ms: that of the longest column, or where columns left out are far longer, of the others. */
-export function reachOf(columns: readonly StackedColumn[]): number {
+export function axisEndMs(columns: readonly StackedColumn[]): number {
   const longestOf = (several: readonly StackedColumn[]) =>
     largest(several.flatMap(({ total, base }) => [total, base?.total ?? 0]));
   const [counting, all] = [longestOf(columns.filter(({ faded }) => !faded)), longestOf(columns)];
-  return counting > 0 && all > OUTLYING * counting ? ROOM * counting : all;
+  return counting > 0 && all > OUTLIER_FACTOR * counting ? AXIS_FACTOR * counting : all;
 }
 
 /** An arrow where a column is cut, with its total. */
-function cutsOf({ columns, scale }: Stacked, palette: Palette) {
-  const reach = reachOf(columns);
+function cutMarkers({ columns, scale }: StackedChart, palette: Palette) {
+  const reach = axisEndMs(columns);
   if (!columns.some(({ total }) => total > reach)) return [];
   return [
     {
@@ -91,7 +91,7 @@ function cutsOf({ columns, scale }: Stacked, palette: Palette) {
   ];
 }
 
-function lineAcross({ line, scale }: Stacked, palette: Palette) {
+function lineAcross({ line, scale }: StackedChart, palette: Palette) {
   if (!line) return {};
   return {
     markLine: {
@@ -109,7 +109,7 @@ function lineAcross({ line, scale }: Stacked, palette: Palette) {
 }
 
 /** The tooltip of one column: its parts from top to bottom, as they stand. */
-function describe({ layers, columns, scale }: Stacked, place: number, palette: Palette): string {
+function columnTooltip({ layers, columns, scale }: StackedChart, place: number, palette: Palette): string {
   const column = columns[place];
   if (!column) return "";
   const rows = layers
@@ -119,13 +119,13 @@ function describe({ layers, columns, scale }: Stacked, place: number, palette: P
       const share = column.total > 0 ? ` · ${percent(value / column.total)}` : "";
       return tooltipRow(palette.dark ? part.dark : part.light, label, `${scaled(value, scale)} ${scale.unit}${share}`);
     });
-  return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}${column.base ? against(column.base, scale) : ""}`;
+  return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}${column.base ? baselineTooltip(column.base, scale) : ""}`;
 }
 
 const BASELINE = t("Baseline");
 
 /** A mark across each column at the time that it is compared with. */
-function basesOf({ columns, scale }: Stacked, palette: Palette) {
+function baselineMarkers({ columns, scale }: StackedChart, palette: Palette) {
   if (!columns.some(({ base }) => base)) return [];
   return [
     {
@@ -142,43 +142,44 @@ function basesOf({ columns, scale }: Stacked, palette: Palette) {
 }
 
 /** What a column is held against, in words. */
-function against({ total, delta, what }: Base, scale: Scale): string {
+function baselineTooltip({ total, delta, baselineStep }: BaselineColumn, scale: Scale): string {
   const change = delta === null ? "" : ` · ${delta > 0 ? "+" : ""}${scaled(delta, scale)} ${scale.unit}`;
-  return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${what && `, ${what}`}: ${scaled(total, scale)} ${scale.unit}${change}`)}</div>`;
+  return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${baselineStep && `, ${baselineStep}`}: ${scaled(total, scale)} ${scale.unit}${change}`)}</div>`;
 }
 
 /** Ends where columns are cut, at no round number. */
-function timeAxis({ columns, scale }: Stacked, palette: Palette) {
+function timeAxis({ columns, scale }: StackedChart, palette: Palette) {
   const usual = { ...axis(palette, scale.unit, "right"), type: "value" as const };
-  const reach = reachOf(columns);
+  const reach = axisEndMs(columns);
   if (!columns.some(({ total }) => total > reach)) return usual;
   return { ...usual, max: reach * scale.factor, axisLabel: { ...usual.axisLabel, showMaxLabel: false } };
 }
 
-export function stackedOption(of: Stacked, palette: Palette) {
-  const { layers, columns, scale } = of;
-  const slider = columns.length >= of.sliderFrom;
+export function stackedOption(chart: StackedChart, palette: Palette) {
+  const { layers, columns, scale } = chart;
+  const slider = columns.length >= chart.sliderFrom;
   return {
     animation: false,
     textStyle: textStyle(palette),
     // The chart has a name of its own.
     aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
-    grid: { left: 8, right: 72, top: 34, bottom: (slider ? 28 : 4) + (of.axisName ? 20 : 4), containLabel: true },
+    grid: { left: 8, right: 72, top: 34, bottom: (slider ? 28 : 4) + (chart.axisName ? 20 : 4), containLabel: true },
     legend: { ...legend(palette), top: 0, left: 64 },
     tooltip: {
       ...tooltip(palette),
       trigger: "axis" as const,
       axisPointer: { type: "shadow" as const },
-      formatter: (items: unknown) => describe(of, (items as { dataIndex: number }[])[0]?.dataIndex ?? -1, palette),
+      formatter: (items: unknown) =>
+        columnTooltip(chart, (items as { dataIndex: number }[])[0]?.dataIndex ?? -1, palette),
     },
     xAxis: {
-      ...axis(palette, of.axisName),
+      ...axis(palette, chart.axisName),
       nameLocation: "middle" as const,
       nameGap: 24,
       type: "category" as const,
       data: columns.map(({ name }) => name),
     },
-    yAxis: timeAxis(of, palette),
+    yAxis: timeAxis(chart, palette),
     dataZoom: [
       {
         type: "inside" as const,
@@ -199,10 +200,10 @@ export function stackedOption(of: Stacked, palette: Palette) {
           value: (values[at] ?? 0) * scale.factor,
           ...(faded && { itemStyle: { opacity: 0.4 } }),
         })),
-        ...(place === 0 && lineAcross(of, palette)),
+        ...(place === 0 && lineAcross(chart, palette)),
       })),
-      ...basesOf(of, palette),
-      ...cutsOf(of, palette),
+      ...baselineMarkers(chart, palette),
+      ...cutMarkers(chart, palette),
     ],
   };
 }
@@ -213,8 +214,8 @@ interface ChartSectionProps extends ChartProps {
   readonly note?: string | undefined;
   readonly controls?: ComponentChildren;
   /** The same figures for reading and copying. */
-  readonly twin: Table;
-  readonly specs?: Readonly<Record<string, ColumnSpec>>;
+  readonly table: Table;
+  readonly specs?: ColumnSpecs;
   readonly name: string;
   /** Short and unique on its page: under it the address keeps how it is shown. */
   readonly id: string;
@@ -229,7 +230,7 @@ export function ChartSection({
   doc,
   note,
   controls,
-  twin,
+  table,
   specs = {},
   name,
   id,
@@ -237,9 +238,9 @@ export function ChartSection({
   children,
   ...chart
 }: ChartSectionProps) {
-  const [as, setAs] = useChoice(`${id}.as`);
-  const asTable = as === "table";
-  const open = (column: number) => link?.(twin.rows[column] ?? [])?.go();
+  const [shownAs, setShownAs] = useChoice(`${id}.as`);
+  const asTable = shownAs === "table";
+  const open = (column: number) => link?.(table.rows[column] ?? [])?.go();
   return (
     <Section
       title={title}
@@ -248,7 +249,12 @@ export function ChartSection({
       controls={
         <>
           {!asTable && controls}
-          <button type="button" class="button" aria-pressed={asTable} onClick={() => setAs(asTable ? "" : "table")}>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={asTable}
+            onClick={() => setShownAs(asTable ? "" : "table")}
+          >
             {asTable ? t("Show as chart") : t("Show as table")}
           </button>
         </>
@@ -256,7 +262,7 @@ export function ChartSection({
     >
       {children}
       {asTable ? (
-        <Grid table={twin} specs={specs} hideEmpty name={name} id={id} {...(link && { link })} />
+        <Grid table={table} specs={specs} hideEmpty name={name} id={id} {...(link && { link })} />
       ) : (
         <Chart {...chart} {...(link && { onColumn: open })} />
       )}

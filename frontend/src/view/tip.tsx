@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-interface Shown {
+interface ShownTip {
   readonly text: string;
   readonly x: number;
   readonly y: number;
@@ -10,17 +10,17 @@ interface Shown {
 }
 
 const DELAY_MS = 180;
-const WIDTH = 360;
+const WIDTH_PX = 360;
 
-function place(target: Element, text: string): Shown {
+function tipFor(target: Element, text: string): ShownTip {
   const box = target.getBoundingClientRect();
   const above = box.bottom > window.innerHeight * 0.65;
-  const x = Math.max(8, Math.min(box.left, window.innerWidth - WIDTH - 8));
+  const x = Math.max(8, Math.min(box.left, window.innerWidth - WIDTH_PX - 8));
   return { text, x, y: above ? window.innerHeight - box.top + 6 : box.bottom + 6, above };
 }
 
 export function TipLayer() {
-  const [shown, setShown] = useState<Shown | null>(null);
+  const [shown, setShown] = useState<ShownTip | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
     const show = (event: Event) => {
@@ -31,7 +31,7 @@ export function TipLayer() {
       const target = element.closest?.("[data-tip]");
       const text = target?.getAttribute("data-tip");
       if (!target || !text) setShown(null);
-      else timer.current = setTimeout(() => setShown(place(target, text)), DELAY_MS);
+      else timer.current = setTimeout(() => setShown(tipFor(target, text)), DELAY_MS);
     };
     const hide = () => {
       clearTimeout(timer.current);
@@ -57,7 +57,7 @@ export function TipLayer() {
   if (!shown) return null;
   const at = shown.above ? { bottom: `${shown.y}px` } : { top: `${shown.y}px` };
   return (
-    <div class="tip" role="tooltip" style={{ left: `${shown.x}px`, maxWidth: `${WIDTH}px`, ...at }}>
+    <div class="tip" role="tooltip" style={{ left: `${shown.x}px`, maxWidth: `${WIDTH_PX}px`, ...at }}>
       {shown.text}
     </div>
   );

@@ -2,7 +2,7 @@
 
 import { largest, smallest } from "../base/extent";
 
-export interface Placed {
+export interface NodePlace {
   /** Columns from the left, 0 for the deepest node. */
   readonly column: number;
   /** Rows from the top; a node stands in the middle of what feeds it. */
@@ -10,49 +10,49 @@ export interface Placed {
 }
 
 /** `parents[i]` is the node that node i feeds, or -1. Nodes whose parents lead into a cycle are taken as roots. */
-export function treeLayout(parents: readonly number[]): Placed[] {
-  const feeds = parents.map((): number[] => []);
+export function treeLayout(parents: readonly number[]): NodePlace[] {
+  const childrenOf = parents.map((): number[] => []);
   const roots: number[] = [];
-  const isInTree = haveRoots(parents);
+  const isInTree = nodesWithRoot(parents);
   parents.forEach((parent, node) => {
-    if (parent >= 0 && parent < parents.length && isInTree[node]) feeds[parent]?.push(node);
+    if (parent >= 0 && parent < parents.length && isInTree[node]) childrenOf[parent]?.push(node);
     else roots.push(node);
   });
   const depth = new Array<number>(parents.length).fill(0);
   const row = new Array<number>(parents.length).fill(0);
   let next = 0;
-  const order = [...roots].reverse();
+  const stack = [...roots].reverse();
   const visited: number[] = [];
-  while (order.length > 0) {
-    const node = order.pop() as number;
+  while (stack.length > 0) {
+    const node = stack.pop() as number;
     visited.push(node);
-    for (const child of [...(feeds[node] ?? [])].reverse()) {
+    for (const child of [...(childrenOf[node] ?? [])].reverse()) {
       depth[child] = (depth[node] ?? 0) + 1;
-      order.push(child);
+      stack.push(child);
     }
-    if (feeds[node]?.length === 0) row[node] = next++;
+    if (childrenOf[node]?.length === 0) row[node] = next++;
   }
   for (const node of visited.reverse()) {
-    const childRows = (feeds[node] ?? []).map((child) => row[child] ?? 0);
+    const childRows = (childrenOf[node] ?? []).map((child) => row[child] ?? 0);
     const [low, high] = [smallest(childRows), largest(childRows)];
-    if (feeds[node]?.length) row[node] = (low + high) / 2;
+    if (childrenOf[node]?.length) row[node] = (low + high) / 2;
   }
   const deepest = largest(depth);
   return parents.map((_, node) => ({ column: deepest - (depth[node] ?? 0), row: row[node] ?? 0 }));
 }
 
 /** For each node whether its parents lead to a root, and not into a cycle; each is visited once, however deep. */
-function haveRoots(parents: readonly number[]): boolean[] {
-  const known: boolean[] = [];
+function nodesWithRoot(parents: readonly number[]): boolean[] {
+  const hasRootByNode: boolean[] = [];
   parents.forEach((_, node) => {
     const path = new Set<number>();
     let ancestor = node;
-    while (ancestor >= 0 && ancestor < parents.length && known[ancestor] === undefined && !path.has(ancestor)) {
+    while (ancestor >= 0 && ancestor < parents.length && hasRootByNode[ancestor] === undefined && !path.has(ancestor)) {
       path.add(ancestor);
       ancestor = parents[ancestor] ?? -1;
     }
-    const hasRoot = known[ancestor] ?? !path.has(ancestor);
-    for (const member of path) known[member] = hasRoot;
+    const hasRoot = hasRootByNode[ancestor] ?? !path.has(ancestor);
+    for (const member of path) hasRootByNode[member] = hasRoot;
   });
-  return known;
+  return hasRootByNode;
 }

@@ -27,7 +27,7 @@ export function isOpenAtFirst(share: number, depth: number, openCount: number): 
 export function useTreeRows<K extends Key>({ children, open, keyOf }: TreeRows<K>, root: K) {
   const [toggled, setToggled] = useState<ReadonlySet<K>>(new Set());
   const isOpen = (key: K) => (children.has(key) ? open.has(key) !== toggled.has(key) : undefined);
-  const turn = (key: K) => {
+  const toggle = (key: K) => {
     const next = new Set(toggled);
     if (!next.delete(key)) next.add(key);
     setToggled(next);
@@ -40,26 +40,26 @@ export function useTreeRows<K extends Key>({ children, open, keyOf }: TreeRows<K
     if (!isOpen(key)) continue;
     for (const child of [...(children.get(key) ?? [])].reverse()) stack.push(child);
   }
-  return { rows, isOpen, turn } as const;
+  return { rows, isOpen, turn: toggle } as const;
 }
 
 interface TwigProps {
   readonly name: string;
   /** Undefined where nothing is inside. */
-  readonly open: boolean | undefined;
-  readonly turn: () => void;
+  readonly isOpen: boolean | undefined;
+  readonly toggle: () => void;
 }
 
-export function Twig({ name, open, turn }: TwigProps) {
-  if (open === undefined) return <span class="twig" />;
+export function OpenButton({ name, isOpen, toggle }: TwigProps) {
+  if (isOpen === undefined) return <span class="twig" />;
   return (
-    <button type="button" class="twig" aria-expanded={open} aria-label={name} onClick={turn}>
-      {open ? "▾" : "▸"}
+    <button type="button" class="twig" aria-expanded={isOpen} aria-label={name} onClick={toggle}>
+      {isOpen ? "▾" : "▸"}
     </button>
   );
 }
 
 /** The indentation of a row's name, as CSS has it. */
-export function indentOf(depth: number): string {
+export function rowIndent(depth: number): string {
   return `${8 + 16 * depth}px`;
 }

@@ -2,6 +2,7 @@
 
 import { t } from "../base/messages";
 import { Icon, type IconName } from "./icons";
+import { onPlainClick } from "./plainclick";
 
 export type Level = "ok" | "warn" | "bad" | "info" | "unknown";
 
@@ -12,7 +13,7 @@ const ICONS: Readonly<Record<Level, IconName>> = {
   info: "info",
   unknown: "info",
 };
-const WORDS: Readonly<Record<Level, string>> = {
+const LEVEL_NAMES: Readonly<Record<Level, string>> = {
   ok: t("Good"),
   warn: t("Could be better"),
   bad: t("Bottleneck"),
@@ -20,14 +21,14 @@ const WORDS: Readonly<Record<Level, string>> = {
   unknown: t("Unknown"),
 };
 
-export function level(text: string): Level {
+export function toLevel(text: string): Level {
   return Object.hasOwn(ICONS, text) ? (text as Level) : "unknown";
 }
 
-export function LevelMark({ of }: { of: Level }) {
+export function LevelMark({ level }: { level: Level }) {
   return (
-    <span class={`mark ${of}`} role="img" aria-label={WORDS[of]} data-tip={WORDS[of]}>
-      <Icon name={ICONS[of]} />
+    <span class={`mark ${level}`} role="img" aria-label={LEVEL_NAMES[level]} data-tip={LEVEL_NAMES[level]}>
+      <Icon name={ICONS[level]} />
     </span>
   );
 }
@@ -41,10 +42,10 @@ interface VerdictProps {
   readonly next?: { readonly label: string; readonly href: string; readonly go: () => void } | undefined;
 }
 
-export function Verdict({ level: of, text, doubt, next }: VerdictProps) {
+export function Verdict({ level, text, doubt, next }: VerdictProps) {
   return (
-    <p class={`verdict ${of}`}>
-      <LevelMark of={of} />
+    <p class={`verdict ${level}`}>
+      <LevelMark level={level} />
       <span>
         {text}
         {doubt && (
@@ -67,13 +68,8 @@ interface GoLinkProps {
 
 /** A link that changes the view in place, and opens it in a new tab as other links do. */
 export function GoLink({ label, href, go, tip }: GoLinkProps) {
-  const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go();
-  };
   return (
-    <a class="go" href={href} target="_top" data-tip={tip} onClick={onClick}>
+    <a class="go" href={href} target="_top" data-tip={tip} onClick={onPlainClick(go)}>
       {label} <Icon name="arrow" />
     </a>
   );

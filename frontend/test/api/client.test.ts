@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { address, api, RequestError, setBase } from "../../src/api/client";
+import { api, RequestError, routeAddress, setBaseAddress } from "../../src/api/client";
 
-beforeEach(() => setBase("http://host/prefix/data/plugin/profile/"));
+beforeEach(() => setBaseAddress("http://host/prefix/data/plugin/profile/"));
 afterEach(() => vi.unstubAllGlobals());
 
 function answer(body: string, status = 200) {
@@ -25,7 +25,7 @@ it("asks beside the module and leaves empty parameters out", async () => {
   expect(fetched.mock.calls[0]?.[0]).toBe(
     "http://host/prefix/data/plugin/profile/answer?idle=in&run=a+b&tag=overview_page&part=1",
   );
-  expect(address("sessions")).toBe("http://host/prefix/data/plugin/profile/sessions");
+  expect(routeAddress("sessions")).toBe("http://host/prefix/data/plugin/profile/sessions");
 });
 
 it("asks for more rows of a table that is here in part, as they are chosen", async () => {

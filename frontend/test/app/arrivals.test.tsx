@@ -3,7 +3,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, it, vi } from "vitest";
 import type { SessionEntry } from "../../src/api/types";
-import { Arrivals } from "../../src/app/arrivals";
+import { ArrivalNotice } from "../../src/app/arrivals";
 import type { Store } from "../../src/state/store";
 
 const entry = (run: string) =>
@@ -17,7 +17,7 @@ it("announces what arrives while another capture is open, until it is opened or 
   });
   const store = { sessions: { state: list }, view, go, href: () => "#" } as unknown as Store;
   const page = document.createElement("div");
-  await act(() => render(<Arrivals store={store} />, page));
+  await act(() => render(<ArrivalNotice store={store} />, page));
   expect(page.textContent).toBe("");
   const arrives = (run: string) =>
     act(() => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { assignKeys, listen } from "../../src/app/keys";
+import { groupLetters, listenToKeys } from "../../src/app/keys";
 
 const actions = {
   groups: () => [
@@ -17,7 +17,7 @@ let stop = () => {};
 
 beforeEach(() => {
   vi.clearAllMocks();
-  stop = listen(document, actions);
+  stop = listenToKeys(document, actions);
 });
 afterEach(() => stop());
 
@@ -26,7 +26,7 @@ function press(key: string, target: EventTarget = document.body, more: KeyboardE
 }
 
 it("gives each group a letter of its own", () => {
-  expect(assignKeys(["Summary", "Ops", "Steps", "Memory", "S"])).toEqual(["s", "o", "t", "m", ""]);
+  expect(groupLetters(["Summary", "Ops", "Steps", "Memory", "S"])).toEqual(["s", "o", "t", "m", ""]);
 });
 
 it("opens groups by g and a letter, and their pages by a digit after that", () => {

@@ -4,9 +4,9 @@ import {
   DEFAULTS,
   faults,
   fieldOf,
-  parameters,
-  placesOf,
-  remember,
+  requestParameters,
+  splitWorkers,
+  withRecent,
 } from "../../src/base/captureform";
 
 const form = (change: Partial<CaptureForm>): CaptureForm => ({ ...DEFAULTS, ...change });
@@ -53,7 +53,7 @@ describe("the form of a capture", () => {
   });
 
   it("is sent as the server takes it", () => {
-    expect(parameters(form({ places: " a:1,  b:2 a:1", run: " r1 " }))).toEqual({
+    expect(requestParameters(form({ places: " a:1,  b:2 a:1", run: " r1 " }))).toEqual({
       service_addr: "a:1,b:2",
       duration: "1000",
       delay: "0",
@@ -63,15 +63,15 @@ describe("the form of a capture", () => {
       python_tracer_level: "0",
       run: "r1",
     });
-    expect(parameters(form({ tpu: true }))).toHaveProperty("is_tpu_name", "true");
+    expect(requestParameters(form({ tpu: true }))).toHaveProperty("is_tpu_name", "true");
     expect(fieldOf("service_addr")).toBe("places");
     expect(fieldOf("duration")).toBe("duration");
     expect(fieldOf("/logs")).toBeUndefined();
   });
 
   it("remembers the last places, each once", () => {
-    expect(placesOf(";a:1\n")).toEqual(["a:1"]);
-    expect(remember(["b:2", "a:1"], "a:1")).toEqual(["a:1", "b:2"]);
-    expect(remember(["1", "2", "3", "4", "5", "6"], "7")).toHaveLength(6);
+    expect(splitWorkers(";a:1\n")).toEqual(["a:1"]);
+    expect(withRecent(["b:2", "a:1"], "a:1")).toEqual(["a:1", "b:2"]);
+    expect(withRecent(["1", "2", "3", "4", "5", "6"], "7")).toHaveLength(6);
   });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
-  ago,
   bytes,
   count,
-  finer,
   fixed,
   inMilliseconds,
   moment,
@@ -11,7 +9,9 @@ import {
   percent,
   scaled,
   time,
+  timeAgo,
   timeScale,
+  withMoreDecimals,
 } from "../../src/base/format";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ").replaceAll("\u2212", "-");
@@ -68,7 +68,7 @@ describe("times", () => {
     const scale = timeScale(12.5);
     expect([12.5, 0.3, 0].map((value) => scaled(value, scale))).toEqual(["12.5", "0.3", "0.0"]);
     expect(plain(scaled(0.001, scale))).toBe("< 0.1");
-    expect(scaled(12.5, finer(scale))).toBe("12.50");
+    expect(scaled(12.5, withMoreDecimals(scale))).toBe("12.50");
   });
 
   it("convert to milliseconds", () => {
@@ -91,7 +91,7 @@ it("sizes files in powers of 1000", () => {
 
 it("tells moments and how long ago they were", () => {
   expect(moment(new Date(2026, 10, 20, 21, 38).getTime() / 1000)).toBe("2026-11-20 21:38");
-  expect([0, 600, 7200, 864000].map((passed) => ago(1e9 - passed, 1e9))).toEqual([
+  expect([0, 600, 7200, 864000].map((passed) => timeAgo(1e9 - passed, 1e9))).toEqual([
     "just now",
     "10 minutes ago",
     "2 hours ago",

@@ -1,9 +1,17 @@
 import { afterEach, expect, it } from "vitest";
-import { grouped, listed, mark, matching, sentences, speak, t } from "../../src/base/messages";
+import {
+  catalogueKey,
+  groupDigits,
+  joinNames,
+  joinSentences,
+  matchLanguage,
+  setLanguage,
+  t,
+} from "../../src/base/messages";
 
 const SHOWN = "{count, plural, one {# row} other {# rows}} of {table}";
 
-afterEach(() => speak("en", {}));
+afterEach(() => setLanguage("en", {}));
 
 it("puts arguments into English texts, by their number", () => {
   expect(t(SHOWN, { count: 1, table: "Ops" })).toBe("1 row of Ops");
@@ -11,7 +19,7 @@ it("puts arguments into English texts, by their number", () => {
 });
 
 it("translates what the catalogue has, and leaves the rest English", () => {
-  speak("ko", { [mark(SHOWN)]: "{table}: {count}개 행" });
+  setLanguage("ko", { [catalogueKey(SHOWN)]: "{table}: {count}개 행" });
   expect(t(SHOWN, { count: 1, table: "Ops" })).toBe("Ops: 1개 행");
   expect(t("{count, plural, one {# op} other {# ops}}", { count: 1 })).toBe("1 op");
 });
@@ -21,22 +29,26 @@ it("leaves braces alone that name no argument", () => {
 });
 
 it("takes the first wanted language that there is", () => {
-  expect(matching(["de", "zh-Hant-TW", "ko"])).toBe("zh");
-  expect(matching(["de"])).toBe("en");
+  expect(matchLanguage(["de", "zh-Hant-TW", "ko"])).toBe("zh");
+  expect(matchLanguage(["de"])).toBe("en");
 });
 
 it("marks texts as the server does", () => {
-  expect([mark(""), mark("Show all"), mark("“{name}” · 日本語")]).toEqual(["811c9d", "4c83d", "34ac32"]);
+  expect([catalogueKey(""), catalogueKey("Show all"), catalogueKey("“{name}” · 日本語")]).toEqual([
+    "811c9d",
+    "4c83d",
+    "34ac32",
+  ]);
 });
 
 it("writes numbers, lists and sentences as the language does", () => {
   const written = () => [
-    grouped("1234567"),
-    listed(["a", "b"]),
-    sentences("A.", "", "B."),
+    groupDigits("1234567"),
+    joinNames(["a", "b"]),
+    joinSentences("A.", "", "B."),
     t("{count} rows", { count: 12345 }),
   ];
   expect(written()).toEqual(["1\u202f234\u202f567", "a, b", "A. B.", "12\u202f345 rows"]);
-  speak("ja", {});
+  setLanguage("ja", {});
   expect(written()).toEqual(["1,234,567", "a、b", "A.B.", "12,345 rows"]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ALL_PARTS, byCategory, INPUT_PARTS, PARTS, type Part, part, stateCalled } from "../../src/base/parts";
+import { ALL_PARTS, byCategory, INPUT_PARTS, PARTS, type Part, part, stateByName } from "../../src/base/parts";
 import { STATES } from "../../src/base/states";
 import { contrast, linear, type Rgb, themes } from "../colours";
 import { column, table } from "../table";
@@ -94,8 +94,8 @@ it("sorts states by category, what is none last", () => {
 });
 
 it("knows a state by its name", () => {
-  expect(stateCalled("Kernel launch")?.id).toBe("launch");
-  expect(stateCalled("cudaLaunchKernel")).toBeUndefined();
+  expect(stateByName("Kernel launch")?.id).toBe("launch");
+  expect(stateByName("cudaLaunchKernel")).toBeUndefined();
 });
 
 it("draws what it does not know in no category's colour", () => {

@@ -1,10 +1,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { csv, field, fileName, json } from "../../src/base/csv";
-import { colourOf } from "../../src/base/hue";
-import { nearest } from "../../src/base/near";
-import { beginning, cells, cellsOfTwoLines, decoded, encoded, ending, phrases } from "../../src/base/text";
+import { csv, csvField, fileName, json } from "../../src/base/csv";
+import { nameColour } from "../../src/base/namecolour";
+import { similarNames } from "../../src/base/similarnames";
+import {
+  breakableParts,
+  cutBegin,
+  cutEnd,
+  decodeAddressPart,
+  encodeAddressPart,
+  widthInLetters,
+  widthOfTwoLines,
+} from "../../src/base/text";
 
 describe("csv", () => {
   it("quotes texts and no figures", () => {
@@ -22,11 +30,11 @@ describe("csv", () => {
 
   const cells = readFileSync(join(import.meta.dirname, "../../../tests/csv_cells.json"), "utf-8");
   it.each(JSON.parse(cells) as [string, string][])("writes %j as the server does", (text, written) => {
-    expect(field(text)).toBe(written);
+    expect(csvField(text)).toBe(written);
   });
 
   it("leaves negative numbers alone", () => {
-    expect(field(-1.5)).toBe("-1.5");
+    expect(csvField(-1.5)).toBe("-1.5");
   });
 
   it("names files safely", () => {
@@ -41,40 +49,40 @@ it("writes rows as objects in json", () => {
 describe("near matches", () => {
   it("finds parts and misspellings, nearest first", () => {
     const names = ["train/2026_11_20", "eval/2026_11_20", "train/2026_11_21", "other"];
-    expect(nearest("train/2026_11_2", names).slice(0, 2)).toEqual(["train/2026_11_20", "train/2026_11_21"]);
-    expect(nearest("zzz", names)).toEqual([]);
-    expect(nearest("other".repeat(200), names)).toEqual([]);
+    expect(similarNames("train/2026_11_2", names).slice(0, 2)).toEqual(["train/2026_11_20", "train/2026_11_21"]);
+    expect(similarNames("zzz", names)).toEqual([]);
+    expect(similarNames("other".repeat(200), names)).toEqual([]);
   });
 });
 
 it("gives a name the same colour everywhere and different names different ones", () => {
-  expect(colourOf("MatMul", false)).toBe(colourOf("MatMul", false));
+  expect(nameColour("MatMul", false)).toBe(nameColour("MatMul", false));
   const names = ["MatMul", "Conv2D", "Cast", "Mul", "Add", "Relu"];
-  expect(new Set(names.map((name) => colourOf(name, false))).size).toBe(names.length);
+  expect(new Set(names.map((name) => nameColour(name, false))).size).toBe(names.length);
 });
 
 describe("texts that are cut", () => {
   const long = `${"a".repeat(39)}\u{1f600}b`;
 
   it("keep their characters whole", () => {
-    expect(beginning(long, 40)).toBe("a".repeat(39));
-    expect(beginning(long, 41)).toBe(`${"a".repeat(39)}\u{1f600}`);
-    expect(beginning("\u{1f600}", 1)).toBe("");
-    expect(beginning("ab", 5)).toBe("ab");
-    expect(ending("b\u{1f600}cd", 3)).toBe("cd");
-    expect(ending("b\u{1f600}cd", 4)).toBe("\u{1f600}cd");
-    expect(ending("ab", 5)).toBe("ab");
+    expect(cutEnd(long, 40)).toBe("a".repeat(39));
+    expect(cutEnd(long, 41)).toBe(`${"a".repeat(39)}\u{1f600}`);
+    expect(cutEnd("\u{1f600}", 1)).toBe("");
+    expect(cutEnd("ab", 5)).toBe("ab");
+    expect(cutBegin("b\u{1f600}cd", 3)).toBe("cd");
+    expect(cutBegin("b\u{1f600}cd", 4)).toBe("\u{1f600}cd");
+    expect(cutBegin("ab", 5)).toBe("ab");
   });
 
   it("make addresses, also where only half a character is left", () => {
-    expect(decoded(encoded(long.slice(0, 40)))).toBe(`${"a".repeat(39)}\ufffd`);
-    expect(decoded(encoded(long))).toBe(long);
-    expect(["%", "%E0%A4", "50 %25"].map(decoded)).toEqual(["%", "%E0%A4", "50 %"]);
+    expect(decodeAddressPart(encodeAddressPart(long.slice(0, 40)))).toBe(`${"a".repeat(39)}\ufffd`);
+    expect(decodeAddressPart(encodeAddressPart(long))).toBe(long);
+    expect(["%", "%E0%A4", "50 %25"].map(decodeAddressPart)).toEqual(["%", "%E0%A4", "50 %"]);
   });
 });
 
 it("counts letters of Chinese, Japanese and Korean as two", () => {
-  expect(["ops", "运算 op", "ステップ", "스텝"].map(cells)).toEqual([3, 7, 8, 4]);
+  expect(["ops", "运算 op", "ステップ", "스텝"].map(widthInLetters)).toEqual([3, 7, 8, 4]);
 });
 
 it.each([
@@ -88,11 +96,11 @@ it.each([
   ["输入流水线", ["输入", "流水线"]],
   ["总占比", ["总占比"]],
 ])("ends lines of %j only behind its words", (text, parts) => {
-  expect(phrases(text)).toEqual(parts);
+  expect(breakableParts(text)).toEqual(parts);
 });
 
 it("knows how wide two lines of words are", () => {
-  expect(cellsOfTwoLines(["合計", "時間", "ms"])).toBe(6);
-  expect(cellsOfTwoLines(["Time ", "without ", "a ", "bound", "%"])).toBe(13);
-  expect(cellsOfTwoLines(["count"])).toBe(5);
+  expect(widthOfTwoLines(["合計", "時間", "ms"])).toBe(6);
+  expect(widthOfTwoLines(["Time ", "without ", "a ", "bound", "%"])).toBe(13);
+  expect(widthOfTwoLines(["count"])).toBe(5);
 });

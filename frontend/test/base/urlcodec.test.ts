@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { activePlugin, EMPTY_VIEW, format, formatWithin, parse, prefixOf, sameView } from "../../src/base/urlcodec";
+import {
+  activePlugin,
+  EMPTY_VIEW,
+  keyPrefix,
+  parseView,
+  sameView,
+  standaloneHash,
+  tensorBoardHash,
+} from "../../src/base/urlcodec";
 
 const VIEW = {
   run: "train/2026 run+1&a=b",
@@ -12,37 +20,37 @@ const VIEW = {
 
 describe("the standalone hash", () => {
   it("comes back as it was written", () => {
-    expect(parse(format(VIEW))).toEqual(VIEW);
+    expect(parseView(standaloneHash(VIEW))).toEqual(VIEW);
   });
 
   it("stays readable and carries its version", () => {
-    expect(format({ ...EMPTY_VIEW, run: "train/a:b" })).toBe("#v=1&run=train/a:b");
+    expect(standaloneHash({ ...EMPTY_VIEW, run: "train/a:b" })).toBe("#v=1&run=train/a:b");
   });
 
   it("takes a broken escape literally", () => {
-    expect(parse("#run=50%").run).toBe("50%");
+    expect(parseView("#run=50%").run).toBe("50%");
   });
 
   it("takes a plus for a plus", () => {
-    expect(parse("#run=a+b").run).toBe("a+b");
+    expect(parseView("#run=a+b").run).toBe("a+b");
   });
 });
 
 describe("inside TensorBoard", () => {
   it("reads only its own keys", () => {
-    const view = parse("#profile&p.profile.run=a&p.other.run=b&run=c", prefixOf("profile"));
+    const view = parseView("#profile&p.profile.run=a&p.other.run=b&run=c", keyPrefix("profile"));
     expect(view).toEqual({ ...EMPTY_VIEW, run: "a" });
   });
 
   it("keeps the plugin first and the keys of others", () => {
     const hash = "#profile&p.profile.run=old&p.scalars.x=1&tagFilter=loss&flag";
-    expect(formatWithin(hash, "profile", { ...EMPTY_VIEW, run: "new" })).toBe(
+    expect(tensorBoardHash(hash, "profile", { ...EMPTY_VIEW, run: "new" })).toBe(
       "#profile&p.profile.v=1&p.profile.run=new&p.scalars.x=1&tagFilter=loss&flag",
     );
   });
 
   it("survives the round through its hash", () => {
-    expect(parse(formatWithin("#profile", "profile", VIEW), prefixOf("profile"))).toEqual(VIEW);
+    expect(parseView(tensorBoardHash("#profile", "profile", VIEW), keyPrefix("profile"))).toEqual(VIEW);
   });
 
   it("knows which plugin is shown", () => {
@@ -54,7 +62,7 @@ describe("inside TensorBoard", () => {
 
 describe("older links", () => {
   it("understands xprof's names", () => {
-    expect(parse("?run=a&tag=trace_viewer@&host=h")).toEqual({
+    expect(parseView("?run=a&tag=trace_viewer@&host=h")).toEqual({
       run: "a",
       tool: "trace_viewer",
       host: "h",
@@ -65,7 +73,7 @@ describe("older links", () => {
   });
 
   it("leaves tag to the tool once the link is of this version", () => {
-    expect(parse("#v=1&run=a&tool=t&tag=x").options).toEqual({ tag: "x" });
+    expect(parseView("#v=1&run=a&tool=t&tag=x").options).toEqual({ tag: "x" });
   });
 });
 

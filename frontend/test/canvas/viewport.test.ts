@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { lengthLabel, tickLabel, ticks } from "../../src/canvas/ticks";
-import { around, between, clamp, pan, spanOf, toPixel, toTime, zoom } from "../../src/canvas/viewport";
+import { axisTicks, lengthLabel, tickLabel } from "../../src/canvas/ticks";
+import {
+  clampView,
+  panView,
+  toPixel,
+  toTime,
+  viewAround,
+  viewBetween,
+  viewSpan,
+  zoomView,
+} from "../../src/canvas/viewport";
 
 const VIEW = { begin: 1000, end: 3000 };
 
@@ -11,39 +20,39 @@ describe("the viewport", () => {
   });
 
   it("zooms around the point that is held", () => {
-    const closer = zoom(VIEW, 0.5, 1500);
+    const closer = zoomView(VIEW, 0.5, 1500);
     expect(closer).toEqual({ begin: 1250, end: 2250 });
     expect(toPixel(closer, 100, 1500)).toBe(toPixel(VIEW, 100, 1500));
   });
 
   it("stays near the capture and neither too narrow nor too wide", () => {
-    expect(spanOf(clamp({ begin: 0, end: 1 }, 1e9))).toBe(1000);
-    expect(spanOf(clamp({ begin: -1e12, end: 1e12 }, 1e9))).toBeCloseTo(1.2e9);
-    const far = clamp(pan({ begin: 0, end: 1e8 }, 1e12), 1e9);
+    expect(viewSpan(clampView({ begin: 0, end: 1 }, 1e9))).toBe(1000);
+    expect(viewSpan(clampView({ begin: -1e12, end: 1e12 }, 1e9))).toBeCloseTo(1.2e9);
+    const far = clampView(panView({ begin: 0, end: 1e8 }, 1e12), 1e9);
     expect(far.begin).toBeLessThan(1e9);
-    expect(spanOf(far)).toBeCloseTo(1e8);
-    expect(clamp({ begin: 0, end: 1e9 }, 1e9)).toEqual({ begin: 0, end: 1e9 });
+    expect(viewSpan(far)).toBeCloseTo(1e8);
+    expect(clampView({ begin: 0, end: 1e9 }, 1e9)).toEqual({ begin: 0, end: 1e9 });
   });
 
   it("glides from one window exactly to another", () => {
     const to = { begin: 5000, end: 5100 };
-    expect(between(VIEW, to, 0)).toEqual(VIEW);
-    expect(between(VIEW, to, 1).begin).toBeCloseTo(to.begin);
-    expect(spanOf(between(VIEW, to, 1))).toBeCloseTo(100);
-    expect(between(VIEW, pan(VIEW, 100), 0.5).begin).toBeCloseTo(1050);
+    expect(viewBetween(VIEW, to, 0)).toEqual(VIEW);
+    expect(viewBetween(VIEW, to, 1).begin).toBeCloseTo(to.begin);
+    expect(viewSpan(viewBetween(VIEW, to, 1))).toBeCloseTo(100);
+    expect(viewBetween(VIEW, panView(VIEW, 100), 0.5).begin).toBeCloseTo(1050);
   });
 
   it("shows what surrounds an event, also one without a length", () => {
-    expect(around(100, 200, 2, 0)).toEqual({ begin: 50, end: 250 });
-    expect(spanOf(around(100, 100, 2, 10))).toBe(10);
+    expect(viewAround(100, 200, 2, 0)).toEqual({ begin: 50, end: 250 });
+    expect(viewSpan(viewAround(100, 100, 2, 10))).toBe(10);
   });
 });
 
 describe("the axis", () => {
   it("puts ticks at round times, far enough apart", () => {
-    const { step, times } = ticks({ begin: 0, end: 1e12 }, 1000);
-    expect(step).toBe(2e11);
-    expect(times).toEqual([0, 2e11, 4e11, 6e11, 8e11, 1e12]);
+    const { stepPs, timesPs } = axisTicks({ begin: 0, end: 1e12 }, 1000);
+    expect(stepPs).toBe(2e11);
+    expect(timesPs).toEqual([0, 2e11, 4e11, 6e11, 8e11, 1e12]);
   });
 
   it("gives times as many digits as the step asks for", () => {

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { setBase } from "../../src/api/client";
+import { setBaseAddress } from "../../src/api/client";
 import { DEFAULTS } from "../../src/base/captureform";
 import { type Capture, createCapture } from "../../src/state/capture";
 import type { Store } from "../../src/state/store";
@@ -36,7 +36,7 @@ beforeEach(() => {
     "/capture/stop": job("running", { "a:1": "collecting" }),
   };
   localStorage.clear();
-  setBase("http://localhost:3000/");
+  setBaseAddress("http://localhost:3000/");
   vi.stubGlobal("fetch", async (address: string, init?: RequestInit) => {
     const path = new URL(address).pathname;
     if (init?.method === "POST") sent.push([path, String(init.body)]);
@@ -53,7 +53,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 async function started(places = "a:1"): Promise<Capture> {
   const capture = createCapture(store, localStorage);
-  capture.show();
+  capture.openDialog();
   capture.form.value = { ...capture.form.value, places };
   await capture.start(false);
   return capture;
@@ -63,8 +63,8 @@ it("asks who answers, starts, and opens the session", async () => {
   const capture = await started();
   await vi.waitFor(() => expect(gone).toEqual([{ run: "r1", tool: "overview_page", host: "" }]));
   expect(sent.map(([path]) => path)).toEqual(["/capture/ping", "/capture/start"]);
-  expect(capture.allowed.value).toBe(true);
-  expect(capture.open.value).toBe(false);
+  expect(capture.isAllowed.value).toBe(true);
+  expect(capture.isOpen.value).toBe(false);
   expect(createCapture(store, localStorage).form.value.places).toBe("a:1");
 });
 
@@ -78,12 +78,12 @@ it("starts with those who answer only when told to, and stays with the outcome",
   answers["/capture/state"] = job("done", { "a:1": "done", "b:2": "failed" }, "r1");
   const capture = await started("a:1,b:2");
   expect(sent.map(([path]) => path)).toEqual(["/capture/ping"]);
-  expect(capture.answers.value?.map((worker) => worker.problem?.code)).toEqual([undefined, "nothing_listens"]);
+  expect(capture.pingedWorkers.value?.map((worker) => worker.problem?.code)).toEqual([undefined, "nothing_listens"]);
   await capture.start(true);
   await vi.waitFor(() => expect(capture.job.value?.phase).toBe("done"));
   expect(gone).toEqual([]);
-  expect(capture.open.value).toBe(true);
-  capture.look();
+  expect(capture.isOpen.value).toBe(true);
+  capture.openSession();
   await vi.waitFor(() => expect(gone).toHaveLength(1));
 });
 
@@ -93,9 +93,9 @@ it("asks nobody while a field is wrong, and forgets answers to other addresses",
   answers["/capture/ping"] = { workers: [{ address: "b:2", problem: SILENT }] };
   capture.form.value = { ...capture.form.value, places: "b:2" };
   await capture.start(true);
-  expect(capture.answers.value).toHaveLength(1);
+  expect(capture.pingedWorkers.value).toHaveLength(1);
   capture.form.value = { ...capture.form.value, places: "c:3" };
-  expect(capture.answers.value).toBeNull();
+  expect(capture.pingedWorkers.value).toBeNull();
 });
 
 it("shows what the server refuses at its field, and the rest for the whole", async () => {
@@ -112,7 +112,7 @@ it("shows what the server refuses at its field, and the rest for the whole", asy
 it("is not offered where the server forbids it", async () => {
   answers["/config"] = { hideCaptureProfileButton: true };
   const capture = createCapture(store, localStorage);
-  await vi.waitFor(() => expect(capture.allowed.value).toBe(false));
+  await vi.waitFor(() => expect(capture.isAllowed.value).toBe(false));
 });
 
 it.each([
@@ -129,15 +129,15 @@ it.each([
   '{"recent": [5, {}, null]}',
 ])("opens with the usual form where %s was kept", (kept) => {
   localStorage.setItem("tb-profile.capture", kept);
-  const { form, faults, recent } = createCapture(store, localStorage);
-  expect([form.value, faults.value, recent.value]).toEqual([DEFAULTS, {}, []]);
+  const { form, faults, recentPlaces } = createCapture(store, localStorage);
+  expect([form.value, faults.value, recentPlaces.value]).toEqual([DEFAULTS, {}, []]);
 });
 
 it("keeps what is sound, and a session's name for one time only", () => {
   const kept = { form: { ...DEFAULTS, places: "a:1", run: "r9", more: 1 }, recent: ["a:1", 7, "a:1", "b:2"] };
   localStorage.setItem("tb-profile.capture", JSON.stringify(kept));
-  const { form, recent } = createCapture(store, localStorage);
-  expect([form.value, recent.value]).toEqual([{ ...DEFAULTS, places: "a:1" }, ["a:1", "b:2"]]);
+  const { form, recentPlaces } = createCapture(store, localStorage);
+  expect([form.value, recentPlaces.value]).toEqual([{ ...DEFAULTS, places: "a:1" }, ["a:1", "b:2"]]);
 });
 
 it("captures where the browser keeps nothing", async () => {
@@ -156,7 +156,7 @@ it("captures where the browser keeps nothing", async () => {
 
 it("neither starts nor stops inside another server's page", async () => {
   const capture = createCapture(store, localStorage, true);
-  capture.show();
+  capture.openDialog();
   await capture.start(true);
   capture.stop();
   expect(sent).toEqual([]);

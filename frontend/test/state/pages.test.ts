@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ToolEntry } from "../../src/api/types";
-import { groupsOf, missingFrom, pageOf } from "../../src/state/pages";
+import { groupsOf, missingByReason, pageToolOf } from "../../src/state/pages";
 
 const lacks = (message: string) => ({ code: "c", message, remedy: "r", where: "", severity: "info" as const });
 
@@ -33,11 +33,11 @@ it("put a late tool of another distribution where its group stands", () => {
 });
 
 it("are told together where they lack the same", () => {
-  expect(missingFrom(tools).map((pages) => pages.map(({ name }) => name))).toEqual([["ops"], ["graph", "memory"]]);
+  expect(missingByReason(tools).map((pages) => pages.map(({ name }) => name))).toEqual([["ops"], ["graph", "memory"]]);
 });
 
 it("are found by the name of a tool that stands on another one's page", () => {
-  expect(pageOf(tools, "why")?.name).toBe("summary");
-  expect(pageOf(tools, "ops")?.name).toBe("ops");
-  expect(pageOf(tools, "gone")).toBeUndefined();
+  expect(pageToolOf(tools, "why")?.name).toBe("summary");
+  expect(pageToolOf(tools, "ops")?.name).toBe("ops");
+  expect(pageToolOf(tools, "gone")).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { Window as Browser } from "happy-dom";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { setBase } from "../../src/api/client";
+import { setBaseAddress } from "../../src/api/client";
 import { createStore, type Store } from "../../src/state/store";
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -23,7 +23,7 @@ beforeEach(() => {
   own = new Browser({ url: "http://localhost:3000/" }) as unknown as typeof own;
   sessions = [session("new", ["h1", "h2"]), session("old", ["h1"])];
   asked = [];
-  setBase("http://localhost:3000/");
+  setBaseAddress("http://localhost:3000/");
   vi.stubGlobal("fetch", async (address: string) => {
     const url = new URL(address);
     asked.push(url);
@@ -104,7 +104,7 @@ it("shows a tool without a page of its own on the page that it names, and asks i
   const store = await started();
   expect(store.tool.value?.name).toBe("overview_page");
   expect(dataRequests()).toEqual(["?run=new&tag=overview_page&host=ALL_HOSTS&part=1"]);
-  const beside = store.answerOf("causes");
+  const beside = store.loadAnswerOf("causes");
   await tick();
   expect(dataRequests()[1]).toBe("?run=new&tag=causes&host=ALL_HOSTS&part=1");
   expect(beside.state.value.value).not.toBeNull();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Slab } from "../../src/base/slab";
-import { editorAddress, longestOnLanes } from "../../src/tools/card/origin";
+import { editorAddress, longestPerLane } from "../../src/tools/card/origin";
 
 describe("the card of an op", () => {
   it("opens lines in an editor where their file has a whole path", () => {
@@ -14,6 +14,6 @@ describe("the card of an op", () => {
       facts: {},
       arrays: { host: [0, 0, 0, 1, 1], lane: [4, 4, 2, 4, 5], event: [9, 8, 7, 6, 5] },
     } as unknown as Slab;
-    expect(longestOnLanes(slab)).toEqual(["0.9", "0.7", "1.6"]);
+    expect(longestPerLane(slab)).toEqual(["0.9", "0.7", "1.6"]);
   });
 });

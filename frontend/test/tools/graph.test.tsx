@@ -1,14 +1,14 @@
 import { render } from "preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { arrange, type Drawing, type Sketch } from "../../src/tools/xla/arrange";
 import { OpGraph } from "../../src/tools/xla/graph";
+import { type GraphLayout, type GraphSizes, layoutGraph } from "../../src/tools/xla/graphlayout";
 import { column, table } from "../table";
 
 const box = (inside = -1) => ({ width: 190, height: 56, inside });
 
 describe("arranging", () => {
   it("puts what feeds above what it feeds, and what is opened around what is in it", () => {
-    const { nodes, edges, width, height } = arrange({
+    const { nodes, edges, width, height } = layoutGraph({
       nodes: [box(), box(), box(1), box(1), box()],
       edges: [
         [0, 2],
@@ -27,8 +27,8 @@ describe("arranging", () => {
   });
 
   it("takes graphs of nothing, of one, and with edges to oneself", () => {
-    expect(arrange({ nodes: [], edges: [] }).nodes).toEqual([]);
-    expect(arrange({ nodes: [box()], edges: [[0, 0]] }).nodes).toHaveLength(1);
+    expect(layoutGraph({ nodes: [], edges: [] }).nodes).toEqual([]);
+    expect(layoutGraph({ nodes: [box()], edges: [[0, 0]] }).nodes).toHaveLength(1);
   });
 });
 
@@ -46,33 +46,33 @@ describe("the graph of ops", () => {
   );
   afterEach(() => vi.unstubAllGlobals());
 
-  function drawn(answer: (sketch: Sketch) => Drawing | null) {
+  function drawn(answer: (sketch: GraphSizes) => GraphLayout | null) {
     class Fake {
-      onmessage: ((event: { data: Drawing }) => void) | null = null;
+      onmessage: ((event: { data: GraphLayout }) => void) | null = null;
       onerror: (() => void) | null = null;
-      postMessage(sketch: Sketch) {
+      postMessage(sketch: GraphSizes) {
         const made = answer(sketch);
         queueMicrotask(() => (made ? this.onmessage?.({ data: made }) : this.onerror?.()));
       }
       terminate() {}
     }
     vi.stubGlobal("Worker", Fake);
-    const acts = { select: vi.fn(), show: vi.fn(), turn: vi.fn() };
+    const acts = { select: vi.fn(), center: vi.fn(), toggleFusion: vi.fn() };
     const root = document.createElement("div");
     render(<OpGraph nodes={nodes} edges={edges} selected={0} {...acts} />, root);
     return { root, acts };
   }
 
   it("draws boxes, ways and what is left out; names are text", async () => {
-    const { root, acts } = drawn(arrange);
+    const { root, acts } = drawn(layoutGraph);
     await vi.waitFor(() => expect(root.querySelectorAll(".box")).toHaveLength(2));
     expect(root.querySelector("b")).toBeNull();
     expect(root.querySelector(".box")?.textContent).toContain("<b>dot</b>");
     expect(root.querySelector(".touch")?.getAttribute("data-tip")).toBe("operand 0: f32[8], 32\u202fB");
     root.querySelector(".more")?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-    expect(acts.show).toHaveBeenCalledWith(0);
+    expect(acts.center).toHaveBeenCalledWith(0);
     root.querySelector(".twig")?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-    expect(acts.turn).toHaveBeenCalledWith(1);
+    expect(acts.toggleFusion).toHaveBeenCalledWith(1);
   });
 
   it("says so where nothing can be arranged", async () => {

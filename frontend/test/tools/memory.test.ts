@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { memory, memoryScale } from "../../src/base/format";
-import { merged } from "../../src/tools/memory/usage";
+import { mergePoints } from "../../src/tools/memory/usage";
 import { column, table } from "../table";
 
 it("counts memory by 1024", () => {
@@ -18,5 +18,5 @@ it("merges points by time without repeating any", () => {
       [column("time_ms"), column("in_use_bytes")],
       times.map((at) => [at, at * 2]),
     );
-  expect(merged(points([0, 5, 10]), points([4, 5, 6])).map((row) => row[0])).toEqual([0, 4, 5, 6, 10]);
+  expect(mergePoints(points([0, 5, 10]), points([4, 5, 6])).map((row) => row[0])).toEqual([0, 4, 5, 6, 10]);
 });

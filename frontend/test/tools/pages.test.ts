@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { longest } from "../../src/tools/input/hostside";
-import { stepsOf } from "../../src/tools/pod/model";
-import { nameOf, stacked, twinOf } from "../../src/tools/steps/chart";
-import { layersOf, partsIn, piecesOf } from "../../src/tools/steps/parts";
-import { extent } from "../../src/tools/summary/bar";
+import { longestFirst } from "../../src/tools/input/hostside";
+import { podSteps } from "../../src/tools/pod/model";
+import { chartDescription, chartTable, stepColumns } from "../../src/tools/steps/chart";
+import { partLayers, partPieces, usedPartIds } from "../../src/tools/steps/parts";
+import { averageText } from "../../src/tools/summary/bar";
 import { answer } from "../table";
 
 const steps = {
@@ -22,31 +22,31 @@ describe("the steps", () => {
   const table = found.table("steps");
 
   it("keep the order of parts of all pages, without those that take no time", () => {
-    expect(partsIn(table)).toEqual(["compute", "input"]);
-    expect(layersOf(table).map(({ label, values }) => [label, values])).toEqual([
+    expect(usedPartIds(table)).toEqual(["compute", "input"]);
+    expect(partLayers(table).map(({ label, values }) => [label, values])).toEqual([
       ["compute_ms", [3, 1]],
       ["input_ms", [2, 2]],
     ]);
-    expect(piecesOf(table, table.rows[1] ?? []).map(({ part, value }) => [part.id, value])).toEqual([
+    expect(partPieces(table, table.rows[1] ?? []).map(({ part, ms }) => [part.id, ms])).toEqual([
       ["compute", 1],
       ["input", 2],
     ]);
   });
 
   it("show incomplete ones pale, and an average only of several", () => {
-    const { columns, line } = stacked(found, layersOf(table));
+    const { columns, line } = stepColumns(found, partLayers(table));
     expect(columns.map(({ name, total, faded }) => [name, total, faded])).toEqual([
       ["1 …", 5, true],
       ["train 2", 3, false],
     ]);
     expect(line).toBeNull();
     const several = answer({ steps_kept: 2, step_average_ms: 4 }, { steps });
-    expect(stacked(several, []).line).toEqual({ label: "mean", value: 4 });
-    expect(nameOf(stacked(several, []))).toMatch(/^Step time of \d+ steps?, mean 4.00.ms, longest step /);
+    expect(stepColumns(several, []).line).toEqual({ label: "mean", value: 4 });
+    expect(chartDescription(stepColumns(several, []))).toMatch(/^Step time of \d+ steps?, mean 4.00.ms, longest step /);
   });
 
   it("have a table without what says nothing", () => {
-    const ids = (of: typeof table) => twinOf(of).columns.map(({ id }) => id);
+    const ids = (of: typeof table) => chartTable(of).columns.map(({ id }) => id);
     expect(ids(table)).toEqual(["name", "duration_ms", "compute_ms", "input_ms", "complete", "left_out", "begin_ms"]);
     expect(ids(table.of(table.rows.slice(1)))).not.toContain("complete");
   });
@@ -62,12 +62,12 @@ it.each([
 ])("says of %i complete and %i incomplete steps, of which %i count: %s", (complete, incomplete, kept, words) => {
   const figures = { step_median_ms: 2, step_deviation_ms: 1, step_minimum_ms: 1, step_maximum_ms: 3 };
   const found = answer({ ...figures, steps_complete: complete, steps_incomplete: incomplete, steps_kept: kept });
-  expect(extent(found).replaceAll("\u202f", " ")).toBe(words);
+  expect(averageText(found).replaceAll("\u202f", " ")).toBe(words);
 });
 
 it("gives only advice that fits, the most useful first", () => {
   const work = answer({}, { work: { work: ["a", "b", "c"], time_ms: [2, 0, 5] } }).table("work");
-  expect(longest(work).map((row) => work.text(row, "work"))).toEqual(["c", "a"]);
+  expect(longestFirst(work).map((row) => work.text(row, "work"))).toEqual(["c", "a"]);
 });
 
 it("gives the pod's steps their workers", () => {
@@ -75,9 +75,9 @@ it("gives the pod's steps their workers", () => {
     steps: { number: [3, 4], name: ["3", "train 4"], complete: [true, false], median_ms: [5, 6], slow: [0, 1] },
     workers: { step: [3, 4, 3], host: ["a", "a", "b"], total_ms: [5, 6, 5] },
   };
-  const [first, second] = stepsOf(answer({}, tables));
-  expect(first).toMatchObject({ number: "3", name: "Step 3", complete: true, medianMs: 5, slow: 0 });
-  expect(second).toMatchObject({ number: "4", name: "train 4", complete: false, medianMs: 6, slow: 1 });
+  const [first, second] = podSteps(answer({}, tables));
+  expect(first).toMatchObject({ number: "3", name: "Step 3", complete: true, medianMs: 5, slowCount: 0 });
+  expect(second).toMatchObject({ number: "4", name: "train 4", complete: false, medianMs: 6, slowCount: 1 });
   expect(first?.workers.rows.map((row) => first.workers.text(row, "host"))).toEqual(["a", "b"]);
-  expect(stepsOf(answer({}))).toEqual([]);
+  expect(podSteps(answer({}))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
-import { actionsOf, spoken } from "../../src/tools/summary/actions";
+import { actionsOf, splitRemedy } from "../../src/tools/summary/actions";
 import { StepBar } from "../../src/tools/summary/bar";
-import { PartsTable } from "../../src/tools/summary/parts";
+import { PartsTable } from "../../src/tools/summary/partstable";
 import { answer } from "../table";
 import { root, withRoot } from "../view/root";
 
@@ -72,7 +72,7 @@ describe("what to do", () => {
   const why = answer({ period_ps: 100e9 }, { causes: { id: ["eager"], then_label: ["Compute"] }, findings });
 
   it("is what the diagnosis finds, in its order, at most so much", () => {
-    expect(actionsOf(why, 9).map(({ id, saves, takes, whole }) => [id, saves, takes, whole])).toEqual([
+    expect(actionsOf(why, 9).map(({ id, savesMs, takesMs, wholeMs }) => [id, savesMs, takesMs, wholeMs])).toEqual([
       ["eager", 40, 50, 150],
       ["precision", 20, null, 100],
       ["python", null, 10, 100],
@@ -84,12 +84,12 @@ describe("what to do", () => {
     const [eager, precision] = actionsOf(why, 2);
     expect(eager).toMatchObject({
       title: "Compile it",
-      more: "Use a graph.",
+      explanation: "Use a graph.",
       code: "x = 1",
-      limit: "Compute",
+      nextBottleneck: "Compute",
       tool: "",
     });
-    expect(precision).toMatchObject({ title: "Use bf16", limit: "", tool: "kernel_stats" });
+    expect(precision).toMatchObject({ title: "Use bf16", nextBottleneck: "", tool: "kernel_stats" });
   });
 
   it.each([
@@ -111,6 +111,6 @@ describe("what to do", () => {
     ],
     ["減らします。次に測ります。", "減らします", "次に測ります。"],
   ])("says %s", (remedy, title, more) => {
-    expect(spoken(remedy)).toEqual([title, more]);
+    expect(splitRemedy(remedy)).toEqual([title, more]);
   });
 });

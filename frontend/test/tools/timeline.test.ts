@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { LaneEntry, Lanes, SectionEntry } from "../../src/api/timeline";
-import { arrange, type Chosen, ROW, SECTION, summaryLanes, visible } from "../../src/tools/timeline/layout";
-import { hit, type LaneSlices } from "../../src/tools/timeline/loader";
+import {
+  arrangeBands,
+  type LaneChoices,
+  ROW_PX,
+  SECTION_PX,
+  summaryLanes,
+  visibleRange,
+} from "../../src/tools/timeline/layout";
+import { type LaneSlices, sliceAt } from "../../src/tools/timeline/loader";
 
 const lane = (key: string, name: string, rows: number, kind = "thread"): LaneEntry => ({
   key,
@@ -36,27 +43,27 @@ const LANES: Lanes = {
   ],
 };
 
-const NOTHING: Chosen = { folds: new Set(), pins: [], hidden: new Set(), filter: "" };
+const NOTHING: LaneChoices = { folds: new Set(), pins: [], hidden: new Set(), filter: "" };
 
 describe("the layout", () => {
   it("leaves out lanes and sections that are hidden", () => {
-    const shown = (hidden: string) => arrange(LANES, { ...NOTHING, hidden: new Set([hidden]) }).bands;
+    const shown = (hidden: string) => arrangeBands(LANES, { ...NOTHING, hidden: new Set([hidden]) }).bands;
     expect(shown("vm:p0.l0.1").map(({ title }) => title)).not.toContain("Ops");
     expect(shown("vm:/device:GPU:0").map(({ title }) => title)).toEqual(["/host:CPU", "python", "HBM"]);
   });
 
   it("stacks sections and lanes by their rows", () => {
-    const { bands, height } = arrange(LANES, NOTHING);
+    const { bands, height } = arrangeBands(LANES, NOTHING);
     expect(bands.map(({ title }) => title)).toEqual(["/device:GPU:0", "Steps", "Ops", "/host:CPU", "python", "HBM"]);
     for (const [at, band] of bands.entries()) {
       const before = bands[at - 1];
       expect(band.top).toBe(before ? before.top + before.height : 0);
     }
-    expect(height).toBe(2 * SECTION + 9 * ROW + 3 * 3 + 39);
+    expect(height).toBe(2 * SECTION_PX + 9 * ROW_PX + 3 * 3 + 39);
   });
 
   it("folds lanes to a row and sections to a summary", () => {
-    const folded = arrange(LANES, { ...NOTHING, folds: new Set(["vm:/device:GPU:0", "vm:p0.l0.2"]) });
+    const folded = arrangeBands(LANES, { ...NOTHING, folds: new Set(["vm:/device:GPU:0", "vm:p0.l0.2"]) });
     expect(folded.bands.map(({ title, rows }) => [title, rows])).toEqual([
       ["/device:GPU:0", 1],
       ["/host:CPU", 1],
@@ -64,17 +71,17 @@ describe("the layout", () => {
       ["HBM", 1],
     ]);
     expect(summaryLanes(folded.bands[0] as never).map(({ key }) => key)).toEqual(["0.0", "0.1"]);
-    expect(folded.byKey.get("0.1")?.id).toBe("vm:/device:GPU:0");
+    expect(folded.bandByLaneKey.get("0.1")?.id).toBe("vm:/device:GPU:0");
   });
 
   it("pins lanes and filters by words", () => {
-    const { pinned, bands } = arrange(LANES, { ...NOTHING, pins: ["vm:p0.l0.3", "gone"], filter: "host pyth" });
+    const { pinned, bands } = arrangeBands(LANES, { ...NOTHING, pins: ["vm:p0.l0.3", "gone"], filter: "host pyth" });
     expect(pinned.map(({ title }) => title)).toEqual(["HBM (/host:CPU)"]);
     expect(bands.map(({ title }) => title)).toEqual(["/host:CPU", "python"]);
   });
 
   it("filters by one of several words, and by whole names of hosts", () => {
-    const titles = (filter: string) => arrange(LANES, { ...NOTHING, filter }).bands.map(({ title }) => title);
+    const titles = (filter: string) => arrangeBands(LANES, { ...NOTHING, filter }).bands.map(({ title }) => title);
     expect(titles("ops|pyth")).toEqual(["/device:GPU:0", "Ops", "/host:CPU", "python"]);
     expect(titles("=vm|=vm2 hbm")).toEqual(["/host:CPU", "HBM"]);
     expect(titles("=v|=vm2")).toEqual([]);
@@ -88,7 +95,7 @@ describe("the layout", () => {
       { ...host, name: "GPU:1, why idle", lanes: [{ ...lane("0.3", "Busy", 1), detail: "GPU:1" }] },
     ];
     const shown = (filter: string) =>
-      arrange({ ...LANES, sections }, { ...NOTHING, filter }).bands.flatMap((band) => band.lane?.key ?? []);
+      arrangeBands({ ...LANES, sections }, { ...NOTHING, filter }).bands.flatMap((band) => band.lane?.key ?? []);
     expect(shown("gpu:1")).toHaveLength(4);
     expect(shown("=vm =GPU:1")).toEqual(["0.0", "0.1", "0.3"]);
     expect(shown("=/device:GPU:10")).toEqual(["0.2"]);
@@ -97,18 +104,18 @@ describe("the layout", () => {
   });
 
   it("finds what is in view", () => {
-    const { bands } = arrange(LANES, NOTHING);
-    expect(visible(bands, 0, 10)).toEqual([0, 1]);
-    expect(visible(bands, SECTION, SECTION + 1)).toEqual([1, 2]);
-    expect(visible(bands, 1e6, 1e6 + 10)).toEqual([6, 6]);
+    const { bands } = arrangeBands(LANES, NOTHING);
+    expect(visibleRange(bands, 0, 10)).toEqual([0, 1]);
+    expect(visibleRange(bands, SECTION_PX, SECTION_PX + 1)).toEqual([1, 2]);
+    expect(visibleRange(bands, 1e6, 1e6 + 10)).toEqual([6, 6]);
   });
 });
 
 describe("pointing", () => {
   const laneSlices = {
     count: 3,
-    origin: 100,
-    unit: 10,
+    originPs: 100,
+    psPerUnit: 10,
     begin: Uint32Array.of(0, 10, 4),
     width: Uint32Array.of(5, 5, 2),
     row: Uint16Array.of(0, 0, 1),
@@ -116,11 +123,11 @@ describe("pointing", () => {
   } as unknown as LaneSlices;
 
   it("finds the slice at a time on a row, or the nearest in reach", () => {
-    expect(hit(laneSlices, 0, 120, 0)).toBe(0);
-    expect(hit(laneSlices, 0, 160, 0)).toBe(-1);
-    expect(hit(laneSlices, 0, 160, 15)).toBe(0);
-    expect(hit(laneSlices, 0, 195, 15)).toBe(1);
-    expect(hit(laneSlices, 1, 145, 0)).toBe(2);
-    expect(hit(laneSlices, 2, 145, 100)).toBe(-1);
+    expect(sliceAt(laneSlices, 0, 120, 0)).toBe(0);
+    expect(sliceAt(laneSlices, 0, 160, 0)).toBe(-1);
+    expect(sliceAt(laneSlices, 0, 160, 15)).toBe(0);
+    expect(sliceAt(laneSlices, 0, 195, 15)).toBe(1);
+    expect(sliceAt(laneSlices, 1, 145, 0)).toBe(2);
+    expect(sliceAt(laneSlices, 2, 145, 100)).toBe(-1);
   });
 });

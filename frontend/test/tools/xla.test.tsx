@@ -2,8 +2,8 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../src/state/store";
-import { placed, rooflineOption } from "../../src/tools/xla/roofline";
-import { Tree } from "../../src/tools/xla/tree";
+import { opsOnChart, rooflineOption } from "../../src/tools/xla/roofline";
+import { ProfileTree } from "../../src/tools/xla/tree";
 import { column, table } from "../table";
 import { root, withRoot } from "../view/root";
 
@@ -25,7 +25,7 @@ const NODES = table(
 const STORE = { tools: { state: { value: { value: [] } } } } as unknown as Store;
 
 async function show(idle: boolean): Promise<string[]> {
-  await act(() => render(<Tree nodes={NODES} idle={idle} store={STORE} />, root));
+  await act(() => render(<ProfileTree nodes={NODES} idle={idle} store={STORE} />, root));
   return names();
 }
 
@@ -74,18 +74,18 @@ describe("the roofline", () => {
   const palette = { text: "", quiet: "", line: "", panel: "", accent: "", dark: false };
 
   it("places what has FLOPs and bytes, and no other", () => {
-    expect(placed(ops).rows.map((row) => row[0])).toEqual(["dot.1"]);
+    expect(opsOnChart(ops).rows.map((row) => row[0])).toEqual(["dot.1"]);
   });
 
   it("ends slopes at the highest level", () => {
-    const series = rooflineOption(placed(ops), ceilings, palette).series as { name: string; data: number[][] }[];
+    const series = rooflineOption(opsOnChart(ops), ceilings, palette).series as { name: string; data: number[][] }[];
     const slope = series.find(({ name }) => name === "HBM")?.data.at(-1);
     expect(slope?.[1]).toBeCloseTo(1000);
     expect(slope?.[0]).toBeCloseTo(93.13, 1);
   });
 
   it("names levels below their lines, where no slope ends", () => {
-    const { series } = rooflineOption(placed(ops), ceilings, palette);
+    const { series } = rooflineOption(opsOnChart(ops), ceilings, palette);
     const lines = series as { name: string; endLabel?: { offset: number[] } }[];
     const below = (name: string) => lines.find((line) => line.name === name)?.endLabel?.offset[1] ?? 0;
     expect(below("bf16")).toBeGreaterThan(0);

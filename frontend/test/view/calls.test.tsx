@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, it } from "vitest";
-import { CallPicture } from "../../src/view/calls";
+import { CallView } from "../../src/view/calls";
 import { root, withRoot } from "./root";
 
 withRoot();
@@ -24,7 +24,7 @@ const CALLS = {
 } as const;
 
 it("lists what is gone beside the flame graph, with exact sums", async () => {
-  await act(() => render(<CallPicture calls={CALLS} inverted={false} label="Ops" dark={false} />, root));
+  await act(() => render(<CallView calls={CALLS} inverted={false} label="Ops" dark={false} />, root));
   expect(root.querySelectorAll(".flame button")).toHaveLength(1);
   const rows = [...root.querySelectorAll(".base-calls tbody tr")].map((row) => row.textContent?.replace(/\s/g, " "));
   expect(rows).toHaveLength(12);

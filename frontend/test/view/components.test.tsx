@@ -114,10 +114,10 @@ describe("states", () => {
   it("says the bar in words", async () => {
     await show(
       <StackBar
-        total={4}
+        totalMs={4}
         pieces={[
-          { part: part("input"), label: "Input", value: 3 },
-          { part: part("other"), label: "All others", value: 1 },
+          { part: part("input"), label: "Input", ms: 3 },
+          { part: part("other"), label: "All others", ms: 1 },
         ]}
       />,
     );

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { doubtsOf } from "../../src/state/doubts";
 import { DoubtContext } from "../../src/view/doubt";
 import { Grid } from "../../src/view/grid";
-import { Figure } from "../../src/view/rich";
+import { Figure } from "../../src/view/textparts";
 import { column, table } from "../table";
 import { root, withRoot } from "./root";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MOST_TINT } from "../../src/view/flamegraph";
+import { MOST_TINT_PERCENT } from "../../src/view/flamegraph";
 import { contrast, themes } from "../colours";
 
 function mixed(colour: string, other: string, percent: number): string {
@@ -14,6 +14,6 @@ function mixed(colour: string, other: string, percent: number): string {
 it.each(["bad", "link"])("names stay readable on what differs most from the baseline: %s", (tint) => {
   const [tints, shades, texts] = [themes(tint), themes("shade"), themes("text")];
   for (const at of [0, 1] as const) {
-    expect(contrast(texts[at], mixed(tints[at], shades[at], MOST_TINT))).toBeGreaterThan(4.5);
+    expect(contrast(texts[at], mixed(tints[at], shades[at], MOST_TINT_PERCENT))).toBeGreaterThan(4.5);
   }
 });

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type Choice, type Source, Table } from "../../src/base/table";
+import { type RowChoice, type RowSource, Table } from "../../src/base/table";
 import { Grid } from "../../src/view/grid";
 import { column } from "../table";
 import { root, withRoot } from "./root";
@@ -24,8 +24,8 @@ const named = (rows: number, names: string[]) => ({
 const texts = () => [...root.querySelectorAll("tbody tr:not(.spacer)")].map((row) => row.textContent);
 
 it("shows the rows that are here of a long table, and asks the server for sorted and found ones", async () => {
-  const asked: [Choice, number, number][] = [];
-  const source: Source = {
+  const asked: [RowChoice, number, number][] = [];
+  const source: RowSource = {
     rows: async (choice, first, count) => {
       asked.push([choice, first, count]);
       return named(choice.find ? 2 : 9000, ["zeta", "eta"]);
@@ -57,7 +57,7 @@ it("shows the rows that are here of a long table, and asks the server for sorted
 });
 
 it("says so where rows cannot be had", async () => {
-  const source: Source = {
+  const source: RowSource = {
     rows: async () => Promise.reject(new Error("gone")),
     file: () => "",
     csv: async () => "",

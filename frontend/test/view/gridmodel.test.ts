@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readChoice } from "../../src/base/gridcodec";
 import { type Column, Table, type Value } from "../../src/base/table";
-import { applyChoice, gridModel, present } from "../../src/view/gridmodel";
+import { applyChoice, gridModel, presentTable } from "../../src/view/gridmodel";
 import { column, table } from "../table";
 
 const TABLE = table(
@@ -25,13 +25,13 @@ const TABLE = table(
 );
 
 const shown = (id: string) => {
-  const { columns, rows } = present(TABLE);
+  const { columns, rows } = presentTable(TABLE);
   const place = columns.findIndex((column) => column.id === id);
   return rows.map((row) => columns[place]?.show(row[place] ?? null).replaceAll("\u202f", " "));
 };
 
 function modelOf(sort: { id: string; desc: boolean }[] = []) {
-  const model = gridModel(present(TABLE), sort);
+  const model = gridModel(presentTable(TABLE), sort);
   return { model, ops: () => model.getRowModel().rows.map((row) => row.original[0]) };
 }
 
@@ -44,7 +44,7 @@ describe("presentation", () => {
         ["gone", "x"],
       ],
     );
-    const { columns, rows } = present(marked, { part: { facet: true, names: { compute: "Compute" } } });
+    const { columns, rows } = presentTable(marked, { part: { facet: true, names: { compute: "Compute" } } });
     const said = columns.map(({ show }, place) => rows.map((row) => show(row[place] ?? null)));
     expect(said).toEqual([
       ["only here", "only in the baseline"],
@@ -59,7 +59,7 @@ describe("presentation", () => {
   it("shows all times of a table in one unit", () => {
     expect(shown("time")).toEqual(["2.500", "0.030", ""]);
     expect(shown("step")).toEqual(["12.000", "0.500", "3.000"]);
-    expect(present(TABLE).columns.find(({ id }) => id === "time")).toMatchObject({
+    expect(presentTable(TABLE).columns.find(({ id }) => id === "time")).toMatchObject({
       label: "Total time",
       unit: "ms",
       doc: "How long.",
@@ -74,14 +74,14 @@ describe("presentation", () => {
   });
 
   it("draws bars against the largest value", () => {
-    const { columns } = present(TABLE, { share: { bar: true } });
+    const { columns } = presentTable(TABLE, { share: { bar: true } });
     const fill = columns.find(({ id }) => id === "share")?.fill;
     expect([fill?.(0.5), fill?.(0.25), fill?.(null)]).toEqual([1, 0.5, 0]);
   });
 
   it("hides columns of which nothing is known when asked", () => {
     const hidden = (hideEmpty: boolean, specs = {}) =>
-      present(TABLE, specs, hideEmpty).columns.flatMap((column) => (column.hidden ? [column.id] : []));
+      presentTable(TABLE, specs, hideEmpty).columns.flatMap((column) => (column.hidden ? [column.id] : []));
     expect(hidden(false)).toEqual([]);
     expect(hidden(true)).toEqual(["unknown"]);
     expect(hidden(true, { unknown: { hidden: false }, op: { hidden: true } })).toEqual(["op"]);
@@ -118,7 +118,7 @@ describe("the model", () => {
   });
 
   it("counts the values to choose from", () => {
-    const { columns } = present(TABLE, { where: { facet: true } });
+    const { columns } = presentTable(TABLE, { where: { facet: true } });
     expect(columns.map(({ choices }) => choices)).toEqual(
       TABLE.columns.map(({ id }) =>
         id === "where"
@@ -156,7 +156,7 @@ describe("rows as the server chooses them of long tables", () => {
 
   it.each(CASES.choices)("$why", ({ sort = "", find = "", only = {}, without = {}, rows }) => {
     const some = Object.entries(without).reduce((kept, [id, text]) => kept.except(id, text), all);
-    const presented = present(some);
+    const presented = presentTable(some);
     const model = gridModel(presented, []);
     const ids = some.columns.map(({ id }) => id);
     const choice = readChoice({ "t.sort": sort }, "t", ids, []);
@@ -180,9 +180,9 @@ it("knows of a table that is here in part what the answer tells of its other row
   const raw = { label: "", doc: "", rows: 4, columns: columnsOf };
   const source = { rows: async () => raw, file: () => "", csv: async () => "" };
   const part = Table.of(raw, source);
-  const { columns, rows } = present(part, { n: { bar: true }, s: { facet: true } });
+  const { columns, rows } = presentTable(part, { n: { bar: true }, s: { facet: true } });
   const without = part.except("s", "b");
-  expect([without.total, present(without, { s: { facet: true } }).columns[1]?.choices]).toEqual([2, []]);
+  expect([without.total, presentTable(without, { s: { facet: true } }).columns[1]?.choices]).toEqual([2, []]);
   expect(without.columns[0]?.summary?.largest).toBe(5);
   expect(part.except("s", "a").columns[0]?.summary?.largest).toBe(12_345.5);
   expect(rows).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { part } from "../../src/base/parts";
-import { reachOf, type StackedColumn, stackedOption } from "../../src/view/stacked";
+import { axisEndMs, type StackedColumn, stackedOption } from "../../src/view/stacked";
 
 const PALETTE = { dark: false, text: "#000", quiet: "#888", line: "#ccc", panel: "#fff", accent: "#06c" };
 
@@ -14,7 +14,7 @@ const step = (total: number, faded = false): StackedColumn => ({ name: "", head:
 
 it("does not let a step that is left out flatten the others", () => {
   const columns = [step(40, true), step(1), step(1.6)];
-  expect(reachOf(columns)).toBe(2);
+  expect(axisEndMs(columns)).toBe(2);
   const option = optionOf(columns);
   expect(option.yAxis).toMatchObject({ max: 2 });
   const arrows = option.series.at(-1);
@@ -23,7 +23,7 @@ it("does not let a step that is left out flatten the others", () => {
 
 it("shows all of steps that are a little longer, and of those that count", () => {
   for (const columns of [[step(3, true), step(1)], [step(40), step(1)], [step(7, true)]]) {
-    expect(reachOf(columns)).toBe(Math.max(...columns.map(({ total }) => total)));
+    expect(axisEndMs(columns)).toBe(Math.max(...columns.map(({ total }) => total)));
     expect(optionOf(columns).yAxis).not.toHaveProperty("max");
     expect(optionOf(columns).series).toHaveLength(1);
   }

@@ -33,7 +33,7 @@ describe("names from a capture in the tooltips of charts", () => {
       ids.map((id) => column(id, "string")),
       [[1, NAME, "op", "<b>r</b>", "<i>"]],
     );
-    const usage = { points, whole: [0, 1], shown: [0, 1], moment: 0 } as const;
+    const usage = { points, captureMs: [0, 1], shownMs: [0, 1], momentMs: 0 } as const;
     const body = shown(usageOption(usage, points.rows, PALETTE), [{ dataIndex: 0 }]);
     expectText(body);
     expect(body.textContent).toContain("<b>r</b>");

@@ -2,14 +2,14 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { type EventDetails, timelineApi } from "../../api/timeline";
-import { listed, t } from "../../base/messages";
+import { joinNames, t } from "../../base/messages";
 import type { Slab } from "../../base/slab";
-import { encoded } from "../../base/text";
+import { encodeAddressPart } from "../../base/text";
 import { lengthLabel } from "../../canvas/ticks";
-import { linkTo, patternOf, TIMELINE, theEvent } from "../../state/links";
+import { linkTo, linkToEvent, opPattern, TIMELINE } from "../../state/links";
 import { resource } from "../../state/resource";
 import type { Store } from "../../state/store";
-import { Code } from "../../view/rich";
+import { Code } from "../../view/textparts";
 import { GoLink } from "../../view/verdict";
 
 const MOST_LINKS = 6;
@@ -24,10 +24,10 @@ export interface HostEvent {
 /** An event, or the longest one of an op, on a device if there is one. */
 type EventOrOp = HostEvent | { readonly op: string };
 
-async function detailsOf(run: string, host: string, event: string | null, find: string, signal: AbortSignal) {
+async function loadDetails(run: string, host: string, event: string | null, find: string, signal: AbortSignal) {
   const api = timelineApi(run, host);
   if (event) return api.event(event, signal);
-  const longest = longestOnLanes(await api.search(find, true, true, signal));
+  const longest = longestPerLane(await api.search(find, true, true, signal));
   let first: EventDetails | null = null;
   for (const number of longest) {
     const details = await api.event(number, signal);
@@ -39,7 +39,7 @@ async function detailsOf(run: string, host: string, event: string | null, find: 
 }
 
 /** The first events on each of some lanes, which are the longest there. */
-export function longestOnLanes({ arrays: { host, lane, event } }: Slab): string[] {
+export function longestPerLane({ arrays: { host, lane, event } }: Slab): string[] {
   const longest = new Map<string, string>();
   for (let index = 0; index < (event?.length ?? 0) && longest.size < MOST_LANES; index++) {
     const key = `${host?.[index]}.${lane?.[index]}`;
@@ -48,17 +48,17 @@ export function longestOnLanes({ arrays: { host, lane, event } }: Slab): string[
   return [...longest.values()];
 }
 
-function useDetails(store: Store, of: EventOrOp) {
+function useDetails(store: Store, source: EventOrOp) {
   const { run } = store.view.value;
   const hosts = store.session.value?.hosts ?? [];
-  const host = "host" in of ? of.host : store.host.value;
-  const event = "host" in of ? `${hosts.indexOf(of.host)}.${of.event}` : null;
-  const find = "op" in of ? patternOf(of.op) : "";
+  const host = "host" in source ? source.host : store.host.value;
+  const event = "host" in source ? `${hosts.indexOf(source.host)}.${source.event}` : null;
+  const find = "op" in source ? opPattern(source.op) : "";
   const details = useMemo(
     () =>
       resource<EventDetails | null>(
         () => `${run}\n${host}\n${event}\n${find}`,
-        (signal) => detailsOf(run, host, event, find, signal),
+        (signal) => loadDetails(run, host, event, find, signal),
       ),
     [run, host, event, find],
   );
@@ -70,10 +70,10 @@ function useDetails(store: Store, of: EventOrOp) {
 export function editorAddress(line: string): string {
   const [, path = "", number] = /^((?:\/|[A-Za-z]:[\\/]).*):(\d+)(?: |$)/.exec(line) ?? [];
   const parts = path.split(/[\\/]/).filter(Boolean);
-  return number ? `vscode://file/${parts.map(encoded).join("/")}:${number}` : "";
+  return number ? `vscode://file/${parts.map(encodeAddressPart).join("/")}:${number}` : "";
 }
 
-export function Line({ line }: { line: string }) {
+export function SourceLine({ line }: { line: string }) {
   const editor = editorAddress(line);
   return (
     <>
@@ -83,17 +83,18 @@ export function Line({ line }: { line: string }) {
   );
 }
 
-function linkToEvent(store: Store, number: string) {
+/** A link to the event `host.event`, as the timeline's routes number it. */
+function linkByNumber(store: Store, number: string) {
   const [host, event] = number.split(".").map(Number);
-  return theEvent(store, host ?? 0, event ?? 0);
+  return linkToEvent(store, host ?? 0, event ?? 0);
 }
 
 /** What led to the event, and what it led to. */
 function LinkedEvents({ store, details }: { store: Store; details: EventDetails }) {
   const links = details.arrows.slice(0, MOST_LINKS).flatMap(({ kind, source, target }) => {
     const [other, direction] = source.event === details.event ? [target, t("leads to")] : [source, t("comes from")];
-    const link = linkToEvent(store, other.event);
-    return link ? [{ ...link, label: other.name, relation: listed([direction, kind]) }] : [];
+    const link = linkByNumber(store, other.event);
+    return link ? [{ ...link, label: other.name, relation: joinNames([direction, kind]) }] : [];
   });
   return (
     <>
@@ -111,7 +112,7 @@ function LinkedEvents({ store, details }: { store: Store; details: EventDetails 
 
 interface OriginProps {
   readonly store: Store;
-  readonly of: EventOrOp;
+  readonly source: EventOrOp;
 }
 
 /** Nothing where no event is found, and in a report, which has no timeline. */
@@ -119,16 +120,16 @@ export function Origin(props: OriginProps) {
   return linkTo(props.store, TIMELINE) ? <OriginOnTimeline {...props} /> : null;
 }
 
-function OriginOnTimeline({ store, of }: OriginProps) {
-  const { value: details, loading, problem } = useDetails(store, of);
+function OriginOnTimeline({ store, source }: OriginProps) {
+  const { value: details, loading, problem } = useDetails(store, source);
   if (problem) return null;
   if (!details) return loading ? <p class="quiet waiting">{t("Looking for its event …")}</p> : null;
-  const link = linkToEvent(store, details.event);
+  const link = linkByNumber(store, details.event);
   const length = details.end > details.begin ? lengthLabel(details.end - details.begin) : t("one moment");
   const { line, module, frames } = details;
   return (
     <section class="origin">
-      <h3>{"op" in of ? t("Longest event") : t("Event")}</h3>
+      <h3>{"op" in source ? t("Longest event") : t("Event")}</h3>
       <dl>
         {link && (
           <div>
@@ -145,7 +146,7 @@ function OriginOnTimeline({ store, of }: OriginProps) {
           <div>
             <dt>{t("called from")}</dt>
             <dd>
-              <Line line={line} />
+              <SourceLine line={line} />
             </dd>
           </div>
         )}

@@ -2,47 +2,49 @@
 
 import type { ComponentChildren } from "preact";
 import { largest } from "../../base/extent";
-import { inMilliseconds, time } from "../../base/format";
+import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { Section } from "../../view/section";
-import { LEFT_OUT } from "../steps/leftout";
+import { LEFT_OUT_REASONS } from "../steps/leftout";
 
-const PS = inMilliseconds("ps");
-const HEIGHT = 90;
-const WIDTH = 600;
+const HEIGHT_PX = 90;
+const WIDTH_PX = 600;
 
 interface StripProps {
   readonly table: Table;
   readonly rows: readonly Row[];
-  readonly mean: number;
-  readonly top: number;
+  readonly meanPs: number;
+  readonly topPs: number;
   readonly label: string;
 }
 
-function Strip({ table, rows, mean, top, label }: StripProps) {
-  const x = (place: number) => ((place + 0.5) / rows.length) * WIDTH;
-  const y = (ps: number) => HEIGHT - 4 - Math.min(1, ps / top) * (HEIGHT - 8);
+function SideStrip({ table, rows, meanPs, topPs, label }: StripProps) {
+  const x = (place: number) => ((place + 0.5) / rows.length) * WIDTH_PX;
+  const y = (ps: number) => HEIGHT_PX - 4 - Math.min(1, ps / topPs) * (HEIGHT_PX - 8);
   return (
     <figure class="side-strip">
       <figcaption>
-        {label}: <b>{time(mean * PS)}</b>
+        {label}: <b>{time(meanPs, "ps")}</b>
       </figcaption>
       <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        viewBox={`0 0 ${WIDTH_PX} ${HEIGHT_PX}`}
         role="img"
         aria-label={t("{label}: {count, plural, one {# step} other {# steps}}", { label, count: rows.length })}
       >
-        <line class="mean" x1={0} x2={WIDTH} y1={y(mean)} y2={y(mean)} />
+        <line class="mean" x1={0} x2={WIDTH_PX} y1={y(meanPs)} y2={y(meanPs)} />
         {rows.map((row, place) => {
           const ps = table.length(row, "time_ps");
           const reason = table.text(row, "reason");
-          const step = { number: table.text(row, "number"), time: time(ps * PS) };
+          const step = { number: table.text(row, "number"), time: time(ps, "ps") };
           return (
             <circle key={table.text(row, "place")} class={reason ? "out" : "in"} cx={x(place)} cy={y(ps)} r={3.5}>
               <title>
                 {reason
-                  ? t("step {number}: {time}, left out: {reason}", { ...step, reason: LEFT_OUT[reason] ?? reason })
+                  ? t("step {number}: {time}, left out: {reason}", {
+                      ...step,
+                      reason: LEFT_OUT_REASONS[reason] ?? reason,
+                    })
                   : t("step {number}: {time}", step)}
               </title>
             </circle>
@@ -53,21 +55,21 @@ function Strip({ table, rows, mean, top, label }: StripProps) {
   );
 }
 
-export function Strips({ answer, controls }: { answer: Answer; controls: ComponentChildren }) {
+export function StepStrips({ answer, controls }: { answer: Answer; controls: ComponentChildren }) {
   const table = answer.table("steps");
   const [base, fresh] = ["base", "new"].map((side) => table.where({ side }).rows);
-  const means = [answer.number("base_ps") ?? 0, answer.number("new_ps") ?? 0] as const;
-  const counted = table.rows.filter((row) => !table.text(row, "reason")).map((row) => table.length(row, "time_ps"));
+  const meansPs = [answer.number("base_ps") ?? 0, answer.number("new_ps") ?? 0] as const;
+  const countedPs = table.rows.filter((row) => !table.text(row, "reason")).map((row) => table.length(row, "time_ps"));
   // What is left out may be far off; it stays at the edge.
-  const top = 1.25 * largest([...means, ...counted], 1);
+  const topPs = 1.25 * largest([...meansPs, ...countedPs], 1);
   return (
     <Section
       title={table.label}
       doc={t("Time from the start of a step to the start of the next; hollow steps are left out.")}
       controls={controls}
     >
-      <Strip table={table} rows={base ?? []} mean={means[0]} top={top} label={t("Base")} />
-      <Strip table={table} rows={fresh ?? []} mean={means[1]} top={top} label={t("New")} />
+      <SideStrip table={table} rows={base ?? []} meanPs={meansPs[0]} topPs={topPs} label={t("Base")} />
+      <SideStrip table={table} rows={fresh ?? []} meanPs={meansPs[1]} topPs={topPs} label={t("New")} />
     </Section>
   );
 }

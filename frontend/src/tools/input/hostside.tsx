@@ -4,24 +4,24 @@ import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
-import { eventsOf } from "../../state/links";
+import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
-import { Guide } from "../../view/rich";
+import type { ColumnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
-import { StackBar, StackLegend } from "../../view/stackbar";
+import { StackBar, StackTable } from "../../view/stackbar";
+import { Guide } from "../../view/textparts";
 import { exportName, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = { self_share: { bar: true }, category: { facet: true } };
+const SPECS: ColumnSpecs = { self_share: { bar: true }, category: { facet: true } };
 
 /** The kinds of work that took time, the longest first. */
-export function longest(work: Table): Row[] {
+export function longestFirst(work: Table): Row[] {
   return work.rows
     .filter((row) => work.length(row, "time_ms") > 0)
     .sort((a, b) => work.length(b, "time_ms") - work.length(a, "time_ms"));
 }
 
-function Advice({ work, row }: { work: Table; row: Row }) {
+function AdviceItem({ work, row }: { work: Table; row: Row }) {
   return (
     <li>
       {work.text(row, "advice")} <Guide url={work.text(row, "guide")} />
@@ -33,21 +33,21 @@ function Advice({ work, row }: { work: Table; row: Row }) {
 export function HostSide({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const [work, ops] = [answer.table("input_work"), answer.table("input_ops")];
-  const total = answer.number("input_work_ms") ?? 0;
-  const advised = longest(work).filter((row) => work.text(row, "advice"));
+  const totalMs = answer.number("input_work_ms") ?? 0;
+  const workWithAdvice = longestFirst(work).filter((row) => work.text(row, "advice"));
   const pieces = work.rows.map((row) => ({
     part: part(`input_${work.text(row, "work")}`),
     label: work.text(row, "label"),
-    value: work.length(row, "time_ms"),
+    ms: work.length(row, "time_ms"),
     doc: work.text(row, "doc"),
   }));
   return (
     <>
       <Section title={work.label} doc={work.doc}>
-        {total > 0 ? (
+        {totalMs > 0 ? (
           <>
-            <StackBar pieces={pieces} total={total} />
-            <StackLegend pieces={pieces} total={total} sumLabel={answer.fact("input_work_ms").label} />
+            <StackBar pieces={pieces} totalMs={totalMs} />
+            <StackTable pieces={pieces} totalMs={totalMs} sumLabel={answer.fact("input_work_ms").label} />
           </>
         ) : (
           <p class="nothing">
@@ -65,15 +65,15 @@ export function HostSide({ page }: { page: PageProps }) {
             name={exportName(page, "input_ops")}
             id="ops"
             sort={[{ id: "self_ms", desc: true }]}
-            link={(row) => eventsOf(store, ops.text(row, "name"))}
+            link={(row) => linkToOpEvents(store, ops.text(row, "name"))}
           />
         </Section>
       )}
-      {advised.length > 0 && (
+      {workWithAdvice.length > 0 && (
         <Section title={t("What to do")} doc={t("Advice for the work that took time here, the largest first.")}>
           <ul class="statements">
-            {advised.map((row) => (
-              <Advice key={work.text(row, "work")} work={work} row={row} />
+            {workWithAdvice.map((row) => (
+              <AdviceItem key={work.text(row, "work")} work={work} row={row} />
             ))}
           </ul>
         </Section>

@@ -11,12 +11,12 @@ import type { Palette } from "../../view/palette";
 import { Section } from "../../view/section";
 import { ChartSection } from "../../view/stacked";
 
-const LINES: readonly (readonly [string, string, string, string])[] = [
+const CHART_LINES: readonly (readonly [string, string, string, string])[] = [
   ["in_use_bytes", t("In use at the step's end"), "#2f6fd6", "#5b9bf5"],
   ["held_bytes", t("Allocated since the capture began"), "#b91c2c", "#e5484d"],
 ];
 
-function option(steps: Table, palette: Palette) {
+function growthOption(steps: Table, palette: Palette) {
   const most = largest(
     steps.rows.map((row) => steps.length(row, "in_use_bytes")),
     1,
@@ -38,7 +38,7 @@ function option(steps: Table, palette: Palette) {
       data: steps.rows.map((row) => steps.text(row, "step")),
     },
     yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const, min: 0 },
-    series: LINES.map(([id, name, light, dark]) => ({
+    series: CHART_LINES.map(([id, name, light, dark]) => ({
       name,
       type: "line" as const,
       symbolSize: 4,
@@ -58,8 +58,8 @@ interface GrowthProps {
   readonly link: (row: Row) => { go: () => void } | undefined;
 }
 
-export function Growth({ steps, growth, name, link }: GrowthProps) {
-  const build = useCallback((palette: Palette) => option(steps, palette), [steps]);
+export function MemoryGrowth({ steps, growth, name, link }: GrowthProps) {
+  const build = useCallback((palette: Palette) => growthOption(steps, palette), [steps]);
   const sort = useMemo(() => [{ id: "kept_bytes", desc: true }], []);
   if (!steps.rows.length) return null;
   return (
@@ -71,7 +71,7 @@ export function Growth({ steps, growth, name, link }: GrowthProps) {
           label={t("Memory at the end of {count} steps", { count: steps.rows.length })}
           height={200}
           build={build}
-          twin={steps}
+          table={steps}
           name={`${name}_steps`}
           id="steps"
         />

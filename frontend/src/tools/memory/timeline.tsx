@@ -2,49 +2,49 @@
 
 import type { EChartsType } from "echarts/core";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { sentences, t } from "../../base/messages";
+import { joinSentences, t } from "../../base/messages";
 import type { Table } from "../../base/table";
 import type { Palette } from "../../view/palette";
 import { ChartSection } from "../../view/stacked";
-import { merged, type Usage, usageOption } from "./usage";
+import { type MemoryUsage, mergePoints, usageOption } from "./usage";
 
 const ZOOM_DELAY_MS = 250;
 
 interface MemoryTimelineProps {
   readonly headline: string;
-  readonly usage: Usage;
+  readonly usage: MemoryUsage;
   /** Points of the whole capture, so that something is there where the finer ones end. */
-  readonly coarse: Table;
+  readonly coarsePoints: Table;
   readonly zoom: (from: number, to: number) => void;
   readonly choose: (ms: number) => void;
   readonly name: string;
 }
 
-interface Zoom {
+interface ZoomRange {
   readonly startValue?: number;
   readonly endValue?: number;
 }
 
-export function MemoryTimeline({ headline, usage, coarse, zoom, choose, name }: MemoryTimelineProps) {
-  const rows = useMemo(() => merged(coarse, usage.points), [coarse, usage.points]);
+export function MemoryTimeline({ headline, usage, coarsePoints, zoom, choose, name }: MemoryTimelineProps) {
+  const rows = useMemo(() => mergePoints(coarsePoints, usage.points), [coarsePoints, usage.points]);
   const build = useCallback((palette: Palette) => usageOption(usage, rows, palette), [usage, rows]);
-  const act = useRef({ zoom, choose });
-  act.current = { zoom, choose };
+  const handlers = useRef({ zoom, choose });
+  handlers.current = { zoom, choose };
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const listen = (chart: EChartsType) => {
     chart.on("datazoom", () => {
       clearTimeout(timer.current);
       timer.current = setTimeout(() => {
-        const [shown] = (chart.getOption() as { dataZoom: Zoom[] }).dataZoom;
+        const [shown] = (chart.getOption() as { dataZoom: ZoomRange[] }).dataZoom;
         if (shown?.startValue !== undefined && shown.endValue !== undefined)
-          act.current.zoom(shown.startValue, shown.endValue);
+          handlers.current.zoom(shown.startValue, shown.endValue);
       }, ZOOM_DELAY_MS);
     });
     chart.getZr().on("click", ({ offsetX, offsetY }) => {
       if (!chart.containPixel("grid", [offsetX, offsetY])) return;
       const [ms] = chart.convertFromPixel({ gridIndex: 0 }, [offsetX, offsetY]);
-      if (ms !== undefined) act.current.choose(ms);
+      if (ms !== undefined) handlers.current.choose(ms);
     });
   };
   return (
@@ -54,11 +54,11 @@ export function MemoryTimeline({ headline, usage, coarse, zoom, choose, name }: 
         "Memory in use over time. Each pixel column shows the highest and lowest use. Zoom with the slider or Ctrl and the wheel; click for the allocations of a moment.",
       )}
       note={t("click for the allocations of a moment")}
-      label={sentences(t("Memory in use over time."), headline)}
+      label={joinSentences(t("Memory in use over time."), headline)}
       height={296}
       build={build}
       onReady={listen}
-      twin={usage.points}
+      table={usage.points}
       name={name}
       id="usage"
     />

@@ -4,18 +4,18 @@ import { largest } from "../../base/extent";
 import { memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { ending } from "../../base/text";
+import { cutBegin } from "../../base/text";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 
-export interface Usage {
+export interface MemoryUsage {
   readonly points: Table;
   /** Begin and end of the capture, ms. */
-  readonly whole: readonly [number, number];
+  readonly captureMs: readonly [number, number];
   /** Begin and end of the part that is shown, ms. */
-  readonly shown: readonly [number, number];
+  readonly shownMs: readonly [number, number];
   /** The moment whose allocations are listed, ms. */
-  readonly moment: number;
+  readonly momentMs: number;
 }
 
 interface Layer {
@@ -25,7 +25,7 @@ interface Layer {
   readonly dark: string;
 }
 
-const LAYERS: readonly Layer[] = [
+const AREAS: readonly Layer[] = [
   { id: "stack_bytes", label: t("Stack"), light: "#7a4a21", dark: "#a87848" },
   { id: "heap_bytes", label: t("Heap"), light: "#2f6fd6", dark: "#5b9bf5" },
   { id: "free_bytes", label: t("Free"), light: "#d5d9df", dark: "#3a3e45" },
@@ -35,7 +35,7 @@ const FRAGMENTATION: Layer = { id: "fragmentation", label: t("Fragmentation"), l
 const colour = (layer: Layer, palette: Palette) => (palette.dark ? layer.dark : layer.light);
 
 /** The distinct rows of two tables of the same columns, by time: a finer table adds points between those of a coarse one. */
-export function merged(coarse: Table, fine: Table): Row[] {
+export function mergePoints(coarse: Table, fine: Table): Row[] {
   const seen = new Set<string>();
   return [...coarse.rows, ...fine.rows]
     .filter((row) => {
@@ -45,7 +45,7 @@ export function merged(coarse: Table, fine: Table): Row[] {
     .sort((a, b) => coarse.length(a, "time_ms") - coarse.length(b, "time_ms"));
 }
 
-const FACTS: readonly (readonly [string, string, (table: Table, row: Row) => string])[] = [
+const TOOLTIP_FACTS: readonly (readonly [string, string, (table: Table, row: Row) => string])[] = [
   [t("Requested"), "requested_bytes", (table, row) => memory(table.length(row, "requested_bytes"))],
   [t("Allocated"), "allocation_bytes", (table, row) => memory(table.length(row, "allocation_bytes"))],
   [t("Op"), "op_name", (table, row) => table.text(row, "op_name")],
@@ -55,29 +55,29 @@ const FACTS: readonly (readonly [string, string, (table: Table, row: Row) => str
   [t("Shape"), "shape", (table, row) => table.text(row, "shape")],
 ];
 
-function describe(table: Table, row: Row | undefined, palette: Palette): string {
+function pointTooltip(table: Table, row: Row | undefined, palette: Palette): string {
   if (!row) return "";
   const [activity, moment] = [escapeHtml(table.text(row, "activity")), time(table.length(row, "time_ms"))];
   const head = t("{activity} at {time}", { activity: `<b>${activity}</b>`, time: moment });
-  const facts = FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
+  const facts = TOOLTIP_FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
-    const short = text.length > 60 ? `…${ending(text, 60)}` : text;
+    const short = text.length > 60 ? `…${cutBegin(text, 60)}` : text;
     return tooltipRow("transparent", label, short);
   });
-  const amounts = LAYERS.filter(({ id }) => table.length(row, id) > 0).map((layer) =>
+  const amounts = AREAS.filter(({ id }) => table.length(row, id) > 0).map((layer) =>
     tooltipRow(colour(layer, palette), layer.label, memory(table.length(row, layer.id))),
   );
-  const use = tooltipRow("transparent", t("In use"), memory(table.length(row, "in_use_bytes")));
-  const worst = tooltipRow(
+  const inUse = tooltipRow("transparent", t("In use"), memory(table.length(row, "in_use_bytes")));
+  const fragmentation = tooltipRow(
     colour(FRAGMENTATION, palette),
     FRAGMENTATION.label,
     percent(table.length(row, "fragmentation")),
   );
-  return `<div style="margin-bottom:4px">${head}</div>${[...facts, use, ...amounts.reverse(), worst].join("")}`;
+  return `<div style="margin-bottom:4px">${head}</div>${[...facts, inUse, ...amounts.reverse(), fragmentation].join("")}`;
 }
 
-function areas(table: Table, rows: readonly Row[], scale: Scale, palette: Palette) {
-  return LAYERS.filter(({ id }) => rows.some((row) => table.length(row, id) > 0)).map((layer) => ({
+function areaSeries(table: Table, rows: readonly Row[], scale: Scale, palette: Palette) {
+  return AREAS.filter(({ id }) => rows.some((row) => table.length(row, id) > 0)).map((layer) => ({
     name: layer.label,
     type: "line" as const,
     stack: "memory",
@@ -90,15 +90,15 @@ function areas(table: Table, rows: readonly Row[], scale: Scale, palette: Palett
   }));
 }
 
-export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette) {
-  const { points, shown, whole, moment } = usage;
+export function usageOption(usage: MemoryUsage, rows: readonly Row[], palette: Palette) {
+  const { points, shownMs, captureMs, momentMs } = usage;
   const scale = memoryScale(
     largest(
       rows.map((row) => points.length(row, "in_use_bytes")),
       1,
     ),
   );
-  const clock = timeScale(whole[1]);
+  const axisScale = timeScale(captureMs[1]);
   return {
     animation: false,
     textStyle: textStyle(palette),
@@ -110,18 +110,18 @@ export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette
       ...tooltip(palette),
       trigger: "axis" as const,
       formatter: (items: unknown) =>
-        describe(points, rows[(items as { dataIndex: number }[])[0]?.dataIndex ?? -1], palette),
+        pointTooltip(points, rows[(items as { dataIndex: number }[])[0]?.dataIndex ?? -1], palette),
     },
     xAxis: {
       ...axis(palette, ""),
       type: "value" as const,
-      min: whole[0],
-      max: whole[1],
+      min: captureMs[0],
+      max: captureMs[1],
       axisLabel: {
         ...axis(palette, "").axisLabel,
         showMinLabel: false,
         showMaxLabel: false,
-        formatter: (value: number) => `${number(value * clock.factor)} ${clock.unit}`,
+        formatter: (value: number) => `${number(value * axisScale.factor)} ${axisScale.unit}`,
       },
       axisPointer: { snap: true },
     },
@@ -142,8 +142,8 @@ export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette
         zoomOnMouseWheel: "ctrl" as const,
         moveOnMouseWheel: false,
         filterMode: "none" as const,
-        startValue: shown[0],
-        endValue: shown[1],
+        startValue: shownMs[0],
+        endValue: shownMs[1],
       },
       {
         type: "slider" as const,
@@ -153,13 +153,13 @@ export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette
         showDataShadow: false,
         labelFormatter: "",
         filterMode: "none" as const,
-        startValue: shown[0],
-        endValue: shown[1],
+        startValue: shownMs[0],
+        endValue: shownMs[1],
         textStyle: textStyle(palette),
       },
     ],
     series: [
-      ...areas(points, rows, scale, palette),
+      ...areaSeries(points, rows, scale, palette),
       {
         name: FRAGMENTATION.label,
         type: "line" as const,
@@ -174,7 +174,7 @@ export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette
           symbol: "none",
           lineStyle: { color: palette.text, type: "solid" as const, width: 1 },
           label: { show: false },
-          data: [{ xAxis: moment }],
+          data: [{ xAxis: momentMs }],
         },
       },
     ],

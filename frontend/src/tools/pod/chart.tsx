@@ -4,38 +4,41 @@ import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
-import { namesOf } from "../../base/parts";
+import { stateNames } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
-import { eventsDuring, type Link, wholeName } from "../../state/links";
+import { type Link, laneFilterFor, linkToTime } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
-import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
-import { BASE_PARTS, baseOf, layersOf, partsIn } from "../steps/parts";
+import { LabelledSelect } from "../../view/select";
+import { ChartSection, type StackedChart, stackedOption } from "../../view/stacked";
+import { BASE_PART_SPECS, baselineColumn, partLayers, usedPartIds } from "../steps/parts";
 import type { PodStep } from "./model";
 
-const MARK = "▲ ";
-const TOTAL = "total_ms";
+const SLOW_MARK = "▲ ";
+const TOTAL_COLUMN = "total_ms";
 
-function sorted(workers: Table, by: string): Table {
+function sortWorkers(workers: Table, by: string): Table {
   if (!by) return workers;
   return workers.of([...workers.rows].sort((a, b) => workers.length(b, by) - workers.length(a, by)));
 }
 
-function stacked(step: PodStep, workers: Table): Stacked {
+function workerColumns(step: PodStep, workers: Table): StackedChart {
   return {
-    layers: layersOf(workers),
+    layers: partLayers(workers),
     columns: workers.rows.map((row) => {
-      const [worker, total] = [workers.text(row, "worker"), workers.length(row, TOTAL)];
+      const [worker, total] = [workers.text(row, "worker"), workers.length(row, TOTAL_COLUMN)];
       return {
-        name: (workers.cell(row, "slow") === true ? MARK : "") + worker,
+        name: (workers.cell(row, "slow") === true ? SLOW_MARK : "") + worker,
         head: [worker, time(total), t("mostly {part}", { part: workers.text(row, "largest") })].join(" · "),
         total,
-        base: baseOf(workers, row, TOTAL),
+        base: baselineColumn(workers, row, TOTAL_COLUMN),
       };
     }),
     scale: timeScale(
-      largest(workers.rows.flatMap((row) => [workers.length(row, TOTAL), workers.length(row, `base_${TOTAL}`)])),
+      largest(
+        workers.rows.flatMap((row) => [workers.length(row, TOTAL_COLUMN), workers.length(row, `base_${TOTAL_COLUMN}`)]),
+      ),
     ),
     axisName: "",
     line: workers.rows.length > 1 ? { label: t("median"), value: step.medianMs } : null,
@@ -46,48 +49,53 @@ function stacked(step: PodStep, workers: Table): Stacked {
 interface WorkerChartProps {
   readonly step: PodStep;
   /** Tells which worker the pointer is on. */
-  readonly point: (name: string) => void;
+  readonly setHoveredWorker: (name: string) => void;
   readonly name: string;
   readonly store: Store;
 }
 
 /** What the worker did in this step, on the timeline; of a part what devices computed, or its states among the idle causes. */
-export function workerLink(store: Store, workers: Table, row: Row, part = ""): Link | undefined {
+export function linkToWorker(store: Store, workers: Table, row: Row, part = ""): Link | undefined {
   const begin = workers.number(row, "begin_ms");
   if (begin === null) return undefined;
   const [host, device] = [workers.text(row, "host"), workers.text(row, "device")];
-  const devices = device ? wholeName(device) : "/device:";
+  const devices = device ? laneFilterFor(device) : "/device:";
   const onDevice = part === "compute";
   const place = {
     lanes: onDevice ? devices : device && `${devices}|/host:`,
-    ...(part && !onDevice && { find: `^(${namesOf(part).join("|")})$`, regex: true }),
+    ...(part && !onDevice && { find: `^(${stateNames(part).join("|")})$`, regex: true }),
   };
-  return eventsDuring(store, begin, workers.length(row, TOTAL), host, place);
+  return linkToTime(store, begin, workers.length(row, TOTAL_COLUMN), host, place);
 }
 
-export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
-  const [by, setBy] = useChoice("by");
-  const workers = useMemo(() => sorted(step.workers, by), [step, by]);
-  const parts = partsIn(step.workers);
+export function WorkerChart({ step, setHoveredWorker, name, store }: WorkerChartProps) {
+  const [sortColumn, setSortColumn] = useChoice("by");
+  const workers = useMemo(() => sortWorkers(step.workers, sortColumn), [step, sortColumn]);
+  const parts = usedPartIds(step.workers);
   const twin = useMemo(() => {
-    const figures = [TOTAL, ...parts.map((id) => `${id}_ms`)].map((id) => [id, `base_${id}`, `delta_${id}`]);
-    const [whole = [], ...rest] = figures;
+    const columnGroups = [TOTAL_COLUMN, ...parts.map((id) => `${id}_ms`)].map((id) => [
+      id,
+      `base_${id}`,
+      `delta_${id}`,
+    ]);
+    const [whole = [], ...rest] = columnGroups;
     return workers.pick(["worker", "host", "match", ...whole, "largest", "slow", ...rest.flat()]);
   }, [workers, step]);
-  const build = useCallback((palette: Palette) => stackedOption(stacked(step, workers), palette), [step, workers]);
+  const build = useCallback(
+    (palette: Palette) => stackedOption(workerColumns(step, workers), palette),
+    [step, workers],
+  );
   const sorter = (
-    <label>
-      {t("Sort by")}{" "}
-      <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
-        <option value="">{t("name")}</option>
-        <option value={TOTAL}>{t("step time")}</option>
-        {parts.map((id) => (
-          <option key={id} value={`${id}_ms`}>
-            {workers.column(`${id}_ms`)?.label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <LabelledSelect
+      label={t("Sort by")}
+      value={sortColumn}
+      options={[
+        ["", t("name")],
+        [TOTAL_COLUMN, t("step time")],
+        ...parts.map((id) => [`${id}_ms`, workers.column(`${id}_ms`)?.label ?? ""] as const),
+      ]}
+      choose={setSortColumn}
+    />
   );
   return (
     <ChartSection
@@ -95,17 +103,19 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
       doc={t(
         "One column per worker. ▲ marks workers that exceed the median by 5 % and three robust standard deviations. Click a column for its events on the Timeline.",
       )}
-      note={step.slow > 0 ? t("{count} far slower than the others, marked ▲", { count: step.slow }) : undefined}
+      note={
+        step.slowCount > 0 ? t("{count} far slower than the others, marked ▲", { count: step.slowCount }) : undefined
+      }
       controls={workers.rows.length > 1 ? sorter : undefined}
       label={t("{step} on {count} workers", { step: step.name, count: workers.rows.length })}
       height={300}
       build={build}
-      onPoint={({ dataIndex }) => point(workers.text(workers.rows[dataIndex] ?? [], "worker"))}
-      twin={twin}
-      specs={BASE_PARTS}
+      onPoint={({ dataIndex }) => setHoveredWorker(workers.text(workers.rows[dataIndex] ?? [], "worker"))}
+      table={twin}
+      specs={BASE_PART_SPECS}
       name={name}
       id="workers"
-      link={(row) => workerLink(store, workers, workers.rows[twin.rows.indexOf(row)] ?? [])}
+      link={(row) => linkToWorker(store, workers, workers.rows[twin.rows.indexOf(row)] ?? [])}
     />
   );
 }

@@ -6,13 +6,13 @@ import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
-import { partsIn, partsWithout } from "../steps/parts";
+import { unusedPartColumns, usedPartIds } from "../steps/parts";
 
 /** Of more rows than this only a heat map is seen at once. */
-const MOST_ROWS = 64;
-const WAITS = ["caused_ms", "waited_ms"] as const;
+const MOST_TABLE_ROWS = 64;
+const WAIT_COLUMNS = ["caused_ms", "waited_ms"] as const;
 /** Of the darkest cell: text on it stays readable. */
-const DARKEST = 36;
+const DARKEST_PERCENT = 36;
 
 interface MatrixProps {
   readonly matrix: Table;
@@ -23,10 +23,10 @@ interface MatrixProps {
   readonly name: string;
 }
 
-type Shade = (row: Row, id: string) => number;
+type ShadeOf = (row: Row, id: string) => number;
 
 /** How far a cell lies above the least of its column, of the largest such distance: columns in which all are alike stay blank. */
-function shading(matrix: Table, ids: readonly string[]): Shade {
+function shadeFunction(matrix: Table, ids: readonly string[]): ShadeOf {
   const least = new Map(ids.map((id) => [id, smallest(matrix.rows.map((row) => matrix.length(row, id)))]));
   const above = (row: Row, id: string) => matrix.length(row, id) - (least.get(id) ?? 0);
   const most = largest(matrix.rows.flatMap((row) => ids.map((id) => above(row, id)))) || 1;
@@ -34,16 +34,22 @@ function shading(matrix: Table, ids: readonly string[]): Shade {
 }
 
 /** What is known of waits; nothing where workers do not communicate with one another. */
-function waitsIn(matrix: Table): readonly string[] {
-  return WAITS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
+function knownWaits(matrix: Table): readonly string[] {
+  return WAIT_COLUMNS.filter((id) => matrix.rows.some((row) => matrix.number(row, id) !== null));
 }
 
-function tint(share: number): string {
-  return `color-mix(in srgb, var(--accent) ${Math.round(DARKEST * share)}%, transparent)`;
+function shadeColour(share: number): string {
+  return `color-mix(in srgb, var(--accent) ${Math.round(DARKEST_PERCENT * share)}%, transparent)`;
 }
 
-function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: Shade }) {
-  const waits = waitsIn(matrix);
+function MatrixTable({
+  matrix,
+  chosen,
+  choose,
+  parts,
+  shade,
+}: MatrixProps & { parts: readonly string[]; shade: ShadeOf }) {
+  const waits = knownWaits(matrix);
   const ids = [...waits, "total_ms", ...parts];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard
@@ -76,7 +82,7 @@ function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: 
                 <td
                   key={id}
                   class="number"
-                  style={parts.includes(id) ? { background: tint(shade(row, id)) } : undefined}
+                  style={parts.includes(id) ? { background: shadeColour(shade(row, id)) } : undefined}
                 >
                   {matrix.number(row, id) === null ? "" : time(matrix.length(row, id))}
                 </td>
@@ -90,10 +96,10 @@ function Cells({ matrix, chosen, choose, parts, shade }: MatrixProps & { parts: 
 }
 
 /** One thin stripe per worker, its parts side by side. */
-function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: Shade }) {
+function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: ShadeOf }) {
   const width = 100 / parts.length;
   const stripe = (row: Row) =>
-    parts.map((id, place) => `${tint(shade(row, id))} ${place * width}% ${(place + 1) * width}%`).join(", ");
+    parts.map((id, place) => `${shadeColour(shade(row, id))} ${place * width}% ${(place + 1) * width}%`).join(", ");
   const tip = (row: Row) =>
     [
       matrix.text(row, "worker"),
@@ -122,22 +128,22 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
   );
 }
 
-export function Matrix(props: MatrixProps) {
+export function WorkerMatrix(props: MatrixProps) {
   const { matrix, step, choose, name } = props;
   if (matrix.rows.length < 2) return null;
-  const parts = partsIn(matrix).map((id) => `${id}_ms`);
-  const more = { ...props, parts, shade: shading(matrix, parts) };
-  const isLarge = matrix.rows.length > MOST_ROWS;
+  const parts = usedPartIds(matrix).map((id) => `${id}_ms`);
+  const more = { ...props, parts, shade: shadeFunction(matrix, parts) };
+  const isLarge = matrix.rows.length > MOST_TABLE_ROWS;
   return (
     <Section
-      title={waitsIn(matrix).length ? matrix.label : t("Workers")}
+      title={knownWaits(matrix).length ? matrix.label : t("Workers")}
       doc={matrix.doc}
       note={t("{step}; the darker a cell, the more above the shortest worker", { step })}
     >
-      {isLarge ? <HeatMap {...more} /> : <Cells {...more} />}
+      {isLarge ? <HeatMap {...more} /> : <MatrixTable {...more} />}
       {isLarge && (
         <Grid
-          table={matrix.without(partsWithout(matrix))}
+          table={matrix.without(unusedPartColumns(matrix))}
           hideEmpty
           name={name}
           id="matrix"

@@ -1,7 +1,8 @@
 /** Steps and workers as the pod's charts draw them; all figures are the tool's. */
 
+import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
-import type { Answer, Row, Table } from "../../base/table";
+import type { Answer, Table } from "../../base/table";
 
 export interface PodStep {
   readonly number: string;
@@ -11,20 +12,14 @@ export interface PodStep {
   readonly sentence: string;
   readonly medianMs: number;
   /** How many workers are far slower than the others. */
-  readonly slow: number;
+  readonly slowCount: number;
   /** One row per worker. */
   readonly workers: Table;
 }
 
-export function stepsOf(answer: Answer): PodStep[] {
+export function podSteps(answer: Answer): PodStep[] {
   const [steps, workers] = [answer.table("steps"), answer.table("workers")];
-  const rows = new Map<string, Row[]>();
-  for (const row of workers.rows) {
-    const number = workers.text(row, "step");
-    const known = rows.get(number);
-    if (known) known.push(row);
-    else rows.set(number, [row]);
-  }
+  const rows = groupBy(workers.rows, (row) => workers.text(row, "step"));
   return steps.rows.map((row) => {
     const [number, name] = [steps.text(row, "number"), steps.text(row, "name")];
     return {
@@ -33,7 +28,7 @@ export function stepsOf(answer: Answer): PodStep[] {
       complete: steps.cell(row, "complete") === true,
       sentence: steps.text(row, "sentence"),
       medianMs: steps.length(row, "median_ms"),
-      slow: steps.length(row, "slow"),
+      slowCount: steps.length(row, "slow"),
       workers: workers.of(rows.get(number) ?? []),
     };
   });

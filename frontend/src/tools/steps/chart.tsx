@@ -3,33 +3,33 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { time, timeScale } from "../../base/format";
-import { listed, t } from "../../base/messages";
+import { joinNames, t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
-import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
+import { type Link, linkTo, linkToTime, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
-import { ChartSection, type Layer, reachOf, type Stacked, stackedOption } from "../../view/stacked";
+import { axisEndMs, ChartSection, type StackedChart, type StackedLayer, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
-import { LEFT_OUT } from "./leftout";
-import { BASE_PARTS, baseOf, layersOf, partsWithout } from "./parts";
+import { LEFT_OUT_REASONS } from "./leftout";
+import { BASE_PART_SPECS, baselineColumn, partLayers, unusedPartColumns } from "./parts";
 
 /** Columns of the answer's steps, made of these layers, with a line at the average. */
-export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
+export function stepColumns(answer: Answer, layers: readonly StackedLayer[]): StackedChart {
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
   const columns = steps.rows.map((row) => {
     const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
-    const left = steps.text(row, "left_out");
-    const reason = left && t("not in the averages: {reason}", { reason: LEFT_OUT[left] ?? left });
+    const leftOut = steps.text(row, "left_out");
+    const reason = leftOut && t("not in the averages: {reason}", { reason: LEFT_OUT_REASONS[leftOut] ?? leftOut });
     const head = [t("Step {name}", { name }), time(total), reason].filter(Boolean).join(" · ");
-    const base = baseOf(steps, row, "duration_ms");
-    return { name: left === "cut" ? `${name} …` : name, head, total, faded: left !== "", base };
+    const base = baselineColumn(steps, row, "duration_ms");
+    return { name: leftOut === "cut" ? `${name} …` : name, head, total, faded: leftOut !== "", base };
   });
   return {
     layers,
     columns,
-    scale: timeScale(reachOf(columns)),
+    scale: timeScale(axisEndMs(columns)),
     axisName: t("Step"),
     line: average !== null && (answer.number("steps_kept") ?? 0) > 1 ? { label: t("mean"), value: average } : null,
     sliderFrom: 60,
@@ -37,9 +37,9 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
 }
 
 /** What the chart shows, for who does not see it. */
-export function nameOf({ columns, line }: Stacked): string {
+export function chartDescription({ columns, line }: StackedChart): string {
   const longest = columns.toSorted((one, other) => other.total - one.total)[0];
-  return listed([
+  return joinNames([
     t("Step time of {count, plural, one {# step} other {# steps}}", { count: columns.length }),
     ...(line ? [t("mean {time}", { time: time(line.value) })] : []),
     ...(longest ? [t("longest step {name} with {time}", { name: longest.name, time: time(longest.total) })] : []),
@@ -47,27 +47,28 @@ export function nameOf({ columns, line }: Stacked): string {
 }
 
 /** The events of a step, on the timeline. */
-export function stepLink(store: Store, steps: Table): ((row: Row) => Link | undefined) | undefined {
+export function stepLinker(store: Store, steps: Table): ((row: Row) => Link | undefined) | undefined {
   if (!linkTo(store, TIMELINE)) return undefined;
-  return (row) => eventsDuring(store, steps.length(row, "begin_ms"), steps.length(row, "duration_ms"));
+  return (row) => linkToTime(store, steps.length(row, "begin_ms"), steps.length(row, "duration_ms"));
 }
 
 /** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */
-export function twinOf(steps: Table): Table {
+export function chartTable(steps: Table): Table {
   const cut = steps.rows.some((row) => steps.cell(row, "complete") === false);
-  return steps.without([...partsWithout(steps), "number", ...(cut ? [] : ["complete"])]);
+  return steps.without([...unusedPartColumns(steps), "number", ...(cut ? [] : ["complete"])]);
 }
 
 export function StepChart({ page }: { page: PageProps }) {
   const { answer, store } = page;
-  const [chosen, choose] = useChoice("steps");
+  const [chosenSteps, chooseSteps] = useChoice("steps");
   const steps = answer.table("steps");
-  const of = useMemo(() => stacked(answer, layersOf(steps)), [answer]);
-  const twin = useMemo(() => twinOf(steps), [steps]);
-  const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
-  const left = steps.rows.filter((row) => steps.text(row, "left_out") !== "").length;
-  const number = (place: number) => steps.number(steps.rows[Math.min(place, steps.rows.length - 1)] ?? [], "number");
-  const range = (first: number, last: number) => choose(`${number(first)}-${number(last)}`);
+  const chart = useMemo(() => stepColumns(answer, partLayers(steps)), [answer]);
+  const table = useMemo(() => chartTable(steps), [steps]);
+  const build = useCallback((palette: Palette) => stackedOption(chart, palette), [chart]);
+  const leftOutCount = steps.rows.filter((row) => steps.text(row, "left_out") !== "").length;
+  const stepNumber = (place: number) =>
+    steps.number(steps.rows[Math.min(place, steps.rows.length - 1)] ?? [], "number");
+  const chooseRange = (first: number, last: number) => chooseSteps(`${stepNumber(first)}-${stepNumber(last)}`);
   return (
     <ChartSection
       title={t("Step-time graph")}
@@ -76,24 +77,24 @@ export function StepChart({ page }: { page: PageProps }) {
       )}
       note={[
         t("Drag over steps to choose them"),
-        ...(left > 0 ? [t("{count} shown pale are left out of the averages", { count: left })] : []),
+        ...(leftOutCount > 0 ? [t("{count} shown pale are left out of the averages", { count: leftOutCount })] : []),
       ].join(" · ")}
       controls={
-        chosen && (
-          <button type="button" class="button" onClick={() => choose("")}>
+        chosenSteps && (
+          <button type="button" class="button" onClick={() => chooseSteps("")}>
             {t("Typical steps again")}
           </button>
         )
       }
-      onRange={isReport() ? undefined : range}
-      label={nameOf(of)}
+      onRange={isReport() ? undefined : chooseRange}
+      label={chartDescription(chart)}
       height={260}
       build={build}
-      twin={twin}
-      specs={BASE_PARTS}
+      table={table}
+      specs={BASE_PART_SPECS}
       name={exportName(page, "steps")}
       id="steps"
-      link={stepLink(store, twin)}
+      link={stepLinker(store, table)}
     />
   );
 }

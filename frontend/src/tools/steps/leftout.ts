@@ -3,7 +3,7 @@
 import { t } from "../../base/messages";
 
 /** Why a step is not in the averages. */
-export const LEFT_OUT: Readonly<Record<string, string>> = {
+export const LEFT_OUT_REASONS: Readonly<Record<string, string>> = {
   cut: t("incomplete"),
   warm_up: t("warming up"),
   unusual: t("unlike the others"),

@@ -2,53 +2,55 @@
 
 import { PARTS, part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
-import { deltaOf } from "../../view/delta";
-import type { ColumnSpec } from "../../view/gridmodel";
-import type { Piece } from "../../view/stackbar";
-import type { Base, Layer } from "../../view/stacked";
+import { deltaMs } from "../../view/delta";
+import type { ColumnSpecs } from "../../view/gridmodel";
+import type { BarPiece } from "../../view/stackbar";
+import type { BaselineColumn, StackedLayer } from "../../view/stacked";
 
 /** The parts in which any row spends time, in the order of all pages. */
-export function partsIn(table: Table): string[] {
+export function usedPartIds(table: Table): string[] {
   return PARTS.map(({ id }) => id).filter((id) => table.rows.some((row) => table.length(row, `${id}_ms`) > 0));
 }
 
 /** Columns of parts in which no row spends time, nor spent any in the baseline. */
-export function partsWithout(table: Table): string[] {
+export function unusedPartColumns(table: Table): string[] {
   return PARTS.map(({ id }) => `${id}_ms`)
     .filter((id) => table.rows.every((row) => !table.length(row, id) && !table.length(row, `base_${id}`)))
     .flatMap((id) => [id, `base_${id}`, `delta_${id}`]);
 }
 
 /** The baseline's figures of the parts, which tables keep until they are asked for: there are many of them. */
-export const BASE_PARTS: Readonly<Record<string, ColumnSpec>> = Object.fromEntries(
+export const BASE_PART_SPECS: ColumnSpecs = Object.fromEntries(
   PARTS.map(({ id }) => [`base_${id}_ms`, { hidden: true }]),
 );
 
 /** What a row of a table of steps is held against, by the column of its whole time. */
-export function baseOf(table: Table, row: Row, whole: string): Base | null {
-  const total = table.number(row, `base_${whole}`);
-  return total === null ? null : { total, delta: table.number(row, `delta_${whole}`), what: table.text(row, "match") };
+export function baselineColumn(table: Table, row: Row, totalColumn: string): BaselineColumn | null {
+  const total = table.number(row, `base_${totalColumn}`);
+  return total === null
+    ? null
+    : { total, delta: table.number(row, `delta_${totalColumn}`), baselineStep: table.text(row, "match") };
 }
 
 /** The used parts as layers of stacked columns, one per row. */
-export function layersOf(table: Table): Layer[] {
-  return partsIn(table).map((id) => layer(table, id));
+export function partLayers(table: Table): StackedLayer[] {
+  return usedPartIds(table).map((id) => partLayer(table, id));
 }
 
 /** The column of a part, drawn as this one or as another. */
-export function layer(table: Table, id: string, as = id): Layer {
+export function partLayer(table: Table, id: string, drawnAs = id): StackedLayer {
   return {
-    part: part(as),
+    part: part(drawnAs),
     label: table.column(`${id}_ms`)?.label ?? id,
     values: table.rows.map((row) => table.length(row, `${id}_ms`)),
   };
 }
 
 /** The used parts as pieces of one row's bar. */
-export function piecesOf(table: Table, row: Row): Piece[] {
-  const unused = new Set(partsWithout(table));
+export function partPieces(table: Table, row: Row): BarPiece[] {
+  const unused = new Set(unusedPartColumns(table));
   return PARTS.filter(({ id }) => !unused.has(`${id}_ms`)).map(({ id }) => {
     const { label = id, doc = "" } = table.column(`${id}_ms`) ?? {};
-    return { part: part(id), label, value: table.length(row, `${id}_ms`), doc, delta: deltaOf(table, row, `${id}_ms`) };
+    return { part: part(id), label, ms: table.length(row, `${id}_ms`), doc, delta: deltaMs(table, row, `${id}_ms`) };
   });
 }

@@ -9,18 +9,18 @@ export interface Action {
   /** The first sentence of the remedy. */
   readonly title: string;
   /** The rest of it. */
-  readonly more: string;
+  readonly explanation: string;
   readonly code: string;
   /** What shows that it is worth doing. */
   readonly evidence: string;
   /** At most; null where that is not known. */
-  readonly saves: number | null;
+  readonly savesMs: number | null;
   /** What its cause takes; null where it has none. */
-  readonly takes: number | null;
+  readonly takesMs: number | null;
   /** What both are a part of. */
-  readonly whole: number;
+  readonly wholeMs: number;
   /** What limits the step afterwards; empty where that is not known. */
-  readonly limit: string;
+  readonly nextBottleneck: string;
   /** The tool that shows more; empty where that is this page. */
   readonly tool: string;
 }
@@ -30,9 +30,9 @@ const BEFORE_COLON = /^([^:：(（]*(?: |[^\x20-\x7f])[^:：(（]*)(?:: |：)(.+
 const SENTENCE = /^(.+?[^.])(?:[.;] |[。；])(.+)$/s;
 
 /** A remedy as (what to do, the rest): its first sentence, or what stands before a colon where that says enough. */
-export function spoken(remedy: string): readonly [title: string, more: string] {
-  const found = BEFORE_COLON.exec(remedy) ?? SENTENCE.exec(remedy);
-  const [title, more] = found ? [found[1] ?? "", found[2] ?? ""] : [remedy, ""];
+export function splitRemedy(remedy: string): readonly [title: string, more: string] {
+  const match = BEFORE_COLON.exec(remedy) ?? SENTENCE.exec(remedy);
+  const [title, more] = match ? [match[1] ?? "", match[2] ?? ""] : [remedy, ""];
   const word = /^[a-z]+(?= )/.exec(more);
   return [title.replace(/[.。]$/, ""), word ? more.charAt(0).toUpperCase() + more.slice(1) : more];
 }
@@ -43,19 +43,19 @@ export function actionsOf(why: Answer, most: number): Action[] {
   const causes = why.table("causes");
   return findings.rows.slice(0, most).map((row) => {
     const id = findings.text(row, "id");
-    const [title, more] = spoken(findings.text(row, "title"));
+    const [title, explanation] = splitRemedy(findings.text(row, "title"));
     const cause = causes.where({ id }).rows[0];
     const tool = findings.text(row, "tool");
     return {
       id,
       title,
-      more,
+      explanation,
       code: findings.text(row, "code"),
       evidence: findings.text(row, "evidence"),
-      saves: findings.number(row, "gain_ms"),
-      takes: findings.number(row, "takes_ms"),
-      whole: findings.number(row, "of_ms") ?? 0,
-      limit: cause ? causes.text(cause, "then_label") : "",
+      savesMs: findings.number(row, "gain_ms"),
+      takesMs: findings.number(row, "takes_ms"),
+      wholeMs: findings.number(row, "of_ms") ?? 0,
+      nextBottleneck: cause ? causes.text(cause, "then_label") : "",
       tool: tool === "why" ? "" : tool,
     };
   });

@@ -1,41 +1,44 @@
 /** The bar of the step: what the time from step to step is spent on, with its legend below. */
 
 import type { ComponentChildren } from "preact";
-import { percent, shown, time } from "../../base/format";
-import { sentences, t } from "../../base/messages";
+import { formatted, percent, time } from "../../base/format";
+import { joinSentences, t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
-import { beginning } from "../../base/text";
+import { cutEnd } from "../../base/text";
 import { useChoice } from "../../view/choices";
-import { deltaOf, signOf } from "../../view/delta";
+import { deltaClass, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
+import { LabelledSelect } from "../../view/select";
 import { StackBar, Swatch } from "../../view/stackbar";
-import { Chosen } from "../steps/chosen";
+import { StepChoice } from "../steps/stepchoice";
 
 /** A text about the total: an average over which steps, and how much these vary. */
-export function extent(answer: Answer): string {
-  const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
-  const counted = answer.number("steps_kept") ?? 0;
-  const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
-  if (all === 0) return t("captured; no step was found");
-  if (all === 1) {
+export function averageText(answer: Answer): string {
+  const stepCount = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
+  const averagedCount = answer.number("steps_kept") ?? 0;
+  const fact = (id: string) => formatted(answer.fact(id).value, answer.fact(id).unit);
+  if (stepCount === 0) return t("captured; no step was found");
+  if (stepCount === 1) {
     return answer.number("steps_complete") ? t("the only step") : t("the only step, which is incomplete");
   }
   const average =
-    counted === 1
+    averagedCount === 1
       ? t("one step")
       : t(
           "average of {count, plural, one {# step} other {# steps}}, median {median}, σ {deviation}, {least} to {most}",
           {
-            count: counted,
+            count: averagedCount,
             median: fact("step_median_ms"),
             deviation: fact("step_deviation_ms"),
             least: fact("step_minimum_ms"),
             most: fact("step_maximum_ms"),
           },
         );
-  return counted < all ? `${average} · ${t("{left} of {all} left out", { left: all - counted, all })}` : average;
+  return averagedCount < stepCount
+    ? `${average} · ${t("{left} of {all} left out", { left: stepCount - averagedCount, all: stepCount })}`
+    : average;
 }
 
 /** A sentence about the shares of the capture and of the devices' work that lie in steps. */
@@ -55,17 +58,16 @@ function StepEventChoice({ answer }: { answer: Answer }) {
   if (choices.rows.length + Number(chosen !== "") < 2) return null;
   const names = choices.rows.map((row) => choices.text(row, "name"));
   return (
-    <label data-tip={t("Count these events as steps, on all pages.")}>
-      {t("Steps")}{" "}
-      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">{t("by the rule")}</option>
-        {[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => (
-          <option key={name} value={name}>
-            {beginning(name, 60)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <LabelledSelect
+      label={t("Steps")}
+      tip={t("Count these events as steps, on all pages.")}
+      value={chosen}
+      options={[
+        ["", t("by the rule")],
+        ...[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => [name, cutEnd(name, 60)] as const),
+      ]}
+      choose={choose}
+    />
   );
 }
 
@@ -74,12 +76,12 @@ export function usedParts(answer: Answer): Row[] {
   const parts = answer.table("parts");
   return parts.rows.filter(
     (row) =>
-      parts.length(row, "average_ms") > 0 || parts.length(row, "maximum_ms") > 0 || deltaOf(parts, row, "average_ms"),
+      parts.length(row, "average_ms") > 0 || parts.length(row, "maximum_ms") > 0 || deltaMs(parts, row, "average_ms"),
   );
 }
 
 function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
-  const delta = deltaOf(parts, row, "average_ms");
+  const delta = deltaMs(parts, row, "average_ms");
   return (
     <li data-tip={parts.text(row, "doc") || undefined}>
       <Swatch id={parts.text(row, "part")} />
@@ -88,7 +90,7 @@ function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
         {time(parts.length(row, "average_ms"))} · {percent(parts.length(row, "share"))}
       </span>
       {typeof delta === "number" && delta !== 0 && (
-        <span class={signOf(delta)}>
+        <span class={deltaClass(delta)}>
           {" "}
           {delta > 0 ? "+" : ""}
           {time(delta)}
@@ -108,15 +110,15 @@ interface StepBarProps {
 export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBarProps) {
   const parts = answer.table("parts");
   const hasSteps = answer.table("steps").rows.length > 0;
-  const between = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
-  const total = answer.number("parts_ms") ?? 0;
+  const hasTimeBetween = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
+  const totalMs = answer.number("parts_ms") ?? 0;
   const used = usedParts(answer);
   const source = answer.text("step_source");
   const hosts = severalHosts ? answer.text("hosts_shown") : "";
   return (
     <Section
       title={hasSteps ? t("Where the step's time goes") : parts.label}
-      doc={sentences(parts.doc, coverageText(answer))}
+      doc={joinSentences(parts.doc, coverageText(answer))}
       note={[
         hasSteps ? t("Steps: {source}", { source }) : source,
         ...(hosts ? [t("Shown: {hosts}", { hosts })] : []),
@@ -124,26 +126,26 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
       controls={
         <>
           <StepEventChoice answer={answer} />
-          <Chosen any={hasSteps} />
+          {hasSteps && <StepChoice />}
         </>
       }
     >
       <p class="extent">
-        <b>{time(total)}</b>
-        <Doubt of={answer.fact("parts_ms").depends} />{" "}
+        <b>{time(totalMs)}</b>
+        <Doubt depends={answer.fact("parts_ms").depends} />{" "}
         <span class="quiet">
-          {between &&
+          {hasTimeBetween &&
             `${t("from step to step, {time} of it in the step", { time: time(answer.number("step_average_ms") ?? 0) })} · `}
-          {extent(answer)}
+          {averageText(answer)}
         </span>
       </p>
       {around(
         <StackBar
-          total={total}
+          totalMs={totalMs}
           pieces={used.map((row) => ({
             part: part(parts.text(row, "part")),
             label: parts.text(row, "label"),
-            value: parts.length(row, "average_ms"),
+            ms: parts.length(row, "average_ms"),
             doc: parts.text(row, "doc"),
           }))}
         />,

@@ -3,22 +3,22 @@
 import { percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
-import { deltaOf, signOf } from "../../view/delta";
-import { Code } from "../../view/rich";
+import { deltaClass, deltaMs } from "../../view/delta";
 import { Swatch } from "../../view/stackbar";
+import { Code } from "../../view/textparts";
 import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
-import { evidenceOf } from "./evidence";
+import { evidenceLinks } from "./evidence";
 
 /** Whether its times are of steps, not of the whole capture. */
-export function hasSteps(why: Answer): boolean {
+export function isPerStep(why: Answer): boolean {
   return Boolean(why.number("steps_count"));
 }
 
 /** What it costs, and what could be won. */
 function Cost({ table, row, perStep }: { table: Table; row: Row; perStep: boolean }) {
   const gain = table.number(row, "gain_ps");
-  const then = table.text(row, "then_label");
+  const nextBottleneck = table.text(row, "then_label");
   const confidence = t("Confidence: {level}", { level: table.text(row, "confidence") });
   const figures = {
     share: percent(table.length(row, "share")),
@@ -27,7 +27,7 @@ function Cost({ table, row, perStep }: { table: Table; row: Row; perStep: boolea
   const costs = [
     perStep ? t("{share}, {time} per step", figures) : t("{share}, {time} in the whole capture", figures),
     ...(gain === null ? [] : [t("Saves up to {time}", { time: time(gain, "ps") })]),
-    ...(gain === null || !then ? [] : [t("Next bottleneck: {cause}", { cause: then })]),
+    ...(gain === null || !nextBottleneck ? [] : [t("Next bottleneck: {cause}", { cause: nextBottleneck })]),
   ];
   return (
     <span class="gain" data-tip={`${table.column("gain_ps")?.doc}\n${confidence}`}>
@@ -42,11 +42,11 @@ interface CauseProps {
   readonly cause: string;
 }
 
-function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
+function EventNames({ why, cause }: Pick<CauseProps, "why" | "cause">) {
   const table = why.table("names");
   const rows = table.rows.filter((row) => table.text(row, "cause") === cause);
   if (!rows.length) return null;
-  const times = (count: string) => (hasSteps(why) ? t("× {count} per step", { count }) : `× ${count}`);
+  const times = (count: string) => (isPerStep(why) ? t("× {count} per step", { count }) : `× ${count}`);
   return (
     <details>
       <summary>{t("By name")}</summary>
@@ -58,7 +58,7 @@ function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
               <td class="number">{time(table.length(row, "per_step_ps"), "ps")}</td>
               {table.column("delta_per_step_ps") && (
                 <td class="number">
-                  <Change table={table} row={row} />
+                  <BaselineDelta table={table} row={row} />
                 </td>
               )}
               <td class="number">{times(table.length(row, "count").toPrecision(3))}</td>
@@ -70,8 +70,8 @@ function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
   );
 }
 
-function Evidence({ page, why, cause }: CauseProps) {
-  const links = evidenceOf(page, why, cause);
+function EvidenceLinks({ page, why, cause }: CauseProps) {
+  const links = evidenceLinks(page, why, cause);
   if (!links.length) return null;
   return (
     <ul class="evidence">
@@ -85,7 +85,7 @@ function Evidence({ page, why, cause }: CauseProps) {
   );
 }
 
-function Cause({ page, why, row }: { page: PageProps; why: Answer; row: Row }) {
+function CauseItem({ page, why, row }: { page: PageProps; why: Answer; row: Row }) {
   const table = why.table("causes");
   const id = table.text(row, "id");
   const [remedy, code] = [table.text(row, "remedy"), table.text(row, "code")];
@@ -93,8 +93,8 @@ function Cause({ page, why, row }: { page: PageProps; why: Answer; row: Row }) {
     <li class="hint">
       <Swatch id={id} />
       <div>
-        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} perStep={hasSteps(why)} />{" "}
-        <Change table={table} row={row} />
+        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} perStep={isPerStep(why)} />{" "}
+        <BaselineDelta table={table} row={row} />
         <div>{table.text(row, "text")}</div>
         {remedy && <div class="remedy">{remedy}</div>}
         {code && (
@@ -103,20 +103,20 @@ function Cause({ page, why, row }: { page: PageProps; why: Answer; row: Row }) {
             <Code text={code.trim()} />
           </details>
         )}
-        <Names why={why} cause={id} />
-        <Evidence page={page} why={why} cause={id} />
+        <EventNames why={why} cause={id} />
+        <EvidenceLinks page={page} why={why} cause={id} />
       </div>
     </li>
   );
 }
 
 /** What it costs more or less than in the baseline. */
-function Change({ table, row }: { table: Table; row: Row }) {
-  const ms = deltaOf(table, row, "per_step_ps");
+function BaselineDelta({ table, row }: { table: Table; row: Row }) {
+  const ms = deltaMs(table, row, "per_step_ps");
   if (typeof ms !== "number") return null;
   return (
     <span
-      class={signOf(ms)}
+      class={deltaClass(ms)}
       data-tip={t("Baseline: {time}", { time: time(table.length(row, "base_per_step_ps"), "ps") })}
     >
       {t("{time} per step", { time: `${ms > 0 ? "+" : ""}${time(ms)}` })}
@@ -129,14 +129,14 @@ export function Causes({ page, why }: { page: PageProps; why: Answer }) {
   return (
     <ol class="hints" aria-label={table.label}>
       {table.rows.map((row) => (
-        <Cause key={table.text(row, "id")} page={page} why={why} row={row} />
+        <CauseItem key={table.text(row, "id")} page={page} why={why} row={row} />
       ))}
     </ol>
   );
 }
 
 /** The causes in one line. */
-export function causesLine(why: Answer): string {
+export function causesText(why: Answer): string {
   const table = why.table("causes");
   return table.rows.map((row) => `${table.text(row, "label")} ${percent(table.length(row, "share"))}`).join(" · ");
 }

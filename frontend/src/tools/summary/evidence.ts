@@ -6,13 +6,13 @@
 import { inMilliseconds, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
-import { eventsDuring, type Link, theEvent } from "../../state/links";
+import { type Link, linkToEvent, linkToTime } from "../../state/links";
 import type { PageProps } from "../page";
 
-const MOST = 3;
-const PS = inMilliseconds("ps");
+const MOST_LINKS = 3;
+const MS_PER_PS = inMilliseconds("ps");
 
-export function evidenceOf({ session, store }: PageProps, why: Answer, cause: string): Link[] {
+export function evidenceLinks({ session, store }: PageProps, why: Answer, cause: string): Link[] {
   const evidence = why.table("evidence");
   return evidence.rows
     .filter((row) => evidence.text(row, "cause") === cause)
@@ -22,10 +22,10 @@ export function evidenceOf({ session, store }: PageProps, why: Answer, cause: st
       const length = evidence.length(row, "time_ps");
       const link =
         event === null
-          ? eventsDuring(store, evidence.length(row, "begin_ps") * PS, length * PS, host)
-          : theEvent(store, session.hosts.indexOf(host), event);
+          ? linkToTime(store, evidence.length(row, "begin_ps") * MS_PER_PS, length * MS_PER_PS, host)
+          : linkToEvent(store, session.hosts.indexOf(host), event);
       const name = evidence.text(row, "name") || t("Nothing recorded");
       return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];
     })
-    .slice(0, MOST);
+    .slice(0, MOST_LINKS);
 }

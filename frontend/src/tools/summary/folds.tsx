@@ -1,16 +1,17 @@
 /** The details behind the headline, each part folded into a line that tells its result. */
 
-import { percent, shown, time } from "../../base/format";
+import { formatted, percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
+import { worstFirst } from "../../state/doubts";
 import { Fold } from "../../view/fold";
-import { Findings, worst } from "../../view/problems";
+import { Findings } from "../../view/problems";
 import type { PageProps } from "../page";
-import { Causes, causesLine } from "./causes";
-import { Environment, Precisions } from "./facts";
-import { Devices, deviceTables, Figures } from "./figures";
-import { Hosts } from "./hosts";
-import { PartsTable } from "./parts";
+import { Causes, causesText } from "./causes";
+import { Environment, Precisions } from "./environment";
+import { DeviceTables, deviceTableIds, FoldTable } from "./foldtables";
+import { HostComparison } from "./hosts";
+import { PartsTable } from "./partstable";
 import { TopOps } from "./topops";
 import { WallClock } from "./wallclock";
 import { OpSlider } from "./whatif";
@@ -20,19 +21,19 @@ interface FoldsProps {
   /** Null until it is there. */
   readonly why: Answer | null;
   /** Whether the page was opened for the causes. */
-  readonly asked: boolean;
+  readonly showsCauses: boolean;
 }
 
 /** The first texts of a column, as many as fit into a line. */
-function firstTexts(of: Answer, table: string, column: string, most: number): string {
-  const shownTable = of.table(table);
-  return shownTable.rows
+function firstTexts(answer: Answer, table: string, column: string, most: number): string {
+  const rowsOfTable = answer.table(table);
+  return rowsOfTable.rows
     .slice(0, most)
-    .map((row) => shownTable.text(row, column))
+    .map((row) => rowsOfTable.text(row, column))
     .join(" · ");
 }
 
-function pathLine(why: Answer): string {
+function pathText(why: Answer): string {
   const path = why.table("path");
   return path.rows
     .filter((row) => path.text(row, "name") === "")
@@ -41,7 +42,7 @@ function pathLine(why: Answer): string {
     .join(" · ");
 }
 
-function whatIfLine(why: Answer): string {
+function whatIfText(why: Answer): string {
   const scenarios = why.table("scenarios");
   const [row] = scenarios.rows;
   return row
@@ -52,59 +53,59 @@ function whatIfLine(why: Answer): string {
     : "";
 }
 
-function CauseFolds({ page, why, asked }: { page: PageProps; why: Answer; asked: boolean }) {
+function CauseFolds({ page, why, showsCauses }: { page: PageProps; why: Answer; showsCauses: boolean }) {
   const has = (table: string) => why.table(table).rows.length > 0;
   return (
     <>
       {has("causes") && (
-        <Fold id="causes" title={t("All causes")} line={causesLine(why)} asked={asked}>
+        <Fold id="causes" title={t("All causes")} line={causesText(why)} isTarget={showsCauses}>
           {() => <Causes page={page} why={why} />}
         </Fold>
       )}
       {has("scenarios") && (
-        <Fold id="whatif" title={t("What if")} line={whatIfLine(why)}>
+        <Fold id="whatif" title={t("What if")} line={whatIfText(why)}>
           {() => (
             <>
               <OpSlider page={page} why={why} />
-              <Figures page={page} of={why} id="scenarios" />
+              <FoldTable page={page} answer={why} id="scenarios" />
             </>
           )}
         </Fold>
       )}
       {has("path") && (
-        <Fold id="path" title={t("Critical path")} line={pathLine(why)}>
-          {() => <Figures page={page} of={why} id="path" />}
+        <Fold id="path" title={t("Critical path")} line={pathText(why)}>
+          {() => <FoldTable page={page} answer={why} id="path" />}
         </Fold>
       )}
       {has("unusual") && (
         <Fold id="unusual" title={t("Unusual steps")} line={firstTexts(why, "unusual", "why", 2)}>
-          {() => <Figures page={page} of={why} id="unusual" />}
+          {() => <FoldTable page={page} answer={why} id="unusual" />}
         </Fold>
       )}
-      {deviceTables(why).length > 0 && (
+      {deviceTableIds(why).length > 0 && (
         <Fold
           id="devices"
           title={t("Devices")}
           line={t("{count, plural, one {# device} other {# devices}}", { count: why.table("devices").rows.length })}
         >
-          {() => <Devices page={page} of={why} />}
+          {() => <DeviceTables page={page} answer={why} />}
         </Fold>
       )}
     </>
   );
 }
 
-export function Folds({ page, why, asked }: FoldsProps) {
+export function Folds({ page, why, showsCauses }: FoldsProps) {
   const { answer, store } = page;
   const problems = store.details.state.value.value?.problems ?? [];
   const device = answer.fact("device_type");
   const environment = [
-    shown(device.value, device.unit),
+    formatted(device.value, device.unit),
     t("{count, plural, one {# host} other {# hosts}}", { count: answer.number("hosts") ?? 0 }),
   ];
   return (
     <div class="folds">
-      {why && <CauseFolds page={page} why={why} asked={asked} />}
+      {why && <CauseFolds page={page} why={why} showsCauses={showsCauses} />}
       <Fold
         id="parts"
         title={t("All figures of the step")}
@@ -122,7 +123,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
       </Fold>
       {answer.table("hosts").rows.length > 1 && (
         <Fold id="hosts" title={answer.table("hosts").label} line={answer.text("hosts_compared")}>
-          {() => <Hosts page={page} />}
+          {() => <HostComparison page={page} />}
         </Fold>
       )}
       <Fold id="environment" title={t("Environment")} line={environment.filter(Boolean).join(" · ")}>
@@ -137,7 +138,7 @@ export function Folds({ page, why, asked }: FoldsProps) {
         <Fold
           id="notes"
           title={t("Capture: {count, plural, one {# note} other {# notes}}", { count: problems.length })}
-          line={worst(problems)[0]?.message}
+          line={worstFirst(problems)[0]?.message}
         >
           {() => <Findings problems={problems} />}
         </Fold>

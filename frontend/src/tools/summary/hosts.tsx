@@ -1,33 +1,33 @@
 /** Which of several hosts holds the others up, and how often. */
 
-import { sentences, t } from "../../base/messages";
+import { joinSentences, t } from "../../base/messages";
 import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import type { ColumnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = { slowest: { bar: true } };
+const SPECS: ColumnSpecs = { slowest: { bar: true } };
 const SORT = [{ id: "slowest", desc: true }];
 
-export function Hosts({ page }: { page: PageProps }) {
+export function HostComparison({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const hosts = answer.table("hosts");
   if (hosts.rows.length < 2) return null;
   const pod = linkTo(store, "pod_viewer");
-  const choose = (row: Row) => {
+  const linkToHost = (row: Row) => {
     const host = hosts.text(row, "host");
     return { label: host, href: store.href({ host }), go: () => store.go({ host }) };
   };
   return (
     <Section
       title={hosts.label}
-      doc={sentences(hosts.doc, t("Click a host to see its steps alone."))}
+      doc={joinSentences(hosts.doc, t("Click a host to see its steps alone."))}
       note={answer.text("hosts_compared")}
       controls={pod && <GoLink {...pod} label={t("Step by step")} />}
     >
-      <Grid table={hosts} specs={SPECS} name={exportName(page, "hosts")} id="hosts" sort={SORT} link={choose} />
+      <Grid table={hosts} specs={SPECS} name={exportName(page, "hosts")} id="hosts" sort={SORT} link={linkToHost} />
     </Section>
   );
 }

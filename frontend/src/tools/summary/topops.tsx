@@ -1,29 +1,29 @@
 /** The ten ops that take most of the device's time, or of the host's, or why there are none. */
 
 import { t } from "../../base/messages";
-import { eventsOf } from "../../state/links";
+import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import type { ColumnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = { share: { bar: true }, place: { facet: true } };
+const SPECS: ColumnSpecs = { share: { bar: true }, place: { facet: true } };
 
 export function TopOps({ page }: { page: PageProps }) {
   const ops = page.answer.table("top_ops");
   const more = linkTo(page.store, "framework_op_stats");
-  const some = ops.rows.length > 0;
+  const hasOps = ops.rows.length > 0;
   return (
-    <Section title={ops.label} doc={ops.doc} controls={some && more && <GoLink {...more} label={t("All ops")} />}>
-      {some ? (
+    <Section title={ops.label} doc={ops.doc} controls={hasOps && more && <GoLink {...more} label={t("All ops")} />}>
+      {hasOps ? (
         <Grid
           table={ops}
           specs={SPECS}
           hideEmpty
           name={exportName(page, "top_ops")}
           id="top"
-          link={(row) => eventsOf(page.store, ops.text(row, "name"))}
+          link={(row) => linkToOpEvents(page.store, ops.text(row, "name"))}
         />
       ) : (
         <p class="nothing">

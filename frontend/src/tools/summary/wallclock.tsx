@@ -7,12 +7,12 @@ import type { Answer } from "../../base/table";
 import { Section } from "../../view/section";
 import { StackBar } from "../../view/stackbar";
 
-const PS = inMilliseconds("ps");
+const MS_PER_PS = inMilliseconds("ps");
 
 export function WallClock({ answer }: { answer: Answer }) {
   const table = answer.table("accounting");
   const places = answer.table("places");
-  const total = (answer.number("window_ps") ?? 0) * PS;
+  const totalMs = (answer.number("window_ps") ?? 0) * MS_PER_PS;
   const coverage = answer.number("coverage");
   const note = coverage === null ? "" : t("steps cover {share}", { share: percent(coverage, 0) });
   return (
@@ -21,26 +21,26 @@ export function WallClock({ answer }: { answer: Answer }) {
         <tbody>
           {places.rows.map((place) => {
             const id = places.text(place, "place");
-            const whole = places.length(place, "time_ps") * PS;
+            const placeMs = places.length(place, "time_ps") * MS_PER_PS;
             const pieces = byCategory(table.where({ place: id }), "id").map((row) => ({
               part: part(table.text(row, "id")),
               label: table.text(row, "label"),
-              value: table.length(row, "time_ps") * PS,
+              ms: table.length(row, "time_ps") * MS_PER_PS,
             }));
             return (
               <tr key={id}>
                 <th scope="row">{places.text(place, "label")}</th>
-                <td class="number">{time(whole)}</td>
+                <td class="number">{time(placeMs)}</td>
                 <td class="number">{percent(places.length(place, "share"))}</td>
                 <td class="bar">
-                  <StackBar pieces={pieces} total={whole} />
+                  <StackBar pieces={pieces} totalMs={placeMs} />
                 </td>
               </tr>
             );
           })}
           <tr class="sum">
             <th scope="row">{t("Recorded")}</th>
-            <td class="number">{time(total)}</td>
+            <td class="number">{time(totalMs)}</td>
             <td class="number">{percent(1)}</td>
             <td />
           </tr>

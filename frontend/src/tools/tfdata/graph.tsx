@@ -4,108 +4,81 @@ import { useMemo } from "preact/hooks";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import type { Options } from "../../state/keeper";
-import { type Link, theEvent } from "../../state/links";
+import { type Link, linkToEvent } from "../../state/links";
+import type { Options } from "../../state/optionstore";
 import { useChoices } from "../../view/choices";
 import { Graph } from "../../view/graph";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import { type ColumnSpecs, columnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
+import { LabelledSelect } from "../../view/select";
 import { GoLink } from "../../view/verdict";
 import { exportName, type PageProps } from "../page";
 import { callGraph, stageGraph } from "./model";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  host: { hidden: true },
-  input_pipeline: { hidden: true },
-  rank: { hidden: true },
-  stage: { hidden: true },
-  name: { hidden: true },
-  parent: { hidden: true },
-  path: { hidden: true },
-  type: { hidden: true },
-  asynchronous: { hidden: true },
-  event: { hidden: true },
-  start_us: { hidden: true },
-  held_us: { hidden: true },
-  element_wait_us: { hidden: true },
-  iterators: { hidden: true },
-  dataset: { hidden: true },
-  settings: { hidden: true },
+const SPECS: ColumnSpecs = {
   share: { bar: true },
+  ...columnSpecs(
+    "host input_pipeline rank stage name parent path type asynchronous event start_us held_us element_wait_us iterators dataset settings",
+    { hidden: true },
+  ),
 };
-const ALL = "all";
+const ALL_CALLS = "all";
 
-interface Choice {
+interface GraphChoice {
   readonly host: string;
   readonly pipeline: string;
   /** A rank, or `ALL`. */
   readonly call: string;
 }
 
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly values: readonly (readonly [string, string])[];
-  readonly choose: (value: string) => void;
-}
-
-function Select({ label, value, values, choose }: SelectProps) {
-  return (
-    <label>
-      {label}{" "}
-      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {values.map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 export function PipelineGraph({ page }: { page: PageProps }) {
   const { answer } = page;
   const [pipelines, stages, calls] = [answer.table("pipelines"), answer.table("stages"), answer.table("calls")];
   const [choices, change] = useChoices();
-  const { host, pipeline, call } = chosen(pipelines, choices);
-  const mine = useMemo(() => calls.where({ host, input_pipeline: pipeline }), [calls, host, pipeline]);
-  const shown = useMemo(
-    () => (call === ALL ? stages.where({ host, input_pipeline: pipeline }) : mine.where({ rank: call })),
-    [stages, mine, host, pipeline, call],
+  const { host, pipeline, call } = graphChoice(pipelines, choices);
+  const pipelineCalls = useMemo(() => calls.where({ host, input_pipeline: pipeline }), [calls, host, pipeline]);
+  const nodeTable = useMemo(
+    () => (call === ALL_CALLS ? stages.where({ host, input_pipeline: pipeline }) : pipelineCalls.where({ rank: call })),
+    [stages, pipelineCalls, host, pipeline, call],
   );
-  const nodes = useMemo(() => (call === ALL ? stageGraph(shown) : callGraph(shown)), [shown, call]);
-  const rank = call === ALL ? "" : call;
-  const choose = (now: Partial<Choice>) =>
-    change({ "graph.host": host, "graph.pipeline": pipeline, "graph.call": rank, ...prefixed(now), "graph.node": "" });
-  const picked = shown.rows.findIndex((row) => choices["graph.node"] === nodeName(shown, row));
-  const pick = (node: number) => change({ "graph.node": nodeName(shown, shown.rows[node] ?? []) });
+  const nodes = useMemo(() => (call === ALL_CALLS ? stageGraph(nodeTable) : callGraph(nodeTable)), [nodeTable, call]);
+  const rank = call === ALL_CALLS ? "" : call;
+  const choose = (now: Partial<GraphChoice>) =>
+    change({
+      "graph.host": host,
+      "graph.pipeline": pipeline,
+      "graph.call": rank,
+      ...choiceOptions(now),
+      "graph.node": "",
+    });
+  const selectedIndex = nodeTable.rows.findIndex((row) => choices["graph.node"] === nodeKey(nodeTable, row));
+  const selectNode = (node: number) => change({ "graph.node": nodeKey(nodeTable, nodeTable.rows[node] ?? []) });
   const hosts = pipelines.distinct("host");
   const names = pipelines.where({ host }).distinct("input_pipeline");
   const controls = (
     <>
       {hosts.length > 1 && (
-        <Select
+        <LabelledSelect
           label={t("Host")}
           value={host}
-          values={hosts.map((name) => [name, name])}
+          options={hosts.map((name) => [name, name])}
           choose={(value) => choose({ host: value, pipeline: "", call: "" })}
         />
       )}
       {names.length > 1 && (
-        <Select
+        <LabelledSelect
           label={t("Pipeline")}
           value={pipeline}
-          values={names.map((name) => [name, name])}
+          options={names.map((name) => [name, name])}
           choose={(value) => choose({ pipeline: value, call: "" })}
         />
       )}
-      <Select
+      <LabelledSelect
         label={t("Calls")}
         value={call}
-        values={rankNames(answer.table("requests").where({ host, input_pipeline: pipeline }))}
-        choose={(value) => choose({ call: value === ALL ? "" : value })}
+        options={callOptions(answer.table("requests").where({ host, input_pipeline: pipeline }))}
+        choose={(value) => choose({ call: value === ALL_CALLS ? "" : value })}
       />
     </>
   );
@@ -118,50 +91,50 @@ export function PipelineGraph({ page }: { page: PageProps }) {
       <Graph
         label={t("Graph of {pipeline}", { pipeline })}
         nodes={nodes}
-        selected={picked}
-        onSelect={pick}
+        selected={selectedIndex}
+        onSelect={selectNode}
         legend={<Legend />}
       />
-      {shown.rows[picked] && <Details table={shown} place={picked} page={page} />}
+      {nodeTable.rows[selectedIndex] && <NodeDetails table={nodeTable} place={selectedIndex} page={page} />}
       <Grid
         key={`${host}${pipeline}${call}`}
-        table={shown}
+        table={nodeTable}
         specs={SPECS}
         name={exportName(page, "nodes")}
         id="nodes"
-        link={(row) => longestCall(page, shown, row)}
+        link={(row) => linkToNodeEvent(page, nodeTable, row)}
       />
     </Section>
   );
 }
 
 /** What the address says, as far as this session has it; else the first pipeline, whose call was the slowest. */
-function chosen(pipelines: Table, choices: Options): Choice {
+function graphChoice(pipelines: Table, choices: Options): GraphChoice {
   const first = (table: Table, id: string, wanted: string | undefined) => {
     const known = table.distinct(id);
     return wanted !== undefined && known.includes(wanted) ? wanted : (known[0] ?? "");
   };
   const host = first(pipelines, "host", choices["graph.host"]);
   const pipeline = first(pipelines.where({ host }), "input_pipeline", choices["graph.pipeline"]);
-  return { host, pipeline, call: choices["graph.call"] || ALL };
+  return { host, pipeline, call: choices["graph.call"] || ALL_CALLS };
 }
 
-function prefixed(choice: Partial<Choice>): Options {
+function choiceOptions(choice: Partial<GraphChoice>): Options {
   return Object.fromEntries(Object.entries(choice).map(([key, value]) => [`graph.${key}`, value]));
 }
 
 /** Tells a node from the others: a stage's number, or an iterator's id. */
-function nodeName(table: Table, row: Row): string {
+function nodeKey(table: Table, row: Row): string {
   return table.text(row, table.has("stage") ? "stage" : "name");
 }
 
 /** The event that stands for a node: a stage's longest call, or an iterator's first call for the request. */
-function longestCall({ store, session }: PageProps, table: Table, row: Row): Link | undefined {
-  return theEvent(store, session.hosts.indexOf(table.text(row, "host")), table.length(row, "event"));
+function linkToNodeEvent({ store, session }: PageProps, table: Table, row: Row): Link | undefined {
+  return linkToEvent(store, session.hosts.indexOf(table.text(row, "host")), table.length(row, "event"));
 }
 
 /** All calls together, then each described call by its rank and latency. */
-function rankNames(requests: Table): [string, string][] {
+function callOptions(requests: Table): [string, string][] {
   const names = requests.rows.map((row): [string, string] => {
     const rank = requests.text(row, "rank");
     const latency = time(requests.length(row, "latency_us"), "us");
@@ -170,7 +143,7 @@ function rankNames(requests: Table): [string, string][] {
       rank === "0" ? t("slowest: {time}", { time: latency }) : t("rank {rank}: {time}", { rank, time: latency }),
     ];
   });
-  return [[ALL, t("all together")], ...names];
+  return [[ALL_CALLS, t("all together")], ...names];
 }
 
 function Legend() {
@@ -193,9 +166,9 @@ function Legend() {
 }
 
 /** Everything known about one node. */
-function Details({ table, place, page }: { table: Table; place: number; page: PageProps }) {
+function NodeDetails({ table, place, page }: { table: Table; place: number; page: PageProps }) {
   const row = table.rows[place] ?? [];
-  const next = longestCall(page, table, row);
+  const next = linkToNodeEvent(page, table, row);
   const label = table.has("stage") ? t("Its longest call on the timeline") : t("Its call on the timeline");
   return (
     <div class="node-details">

@@ -9,21 +9,21 @@ import { axis, escapeHtml, textStyle, tooltip } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 import { ChartSection } from "../../view/stacked";
 
-function nameOf(table: Table, row: Row): string {
+function binName(table: Table, row: Row): string {
   const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
   return from > 0 ? `≥ ${time(from, "us")}` : `< ${time(to, "us")}`;
 }
 
-function told(table: Table, row: Row | undefined): string {
+function binTooltip(table: Table, row: Row | undefined): string {
   if (!row) return "";
   const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
   const calls = t("{count, plural, one {# call} other {# calls}}", { count: table.length(row, "count") });
   const range =
-    from > 0 ? t("{least} to {most}", { least: time(from, "us"), most: time(to, "us") }) : nameOf(table, row);
+    from > 0 ? t("{least} to {most}", { least: time(from, "us"), most: time(to, "us") }) : binName(table, row);
   return escapeHtml(`${range}: ${calls}`);
 }
 
-function option(table: Table, palette: Palette) {
+function histogramOption(table: Table, palette: Palette) {
   const slow = part("input");
   const colour = palette.dark ? slow.dark : slow.light;
   return {
@@ -33,9 +33,9 @@ function option(table: Table, palette: Palette) {
     tooltip: {
       ...tooltip(palette),
       trigger: "item" as const,
-      formatter: (item: unknown) => told(table, table.rows[(item as { dataIndex: number }).dataIndex]),
+      formatter: (item: unknown) => binTooltip(table, table.rows[(item as { dataIndex: number }).dataIndex]),
     },
-    xAxis: { ...axis(palette, ""), type: "category" as const, data: table.rows.map((row) => nameOf(table, row)) },
+    xAxis: { ...axis(palette, ""), type: "category" as const, data: table.rows.map((row) => binName(table, row)) },
     yAxis: { ...axis(palette, t("calls")), type: "value" as const, minInterval: 1 },
     series: [
       {
@@ -50,8 +50,8 @@ function option(table: Table, palette: Palette) {
   };
 }
 
-export function Latencies({ latencies, name }: { latencies: Table; name: string }) {
-  const build = useCallback((palette: Palette) => option(latencies, palette), [latencies]);
+export function LatencyHistogram({ latencies, name }: { latencies: Table; name: string }) {
+  const build = useCallback((palette: Palette) => histogramOption(latencies, palette), [latencies]);
   return (
     <ChartSection
       title={latencies.label}
@@ -59,7 +59,7 @@ export function Latencies({ latencies, name }: { latencies: Table; name: string 
       label={t("Calls by latency")}
       height={180}
       build={build}
-      twin={latencies}
+      table={latencies}
       name={name}
       id="latencies"
     />

@@ -7,7 +7,7 @@ import type { Emphasis, GraphNode } from "../../view/graph";
 
 const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
 
-function node(table: Table, row: Row, type: string, parent: number): GraphNode {
+function graphNode(table: Table, row: Row, emphasisColumn: string, parent: number): GraphNode {
   const us = (id: string) => time(table.length(row, id), "us");
   return {
     title: table.text(row, "label"),
@@ -22,7 +22,7 @@ function node(table: Table, row: Row, type: string, parent: number): GraphNode {
       ].join(" · "),
     ],
     parent,
-    emphasis: EMPHASIS[table.length(row, type)] ?? "aside",
+    emphasis: EMPHASIS[table.length(row, emphasisColumn)] ?? "aside",
     asynchronous: false,
     tip: table.text(row, "long_name"),
   };
@@ -37,14 +37,16 @@ function markAsynchronous(nodes: readonly GraphNode[], table: Table): GraphNode[
 }
 
 /** One node per row; `id` is the column that `parent` refers to. */
-function graph(table: Table, id: string, emphasis: string): GraphNode[] {
+function graphNodes(table: Table, id: string, emphasis: string): GraphNode[] {
   const indexById = new Map(table.rows.map((row, index) => [table.text(row, id), index]));
-  const nodes = table.rows.map((row) => node(table, row, emphasis, indexById.get(table.text(row, "parent")) ?? -1));
+  const nodes = table.rows.map((row) =>
+    graphNode(table, row, emphasis, indexById.get(table.text(row, "parent")) ?? -1),
+  );
   return markAsynchronous(nodes, table);
 }
 
 /** The transformations of one pipeline over all calls. */
-export const stageGraph = (stages: Table): GraphNode[] => graph(stages, "stage", "path");
+export const stageGraph = (stages: Table): GraphNode[] => graphNodes(stages, "stage", "path");
 
 /** The iterators of one call. */
-export const callGraph = (call: Table): GraphNode[] => graph(call, "name", "type");
+export const callGraph = (call: Table): GraphNode[] => graphNodes(call, "name", "type");

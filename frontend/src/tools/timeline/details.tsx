@@ -1,46 +1,49 @@
 /** Below the timeline: the selected event, the statistics of a selection, the marks. */
 
-import type { Arrow, EventDetails, Spot } from "../../api/timeline";
+import type { Arrow, EventDetails, EventPlace } from "../../api/timeline";
 import { t } from "../../base/messages";
-import { readable } from "../../base/parts";
+import { displayName } from "../../base/parts";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
+import { BoxDetails } from "./boxdetails";
 import { GapCard } from "./gap";
 import type { Scene } from "./scene";
-import { Selection } from "./selection";
 
 export interface DetailActions {
-  readonly show: (spot: Spot) => void;
-  readonly focus: () => void;
-  readonly mark: () => void;
+  readonly showEvent: (spot: EventPlace) => void;
+  readonly zoomToSelection: () => void;
+  readonly markSelection: () => void;
   /** To the next or previous gap. */
-  readonly along: (step: 1 | -1) => void;
-  readonly find: (text: string) => void;
-  readonly goTo: (begin: number, end: number) => void;
-  readonly drop: () => void;
+  readonly followArrow: (step: 1 | -1) => void;
+  readonly findName: (text: string) => void;
+  readonly zoomTo: (begin: number, end: number) => void;
+  readonly clearSelection: () => void;
   /** Other tools that show the selected op, by title. */
-  readonly tools: (details: EventDetails) => readonly { label: string; href: string; go: () => void }[];
+  readonly linksToTools: (details: EventDetails) => readonly { label: string; href: string; go: () => void }[];
 }
 
-function Links({ details, actions }: { details: EventDetails; actions: DetailActions }) {
+function ArrowList({ details, actions }: { details: EventDetails; actions: DetailActions }) {
   if (!details.arrows.length) return null;
-  const toward = (arrow: Arrow) => arrow.source.event === details.event;
+  const leadsAway = (arrow: Arrow) => arrow.source.event === details.event;
   return (
     <div class="tl-links">
       <h3>{t("Links")}</h3>
       <ul>
         {details.arrows.map((arrow) => {
-          const other = toward(arrow) ? arrow.target : arrow.source;
-          const gap = arrow.target.begin - (toward(arrow) ? details.begin : arrow.source.begin);
+          const other = leadsAway(arrow) ? arrow.target : arrow.source;
+          const distancePs = arrow.target.begin - (leadsAway(arrow) ? details.begin : arrow.source.begin);
           return (
             <li key={`${arrow.kind} ${arrow.source.event} ${arrow.target.event}`}>
-              <span class="quiet">{toward(arrow) ? t("leads to") : t("comes from")}</span>{" "}
-              <button type="button" class="tl-link" onClick={() => actions.show(other)} title={other.name}>
-                {readable(other.name)}
+              <span class="quiet">{leadsAway(arrow) ? t("leads to") : t("comes from")}</span>{" "}
+              <button type="button" class="tl-link" onClick={() => actions.showEvent(other)} title={other.name}>
+                {displayName(other.name)}
               </button>{" "}
               <span class="quiet">
-                {gap >= 0
-                  ? t("{kind}, {time} later from start to start", { kind: arrow.kind, time: lengthLabel(gap) })
-                  : t("{kind}, {time} before from start to start", { kind: arrow.kind, time: lengthLabel(-gap) })}
+                {distancePs >= 0
+                  ? t("{kind}, {time} later from start to start", { kind: arrow.kind, time: lengthLabel(distancePs) })
+                  : t("{kind}, {time} before from start to start", {
+                      kind: arrow.kind,
+                      time: lengthLabel(-distancePs),
+                    })}
               </span>
             </li>
           );
@@ -50,7 +53,7 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
   );
 }
 
-function Event({ details, actions }: { details: EventDetails; actions: DetailActions }) {
+function EventCard({ details, actions }: { details: EventDetails; actions: DetailActions }) {
   const facts: readonly (readonly [string, string])[] = [
     [t("Start"), tickLabel(details.begin, 1000)],
     [t("Duration"), lengthLabel(details.end - details.begin)],
@@ -65,9 +68,9 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
     <div class="tl-event">
       <div>
         {details.gap ? (
-          <GapCard gap={details.gap} along={actions.along} />
+          <GapCard gap={details.gap} goToGap={actions.followArrow} />
         ) : (
-          <h3 aria-live="polite">{readable(details.name)}</h3>
+          <h3 aria-live="polite">{displayName(details.name)}</h3>
         )}
         {details.full_name !== details.name && <p class="tl-full">{details.full_name}</p>}
         <dl class="tl-facts">
@@ -81,16 +84,16 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
             ))}
         </dl>
         <p class="tl-buttons">
-          <button type="button" class="button" onClick={actions.focus} data-tip={t("Zoom to it. Key: F")}>
+          <button type="button" class="button" onClick={actions.zoomToSelection} data-tip={t("Zoom to it. Key: F")}>
             {t("Zoom to")}
           </button>
-          <button type="button" class="button" onClick={actions.mark} data-tip={t("Mark its time. Key: M")}>
+          <button type="button" class="button" onClick={actions.markSelection} data-tip={t("Mark its time. Key: M")}>
             {t("Mark")}
           </button>
-          <button type="button" class="button" onClick={() => actions.find(details.name)}>
+          <button type="button" class="button" onClick={() => actions.findName(details.name)}>
             {t("Find all of this name")}
           </button>
-          {actions.tools(details).map(({ label, href, go }) => (
+          {actions.linksToTools(details).map(({ label, href, go }) => (
             <a
               key={label}
               class="button"
@@ -105,7 +108,7 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
             </a>
           ))}
         </p>
-        <Links details={details} actions={actions} />
+        <ArrowList details={details} actions={actions} />
       </div>
       <div class="tl-args">
         <h3>{t("Stats")}</h3>
@@ -125,7 +128,7 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
   );
 }
 
-function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
+function MarkList({ scene, actions }: { scene: Scene; actions: DetailActions }) {
   const { marks } = scene.state;
   const change = (place: number, name: string | null) => {
     const next = [...marks.peek()];
@@ -138,7 +141,7 @@ function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
     <ul class="tl-marks">
       {marks.value.map((mark, place) => (
         <li key={`${mark.begin} ${mark.end}`}>
-          <button type="button" class="tl-link number" onClick={() => actions.goTo(mark.begin, mark.end)}>
+          <button type="button" class="tl-link number" onClick={() => actions.zoomTo(mark.begin, mark.end)}>
             {lengthLabel(mark.end - mark.begin)}
           </button>
           <input
@@ -159,19 +162,24 @@ function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
 
 export function Details({ scene, actions }: { scene: Scene; actions: DetailActions }) {
   const { details, marks, event, area } = scene.state;
-  const chosen = event.value ? details.value : null;
+  const selectedEvent = event.value ? details.value : null;
   const box = area.value;
-  if (!chosen && !box && !marks.value.length) return null;
+  if (!selectedEvent && !box && !marks.value.length) return null;
   return (
     <section class="tl-details" aria-label={t("Details")}>
-      {(chosen || box) && (
-        <button type="button" class="button tl-close" aria-label={t("Close the details")} onClick={actions.drop}>
+      {(selectedEvent || box) && (
+        <button
+          type="button"
+          class="button tl-close"
+          aria-label={t("Close the details")}
+          onClick={actions.clearSelection}
+        >
           ×
         </button>
       )}
-      {marks.value.length > 0 && <Marks scene={scene} actions={actions} />}
-      {chosen && !box && <Event details={chosen} actions={actions} />}
-      {box && <Selection scene={scene} area={box} find={actions.find} />}
+      {marks.value.length > 0 && <MarkList scene={scene} actions={actions} />}
+      {selectedEvent && !box && <EventCard details={selectedEvent} actions={actions} />}
+      {box && <BoxDetails scene={scene} area={box} findName={actions.findName} />}
     </section>
   );
 }

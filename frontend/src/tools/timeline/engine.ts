@@ -1,33 +1,37 @@
 /** Keeps the canvases equal to the state: one frame per change, however many changes there are. */
 
 import { effect } from "@preact/signals";
-import type { Spot } from "../../api/timeline";
+import type { EventPlace } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
-import { around, between, type Viewport } from "../../canvas/viewport";
-import type { Frame, Overview } from "./frame";
-import { type Ink, readInk } from "./ink";
-import { hit } from "./loader";
-import { paint } from "./paint";
-import { OVERVIEW_COLUMNS, overviewOf, valueAt, valueLabel } from "./panels";
+import { type Viewport, viewAround, viewBetween } from "../../canvas/viewport";
+import { type CanvasColours, readCanvasColours } from "./canvascolours";
+import type { FrameInput, Overview } from "./frameinput";
+import { eventPlaceOf, sliceAt } from "./loader";
+import { counterValueAt, counterValueText, OVERVIEW_COLUMNS, overviewOf } from "./overview";
+import { paintFrame } from "./paint";
 import type { Scene } from "./scene";
 
 const GLIDE_MS = 220;
 /** What is gone to is shown with at least this much around it, ps. */
-const LEAST_AROUND = 1e6;
-/** How many times as long as the event: to look at it, and to see where it stands. */
-const CLOSE = 2.5;
-const CONTEXT = 12;
+const LEAST_AROUND_PS = 1e6;
+/** A slice this near to the pointer is pointed at. */
+const POINTER_REACH_PX = 3;
+/** Narrower events are zoomed in on when they are shown. */
+const LEAST_VISIBLE_PX = 4;
+/** How many times as long as the event the window is: to look at it, and to see where it stands. */
+const FOCUS_FACTOR = 2.5;
+const CONTEXT_FACTOR = 12;
 
 export class Engine {
-  drag: Frame["drag"] = null;
-  hovered: Frame["hovered"] = null;
+  drag: FrameInput["drag"] = null;
+  hovered: FrameInput["hovered"] = null;
   private overview: Overview = new Float32Array(OVERVIEW_COLUMNS);
-  private ink: Ink;
-  private asked = 0;
-  private glide = 0;
+  private colours: CanvasColours;
+  private frameRequest = 0;
+  private glideRequest = 0;
   private readonly stops: (() => void)[] = [];
   private readonly context: CanvasRenderingContext2D;
-  private readonly running = new AbortController();
+  private readonly requests = new AbortController();
 
   constructor(
     readonly scene: Scene,
@@ -35,28 +39,28 @@ export class Engine {
     private readonly canvas: HTMLCanvasElement,
   ) {
     this.context = canvas.getContext("2d") as CanvasRenderingContext2D;
-    this.ink = readInk(canvas, scene.dark);
+    this.colours = readCanvasColours(canvas, scene.dark);
     const { state } = scene;
-    const { view, scroll, pins, folds, lanes, marks, area, details, arrows, steps } = state;
+    const { view, scrollPx, pins, folds, laneFilter, marks, area, details, arrows, steps } = state;
     this.stops.push(
       effect(() => {
-        for (const each of [view, scroll, pins, folds, lanes, marks, area, details, arrows, steps]) each.value;
+        for (const each of [view, scrollPx, pins, folds, laneFilter, marks, area, details, arrows, steps]) each.value;
         scene.layout.value;
-        this.invalidate();
+        this.requestFrame();
       }),
       effect(() => {
         state.hits.value;
-        state.least.value;
+        state.leastPs.value;
         state.colouring.value;
         scene.loader.repaint();
-        this.invalidate();
+        this.requestFrame();
       }),
     );
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(canvas.parentElement as Element);
     this.stops.push(() => observer.disconnect());
     this.resize();
-    void this.survey();
+    void this.loadOverview();
   }
 
   private resize(): void {
@@ -66,45 +70,48 @@ export class Engine {
     const chosen = details.peek();
     // As far as the new height allows; details that are still to come will take some of it.
     if (chosen || !event.peek()) this.scene.scroll = this.scene.scroll;
-    if (chosen) this.scene.reveal(chosen.lane, chosen.row); // Its own details may cover it.
-    this.invalidate();
+    if (chosen) this.scene.scrollTo(chosen.lane, chosen.row); // Its own details may cover it.
+    this.requestFrame();
   }
 
   /** Follows the page's theme. */
-  recolour(dark: boolean): void {
+  setDark(dark: boolean): void {
     this.scene.dark = dark;
-    this.ink = readInk(this.canvas, dark);
+    this.colours = readCanvasColours(this.canvas, dark);
     this.scene.loader.repaint();
-    this.invalidate();
+    this.requestFrame();
   }
 
-  invalidate(): void {
-    this.asked ||= requestAnimationFrame(() => {
-      this.asked = 0;
-      this.frame();
+  requestFrame(): void {
+    this.frameRequest ||= requestAnimationFrame(() => {
+      this.frameRequest = 0;
+      this.drawFrame();
     });
   }
 
-  private frame(): void {
+  private drawFrame(): void {
     const { scene } = this;
     if (!scene.size.width || !scene.size.height) return;
-    scene.load();
-    paint({ ...this, scene, ink: this.ink, context: this.context, overview: this.overview } as Frame, devicePixelRatio);
-    this.canvas.ariaBusy = String(scene.loader.busy || scene.awaitsLanes);
+    scene.loadVisible();
+    paintFrame(
+      { ...this, scene, colours: this.colours, context: this.context, overview: this.overview } as FrameInput,
+      devicePixelRatio,
+    );
+    this.canvas.ariaBusy = String(scene.loader.isLoading || scene.awaitsLanes);
   }
 
-  private async survey(): Promise<void> {
+  private async loadOverview(): Promise<void> {
     const { scene } = this;
     const lanes = scene.lanes
       .peek()
       .sections.flatMap((section) => section.lanes)
       .filter(({ kind }) => kind !== "counter");
     const keys = lanes.slice(0, 150).map(({ key }) => `${key}:1`);
-    const { begin, end } = scene.whole;
-    const signal = this.running.signal;
+    const { begin, end } = scene.capture;
+    const signal = this.requests.signal;
     try {
       this.overview = overviewOf(await scene.api.slices(keys.join(","), begin, end, OVERVIEW_COLUMNS, signal), end);
-      this.invalidate();
+      this.requestFrame();
       scene.state.steps.value = await scene.api.steps(signal);
     } catch (error) {
       if (!signal.aborted) scene.state.problem.value = error;
@@ -112,103 +119,95 @@ export class Engine {
   }
 
   /** Adds the lanes that tell why devices are idle; they take longer than all others. */
-  async explain(): Promise<void> {
+  async loadIdleLanes(): Promise<void> {
     const { scene } = this;
-    const { signal } = this.running;
+    const { signal } = this.requests;
     scene.awaitsLanes = true;
     try {
-      scene.take(await scene.api.withIdle(signal));
+      scene.setLanes(await scene.api.withIdle(signal));
     } catch (error) {
       if (!signal.aborted) scene.state.problem.value = error;
     }
     scene.awaitsLanes = false;
-    this.invalidate();
+    this.requestFrame();
   }
 
   /** What a device waits for at a place where one of its lanes is empty; empty where nothing tells. */
-  async gapAt(x: number, y: number): Promise<string> {
+  async gapEventAt(x: number, y: number): Promise<string> {
     const { scene } = this;
-    const section = scene.spot(y)?.band.section;
+    const section = scene.rowAt(y)?.band.section;
     const lanes = scene.lanes.peek().sections.flatMap(({ host, lanes }) => (host === section?.host ? lanes : []));
     const idle = lanes.find(({ id, detail }) => id.startsWith("why.idle.") && section?.name.endsWith(`:${detail}`));
     if (!idle) return "";
-    const time = scene.view.begin + x * scene.perPixel;
-    const { arrays } = await scene.api.slices(idle.key, time, time + 1, 1, this.running.signal);
+    const time = scene.view.begin + x * scene.psPerPixel;
+    const { arrays } = await scene.api.slices(idle.key, time, time + 1, 1, this.requests.signal);
     return arrays.event?.length ? `${idle.key.split(".")[0]}.${arrays.event[0]}` : "";
   }
 
   /** Moves softly, so that the eye can follow. */
   glideTo(target: Viewport): void {
-    cancelAnimationFrame(this.glide);
+    cancelAnimationFrame(this.glideRequest);
     const from = this.scene.view;
     const to = this.scene.clamped(target);
     const start = performance.now();
     const step = (now: number) => {
       const share = Math.min(1, Math.max(0, now - start) / GLIDE_MS);
-      const soft = 1 - (1 - share) ** 3;
-      this.scene.view = share < 1 ? between(from, to, soft) : to;
-      if (share < 1) this.glide = requestAnimationFrame(step);
+      const easedShare = 1 - (1 - share) ** 3;
+      this.scene.view = share < 1 ? viewBetween(from, to, easedShare) : to;
+      if (share < 1) this.glideRequest = requestAnimationFrame(step);
     };
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.scene.view = to;
-    else this.glide = requestAnimationFrame(step);
+    else this.glideRequest = requestAnimationFrame(step);
   }
 
   stopGliding(): void {
-    cancelAnimationFrame(this.glide);
+    cancelAnimationFrame(this.glideRequest);
   }
 
-  focus(spot: Pick<Spot, "begin" | "end">): void {
-    this.glideTo(around(spot.begin, spot.end, CLOSE, LEAST_AROUND));
+  zoomTo(spot: Pick<EventPlace, "begin" | "end">): void {
+    this.glideTo(viewAround(spot.begin, spot.end, FOCUS_FACTOR, LEAST_AROUND_PS));
   }
 
   /** Selects an event and brings it into view; zooms only where it would not be seen otherwise. */
-  show(spot: Spot): void {
+  showEvent(spot: EventPlace): void {
     const { scene } = this;
-    scene.reveal(spot.lane, spot.row);
+    scene.scrollTo(spot.lane, spot.row);
     const { begin, end } = scene.view;
-    const long = spot.end - spot.begin;
-    const inside = spot.begin >= begin && spot.end <= end && long >= 4 * scene.perPixel;
-    if (!inside) this.glideTo(around(spot.begin, spot.end, CONTEXT, 10 * LEAST_AROUND));
+    const durationPs = spot.end - spot.begin;
+    const inside = spot.begin >= begin && spot.end <= end && durationPs >= LEAST_VISIBLE_PX * scene.psPerPixel;
+    if (!inside) this.glideTo(viewAround(spot.begin, spot.end, CONTEXT_FACTOR, 10 * LEAST_AROUND_PS));
     scene.state.event.value = spot.event;
   }
 
-  /** The slice under a place of the canvas. */
-  at(
-    x: number,
-    y: number,
-  ): { event: string; lane: string; row: number; begin: number; end: number; many: number; name: string } | null {
+  /** The event under a place of the canvas (px), with its name and how many events its slice stands for. */
+  eventAt(x: number, y: number): (EventPlace & { readonly mergedCount: number }) | null {
     const { scene } = this;
-    const spot = scene.spot(y);
+    const spot = scene.rowAt(y);
     const laneSlices = spot && scene.loader.slicesByLane.get(spot.key);
     if (!spot || !laneSlices) return null;
-    const time = scene.view.begin + x * scene.perPixel;
-    const place = hit(laneSlices, spot.row, time, 3 * scene.perPixel);
-    if (place < 0) return null;
-    const begin = laneSlices.origin + (laneSlices.begin[place] as number) * laneSlices.unit;
+    const time = scene.view.begin + x * scene.psPerPixel;
+    const index = sliceAt(laneSlices, spot.row, time, POINTER_REACH_PX * scene.psPerPixel);
+    if (index < 0) return null;
     return {
-      event: `${laneSlices.host}.${laneSlices.event[place]}`,
-      lane: spot.key,
-      row: spot.row,
-      begin,
-      end: begin + (laneSlices.width[place] as number) * laneSlices.unit,
-      many: laneSlices.merged[place] as number,
-      name: scene.names.label(laneSlices.host, laneSlices.name[place] as number),
+      ...eventPlaceOf(laneSlices, index, spot.key, spot.row),
+      name: scene.names.label(laneSlices.host, laneSlices.name[index] as number),
+      mergedCount: laneSlices.mergedCount[index] as number,
     };
   }
 
   /** What the counter under a place of the canvas says; empty where there is none. */
-  valueAt(x: number, y: number): string {
+  counterTextAt(x: number, y: number): string {
     const { scene } = this;
-    const lane = scene.spot(y)?.band.lane;
+    const lane = scene.rowAt(y)?.band.lane;
     const counter = lane && scene.loader.counters.get(lane.key);
-    const value = counter ? valueAt(counter, scene.view.begin + x * scene.perPixel) : null;
-    return lane && value !== null ? `${lane.name} ${lane.detail}: ${valueLabel(lane, value)}` : "";
+    const value = counter ? counterValueAt(counter, scene.view.begin + x * scene.psPerPixel) : null;
+    return lane && value !== null ? `${lane.name} ${lane.detail}: ${counterValueText(lane, value)}` : "";
   }
 
   dispose(): void {
-    this.running.abort();
-    cancelAnimationFrame(this.asked);
-    cancelAnimationFrame(this.glide);
+    this.requests.abort();
+    cancelAnimationFrame(this.frameRequest);
+    cancelAnimationFrame(this.glideRequest);
     for (const stop of this.stops) stop();
     this.scene.loader.dispose();
     this.renderer.dispose();

@@ -3,12 +3,12 @@
 import type { Gap } from "../../api/timeline";
 import { percent } from "../../base/format";
 import { t } from "../../base/messages";
-import { part, readable } from "../../base/parts";
+import { displayName, part } from "../../base/parts";
 import { lengthLabel } from "../../canvas/ticks";
 import { Swatch } from "../../view/stackbar";
 
 /** The next work, and how late it was launched. */
-function next({ next: work, launched_by, late_ps }: Gap): string {
+function nextWorkText({ next: work, launched_by, late_ps }: Gap): string {
   if (!launched_by || late_ps === null) return t("Next: {work}.", { work });
   const of = { work, call: launched_by, time: lengthLabel(Math.abs(late_ps)) };
   return late_ps >= 0
@@ -16,7 +16,7 @@ function next({ next: work, launched_by, late_ps }: Gap): string {
     : t("Next: {work}, launched by {call} {time} before the gap.", of);
 }
 
-export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => void }) {
+export function GapCard({ gap, goToGap }: { gap: Gap; goToGap: (step: 1 | -1) => void }) {
   const length = gap.end - gap.begin;
   return (
     <div class="tl-gap">
@@ -30,14 +30,14 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
           />
         ))}
       </div>
-      {gap.next && <p>{next(gap)}</p>}
+      {gap.next && <p>{nextWorkText(gap)}</p>}
       <table class="legend">
         <tbody>
           {gap.parts.map(({ state, name, ps, share }) => (
             <tr key={`${state} ${name}`}>
               <th scope="row">
                 <Swatch id={state} />
-                {readable(name)}
+                {displayName(name)}
               </th>
               <td class="number">{lengthLabel(ps)}</td>
               <td class="number">{percent(share)}</td>
@@ -46,10 +46,10 @@ export function GapCard({ gap, along }: { gap: Gap; along: (step: 1 | -1) => voi
         </tbody>
       </table>
       <p class="tl-buttons">
-        <button type="button" class="button" disabled={!gap.before} data-tip={t("Key: [")} onClick={() => along(-1)}>
+        <button type="button" class="button" disabled={!gap.before} data-tip={t("Key: [")} onClick={() => goToGap(-1)}>
           {t("‹ Previous gap")}
         </button>
-        <button type="button" class="button" disabled={!gap.after} data-tip={t("Key: ]")} onClick={() => along(1)}>
+        <button type="button" class="button" disabled={!gap.after} data-tip={t("Key: ]")} onClick={() => goToGap(1)}>
           {t("Next gap ›")}
         </button>
       </p>

@@ -1,12 +1,12 @@
 /** The timeline's keys: held ones move as long as they are held. */
 
 import { t } from "../../base/messages";
-import { MODES } from "../../base/timecodec";
-import { pan, spanOf, zoom } from "../../canvas/viewport";
-import type { KeyHelp } from "../../state/pagekeys";
+import { MODES } from "../../base/timelinecodec";
+import { panView, viewSpan, zoomView } from "../../canvas/viewport";
+import { GROUP_KEY_MS, isTyping, type KeyHelp } from "../../state/pagekeys";
 import type { Engine } from "./engine";
 
-export const KEYS: KeyHelp = [
+export const TIMELINE_KEYS: KeyHelp = [
   ["w / s", t("zoom in and out at the pointer; with Shift faster")],
   ["a / d", t("move to the left and right; with Shift faster")],
   ["e", t("select the first event in view")],
@@ -23,73 +23,69 @@ export const KEYS: KeyHelp = [
   [t("Shift and drag"), t("select a box in every tool")],
 ];
 
+/** Per second that a key is held: natural logarithm of the zoom, widths of the window, px. */
 const ZOOM_PER_S = 4.5;
 const PAN_PER_S = 1.1;
-const SCROLL_PER_S = 700;
-const FASTER = 3;
+const SCROLL_PX_PER_S = 700;
+const SHIFT_FACTOR = 3;
 /** A tap moves as far as a key that is held so long, s. */
 const TAP_S = 0.05;
-/** The letter after g belongs to the frame, which opens a tool with it. */
-const PREFIX_MS = 1500;
 
 export interface KeyActions {
-  readonly focus: () => void;
-  readonly mark: () => void;
-  readonly drop: () => void;
-  readonly first: () => void;
-  readonly neighbour: (step: 1 | -1) => void;
-  readonly along: (step: 1 | -1) => void;
+  readonly zoomToSelection: () => void;
+  readonly markSelection: () => void;
+  readonly clearSelection: () => void;
+  readonly selectFirst: () => void;
+  readonly selectNeighbour: (step: 1 | -1) => void;
+  readonly followArrow: (step: 1 | -1) => void;
   readonly pointerX: () => number;
 }
 
-const HELD = new Set(["w", "a", "s", "d", "arrowleft", "arrowright", "arrowup", "arrowdown"]);
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-}
+const MOVING_KEYS = new Set(["w", "a", "s", "d", "arrowleft", "arrowright", "arrowup", "arrowdown"]);
 
 export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
   const { scene } = engine;
   const { state } = scene;
-  const down = new Set<string>();
-  let fast = false;
+  const heldKeys = new Set<string>();
+  let isShiftHeld = false;
   let frame = 0;
-  let last = 0;
+  let lastTickMs = 0;
   let prefixUntil = 0;
 
-  const tick = (now: number) => {
-    const passed = last ? Math.max(0, Math.min(50, now - last)) / 1000 : TAP_S;
-    last = now;
-    const by = passed * (fast ? FASTER : 1);
-    const sideways = (+down.has("d") || +down.has("arrowright")) - (+down.has("a") || +down.has("arrowleft"));
-    const inwards = +down.has("w") - +down.has("s");
-    const upwards = +down.has("arrowdown") - +down.has("arrowup");
-    if (sideways) scene.view = pan(scene.view, sideways * by * PAN_PER_S * spanOf(scene.view));
+  const move = (now: number) => {
+    const passedS = lastTickMs ? Math.max(0, Math.min(50, now - lastTickMs)) / 1000 : TAP_S;
+    lastTickMs = now;
+    const effectiveS = passedS * (isShiftHeld ? SHIFT_FACTOR : 1);
+    const sideways =
+      (+heldKeys.has("d") || +heldKeys.has("arrowright")) - (+heldKeys.has("a") || +heldKeys.has("arrowleft"));
+    const inwards = +heldKeys.has("w") - +heldKeys.has("s");
+    const upwards = +heldKeys.has("arrowdown") - +heldKeys.has("arrowup");
+    if (sideways) scene.view = panView(scene.view, sideways * effectiveS * PAN_PER_S * viewSpan(scene.view));
     if (inwards) {
-      const at = scene.view.begin + actions.pointerX() * scene.perPixel;
-      scene.view = zoom(scene.view, Math.exp(-inwards * by * ZOOM_PER_S), at);
+      const at = scene.view.begin + actions.pointerX() * scene.psPerPixel;
+      scene.view = zoomView(scene.view, Math.exp(-inwards * effectiveS * ZOOM_PER_S), at);
     }
-    if (upwards) scene.scroll += upwards * by * SCROLL_PER_S;
-    frame = down.size ? requestAnimationFrame(tick) : 0;
-    if (!frame) last = 0;
+    if (upwards) scene.scroll += upwards * effectiveS * SCROLL_PX_PER_S;
+    frame = heldKeys.size ? requestAnimationFrame(move) : 0;
+    if (!frame) lastTickMs = 0;
   };
 
   const press = (key: string): boolean => {
     const mode = MODES[Number(key) - 1];
     if (mode) state.mode.value = mode;
-    else if (key === "f") actions.focus();
-    else if (key === "m") actions.mark();
-    else if (key === "0") engine.glideTo(scene.whole);
-    else if (key === "escape") actions.drop();
-    else if (key === "e") actions.first();
-    else if (key === "]" || key === "[") actions.along(key === "]" ? 1 : -1);
+    else if (key === "f") actions.zoomToSelection();
+    else if (key === "m") actions.markSelection();
+    else if (key === "0") engine.glideTo(scene.capture);
+    else if (key === "escape") actions.clearSelection();
+    else if (key === "e") actions.selectFirst();
+    else if (key === "]" || key === "[") actions.followArrow(key === "]" ? 1 : -1);
     else if ((key === "arrowleft" || key === "arrowright") && state.event.peek()) {
-      actions.neighbour(key === "arrowright" ? 1 : -1);
-    } else if (HELD.has(key)) {
+      actions.selectNeighbour(key === "arrowright" ? 1 : -1);
+    } else if (MOVING_KEYS.has(key)) {
       engine.stopGliding();
-      down.add(key);
+      heldKeys.add(key);
       // At once: a tap may be over before the next frame.
-      if (!frame) tick(performance.now());
+      if (!frame) move(performance.now());
     } else return false;
     return true;
   };
@@ -99,8 +95,9 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
     if (document.querySelector("dialog[open]")) return;
     const key = event.key.toLowerCase();
     const prefixed = Date.now() < prefixUntil;
-    prefixUntil = key === "g" ? Date.now() + PREFIX_MS : 0;
-    fast = event.shiftKey;
+    prefixUntil = key === "g" ? Date.now() + GROUP_KEY_MS : 0;
+    isShiftHeld = event.shiftKey;
+    // The letter after g opens a group of pages.
     if (prefixed || key === "g") return;
     if (press(key)) {
       event.preventDefault();
@@ -108,10 +105,10 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
     }
   };
   const onUp = (event: KeyboardEvent) => {
-    fast = event.shiftKey;
-    down.delete(event.key.toLowerCase());
+    isShiftHeld = event.shiftKey;
+    heldKeys.delete(event.key.toLowerCase());
   };
-  const release = () => down.clear();
+  const release = () => heldKeys.clear();
   window.addEventListener("keydown", onDown, true);
   window.addEventListener("keyup", onUp, true);
   window.addEventListener("blur", release);

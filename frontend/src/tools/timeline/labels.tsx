@@ -4,9 +4,9 @@ import { useComputed } from "@preact/signals";
 import { t } from "../../base/messages";
 import { Icon } from "../../view/icons";
 import { Menu } from "../../view/menu";
-import { type Band, laneId, sectionId, visible } from "./layout";
-import { HEAD, type Scene } from "./scene";
-import { toggled } from "./state";
+import { type Band, laneId, sectionId, visibleRange } from "./layout";
+import { HEAD_PX, type Scene } from "./scene";
+import { withToggled } from "./state";
 
 const KIND_TIPS: Readonly<Record<string, string>> = {
   steps: t("Steps of the program"),
@@ -19,7 +19,7 @@ const KIND_TIPS: Readonly<Record<string, string>> = {
   counter: t("A value over time"),
 };
 
-function tipOf({ lane, section, title }: Band): string {
+function labelTip({ lane, section, title }: Band): string {
   if (!lane)
     return t("{name}: {count, plural, one {# lane} other {# lanes}}", {
       name: section.name,
@@ -35,25 +35,25 @@ function tipOf({ lane, section, title }: Band): string {
     .replace(/\n+/g, "\n");
 }
 
-function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) {
+function BandLabel({ scene, band, top }: { scene: Scene; band: Band; top: number }) {
   const { state } = scene;
   const { folds, pins } = state;
   const fold = () => {
-    folds.value = toggled(folds.peek(), band.id);
+    folds.value = withToggled(folds.peek(), band.id);
   };
   const pin = () => {
     const now = pins.peek();
     pins.value = band.pinned ? now.filter((id) => id !== band.id) : [...now.filter((id) => id !== band.id), band.id];
   };
   const hide = () => {
-    state.hidden.value = toggled(state.hidden.peek(), band.id);
+    state.hidden.value = withToggled(state.hidden.peek(), band.id);
   };
   const foldable = !band.lane || band.lane.rows > 1 || band.lane.kind === "counter";
   return (
     <div
       class={`tl-label ${band.kind}${band.lane ? ` ${band.lane.kind}` : ""}`}
       style={{ top: `${top}px`, height: `${band.height}px` }}
-      data-tip={tipOf(band)}
+      data-tip={labelTip(band)}
     >
       <button type="button" class="tl-fold" onClick={fold} disabled={!foldable} aria-expanded={!band.folded}>
         {foldable && <Icon name={band.folded ? "right" : "down"} />}
@@ -91,16 +91,16 @@ function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) 
 /** Lanes are drawn in groups, so that scrolling within one moves the group and makes no new elements. */
 const GROUP_PX = 400;
 
-export function Labels({ scene }: { scene: Scene }) {
+export function LaneLabels({ scene }: { scene: Scene }) {
   const { state } = scene;
-  const group = useComputed(() => Math.floor(state.scroll.value / GROUP_PX));
+  const group = useComputed(() => Math.floor(state.scrollPx.value / GROUP_PX));
   const layout = scene.layout.value;
   const from = group.value * GROUP_PX - 100;
-  const [first, last] = visible(layout.bands, from, from + GROUP_PX + scene.size.height + 200);
+  const [first, last] = visibleRange(layout.bands, from, from + GROUP_PX + scene.size.height + 200);
   return (
     <div class="tl-labels">
-      <div class="tl-corner" style={{ height: `${HEAD}px` }}>
-        <Hidden scene={scene} />
+      <div class="tl-corner" style={{ height: `${HEAD_PX}px` }}>
+        <HiddenLanesMenu scene={scene} />
         <input
           type="search"
           placeholder={t("Filter lanes")}
@@ -108,30 +108,30 @@ export function Labels({ scene }: { scene: Scene }) {
           data-tip={t(
             "Shows only lanes whose device, process or thread name contains all words; =name is a whole name",
           )}
-          value={state.lanes.value}
+          value={state.laneFilter.value}
           onInput={(event) => {
-            state.lanes.value = event.currentTarget.value.trim();
+            state.laneFilter.value = event.currentTarget.value.trim();
           }}
         />
       </div>
       <div class="tl-pinned" style={{ height: `${layout.pinnedHeight}px` }}>
         {layout.pinned.map((band) => (
-          <Label key={`pin ${band.id}`} scene={scene} band={band} top={band.top} />
+          <BandLabel key={`pin ${band.id}`} scene={scene} band={band} top={band.top} />
         ))}
       </div>
       <div class="tl-scrolled">
-        <Mover scene={scene}>
+        <ScrolledGroup scene={scene}>
           {layout.bands.slice(first, last).map((band) => (
-            <Label key={band.id} scene={scene} band={band} top={band.top} />
+            <BandLabel key={band.id} scene={scene} band={band} top={band.top} />
           ))}
-        </Mover>
+        </ScrolledGroup>
       </div>
     </div>
   );
 }
 
 /** Lanes that were hidden, to show them again. */
-function Hidden({ scene }: { scene: Scene }) {
+function HiddenLanesMenu({ scene }: { scene: Scene }) {
   const { hidden } = scene.state;
   if (!hidden.value.size) return null;
   const names = new Map<string, string>();
@@ -148,7 +148,7 @@ function Hidden({ scene }: { scene: Scene }) {
               key={id}
               type="button"
               onClick={() => {
-                hidden.value = toggled(hidden.peek(), id);
+                hidden.value = withToggled(hidden.peek(), id);
               }}
             >
               {names.get(id) ?? id}
@@ -168,6 +168,6 @@ function Hidden({ scene }: { scene: Scene }) {
   );
 }
 
-function Mover({ scene, children }: { scene: Scene; children: preact.ComponentChildren }) {
-  return <div style={{ transform: `translateY(${-scene.state.scroll.value}px)` }}>{children}</div>;
+function ScrolledGroup({ scene, children }: { scene: Scene; children: preact.ComponentChildren }) {
+  return <div style={{ transform: `translateY(${-scene.state.scrollPx.value}px)` }}>{children}</div>;
 }

@@ -1,12 +1,13 @@
 /** Which lane stands where: sections, lanes, folded ones, pinned ones. Heights are CSS pixels. */
 
 import type { LaneEntry, Lanes, SectionEntry } from "../../api/timeline";
+import { firstIndex } from "../../base/bisect";
 
-export const ROW = 17;
-export const SECTION = 26;
-const PADDING = 3;
-const COUNTER = 36;
-const MINI = 3;
+export const ROW_PX = 17;
+export const SECTION_PX = 26;
+const PADDING_PX = 3;
+const COUNTER_PX = 36;
+const LEAST_MINI_ROW_PX = 3;
 
 export interface Band {
   readonly kind: "section" | "lane";
@@ -29,7 +30,7 @@ export interface Layout {
   readonly bands: readonly Band[];
   readonly pinnedHeight: number;
   readonly height: number;
-  readonly byKey: ReadonlyMap<string, Band>;
+  readonly bandByLaneKey: ReadonlyMap<string, Band>;
 }
 
 export const sectionId = (section: SectionEntry) => `${section.host}:${section.name}`;
@@ -37,29 +38,29 @@ export const laneId = (section: SectionEntry, lane: LaneEntry) => `${section.hos
 
 function laneBand(section: SectionEntry, lane: LaneEntry, top: number, folded: boolean, pinned: boolean): Band {
   const rows = folded ? 1 : lane.rows;
-  const height = (lane.kind === "counter" ? (folded ? ROW : COUNTER) : rows * ROW) + PADDING;
+  const height = (lane.kind === "counter" ? (folded ? ROW_PX : COUNTER_PX) : rows * ROW_PX) + PADDING_PX;
   const id = laneId(section, lane);
   const title = pinned ? `${lane.name} (${section.name})` : lane.name;
-  return { kind: "lane", id, title, top, height, section, lane, folded, pinned, rows, rowHeight: ROW };
+  return { kind: "lane", id, title, top, height, section, lane, folded, pinned, rows, rowHeight: ROW_PX };
 }
 
 function sectionBand(section: SectionEntry, top: number, folded: boolean, hosts: number): Band {
   const title = hosts > 1 ? `${section.host} ${section.name}` : section.name;
-  const drawn = section.lanes.filter(({ kind }) => kind !== "counter").length;
-  const slot = Math.max(MINI, Math.floor((SECTION - 6) / Math.max(1, drawn)));
+  const miniRowCount = section.lanes.filter(({ kind }) => kind !== "counter").length;
+  const miniRowPx = Math.max(LEAST_MINI_ROW_PX, Math.floor((SECTION_PX - 6) / Math.max(1, miniRowCount)));
   const id = sectionId(section);
   return {
     kind: "section",
     id,
     title,
     top,
-    height: SECTION,
+    height: SECTION_PX,
     section,
     lane: null,
     folded,
     pinned: false,
     rows: 1,
-    rowHeight: Math.min(slot, SECTION - 6),
+    rowHeight: Math.min(miniRowPx, SECTION_PX - 6),
   };
 }
 
@@ -67,11 +68,11 @@ function sectionBand(section: SectionEntry, top: number, folded: boolean, hosts:
 export function summaryLanes(band: Band): readonly LaneEntry[] {
   return band.section.lanes
     .filter(({ kind }) => kind !== "counter")
-    .slice(0, Math.floor((SECTION - 6) / band.rowHeight));
+    .slice(0, Math.floor((SECTION_PX - 6) / band.rowHeight));
 }
 
 /** Whether all words are in a lane's names; `a|b` is one of two words, `=a` or `="a b"` a whole name, also of its host. */
-function wanted(section: SectionEntry, lane: LaneEntry, filter: string): boolean {
+function matchesFilter(section: SectionEntry, lane: LaneEntry, filter: string): boolean {
   const device = section.name.replace("/device:", "");
   const names = [section.host, section.name, device, lane.name, lane.detail].map((name) => name.toLowerCase());
   const text = names.join(" ");
@@ -82,7 +83,7 @@ function wanted(section: SectionEntry, lane: LaneEntry, filter: string): boolean
 }
 
 /** What was chosen about lanes; ids of lanes and sections. */
-export interface Chosen {
+export interface LaneChoices {
   /** Not as they are at first: folded or unfolded. */
   readonly folds: ReadonlySet<string>;
   readonly pins: readonly string[];
@@ -91,12 +92,12 @@ export interface Chosen {
   readonly filter: string;
 }
 
-export function arrange(lanes: Lanes, chosen: Chosen): Layout {
-  const { folds, pins, hidden, filter } = chosen;
+export function arrangeBands(lanes: Lanes, choices: LaneChoices): Layout {
+  const { folds, pins, hidden, filter } = choices;
   const hosts = new Set(lanes.sections.map(({ host }) => host)).size;
   const bands: Band[] = [];
   const byId = new Map<string, readonly [SectionEntry, LaneEntry]>();
-  const byKey = new Map<string, Band>();
+  const bandByLaneKey = new Map<string, Band>();
   let top = 0;
   const add = (band: Band) => {
     bands.push(band);
@@ -106,13 +107,15 @@ export function arrange(lanes: Lanes, chosen: Chosen): Layout {
   for (const section of lanes.sections) {
     for (const lane of section.lanes) byId.set(laneId(section, lane), [section, lane]);
     if (hidden.has(sectionId(section))) continue;
-    const shown = section.lanes.filter((lane) => !hidden.has(laneId(section, lane)) && wanted(section, lane, filter));
-    if (!shown.length) continue;
+    const visibleLanes = section.lanes.filter(
+      (lane) => !hidden.has(laneId(section, lane)) && matchesFilter(section, lane, filter),
+    );
+    if (!visibleLanes.length) continue;
     const folded = folds.has(sectionId(section)) !== section.folded;
     const head = add(sectionBand(section, top, folded, hosts));
-    for (const lane of shown) {
-      if (folded) byKey.set(lane.key, head);
-      else byKey.set(lane.key, add(laneBand(section, lane, top, folds.has(laneId(section, lane)), false)));
+    for (const lane of visibleLanes) {
+      if (folded) bandByLaneKey.set(lane.key, head);
+      else bandByLaneKey.set(lane.key, add(laneBand(section, lane, top, folds.has(laneId(section, lane)), false)));
     }
   }
   const pinned: Band[] = [];
@@ -122,23 +125,15 @@ export function arrange(lanes: Lanes, chosen: Chosen): Layout {
     if (!found) continue;
     const band = laneBand(...found, pinnedHeight, folds.has(id), true);
     pinned.push(band);
-    byKey.set(found[1].key, band);
+    bandByLaneKey.set(found[1].key, band);
     pinnedHeight += band.height;
   }
-  return { pinned, bands, pinnedHeight, height: top, byKey };
+  return { pinned, bands, pinnedHeight, height: top, bandByLaneKey };
 }
 
 /** The bands that overlap a range of heights: [first, last). */
-export function visible(bands: readonly Band[], top: number, bottom: number): readonly [number, number] {
-  let low = 0;
-  let high = bands.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const band = bands[middle] as Band;
-    if (band.top + band.height <= top) low = middle + 1;
-    else high = middle;
-  }
-  let last = low;
-  while (last < bands.length && (bands[last] as Band).top < bottom) last++;
-  return [low, last];
+export function visibleRange(bands: readonly Band[], top: number, bottom: number): readonly [number, number] {
+  const end = (index: number) => (bands[index]?.top ?? 0) + (bands[index]?.height ?? 0);
+  const first = firstIndex(0, bands.length, (index) => end(index) > top);
+  return [first, firstIndex(first, bands.length, (index) => (bands[index]?.top ?? 0) >= bottom)];
 }

@@ -1,172 +1,150 @@
 /** Loads the slices of lanes in view, with some more on each side, and keeps them until finer ones are needed. */
 
-import type { LaneEntry, TimelineApi } from "../../api/timeline";
+import type { EventPlace, LaneEntry, TimelineApi } from "../../api/timeline";
+import { firstIndex } from "../../base/bisect";
 import type { Column, Slab } from "../../base/slab";
-import type { Handle, Renderer, Slices } from "../../canvas/renderer";
-import { spanOf, type Viewport } from "../../canvas/viewport";
-import type { Names } from "./names";
+import type { Renderer, Slices, UploadedLane } from "../../canvas/renderer";
+import { type Viewport, viewSpan } from "../../canvas/viewport";
+import type { EventNames } from "./eventnames";
 
 /** How much more is loaded on each side, in widths of the view. */
-const MARGIN = 0.5;
+const MARGIN_SHARE = 0.5;
 /** Slices are loaded anew where the pixels that they were merged for are larger by this factor than those of the view. */
-const COARSEST = 1.6;
+const COARSEST_FACTOR = 1.6;
+/** Keeps addresses short. */
 const LANES_PER_REQUEST = 80;
 /** Lanes whose slices stay loaded. */
 const MOST_LANES = 400;
 
-/** The slices of a lane that begin in a window of time, in ps. */
-export interface LaneSlices extends Slices {
-  readonly host: string;
-  readonly begins: number;
-  readonly ends: number;
+/** What was loaded of a lane, and for which view. Times are ps. */
+interface LoadedRange {
+  readonly loadedFromPs: number;
+  readonly loadedToPs: number;
   /** ps per pixel that slices were merged for; 0 where none were merged, so that they are good at any scale. */
-  readonly scale: number;
-  /** How many rows were loaded; 0 for all. */
-  readonly limit: number;
-  readonly name: Uint32Array;
-  readonly event: Uint32Array;
-  readonly merged: Uint32Array;
-  readonly busy: Uint8Array;
-  /** Where each row's slices begin; one entry more than rows. */
-  readonly rowStart: Uint32Array;
-  readonly handle: Handle;
+  readonly psPerPixel: number;
 }
 
-export interface Counter {
-  readonly begins: number;
-  readonly ends: number;
-  readonly scale: number;
+/** The slices of a lane that begin in a window of time, row by row; indices and names are per slice. */
+export interface LaneSlices extends Slices, LoadedRange {
+  /** Index of the host among the session's, as text. */
+  readonly host: string;
+  /** How many rows were loaded; 0 for all. */
+  readonly rowLimit: number;
+  /** Numbers of names and events among the host's. */
+  readonly name: Uint32Array;
+  readonly event: Uint32Array;
+  /** How many events each slice stands for. */
+  readonly mergedCount: Uint32Array;
+  /** How much of a merged slice events fill, in 255ths. */
+  readonly busyShare: Uint8Array;
+  /** Where each row's slices begin; one entry more than rows. */
+  readonly rowStart: Uint32Array;
+  readonly handle: UploadedLane;
+}
+
+/** A counter's least, largest and last value from each begin (ps) on. */
+export interface Counter extends LoadedRange {
   readonly begin: Float64Array;
   readonly low: Float64Array;
   readonly high: Float64Array;
   readonly last: Float64Array;
 }
 
-export interface Need {
+export interface NeededLane {
   readonly lane: LaneEntry;
-  readonly limit: number;
+  /** How many of its rows; 0 for all. */
+  readonly rowLimit: number;
 }
 
-export class Loader {
+export class SliceLoader {
   readonly slicesByLane = new Map<string, LaneSlices>();
   readonly counters = new Map<string, Counter>();
-  private running: AbortController | null = null;
-  private wanted: { needs: readonly Need[]; view: Viewport; width: number } | null = null;
+  private request: AbortController | null = null;
+  private wanted: { needs: readonly NeededLane[]; view: Viewport; width: number } | null = null;
   private stopped = false;
 
   constructor(
     private readonly api: TimelineApi,
-    private readonly names: Names,
+    private readonly capturePs: number,
+    private readonly names: EventNames,
     private readonly renderer: Renderer,
     private readonly paint: (laneSlices: LaneSlices) => void,
     private readonly changed: (error?: unknown) => void,
   ) {}
 
   /** Sets what is in view; what was set last is loaded once the request under way is answered. */
-  need(needs: readonly Need[], view: Viewport, width: number): void {
+  setNeeded(needs: readonly NeededLane[], view: Viewport, width: number): void {
     this.wanted = { needs, view, width };
-    if (!this.running && !this.stopped) void this.fetch();
+    if (!this.request && !this.stopped) void this.loadMissing();
   }
 
-  get busy(): boolean {
-    return this.running !== null;
+  get isLoading(): boolean {
+    return this.request !== null;
   }
 
-  private isLoaded({ lane, limit }: Need, view: Viewport, scale: number, duration: [number, number]): boolean {
+  private isLoaded({ lane, rowLimit }: NeededLane, view: Viewport, psPerPixel: number): boolean {
     const loaded = lane.kind === "counter" ? this.counters.get(lane.key) : this.slicesByLane.get(lane.key);
     if (!loaded) return false;
-    const covers = loaded.begins <= Math.max(view.begin, duration[0]) && loaded.ends >= Math.min(view.end, duration[1]);
-    const hasRows = !("limit" in loaded) || loaded.limit === 0 || (limit > 0 && loaded.limit >= limit);
-    return covers && hasRows && loaded.scale <= scale * COARSEST;
+    const [from, to] = [Math.max(view.begin, 0), Math.min(view.end, this.capturePs)];
+    const hasTimes = loaded.loadedFromPs <= from && loaded.loadedToPs >= to;
+    const hasRows = !("rowLimit" in loaded) || loaded.rowLimit === 0 || (rowLimit > 0 && loaded.rowLimit >= rowLimit);
+    return hasTimes && hasRows && loaded.psPerPixel <= psPerPixel * COARSEST_FACTOR;
   }
 
-  duration: [number, number] = [0, 0];
-
-  private async fetch(): Promise<void> {
+  private async loadMissing(): Promise<void> {
     const { needs, view, width } = this.wanted as NonNullable<typeof this.wanted>;
-    const scale = spanOf(view) / width;
-    const missing = needs
-      .filter((need) => !this.isLoaded(need, view, scale, this.duration))
-      .slice(0, LANES_PER_REQUEST);
+    const psPerPixel = viewSpan(view) / width;
+    const missing = needs.filter((need) => !this.isLoaded(need, view, psPerPixel)).slice(0, LANES_PER_REQUEST);
     if (!missing.length) return;
     const controller = new AbortController();
-    this.running = controller;
-    const pad = spanOf(view) * MARGIN;
-    const keys = missing.map(({ lane, limit }) => (limit ? `${lane.key}:${limit}` : lane.key)).join(",");
+    this.request = controller;
+    const pad = viewSpan(view) * MARGIN_SHARE;
+    const keys = missing.map(({ lane, rowLimit }) => (rowLimit ? `${lane.key}:${rowLimit}` : lane.key)).join(",");
     try {
-      const columns = Math.ceil(width * (1 + 2 * MARGIN));
+      const columns = Math.ceil(width * (1 + 2 * MARGIN_SHARE));
       const slab = await this.api.slices(keys, view.begin - pad, view.end + pad, columns, controller.signal);
-      await this.install(slab, missing, scale);
+      await this.addLoaded(slab, missing, psPerPixel);
       this.changed();
     } catch (error) {
       if (!controller.signal.aborted) this.changed(error);
       this.stopped ||= !controller.signal.aborted;
     }
-    this.running = null;
-    if (!this.stopped) void this.fetch();
+    this.request = null;
+    if (!this.stopped) void this.loadMissing();
   }
 
   /** Goes on after a failed request. */
   retry(): void {
     this.stopped = false;
-    if (!this.running && this.wanted) void this.fetch();
+    if (!this.request && this.wanted) void this.loadMissing();
   }
 
-  private async install(slab: Slab, needs: readonly Need[], scale: number): Promise<void> {
-    const { facts, arrays } = slab;
-    const [begins, ends] = [facts.begin as number, facts.end as number];
-    const [origin, unit] = [facts.origin as number, facts.unit as number];
-    const counts = facts.counts as readonly (readonly number[])[];
-    const column = (name: string) => arrays[name] as Column;
-    const loaded: LaneSlices[] = [];
-    const keys: string[] = [];
-    let from = 0;
-    for (const [place, { lane, limit }] of needs.entries()) {
-      const rowStart = startsOf(counts[place] ?? [], lane.rows);
-      const count = rowStart[lane.rows] as number;
-      const to = from + count;
-      if (lane.kind === "counter") {
-        const of = (name: string) => column(`${place}.${name}`) as Float64Array;
-        const values = { begin: of("begin"), low: of("low"), high: of("high"), last: of("last") };
-        this.counters.set(lane.key, { begins, ends, scale, ...values });
+  /** Takes over what the server answered for these lanes; slices are drawn once their names are known. */
+  private async addLoaded(slab: Slab, lanes: readonly NeededLane[], psPerPixel: number): Promise<void> {
+    const counts = slab.facts.counts as readonly (readonly number[])[];
+    const loaded = new Map<string, LaneSlices>();
+    let first = 0;
+    for (const [index, needed] of lanes.entries()) {
+      const { key, kind, rows } = needed.lane;
+      if (kind === "counter") {
+        this.counters.set(key, counterOf(slab, index, psPerPixel));
         continue;
       }
-      const cut = <T extends Column>(name: string) => column(name).subarray(from, to) as T;
-      const merged = cut<Uint32Array>("count");
-      const slices = {
-        count,
-        origin,
-        unit,
-        begin: cut<Uint32Array>("begin"),
-        width: cut<Uint32Array>("width"),
-        row: rowsOf(rowStart),
-        colour: new Uint8Array(4 * count),
-      };
-      const exact = merged.every((many) => many === 1);
-      const rest = {
-        name: cut<Uint32Array>("name"),
-        event: cut<Uint32Array>("event"),
-        merged,
-        busy: cut<Uint8Array>("busy"),
-      };
-      const host = lane.key.split(".")[0] ?? "0";
-      const facts = { host, begins, ends, scale: exact ? 0 : scale, limit, rowStart };
-      loaded.push({ ...slices, ...rest, ...facts, handle: null as unknown as Handle });
-      keys.push(lane.key);
-      from = to;
+      const rowStart = rowStarts(counts[index] ?? [], rows);
+      loaded.set(key, laneSlicesOf(slab, first, needed, rowStart, psPerPixel));
+      first += rowStart[rows] as number;
     }
-    await Promise.all(loaded.map(({ host, name }) => this.names.ensure(host, name)));
-    for (const [index, laneSlices] of loaded.entries()) {
+    await Promise.all([...loaded.values()].map(({ host, name }) => this.names.load(host, name)));
+    for (const [key, laneSlices] of loaded) {
       this.paint(laneSlices);
-      const key = keys[index] as string;
       this.slicesByLane.get(key)?.handle.drop();
       this.slicesByLane.delete(key); // So that the newest comes last.
       this.slicesByLane.set(key, { ...laneSlices, handle: this.renderer.upload(laneSlices) });
     }
-    this.forget(new Set(needs.map(({ lane }) => lane.key)));
+    this.dropOldest(new Set(lanes.map(({ lane }) => lane.key)));
   }
 
-  private forget(fresh: ReadonlySet<string>): void {
+  private dropOldest(fresh: ReadonlySet<string>): void {
     for (const [key, { handle }] of this.slicesByLane) {
       if (this.slicesByLane.size <= MOST_LANES) return;
       if (fresh.has(key)) continue;
@@ -184,42 +162,92 @@ export class Loader {
 
   dispose(): void {
     this.stopped = true;
-    this.running?.abort();
+    this.request?.abort();
     for (const { handle } of this.slicesByLane.values()) handle.drop();
     this.slicesByLane.clear();
   }
 }
 
-function startsOf(counts: readonly number[], rows: number): Uint32Array {
+function rangeOf({ facts }: Slab, psPerPixel: number): LoadedRange {
+  return { loadedFromPs: facts.begin as number, loadedToPs: facts.end as number, psPerPixel };
+}
+
+/** The counter at an index of the lanes that were asked for. */
+function counterOf(slab: Slab, index: number, psPerPixel: number): Counter {
+  const column = (name: string) => slab.arrays[`${index}.${name}`] as Float64Array;
+  const values = { begin: column("begin"), low: column("low"), high: column("high"), last: column("last") };
+  return { ...rangeOf(slab, psPerPixel), ...values };
+}
+
+/** A lane's slices, which begin at the index `first` of the slab's columns; without a handle until they are uploaded. */
+function laneSlicesOf(
+  slab: Slab,
+  first: number,
+  { lane, rowLimit }: NeededLane,
+  rowStart: Uint32Array,
+  psPerPixel: number,
+): LaneSlices {
+  const { facts, arrays } = slab;
+  const count = rowStart[lane.rows] as number;
+  const cut = <T extends Column>(name: string) => (arrays[name] as Column).subarray(first, first + count) as T;
+  const mergedCount = cut<Uint32Array>("count");
+  const isExact = mergedCount.every((many) => many === 1);
+  return {
+    ...rangeOf(slab, isExact ? 0 : psPerPixel),
+    host: lane.key.split(".")[0] ?? "0",
+    rowLimit,
+    count,
+    originPs: facts.origin as number,
+    psPerUnit: facts.unit as number,
+    begin: cut<Uint32Array>("begin"),
+    width: cut<Uint32Array>("width"),
+    row: rowOfEachSlice(rowStart),
+    colour: new Uint8Array(4 * count),
+    name: cut<Uint32Array>("name"),
+    event: cut<Uint32Array>("event"),
+    mergedCount,
+    busyShare: cut<Uint8Array>("busy"),
+    rowStart,
+    handle: null as unknown as UploadedLane,
+  };
+}
+
+function rowStarts(counts: readonly number[], rows: number): Uint32Array {
   const starts = new Uint32Array(rows + 1);
   for (let row = 0; row < rows; row++) starts[row + 1] = (starts[row] as number) + (counts[row] ?? 0);
   return starts;
 }
 
-function rowsOf(starts: Uint32Array): Uint16Array {
+function rowOfEachSlice(starts: Uint32Array): Uint16Array {
   const rows = new Uint16Array(starts.at(-1) as number);
   for (let row = 0; row + 1 < starts.length; row++) rows.fill(row, starts[row], starts[row + 1]);
   return rows;
 }
 
-/** The slice at a time on a row, or the nearest within `reach` ps; -1 for none. */
-export function hit(laneSlices: LaneSlices, row: number, time: number, reach: number): number {
+/** Begin and end of a slice, ps. */
+export function sliceTimes({ originPs, psPerUnit, begin, width }: LaneSlices, index: number) {
+  const beginPs = originPs + (begin[index] as number) * psPerUnit;
+  return { begin: beginPs, end: beginPs + (width[index] as number) * psPerUnit };
+}
+
+/** The event of a slice and where it is drawn; slices know no names. */
+export function eventPlaceOf(laneSlices: LaneSlices, index: number, lane: string, row: number): EventPlace {
+  const event = `${laneSlices.host}.${laneSlices.event[index]}`;
+  return { event, lane, row, name: "", ...sliceTimes(laneSlices, index) };
+}
+
+/** The slice at a time (ps) on a row, or the nearest within `reachPs`; -1 for none. */
+export function sliceAt(laneSlices: LaneSlices, row: number, time: number, reachPs: number): number {
   const low = laneSlices.rowStart[row] ?? laneSlices.count;
   const high = laneSlices.rowStart[row + 1] ?? laneSlices.count;
-  let [left, right] = [low, high];
-  while (left < right) {
-    const middle = (left + right) >> 1;
-    if (laneSlices.origin + (laneSlices.begin[middle] as number) * laneSlices.unit <= time) left = middle + 1;
-    else right = middle;
+  const next = firstIndex(low, high, (index) => sliceTimes(laneSlices, index).begin > time);
+  let nearest = -1;
+  let nearestPs = reachPs;
+  for (const index of [next - 1, next]) {
+    if (index < low || index >= high) continue;
+    const { begin, end } = sliceTimes(laneSlices, index);
+    const distancePs = Math.max(begin - time, time - end, 0);
+    if (distancePs <= nearestPs) [nearest, nearestPs] = [index, distancePs];
   }
-  let best = -1;
-  let distance = reach;
-  for (const at of [left - 1, left]) {
-    if (at < low || at >= high) continue;
-    const begin = laneSlices.origin + (laneSlices.begin[at] as number) * laneSlices.unit;
-    const end = begin + (laneSlices.width[at] as number) * laneSlices.unit;
-    const away = Math.max(begin - time, time - end, 0);
-    if (away <= distance) [best, distance] = [at, away];
-  }
-  return best;
+  return nearest;
 }

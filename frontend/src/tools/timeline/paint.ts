@@ -1,23 +1,24 @@
 /** Draws one frame: slices with the renderer, and above them text, axis, steps, selection, marks and arrows. */
 
 import type { Arrow } from "../../api/timeline";
-import { textOn } from "../../base/slicecolour";
-import { fit } from "../../canvas/fit";
-import { lengthLabel, tickLabel, ticks } from "../../canvas/ticks";
+import { textColour } from "../../base/slicecolour";
+import { fitText } from "../../canvas/fittext";
+import { axisTicks, lengthLabel, tickLabel } from "../../canvas/ticks";
 import { toPixel } from "../../canvas/viewport";
 import { fontFamily } from "../../view/fonts";
-import type { Frame } from "./frame";
+import type { FrameInput } from "./frameinput";
 import { type Band, summaryLanes } from "./layout";
 import type { LaneSlices } from "./loader";
-import { paintCounter, paintMinimap } from "./panels";
-import { AXIS, HEAD, MINIMAP, STEPS } from "./scene";
+import { paintCounter, paintMinimap } from "./overview";
+import { AXIS_PX, HEAD_PX, MINIMAP_PX, STEPS_PX } from "./scene";
 
 const FONT = `11px ${fontFamily()}`;
-const TEXT_FROM = 28;
+/** Narrower slices show no name; so many names are drawn in a frame, which takes the time. */
+const TEXT_FROM_PX = 28;
 const MOST_TEXTS = 1500;
 
-export function paint(frame: Frame, ratio: number): void {
-  const { scene, context, ink } = frame;
+export function paintFrame(frame: FrameInput, ratio: number): void {
+  const { scene, context, colours } = frame;
   const { width, height } = scene.size;
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const { canvas } = context;
@@ -30,32 +31,33 @@ export function paint(frame: Frame, ratio: number): void {
   paintGrid(frame);
   paintBands(frame, true);
   paintBands(frame, false);
-  paintTop(frame);
-  inTracks(frame, () => paintSelection(frame));
-  ink.rule(context, 0, HEAD - 0.5, width);
-  if (scene.layout.peek().pinned.length) ink.rule(context, 0, scene.tracksTop - 0.5, width, true);
+  paintHead(frame);
+  clipToTracks(frame, () => paintSelection(frame));
+  colours.drawRule(context, 0, HEAD_PX - 0.5, width);
+  if (scene.layout.peek().pinned.length) colours.drawRule(context, 0, scene.tracksTop - 0.5, width, true);
 }
 
-function inTracks({ scene, context }: Frame, draw: () => void): void {
+function clipToTracks({ scene, context }: FrameInput, draw: () => void): void {
   context.save();
   context.beginPath();
-  context.rect(0, HEAD, scene.size.width, scene.size.height - HEAD);
+  context.rect(0, HEAD_PX, scene.size.width, scene.size.height - HEAD_PX);
   context.clip();
   draw();
   context.restore();
 }
 
-function paintGrid({ scene, context, ink }: Frame): void {
+function paintGrid({ scene, context, colours }: FrameInput): void {
   const { width, height } = scene.size;
-  const { times } = ticks(scene.view, width);
-  context.fillStyle = ink.faint;
-  for (const time of times) context.fillRect(Math.round(toPixel(scene.view, width, time)), HEAD, 1, height - HEAD);
+  const { timesPs } = axisTicks(scene.view, width);
+  context.fillStyle = colours.faint;
+  for (const time of timesPs)
+    context.fillRect(Math.round(toPixel(scene.view, width, time)), HEAD_PX, 1, height - HEAD_PX);
 }
 
-function paintBands(frame: Frame, pinned: boolean): void {
-  const { scene, context, ink } = frame;
+function paintBands(frame: FrameInput, pinned: boolean): void {
+  const { scene, context, colours } = frame;
   const { width, height } = scene.size;
-  const [top, bottom] = pinned ? [HEAD, scene.tracksTop] : [scene.tracksTop, height];
+  const [top, bottom] = pinned ? [HEAD_PX, scene.tracksTop] : [scene.tracksTop, height];
   if (bottom <= top) return;
   scene.renderer.clip(top, bottom);
   context.save();
@@ -63,11 +65,11 @@ function paintBands(frame: Frame, pinned: boolean): void {
   context.rect(0, top, width, bottom - top);
   context.clip();
   let texts = 0;
-  for (const [band, at] of scene.shown()) {
+  for (const [band, at] of scene.visibleBands()) {
     if (band.pinned !== pinned) continue;
     if (!band.lane) {
-      context.fillStyle = ink.section; // Below it lies the canvas with the slices.
-      if (band.folded) paintSummary(frame, band, at);
+      context.fillStyle = colours.section; // Below it lies the canvas with the slices.
+      if (band.folded) paintFoldedSection(frame, band, at);
       else context.fillRect(0, at, width, band.height - 1);
     } else if (band.lane.kind === "counter") {
       const counter = scene.loader.counters.get(band.lane.key);
@@ -79,49 +81,59 @@ function paintBands(frame: Frame, pinned: boolean): void {
   context.restore();
 }
 
-function paintSummary({ scene }: Frame, band: Band, top: number): void {
+function paintFoldedSection({ scene }: FrameInput, band: Band, top: number): void {
   for (const [at, { key }] of summaryLanes(band).entries()) {
     const laneSlices = scene.loader.slicesByLane.get(key);
     if (!laneSlices) continue;
-    const place = { top: top + 3 + at * band.rowHeight, rowHeight: band.rowHeight + 1, rows: 1 };
-    scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
+    const lanePlace = { topPx: top + 3 + at * band.rowHeight, rowHeightPx: band.rowHeight + 1, rowCount: 1 };
+    scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, psPerPixel: scene.psPerPixel, ...lanePlace });
   }
 }
 
-function paintLane(frame: Frame, band: Band, top: number, most: number): number {
-  const { scene, context, ink } = frame;
+function paintLane(frame: FrameInput, band: Band, top: number, mostTexts: number): number {
+  const { scene, context, colours } = frame;
   const laneSlices = scene.loader.slicesByLane.get(band.lane?.key ?? "");
   if (!laneSlices) {
-    context.fillStyle = ink.faint;
+    context.fillStyle = colours.faint;
     context.fillRect(0, top, scene.size.width, band.height - 3);
     return 0;
   }
-  const place = { top, rowHeight: band.rowHeight, rows: band.rows };
-  scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
-  return paintTexts(frame, laneSlices, band, top, most);
+  const lanePlace = { topPx: top, rowHeightPx: band.rowHeight, rowCount: band.rows };
+  scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, psPerPixel: scene.psPerPixel, ...lanePlace });
+  return paintTexts(frame, laneSlices, band, top, mostTexts);
 }
 
-function paintTexts({ scene, context }: Frame, laneSlices: LaneSlices, band: Band, top: number, most: number): number {
+function paintTexts(
+  { scene, context }: FrameInput,
+  laneSlices: LaneSlices,
+  band: Band,
+  top: number,
+  most: number,
+): number {
   const { width, height } = scene.size;
-  const perUnit = laneSlices.unit / scene.perPixel;
-  const shift = (laneSlices.origin - scene.view.begin) / scene.perPixel;
-  const least = TEXT_FROM / perUnit;
+  const perUnit = laneSlices.psPerUnit / scene.psPerPixel;
+  const shift = (laneSlices.originPs - scene.view.begin) / scene.psPerPixel;
+  const leastWidth = TEXT_FROM_PX / perUnit;
   let drawn = 0;
   for (let row = 0; row < band.rows; row++) {
     const y = top + row * band.rowHeight;
-    if (y > height || y + band.rowHeight < HEAD) continue;
+    if (y > height || y + band.rowHeight < HEAD_PX) continue;
     const end = laneSlices.rowStart[row + 1] ?? laneSlices.count;
     for (let at = laneSlices.rowStart[row] ?? end; at < end && drawn < most; at++) {
-      const long = laneSlices.width[at] as number;
-      if (long < least || (laneSlices.merged[at] as number) > 1 || (laneSlices.colour[4 * at + 3] as number) < 90)
+      const sliceWidth = laneSlices.width[at] as number;
+      if (
+        sliceWidth < leastWidth ||
+        (laneSlices.mergedCount[at] as number) > 1 ||
+        (laneSlices.colour[4 * at + 3] as number) < 90
+      )
         continue;
       const from = Math.max(0, shift + (laneSlices.begin[at] as number) * perUnit);
-      const to = Math.min(width, shift + ((laneSlices.begin[at] as number) + long) * perUnit);
-      if (to - from < TEXT_FROM) continue;
-      const text = fit(context, scene.names.label(laneSlices.host, laneSlices.name[at] as number), to - from - 6);
+      const to = Math.min(width, shift + ((laneSlices.begin[at] as number) + sliceWidth) * perUnit);
+      if (to - from < TEXT_FROM_PX) continue;
+      const text = fitText(context, scene.names.label(laneSlices.host, laneSlices.name[at] as number), to - from - 6);
       if (!text) continue;
       const [red = 0, green = 0, blue = 0] = laneSlices.colour.subarray(4 * at);
-      context.fillStyle = textOn([red, green, blue]);
+      context.fillStyle = textColour([red, green, blue]);
       context.fillText(text, from + 3, y + band.rowHeight / 2);
       drawn++;
     }
@@ -129,64 +141,69 @@ function paintTexts({ scene, context }: Frame, laneSlices: LaneSlices, band: Ban
   return drawn;
 }
 
-function paintTop(frame: Frame): void {
-  const { scene, context, ink } = frame;
+function paintHead(frame: FrameInput): void {
+  const { scene, context, colours } = frame;
   const { width } = scene.size;
-  context.fillStyle = ink.page;
-  context.fillRect(0, 0, width, HEAD);
+  context.fillStyle = colours.page;
+  context.fillRect(0, 0, width, HEAD_PX);
   paintMinimap(frame);
-  const { step, times } = ticks(scene.view, width);
-  context.fillStyle = ink.quiet;
-  for (const time of times) {
+  const { stepPs, timesPs } = axisTicks(scene.view, width);
+  context.fillStyle = colours.quiet;
+  for (const time of timesPs) {
     const x = Math.round(toPixel(scene.view, width, time));
-    context.fillRect(x, MINIMAP + AXIS - 6, 1, 6);
-    context.fillText(tickLabel(time, step), x + 4, MINIMAP + AXIS / 2);
+    context.fillRect(x, MINIMAP_PX + AXIS_PX - 6, 1, 6);
+    context.fillText(tickLabel(time, stepPs), x + 4, MINIMAP_PX + AXIS_PX / 2);
   }
   paintSteps(frame);
   for (const mark of scene.state.marks.peek()) paintMark(frame, mark.begin, mark.end, mark.name);
 }
 
-function paintSteps({ scene, context, ink }: Frame): void {
+function paintSteps({ scene, context, colours }: FrameInput): void {
   const { width } = scene.size;
-  const top = MINIMAP + AXIS;
+  const top = MINIMAP_PX + AXIS_PX;
   for (const { begin, end, name, complete } of scene.state.steps.peek().slice(0, 1)) {
-    let last = -10;
+    let lastRight = -10;
     for (let at = 0; at < begin.length; at++) {
       const from = toPixel(scene.view, width, begin[at] as number);
       const to = toPixel(scene.view, width, end[at] as number);
-      if (to < 0 || from > width || to - last < 1) continue;
-      const left = Math.max(from, last, 0);
-      const wide = Math.max(1, Math.min(to, width) - left - (to - from > 3 ? 1 : 0));
-      context.fillStyle = complete[at] ? (at % 2 ? ink.step : ink.otherStep) : ink.faint;
-      context.fillRect(left, top, wide, STEPS - 2);
-      last = left + wide;
-      if (wide > TEXT_FROM) {
-        context.fillStyle = ink.text;
-        context.fillText(fit(context, name[at] ?? "", wide - 6), left + 3, top + STEPS / 2 - 1);
+      if (to < 0 || from > width || to - lastRight < 1) continue;
+      const left = Math.max(from, lastRight, 0);
+      const stepWidth = Math.max(1, Math.min(to, width) - left - (to - from > 3 ? 1 : 0));
+      context.fillStyle = complete[at] ? (at % 2 ? colours.step : colours.otherStep) : colours.faint;
+      context.fillRect(left, top, stepWidth, STEPS_PX - 2);
+      lastRight = left + stepWidth;
+      if (stepWidth > TEXT_FROM_PX) {
+        context.fillStyle = colours.text;
+        context.fillText(fitText(context, name[at] ?? "", stepWidth - 6), left + 3, top + STEPS_PX / 2 - 1);
       }
     }
   }
 }
 
-function paintMark({ scene, context, ink }: Frame, begin: number, end: number, name: string): void {
+function paintMark({ scene, context, colours }: FrameInput, begin: number, end: number, name: string): void {
   const { width, height } = scene.size;
   const [from, to] = [toPixel(scene.view, width, begin), toPixel(scene.view, width, end)];
   if (to < 0 || from > width) return;
-  context.fillStyle = ink.mark;
-  context.fillRect(from, MINIMAP, Math.max(1, to - from), height);
-  context.fillStyle = ink.accent;
-  for (const x of [from, to]) context.fillRect(Math.round(x), MINIMAP, 1, height);
+  context.fillStyle = colours.mark;
+  context.fillRect(from, MINIMAP_PX, Math.max(1, to - from), height);
+  context.fillStyle = colours.accent;
+  for (const x of [from, to]) context.fillRect(Math.round(x), MINIMAP_PX, 1, height);
   const label = [name, lengthLabel(end - begin)].filter(Boolean).join(" · ");
   const left = Math.max(2, Math.min(from + 3, width - 60));
-  context.fillStyle = ink.page;
-  context.fillRect(left - 1, MINIMAP + 3, context.measureText(label).width + 4, 15);
-  context.fillStyle = ink.accent;
-  context.fillText(label, left + 1, MINIMAP + 11);
+  context.fillStyle = colours.page;
+  context.fillRect(left - 1, MINIMAP_PX + 3, context.measureText(label).width + 4, 15);
+  context.fillStyle = colours.accent;
+  context.fillText(label, left + 1, MINIMAP_PX + 11);
 }
 
-function outline({ scene, context }: Frame, place: NonNullable<Frame["hovered"]>, colour: string, wide: number): void {
+function paintOutline(
+  { scene, context }: FrameInput,
+  place: NonNullable<FrameInput["hovered"]>,
+  colour: string,
+  wide: number,
+): void {
   const { width } = scene.size;
-  const spot = scene.rowTop(place.lane, place.row);
+  const spot = scene.rowPlace(place.lane, place.row);
   if (!spot || (!spot.pinned && spot.top + spot.height < scene.tracksTop)) return;
   const from = Math.max(-4, toPixel(scene.view, width, place.begin));
   const to = Math.min(width + 4, toPixel(scene.view, width, place.end));
@@ -196,44 +213,44 @@ function outline({ scene, context }: Frame, place: NonNullable<Frame["hovered"]>
   context.strokeRect(from + 0.5, spot.top + 0.5, Math.max(2, to - from - 1), spot.height - 2);
 }
 
-function paintSelection(frame: Frame): void {
-  const { scene, context, ink, drag, hovered } = frame;
+function paintSelection(frame: FrameInput): void {
+  const { scene, context, colours, drag, hovered } = frame;
   const { width } = scene.size;
   const { state } = scene;
   const area = state.area.peek();
   if (area) {
     const from = toPixel(scene.view, width, area.begin);
     const to = toPixel(scene.view, width, area.end);
-    const [top, bottom] = scene.heightsOf(area.lanes);
-    if (bottom > top) box(frame, from, top, to, bottom);
+    const [top, bottom] = scene.verticalExtent(area.lanes);
+    if (bottom > top) paintBox(frame, from, top, to, bottom);
   }
-  if (drag?.kind === "area") box(frame, drag.x0, drag.y0, drag.x1, drag.y1);
-  if (hovered) outline(frame, hovered, ink.text, 1);
+  if (drag?.kind === "area") paintBox(frame, drag.x0, drag.y0, drag.x1, drag.y1);
+  if (hovered) paintOutline(frame, hovered, colours.text, 1);
   const details = state.details.peek();
-  if (details) outline(frame, details, ink.accent, 2);
+  if (details) paintOutline(frame, details, colours.accent, 2);
   const own = details?.arrows ?? [];
   for (const arrow of state.arrows.peek()) paintArrow(frame, arrow, 0.45);
   for (const arrow of own) paintArrow(frame, arrow, 1);
   if (drag?.kind === "timing") {
-    context.fillStyle = ink.mark;
-    context.fillRect(drag.x0, HEAD, drag.x1 - drag.x0, scene.size.height);
-    context.fillStyle = ink.accent;
-    const length = Math.abs(drag.x1 - drag.x0) * scene.perPixel;
-    context.fillText(lengthLabel(length), Math.min(drag.x0, drag.x1) + 4, HEAD + 10);
+    context.fillStyle = colours.mark;
+    context.fillRect(drag.x0, HEAD_PX, drag.x1 - drag.x0, scene.size.height);
+    context.fillStyle = colours.accent;
+    const length = Math.abs(drag.x1 - drag.x0) * scene.psPerPixel;
+    context.fillText(lengthLabel(length), Math.min(drag.x0, drag.x1) + 4, HEAD_PX + 10);
   }
 }
 
-function box({ context, ink }: Frame, x0: number, y0: number, x1: number, y1: number): void {
-  context.fillStyle = ink.area;
-  context.strokeStyle = ink.accent;
+function paintBox({ context, colours }: FrameInput, x0: number, y0: number, x1: number, y1: number): void {
+  context.fillStyle = colours.selection;
+  context.strokeStyle = colours.accent;
   context.lineWidth = 1;
   context.fillRect(x0, y0, x1 - x0, y1 - y0);
   context.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0, y1 - y0);
 }
 
-function paintArrow({ scene, context, ink }: Frame, { kind, source, target }: Arrow, opacity: number): void {
+function paintArrow({ scene, context, colours }: FrameInput, { kind, source, target }: Arrow, opacity: number): void {
   const { width } = scene.size;
-  const [from, to] = [scene.rowTop(source.lane, source.row), scene.rowTop(target.lane, target.row)];
+  const [from, to] = [scene.rowPlace(source.lane, source.row), scene.rowPlace(target.lane, target.row)];
   if (!from || !to) return;
   const x0 = toPixel(scene.view, width, Math.min(source.end, Math.max(source.begin, target.begin)));
   const x1 = toPixel(scene.view, width, target.begin);
@@ -241,7 +258,7 @@ function paintArrow({ scene, context, ink }: Frame, { kind, source, target }: Ar
   const [y0, y1] = [from.top + from.height / 2, to.top + to.height / 2];
   const bend = Math.max(16, Math.min(120, Math.abs(x1 - x0) / 2));
   context.globalAlpha = opacity;
-  context.strokeStyle = context.fillStyle = ink.arrow(kind);
+  context.strokeStyle = context.fillStyle = colours.arrow(kind);
   context.lineWidth = opacity === 1 ? 1.5 : 1;
   context.beginPath();
   context.moveTo(x0, y0);

@@ -5,20 +5,21 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, Lanes, TimelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
-import { beginning } from "../../base/text";
-import { createRenderer } from "../../canvas/choice";
-import { pageKeys } from "../../state/pagekeys";
+import { cutEnd } from "../../base/text";
+import { createRenderer } from "../../canvas/fastestrenderer";
+import { shownPageKeys } from "../../state/pagekeys";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { linkTo } from "../page";
 import { type DetailActions, Details } from "./details";
 import { Engine } from "./engine";
+import { type AddressOptions, followState } from "./followstate";
 import { HitList } from "./hits";
-import { KEYS, listenToKeys } from "./keys";
-import { Labels } from "./labels";
+import { listenToKeys, TIMELINE_KEYS } from "./keys";
+import { LaneLabels } from "./labels";
+import { followArrow, selectFirst, selectNeighbour } from "./navigation";
 import { listenToPointer } from "./pointer";
 import { Scene } from "./scene";
-import { type Address, followArrow, followState, selectFirst, selectNeighbour } from "./session";
 import type { TimelineState } from "./state";
 
 /** Where an op that is selected here can be read about, and the table there that is filtered by it. */
@@ -27,57 +28,57 @@ const OP_TOOLS = [
   ["kernel_stats", "kernels"],
 ] as const;
 
-export interface Running {
+export interface RunningPane {
   readonly engine: Engine;
   readonly scene: Scene;
 }
 
-function start(
-  { store, api, lanes, state: begin }: PaneProps,
+function startPane(
+  { store, api, lanes, initialState: begin }: PaneProps,
   slices: HTMLCanvasElement,
   over: HTMLCanvasElement,
-): Running {
+): RunningPane {
   const state = begin();
   const renderer = createRenderer(slices);
   slices.dataset.renderer = renderer.kind;
   let engine: Engine | null = null;
   const scene: Scene = new Scene(api, lanes, state, renderer, (error) => {
     if (error) state.problem.value = error;
-    engine?.invalidate();
+    engine?.requestFrame();
   });
   scene.dark = store.theme.peek() === "dark";
   engine = new Engine(scene, renderer, over);
   return { engine, scene };
 }
 
-function actionsOf({ engine, scene }: Running, { store, main }: PaneProps): DetailActions {
+function detailActions({ engine, scene }: RunningPane, { store, isMain }: PaneProps): DetailActions {
   const { state } = scene;
-  const chosen = (): { begin: number; end: number } | null => state.area.peek() ?? state.details.peek();
+  const selectedTime = (): { begin: number; end: number } | null => state.area.peek() ?? state.details.peek();
   return {
-    show: (spot) => engine.show(spot),
-    focus: () => {
-      const found = chosen();
-      if (found) engine.focus(found);
+    showEvent: (spot) => engine.showEvent(spot),
+    zoomToSelection: () => {
+      const found = selectedTime();
+      if (found) engine.zoomTo(found);
     },
-    mark: () => {
-      const found = chosen();
+    markSelection: () => {
+      const found = selectedTime();
       if (!found) return;
-      const name = state.area.peek() ? "" : beginning(state.details.peek()?.name ?? "", 40);
+      const name = state.area.peek() ? "" : cutEnd(state.details.peek()?.name ?? "", 40);
       state.marks.value = [...state.marks.peek(), { begin: found.begin, end: found.end, name }];
     },
-    find: (text) => {
+    findName: (text) => {
       state.regex.value = false;
       state.find.value = text;
     },
-    along: (step) => followArrow(engine, step),
-    goTo: (begin, end) => engine.focus({ begin, end }),
-    drop: () => {
+    followArrow: (step) => followArrow(engine, step),
+    zoomTo: (begin, end) => engine.zoomTo({ begin, end }),
+    clearSelection: () => {
       state.event.value = "";
       state.area.value = null;
     },
-    tools: ({ op }: EventDetails) =>
+    linksToTools: ({ op }: EventDetails) =>
       OP_TOOLS.flatMap(([name, table]) => {
-        const link = main && op ? linkTo(store, name, { options: { [`${table}.find`]: op } }) : undefined;
+        const link = isMain && op ? linkTo(store, name, { options: { [`${table}.find`]: op } }) : undefined;
         return link ? [{ ...link, label: t("Open: {page}", { page: link.label }) }] : [];
       }),
   };
@@ -89,23 +90,23 @@ export interface PaneProps {
   readonly lanes: Lanes;
   readonly label: string;
   /** Whether it is the session that the page is about: it has the keys, and its ops lead to its other pages. */
-  readonly main: boolean;
+  readonly isMain: boolean;
   /** What it begins with. */
-  readonly state: () => TimelineState;
-  readonly address: Address;
+  readonly initialState: () => TimelineState;
+  readonly address: AddressOptions;
   /** Told once it runs, and with null when it has ended. */
-  readonly runs: (running: Running | null) => void;
+  readonly setRunning: (running: RunningPane | null) => void;
 }
 
-export function Pane(props: PaneProps) {
-  const { store, api, lanes, label, main, address, runs } = props;
+export function TimelinePane(props: PaneProps) {
+  const { store, api, lanes, label, isMain, address, setRunning: tellRunning } = props;
   const slices = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
-  const [running, setRunning] = useState<Running | null>(null);
+  const [running, setRunning] = useState<RunningPane | null>(null);
   useEffect(() => {
     if (!slices.current || !over.current) return;
-    const made = start(props, slices.current, over.current);
-    const { engine, scene } = made;
+    const pane = startPane(props, slices.current, over.current);
+    const { engine, scene } = pane;
     let pointerX = scene.size.width / 2;
     const track = (event: PointerEvent) => {
       pointerX = event.offsetX;
@@ -114,49 +115,49 @@ export function Pane(props: PaneProps) {
     const stops = [
       listenToPointer(engine, over.current),
       followState(engine, api, address),
-      store.theme.subscribe((theme) => engine.recolour(theme === "dark")),
+      store.theme.subscribe((theme) => engine.setDark(theme === "dark")),
     ];
-    if (main) {
+    if (isMain) {
       const keys = {
-        ...actionsOf(made, props),
-        first: () => selectFirst(engine),
-        neighbour: (step: 1 | -1) => selectNeighbour(engine, step),
+        ...detailActions(pane, props),
+        selectFirst: () => selectFirst(engine),
+        selectNeighbour: (step: 1 | -1) => selectNeighbour(engine, step),
         pointerX: () => pointerX,
       };
       stops.push(listenToKeys(engine, keys));
-      pageKeys.value = KEYS;
+      shownPageKeys.value = TIMELINE_KEYS;
       stops.push(() => {
-        pageKeys.value = [];
+        shownPageKeys.value = [];
       });
     }
-    if (store.settings.peek().idle) void engine.explain();
-    setRunning(made);
-    runs(made);
+    if (store.settings.peek().idle) void engine.loadIdleLanes();
+    setRunning(pane);
+    tellRunning(pane);
     return () => {
-      runs(null);
+      tellRunning(null);
       for (const stop of stops) stop();
       engine.dispose();
     };
   }, [store, api, lanes]);
-  const actions = useMemo(() => running && actionsOf(running, props), [running, store]);
+  const actions = useMemo(() => running && detailActions(running, props), [running, store]);
   return (
     <>
       <div class="tl-pane" role="application" aria-label={label}>
-        {running ? <Labels scene={running.scene} /> : <div class="tl-labels" />}
+        {running ? <LaneLabels scene={running.scene} /> : <div class="tl-labels" />}
         <div class="tl-canvases">
           <canvas ref={slices} />
           <canvas ref={over} tabIndex={0} aria-label={t("Slices of the lanes; keys move through time")} />
-          {running && <Hovering state={running.scene.state} />}
+          {running && <HoverTip state={running.scene.state} />}
         </div>
         {running && <HitList engine={running.engine} />}
       </div>
-      {running && <Fault scene={running.scene} />}
+      {running && <LoadProblem scene={running.scene} />}
       {running && actions && <Details scene={running.scene} actions={actions} />}
     </>
   );
 }
 
-function Hovering({ state }: { state: TimelineState }) {
+function HoverTip({ state }: { state: TimelineState }) {
   const hover = state.hover.value;
   if (!hover) return null;
   return (
@@ -168,19 +169,19 @@ function Hovering({ state }: { state: TimelineState }) {
   );
 }
 
-function Fault({ scene }: { scene: Scene }) {
+function LoadProblem({ scene }: { scene: Scene }) {
   const { problem } = scene.state;
   const [shown, setShown] = useState<Problem | null>(null);
   useSignalEffect(() => setShown(problem.value ? toProblem(problem.value) : null));
   if (!shown) return null;
-  const again = () => {
+  const retry = () => {
     problem.value = null;
     scene.loader.retry();
   };
   return (
     <p class="tl-fault" role="alert">
       {shown.message} {shown.remedy}{" "}
-      <button type="button" class="button" onClick={again}>
+      <button type="button" class="button" onClick={retry}>
         {t("Try again")}
       </button>
     </p>

@@ -2,17 +2,18 @@
 
 import { t } from "../../base/messages";
 import { lengthLabel } from "../../canvas/ticks";
-import { pan, spanOf, toTime, zoom } from "../../canvas/viewport";
+import { panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
 import type { Engine } from "./engine";
-import { windowOn } from "./panels";
-import { AXIS, HEAD, MINIMAP } from "./scene";
+import { minimapWindow } from "./overview";
+import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
 
-const CLICK = 5;
-const EDGE = 6;
+/** A pointer that moves less is a click; this near to a border of the minimap's window it takes hold of it. */
+const CLICK_PX = 5;
+const EDGE_PX = 6;
 
 type Gesture = "minimap" | "minimap-begin" | "minimap-end" | "pan" | "area" | "timing" | "zoom";
 
-interface Press {
+interface PointerPress {
   readonly gesture: Gesture;
   readonly x: number;
   readonly y: number;
@@ -24,21 +25,21 @@ interface Press {
 export function listenToPointer(engine: Engine, element: HTMLElement): () => void {
   const { scene } = engine;
   const { state } = scene;
-  let press: Press | null = null;
+  let press: PointerPress | null = null;
 
-  const place = (event: MouseEvent) => {
+  const positionOf = (event: MouseEvent) => {
     const box = element.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
 
   const gestureAt = (x: number, y: number, shift: boolean): Gesture => {
-    if (y < MINIMAP) {
-      const { from, to } = windowOn(scene);
-      if (Math.abs(x - from) < EDGE) return "minimap-begin";
-      if (Math.abs(x - to) < EDGE) return "minimap-end";
+    if (y < MINIMAP_PX) {
+      const { from, to } = minimapWindow(scene);
+      if (Math.abs(x - from) < EDGE_PX) return "minimap-begin";
+      if (Math.abs(x - to) < EDGE_PX) return "minimap-end";
       return "minimap";
     }
-    if (y < HEAD) return y < MINIMAP + AXIS ? "timing" : "pan";
+    if (y < HEAD_PX) return y < MINIMAP_PX + AXIS_PX ? "timing" : "pan";
     if (shift) return state.mode.peek() === "timing" ? "timing" : "area";
     const mode = state.mode.peek();
     return mode === "select" ? "area" : mode;
@@ -46,77 +47,77 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
 
   const onDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
-    const { x, y } = place(event);
+    const { x, y } = positionOf(event);
     engine.stopGliding();
     press = { gesture: gestureAt(x, y, event.shiftKey), x, y, lastX: x, lastY: y, moved: false };
     element.setPointerCapture(event.pointerId);
     element.focus({ preventScroll: true });
     if (press.gesture === "minimap") {
-      const { from, to } = windowOn(scene);
-      if (x < from || x > to) centre(x);
+      const { from, to } = minimapWindow(scene);
+      if (x < from || x > to) centreView(x);
     }
   };
 
-  const centre = (x: number) => {
-    const time = toTime(scene.whole, scene.size.width, x);
-    const half = spanOf(scene.view) / 2;
+  const centreView = (x: number) => {
+    const time = toTime(scene.capture, scene.size.width, x);
+    const half = viewSpan(scene.view) / 2;
     scene.view = { begin: time - half, end: time + half };
   };
 
   const onMove = (event: PointerEvent) => {
-    const { x, y } = place(event);
+    const { x, y } = positionOf(event);
     if (!press) {
-      hover(x, y);
+      showHover(x, y);
       return;
     }
-    press.moved ||= Math.abs(x - press.x) > CLICK || Math.abs(y - press.y) > CLICK;
+    press.moved ||= Math.abs(x - press.x) > CLICK_PX || Math.abs(y - press.y) > CLICK_PX;
     if (press.moved) dragTo(press, x, y);
     [press.lastX, press.lastY] = [x, y];
   };
 
-  const dragTo = (laneSlices: Press, x: number, y: number) => {
-    const time = toTime(scene.whole, scene.size.width, x);
-    if (laneSlices.gesture === "pan") {
-      scene.view = pan(scene.view, -(x - laneSlices.lastX) * scene.perPixel);
-      scene.scroll -= y - laneSlices.lastY;
-    } else if (laneSlices.gesture === "minimap") {
-      scene.view = pan(scene.view, ((x - laneSlices.lastX) / scene.size.width) * spanOf(scene.whole));
-    } else if (laneSlices.gesture === "minimap-begin") {
+  const dragTo = (current: PointerPress, x: number, y: number) => {
+    const time = toTime(scene.capture, scene.size.width, x);
+    if (current.gesture === "pan") {
+      scene.view = panView(scene.view, -(x - current.lastX) * scene.psPerPixel);
+      scene.scroll -= y - current.lastY;
+    } else if (current.gesture === "minimap") {
+      scene.view = panView(scene.view, ((x - current.lastX) / scene.size.width) * viewSpan(scene.capture));
+    } else if (current.gesture === "minimap-begin") {
       scene.view = { begin: Math.min(time, scene.view.end - 1000), end: scene.view.end };
-    } else if (laneSlices.gesture === "minimap-end") {
+    } else if (current.gesture === "minimap-end") {
       scene.view = { begin: scene.view.begin, end: Math.max(time, scene.view.begin + 1000) };
-    } else if (laneSlices.gesture === "zoom") {
-      scene.view = zoom(scene.view, 1.01 ** (y - laneSlices.lastY), toTime(scene.view, scene.size.width, laneSlices.x));
+    } else if (current.gesture === "zoom") {
+      scene.view = zoomView(scene.view, 1.01 ** (y - current.lastY), toTime(scene.view, scene.size.width, current.x));
     } else {
-      engine.drag = { kind: laneSlices.gesture, x0: laneSlices.x, y0: laneSlices.y, x1: x, y1: y };
-      engine.invalidate();
+      engine.drag = { kind: current.gesture, x0: current.x, y0: current.y, x1: x, y1: y };
+      engine.requestFrame();
     }
     state.hover.value = null;
   };
 
   const onUp = (event: PointerEvent) => {
     if (!press) return;
-    const { x, y } = place(event);
-    const laneSlices = press;
+    const { x, y } = positionOf(event);
+    const ended = press;
     press = null;
     engine.drag = null;
-    engine.invalidate();
-    if (!laneSlices.moved) {
-      if (y >= HEAD) click(x, y);
+    engine.requestFrame();
+    if (!ended.moved) {
+      if (y >= HEAD_PX) selectAt(x, y);
       return;
     }
-    const [begin, end] = [Math.min(laneSlices.x, x), Math.max(laneSlices.x, x)].map((px) =>
+    const [begin, end] = [Math.min(ended.x, x), Math.max(ended.x, x)].map((px) =>
       toTime(scene.view, scene.size.width, px),
     );
-    if (laneSlices.gesture === "area")
-      selectArea(begin as number, end as number, Math.min(laneSlices.y, y), Math.max(laneSlices.y, y));
-    if (laneSlices.gesture === "timing") {
+    if (ended.gesture === "area")
+      selectArea(begin as number, end as number, Math.min(ended.y, y), Math.max(ended.y, y));
+    if (ended.gesture === "timing") {
       state.marks.value = [...state.marks.peek(), { begin: begin as number, end: end as number, name: "" }];
     }
   };
 
-  const click = (x: number, y: number) => {
-    const found = engine.at(x, y);
+  const selectAt = (x: number, y: number) => {
+    const found = engine.eventAt(x, y);
     state.event.value = found?.event ?? "";
     state.area.value = null;
     if (!found) void explainGap(x, y);
@@ -124,7 +125,7 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
 
   const explainGap = async (x: number, y: number) => {
     try {
-      const gap = await engine.gapAt(x, y);
+      const gap = await engine.gapEventAt(x, y);
       if (!state.event.peek()) state.event.value = gap;
     } catch (error) {
       state.problem.value = error;
@@ -133,7 +134,7 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
 
   const selectArea = (begin: number, end: number, low: number, high: number) => {
     const lanes: string[] = [];
-    for (const [band, top] of scene.shown()) {
+    for (const [band, top] of scene.visibleBands()) {
       if (!band.lane || top + band.height <= low || top >= high) continue;
       const first = Math.max(0, Math.floor((low - top) / band.rowHeight));
       const last = Math.min(band.rows, Math.ceil((high - top) / band.rowHeight));
@@ -142,22 +143,22 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
     state.area.value = lanes.length ? { begin, end, lanes } : null;
   };
 
-  const hover = (x: number, y: number) => {
-    const found = y >= HEAD ? engine.at(x, y) : null;
+  const showHover = (x: number, y: number) => {
+    const found = y >= HEAD_PX ? engine.eventAt(x, y) : null;
     engine.hovered = found;
-    const value = y >= HEAD && !found ? engine.valueAt(x, y) : "";
+    const value = y >= HEAD_PX && !found ? engine.counterTextAt(x, y) : "";
     const many =
-      found && found.many > 1
-        ? [t("{count} events here; the name is the longest's. Zoom in to separate them.", { count: found.many })]
+      found && found.mergedCount > 1
+        ? [t("{count} events here; the name is the longest's. Zoom in to separate them.", { count: found.mergedCount })]
         : [];
-    const length = found && found.many === 1 ? [lengthLabel(found.end - found.begin)] : [];
+    const length = found && found.mergedCount === 1 ? [lengthLabel(found.end - found.begin)] : [];
     state.hover.value = found
       ? { x, y, lines: [found.name, ...length, ...many] }
       : value
         ? { x, y, lines: [value] }
         : null;
     element.style.cursor = cursorAt(x, y);
-    engine.invalidate();
+    engine.requestFrame();
   };
 
   const cursorAt = (x: number, y: number): string => {
@@ -169,20 +170,20 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
   const onLeave = () => {
     engine.hovered = null;
     state.hover.value = null;
-    engine.invalidate();
+    engine.requestFrame();
   };
 
   const onWheel = (event: WheelEvent) => {
     event.preventDefault();
     engine.stopGliding();
-    const { x, y } = place(event);
+    const { x, y } = positionOf(event);
     const lines = event.deltaMode === 1 ? 16 : 1;
     const [across, down] = [event.deltaX * lines, event.deltaY * lines];
-    if (event.ctrlKey || event.metaKey || state.mode.peek() === "zoom" || y < HEAD) {
+    if (event.ctrlKey || event.metaKey || state.mode.peek() === "zoom" || y < HEAD_PX) {
       const at = toTime(scene.view, scene.size.width, x);
-      scene.view = zoom(scene.view, 1.0025 ** Math.max(-400, Math.min(400, down)), at);
+      scene.view = zoomView(scene.view, 1.0025 ** Math.max(-400, Math.min(400, down)), at);
     } else if (event.shiftKey || Math.abs(across) > Math.abs(down)) {
-      scene.view = pan(scene.view, (across || down) * scene.perPixel);
+      scene.view = panView(scene.view, (across || down) * scene.psPerPixel);
     } else {
       scene.scroll += down;
     }
@@ -190,9 +191,9 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
   };
 
   const onDouble = (event: MouseEvent) => {
-    const { x, y } = place(event);
-    const found = y >= HEAD && engine.at(x, y);
-    if (found) engine.focus(found);
+    const { x, y } = positionOf(event);
+    const found = y >= HEAD_PX && engine.eventAt(x, y);
+    if (found) engine.zoomTo(found);
   };
 
   const options = { passive: false };

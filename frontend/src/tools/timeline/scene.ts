@@ -3,24 +3,24 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Lanes, TimelineApi } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
-import { clamp, pan, spanOf, type Viewport } from "../../canvas/viewport";
-import { arrange, type Band, type Layout, summaryLanes, visible } from "./layout";
-import { type LaneSlices, Loader, type Need } from "./loader";
-import { Names } from "./names";
+import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
+import { EventNames } from "./eventnames";
+import { arrangeBands, type Band, type Layout, summaryLanes, visibleRange } from "./layout";
+import { type LaneSlices, type NeededLane, SliceLoader } from "./loader";
 import type { TimelineState } from "./state";
 
 /** Heights above the lanes, in pixels. */
-export const MINIMAP = 28;
-export const AXIS = 24;
-export const STEPS = 18;
-export const HEAD = MINIMAP + AXIS + STEPS;
+export const MINIMAP_PX = 28;
+export const AXIS_PX = 24;
+export const STEPS_PX = 18;
+export const HEAD_PX = MINIMAP_PX + AXIS_PX + STEPS_PX;
 
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-export interface Spotted {
+export interface SpottedRow {
   readonly band: Band;
   readonly row: number;
   /** Key of the lane; of a folded section, the one that its mini row shows. */
@@ -31,9 +31,9 @@ export interface Spotted {
 
 export class Scene {
   readonly layout: ReadonlySignal<Layout>;
-  readonly names: Names;
-  readonly loader: Loader;
-  readonly whole: Viewport;
+  readonly names: EventNames;
+  readonly loader: SliceLoader;
+  readonly capture: Viewport;
   /** Where the link scrolled to. */
   private readonly linkedScroll: number;
   /** How far one may look: beyond the capture where another one lies over it. */
@@ -51,39 +51,45 @@ export class Scene {
     readonly renderer: Renderer,
     changed: (error?: unknown) => void,
   ) {
-    this.whole = { begin: 0, end: Math.max(1, lanes.duration) };
-    this.bounds = this.whole;
-    this.names = new Names(api, lanes.block);
-    this.loader = new Loader(api, this.names, renderer, (laneSlices) => this.colour(laneSlices), changed);
-    this.loader.duration = [0, lanes.duration];
+    this.capture = { begin: 0, end: Math.max(1, lanes.duration) };
+    this.bounds = this.capture;
+    this.names = new EventNames(api, lanes.block);
+    this.loader = new SliceLoader(
+      api,
+      lanes.duration,
+      this.names,
+      renderer,
+      (laneSlices) => this.colourSlices(laneSlices),
+      changed,
+    );
     this.lanes = signal(lanes);
-    this.linkedScroll = state.scroll.peek();
+    this.linkedScroll = state.scrollPx.peek();
     this.layout = computed(() =>
-      arrange(this.lanes.value, {
+      arrangeBands(this.lanes.value, {
         folds: state.folds.value,
         pins: state.pins.value,
         hidden: state.hidden.value,
-        filter: state.lanes.value,
+        filter: state.laneFilter.value,
       }),
     );
-    state.view.value ??= this.whole;
+    state.view.value ??= this.capture;
   }
 
   /** Shows more lanes than before; what is in view stays where it is. */
-  take(lanes: Lanes): void {
+  setLanes(lanes: Lanes): void {
     const before = this.layout.peek().height;
-    const asLinked = this.linkedScroll > 0 && this.scroll === Math.min(this.linkedScroll, this.mostScroll);
+    const isWhereLinked = this.linkedScroll > 0 && this.scroll === Math.min(this.linkedScroll, this.mostScrollPx);
     const at = this.scroll;
     this.names.forgetLast();
     this.lanes.value = lanes;
-    if (asLinked) this.scroll = this.linkedScroll;
+    if (isWhereLinked) this.scroll = this.linkedScroll;
     else if (at > 0) this.scroll = at + this.layout.peek().height - before;
     const details = this.state.details.peek();
-    if (details) this.reveal(details.lane, details.row);
+    if (details) this.scrollTo(details.lane, details.row);
   }
 
   get view(): Viewport {
-    return this.state.view.peek() ?? this.whole;
+    return this.state.view.peek() ?? this.capture;
   }
 
   set view(next: Viewport) {
@@ -93,21 +99,21 @@ export class Scene {
   /** The window as near as one may look. */
   clamped(view: Viewport): Viewport {
     const from = this.bounds.begin;
-    return pan(clamp(pan(view, -from), spanOf(this.bounds)), from);
+    return panView(clampView(panView(view, -from), viewSpan(this.bounds)), from);
   }
 
   /** Whether anything of the capture is in view. */
-  get inSight(): boolean {
-    return this.view.end > this.whole.begin && this.view.begin < this.whole.end;
+  get isCaptureInView(): boolean {
+    return this.view.end > this.capture.begin && this.view.begin < this.capture.end;
   }
 
-  get perPixel(): number {
-    return spanOf(this.view) / Math.max(1, this.size.width);
+  get psPerPixel(): number {
+    return viewSpan(this.view) / Math.max(1, this.size.width);
   }
 
   /** Where the scrolled lanes begin, below what is pinned. */
   get tracksTop(): number {
-    return HEAD + this.layout.peek().pinnedHeight;
+    return HEAD_PX + this.layout.peek().pinnedHeight;
   }
 
   get tracksHeight(): number {
@@ -115,22 +121,22 @@ export class Scene {
   }
 
   get scroll(): number {
-    return this.state.scroll.peek();
+    return this.state.scrollPx.peek();
   }
 
   set scroll(to: number) {
-    this.state.scroll.value = Math.min(this.mostScroll, Math.max(0, Math.round(to)));
+    this.state.scrollPx.value = Math.min(this.mostScrollPx, Math.max(0, Math.round(to)));
   }
 
-  private get mostScroll(): number {
+  private get mostScrollPx(): number {
     return Math.max(0, this.layout.peek().height - this.tracksHeight + 8);
   }
 
   /** Bands in view with the heights at which they stand on the canvas. */
-  *shown(margin = 0): Generator<readonly [Band, number]> {
+  *visibleBands(margin = 0): Generator<readonly [Band, number]> {
     const { pinned, bands } = this.layout.peek();
-    for (const band of pinned) yield [band, HEAD + band.top];
-    const [first, last] = visible(bands, this.scroll - margin, this.scroll + this.tracksHeight + margin);
+    for (const band of pinned) yield [band, HEAD_PX + band.top];
+    const [first, last] = visibleRange(bands, this.scroll - margin, this.scroll + this.tracksHeight + margin);
     for (let at = first; at < last; at++) {
       const band = bands[at] as Band;
       yield [band, this.tracksTop + band.top - this.scroll];
@@ -138,22 +144,22 @@ export class Scene {
   }
 
   /** Asks for what is in view and about a screen around it. */
-  load(): void {
-    if (!this.size.width || !this.inSight) return;
-    const needs: Need[] = [];
+  loadVisible(): void {
+    if (!this.size.width || !this.isCaptureInView) return;
+    const needs: NeededLane[] = [];
     for (const margin of [0, this.tracksHeight]) {
-      for (const [band] of this.shown(margin)) {
-        if (band.lane) needs.push({ lane: band.lane, limit: band.folded ? 1 : 0 });
-        else if (band.folded) for (const lane of summaryLanes(band)) needs.push({ lane, limit: 1 });
+      for (const [band] of this.visibleBands(margin)) {
+        if (band.lane) needs.push({ lane: band.lane, rowLimit: band.folded ? 1 : 0 });
+        else if (band.folded) for (const lane of summaryLanes(band)) needs.push({ lane, rowLimit: 1 });
       }
     }
-    this.loader.need(needs, this.view, this.size.width);
+    this.loader.setNeeded(needs, this.view, this.size.width);
   }
 
   /** The row under a height of the canvas. */
-  spot(y: number): Spotted | null {
-    if (y < HEAD) return null;
-    for (const [band, top] of this.shown()) {
+  rowAt(y: number): SpottedRow | null {
+    if (y < HEAD_PX) return null;
+    for (const [band, top] of this.visibleBands()) {
       if (y < top || y >= top + band.height || (!band.pinned && y < this.tracksTop)) continue;
       if (!band.lane) {
         const at = Math.floor((y - top - 3) / band.rowHeight);
@@ -169,10 +175,10 @@ export class Scene {
   }
 
   /** Where an event's row stands on the canvas; null where its lane is filtered away. */
-  rowTop(lane: string, row: number): { top: number; height: number; pinned: boolean } | null {
-    const band = this.layout.peek().byKey.get(lane);
+  rowPlace(lane: string, row: number): { top: number; height: number; pinned: boolean } | null {
+    const band = this.layout.peek().bandByLaneKey.get(lane);
     if (!band) return null;
-    const base = band.pinned ? HEAD + band.top : this.tracksTop + band.top - this.scroll;
+    const base = band.pinned ? HEAD_PX + band.top : this.tracksTop + band.top - this.scroll;
     if (!band.lane) {
       const at = summaryLanes(band).findIndex(({ key }) => key === lane);
       return { top: base + 3 + Math.max(0, at) * band.rowHeight, height: band.rowHeight, pinned: false };
@@ -181,22 +187,22 @@ export class Scene {
   }
 
   /** From where to where on the canvas rows of lanes reach, given as the routes take them. */
-  heightsOf(lanes: readonly string[]): readonly [number, number] {
+  verticalExtent(lanes: readonly string[]): readonly [number, number] {
     let [top, bottom] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const text of lanes) {
       const [key = "", rows = ""] = text.split(":");
       const [first = 0, end] = rows.split("-").map(Number);
-      const band = this.layout.peek().byKey.get(key);
-      const from = this.rowTop(key, first);
-      const to = this.rowTop(key, (end ?? band?.rows ?? 1) - 1);
+      const band = this.layout.peek().bandByLaneKey.get(key);
+      const from = this.rowPlace(key, first);
+      const to = this.rowPlace(key, (end ?? band?.rows ?? 1) - 1);
       if (from && to) [top, bottom] = [Math.min(top, from.top), Math.max(bottom, to.top + to.height)];
     }
     return [top, bottom];
   }
 
   /** Scrolls so that a row is in view. */
-  reveal(lane: string, row: number): void {
-    const spot = this.rowTop(lane, row);
+  scrollTo(lane: string, row: number): void {
+    const spot = this.rowPlace(lane, row);
     if (!spot || spot.pinned) return;
     const [top, bottom] = [this.tracksTop + 4, this.size.height - 4];
     if (spot.top < top) this.scroll += spot.top - top - this.tracksHeight / 3;
@@ -204,18 +210,18 @@ export class Scene {
   }
 
   /** Colours by name; merged slices as pale as they are empty, and what was not looked for dimmed. */
-  private colour(laneSlices: LaneSlices): void {
-    const { hits, least, colouring } = this.state;
+  private colourSlices(laneSlices: LaneSlices): void {
+    const { hits, leastPs, colouring } = this.state;
     const found = hits.peek();
-    const shortest = least.peek();
-    const { colour, name, event, busy, host, count, width, unit } = laneSlices;
+    const shortest = leastPs.peek();
+    const { colour, name, event, busyShare, host, count, width, psPerUnit } = laneSlices;
     for (let at = 0; at < count; at++) {
       const number = name[at] as number;
       const [red, green, blue] = this.names.colour(host, number, this.dark, colouring.peek());
-      const filled = busy[at] as number;
-      let opacity = filled === 255 ? 255 : 70 + Math.round(filled * 0.65);
+      const filledShare = busyShare[at] as number;
+      let opacity = filledShare === 255 ? 255 : 70 + Math.round(filledShare * 0.65);
       const sought = !found || found.names.has(`${host}.${number}`) || found.events.has(`${host}.${event[at]}`);
-      if (!sought || (width[at] as number) * unit < shortest) opacity = Math.round(opacity * 0.18);
+      if (!sought || (width[at] as number) * psPerUnit < shortest) opacity = Math.round(opacity * 0.18);
       const to = 4 * at;
       colour[to] = red;
       colour[to + 1] = green;

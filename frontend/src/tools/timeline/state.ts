@@ -3,7 +3,15 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Arrow, Baseline, EventDetails, HostSteps, Statistics } from "../../api/timeline";
 import type { WeighedCalls } from "../../base/calltree";
-import { type Box, type Colouring, type Mark, type Mode, NOWHERE, type Place, type Tab } from "../../base/timecodec";
+import {
+  type Box,
+  type BoxTab,
+  type Colouring,
+  DEFAULT_VIEW,
+  type Mark,
+  type Mode,
+  type TimelineView,
+} from "../../base/timelinecodec";
 import type { Viewport } from "../../canvas/viewport";
 
 /** Events that a search found, by begin or the longest first; times in ps. */
@@ -27,7 +35,7 @@ export interface Hits {
   readonly events: ReadonlySet<string>;
 }
 
-export interface Hover {
+export interface HoverText {
   readonly x: number;
   readonly y: number;
   readonly lines: readonly string[];
@@ -36,7 +44,7 @@ export interface Hover {
 export interface TimelineState {
   readonly view: Signal<Viewport | null>;
   /** How far the lanes are scrolled, px. */
-  readonly scroll: Signal<number>;
+  readonly scrollPx: Signal<number>;
   readonly mode: Signal<Mode>;
   /** Ids of lanes, as `laneId` and `sectionId` have them, here and below. */
   readonly pins: Signal<readonly string[]>;
@@ -51,9 +59,9 @@ export interface TimelineState {
   /** Whether the hits are shown as a list. */
   readonly listed: Signal<boolean>;
   /** The filter of lanes. */
-  readonly lanes: Signal<string>;
+  readonly laneFilter: Signal<string>;
   /** Shorter events are dimmed, ps. */
-  readonly least: Signal<number>;
+  readonly leastPs: Signal<number>;
   readonly colouring: Signal<Colouring>;
   readonly arrowKinds: Signal<readonly string[]>;
   readonly event: Signal<string>;
@@ -61,7 +69,7 @@ export interface TimelineState {
   readonly go: Signal<boolean>;
   readonly details: Signal<EventDetails | null>;
   readonly area: Signal<Box | null>;
-  readonly tab: Signal<Tab>;
+  readonly tab: Signal<BoxTab>;
   readonly weight: Signal<string>;
   readonly calls: Signal<WeighedCalls | null>;
   /** The baseline that is shown below the session's lanes. */
@@ -70,16 +78,16 @@ export interface TimelineState {
   readonly hits: Signal<Hits | null>;
   /** Index of the hit that is shown; -1 before the first. */
   readonly hit: Signal<number>;
-  readonly hover: Signal<Hover | null>;
+  readonly hover: Signal<HoverText | null>;
   readonly arrows: Signal<readonly Arrow[]>;
   readonly steps: Signal<readonly HostSteps[]>;
   readonly problem: Signal<unknown>;
 }
 
-export function createState(place: Place): TimelineState {
+export function createState(place: TimelineView): TimelineState {
   return {
     view: signal(place.window && { begin: place.window[0], end: place.window[1] }),
-    scroll: signal(place.scroll),
+    scrollPx: signal(place.scrollPx),
     mode: signal(place.mode),
     pins: signal(place.pins),
     folds: signal(new Set(place.folds)),
@@ -89,8 +97,8 @@ export function createState(place: Place): TimelineState {
     regex: signal(place.regex),
     longest: signal(place.longest),
     listed: signal(place.listed),
-    lanes: signal(place.lanes),
-    least: signal(place.least),
+    laneFilter: signal(place.lanes),
+    leastPs: signal(place.leastPs),
     colouring: signal(place.colouring),
     arrowKinds: signal(place.arrows),
     event: signal(place.event),
@@ -112,13 +120,13 @@ export function createState(place: Place): TimelineState {
 }
 
 /** The place in the URL for a state; it has no window where the whole capture is shown. */
-export function placeOf(state: TimelineState, whole: Viewport): Place {
+export function timelineViewOf(state: TimelineState, whole: Viewport): TimelineView {
   const view = state.view.value;
   const moved = view && (view.begin !== whole.begin || view.end !== whole.end);
   return {
-    ...NOWHERE,
+    ...DEFAULT_VIEW,
     window: moved ? [view.begin, view.end] : null,
-    scroll: state.scroll.value,
+    scrollPx: state.scrollPx.value,
     event: state.event.value,
     mode: state.mode.value,
     pins: state.pins.value,
@@ -129,8 +137,8 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
     regex: state.regex.value,
     longest: state.longest.value,
     listed: state.listed.value,
-    lanes: state.lanes.value,
-    least: state.least.value,
+    lanes: state.laneFilter.value,
+    leastPs: state.leastPs.value,
     colouring: state.colouring.value,
     arrows: state.arrowKinds.value,
     box: state.area.value,
@@ -140,10 +148,10 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
 }
 
 /** Sets the state to a place that a link or going back leads to. */
-export function applyPlace(state: TimelineState, place: Place): void {
+export function applyTimelineView(state: TimelineState, place: TimelineView): void {
   batch(() => {
     state.view.value = place.window && { begin: place.window[0], end: place.window[1] };
-    state.scroll.value = place.scroll;
+    state.scrollPx.value = place.scrollPx;
     state.event.value = place.event;
     state.go.value = place.go;
     state.mode.value = place.mode;
@@ -155,8 +163,8 @@ export function applyPlace(state: TimelineState, place: Place): void {
     state.regex.value = place.regex;
     state.longest.value = place.longest;
     state.listed.value = place.listed;
-    state.lanes.value = place.lanes;
-    state.least.value = place.least;
+    state.laneFilter.value = place.lanes;
+    state.leastPs.value = place.leastPs;
     state.colouring.value = place.colouring;
     state.arrowKinds.value = place.arrows;
     state.area.value = place.box;
@@ -165,7 +173,7 @@ export function applyPlace(state: TimelineState, place: Place): void {
   });
 }
 
-export function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+export function withToggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(set);
   if (!next.delete(id)) next.add(id);
   return next;

@@ -2,22 +2,23 @@
 
 import { batch, type Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { clocksOf, type Lanes } from "../../api/timeline";
+import { clockChoice, type Lanes } from "../../api/timeline";
 import { count, time } from "../../base/format";
 import { t } from "../../base/messages";
 import { CATEGORIES } from "../../base/states";
-import { COLOURINGS, type Colouring, MODES, type Mode } from "../../base/timecodec";
+import { COLOURINGS, type Colouring, MODES, type Mode } from "../../base/timelinecodec";
 import type { Settings } from "../../state/settings";
 import type { Store } from "../../state/store";
 import { Doubt } from "../../view/doubt";
 import { Icon, type IconName } from "../../view/icons";
+import { KeyList } from "../../view/keylist";
 import { Menu } from "../../view/menu";
 import { Swatch } from "../../view/stackbar";
-import { KEYS } from "./keys";
+import { TIMELINE_KEYS } from "./keys";
 import type { Scene } from "./scene";
-import { toggled } from "./state";
+import { withToggled } from "./state";
 
-const TOOLS: Readonly<Record<Mode, { name: string; icon: IconName; tip: string }>> = {
+const MODE_BUTTONS: Readonly<Record<Mode, { name: string; icon: IconName; tip: string }>> = {
   select: {
     name: t("Tool: select, key 1"),
     icon: "select",
@@ -33,11 +34,11 @@ const TOOLS: Readonly<Record<Mode, { name: string; icon: IconName; tip: string }
 };
 
 export interface SearchActions {
-  readonly walk: (step: 1 | -1) => void;
-  readonly close: () => void;
+  readonly walkHits: (step: 1 | -1) => void;
+  readonly clearSearch: () => void;
 }
 
-function Tools({ scene }: { scene: Scene }) {
+function ModeButtons({ scene }: { scene: Scene }) {
   const { mode } = scene.state;
   return (
     <fieldset class="tl-tools" aria-label={t("Tool")}>
@@ -46,13 +47,13 @@ function Tools({ scene }: { scene: Scene }) {
           key={each}
           type="button"
           aria-pressed={mode.value === each}
-          aria-label={TOOLS[each].name}
-          data-tip={TOOLS[each].tip}
+          aria-label={MODE_BUTTONS[each].name}
+          data-tip={MODE_BUTTONS[each].tip}
           onClick={() => {
             mode.value = each;
           }}
         >
-          <Icon name={TOOLS[each].icon} />
+          <Icon name={MODE_BUTTONS[each].icon} />
           <small>{place + 1}</small>
         </button>
       ))}
@@ -60,12 +61,12 @@ function Tools({ scene }: { scene: Scene }) {
   );
 }
 
-function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
+function EventSearch({ scene, actions }: { scene: Scene; actions: SearchActions }) {
   const { find, regex, longest, listed, hits, hit } = scene.state;
   const onKey = (event: KeyboardEvent) => {
-    if (event.key === "Enter") actions.walk(event.shiftKey ? -1 : 1);
+    if (event.key === "Enter") actions.walkHits(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
-      actions.close();
+      actions.clearSearch();
       (event.currentTarget as HTMLElement).blur();
     } else return;
     event.preventDefault();
@@ -125,10 +126,10 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
           >
             {t("list")}
           </button>
-          <button type="button" class="button" aria-label={t("Previous match")} onClick={() => actions.walk(-1)}>
+          <button type="button" class="button" aria-label={t("Previous match")} onClick={() => actions.walkHits(-1)}>
             ‹
           </button>
-          <button type="button" class="button" aria-label={t("Next match")} onClick={() => actions.walk(1)}>
+          <button type="button" class="button" aria-label={t("Next match")} onClick={() => actions.walkHits(1)}>
             ›
           </button>
         </>
@@ -137,8 +138,8 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
   );
 }
 
-function Least({ scene }: { scene: Scene }) {
-  const { least } = scene.state;
+function LeastDuration({ scene }: { scene: Scene }) {
+  const { leastPs } = scene.state;
   return (
     <label class="param" data-tip={t("Dims shorter slices")}>
       <span>{t("Shortest duration, µs")}</span>
@@ -146,22 +147,22 @@ function Least({ scene }: { scene: Scene }) {
         type="number"
         min={0}
         step="any"
-        value={least.value ? least.value / 1e6 : ""}
+        value={leastPs.value ? leastPs.value / 1e6 : ""}
         onChange={(event) => {
-          least.value = Math.max(0, Number(event.currentTarget.value) * 1e6 || 0);
+          leastPs.value = Math.max(0, Number(event.currentTarget.value) * 1e6 || 0);
         }}
       />
     </label>
   );
 }
 
-const COLOURS: Readonly<Record<Colouring, string>> = {
+const COLOURING_NAMES: Readonly<Record<Colouring, string>> = {
   kind: t("by kind of work"),
   name: t("by name"),
   library: t("by library, file or module"),
 };
 
-function Colours({ scene }: { scene: Scene }) {
+function ColouringChoice({ scene }: { scene: Scene }) {
   const { colouring } = scene.state;
   return (
     <label class="param">
@@ -174,7 +175,7 @@ function Colours({ scene }: { scene: Scene }) {
       >
         {COLOURINGS.map((each) => (
           <option key={each} value={each}>
-            {COLOURS[each]}
+            {COLOURING_NAMES[each]}
           </option>
         ))}
       </select>
@@ -183,20 +184,20 @@ function Colours({ scene }: { scene: Scene }) {
 }
 
 /** The kinds that the capture has; those that a link chose stay, so that they can be taken off. */
-function ArrowKinds({ scene }: { scene: Scene }) {
+function ArrowKindChoice({ scene }: { scene: Scene }) {
   const { arrowKinds } = scene.state;
-  const [there, setThere] = useState<readonly string[]>([]);
+  const [captureKinds, setCaptureKinds] = useState<readonly string[]>([]);
   useEffect(() => {
-    const gone = new AbortController();
-    scene.api.arrows("", scene.whole.begin, scene.whole.end, gone.signal).then(
-      ({ kinds }) => setThere(kinds),
+    const unmounted = new AbortController();
+    scene.api.arrows("", scene.capture.begin, scene.capture.end, unmounted.signal).then(
+      ({ kinds }) => setCaptureKinds(kinds),
       () => {
         // What was chosen can be taken off without them.
       },
     );
-    return () => gone.abort();
+    return () => unmounted.abort();
   }, [scene]);
-  const kinds = [...new Set([...there, ...arrowKinds.value])];
+  const kinds = [...new Set([...captureKinds, ...arrowKinds.value])];
   return (
     <fieldset class="param">
       <span>{t("Arrows between all events in view")}</span>
@@ -207,7 +208,7 @@ function ArrowKinds({ scene }: { scene: Scene }) {
             type="checkbox"
             checked={arrowKinds.value.includes(kind)}
             onChange={() => {
-              arrowKinds.value = [...toggled(new Set(arrowKinds.peek()), kind)];
+              arrowKinds.value = [...withToggled(new Set(arrowKinds.peek()), kind)];
             }}
           />{" "}
           {kind}
@@ -217,17 +218,17 @@ function ArrowKinds({ scene }: { scene: Scene }) {
   );
 }
 
-function Export({ scene }: { scene: Scene }) {
+function ExportMenu({ scene }: { scene: Scene }) {
   return (
     <Menu label={t("Export")} tip={t("The trace as a file for ui.perfetto.dev or chrome://tracing")} align="right">
       {(close) => {
         const { begin, end } = scene.view;
         return (
           <div class="items">
-            <a href={scene.api.download()} download="trace.json" onClick={close}>
+            <a href={scene.api.traceFile()} download="trace.json" onClick={close}>
               {t("Whole trace")} <span class="quiet">(.json)</span>
             </a>
-            <a href={scene.api.download(begin, end)} download="trace.json" onClick={close}>
+            <a href={scene.api.traceFile(begin, end)} download="trace.json" onClick={close}>
               {t("Visible part")} <span class="quiet">(.json)</span>
             </a>
           </div>
@@ -238,7 +239,7 @@ function Export({ scene }: { scene: Scene }) {
 }
 
 /** Selects what all threads did in the visible time. */
-function CallsInView({ scene }: { scene: Scene }) {
+function FlameGraphButton({ scene }: { scene: Scene }) {
   const { area, tab } = scene.state;
   const select = () => {
     const sections = scene.lanes.peek().sections.filter(({ kind }) => kind === "host");
@@ -261,26 +262,15 @@ function CallsInView({ scene }: { scene: Scene }) {
   );
 }
 
-function Keys() {
+function KeysMenu() {
   return (
     <Menu label={t("Keys")} align="right">
-      {() => (
-        <dl class="tl-keys">
-          {KEYS.map(([key, what]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{what}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {() => <KeyList keys={TIMELINE_KEYS} class="tl-keys" />}
     </Menu>
   );
 }
 
-function Idle({ settings }: { settings: Signal<Settings> }) {
+function IdleLanesSwitch({ settings }: { settings: Signal<Settings> }) {
   const tip = t("Causes of idleness, busy share and launch queue of each device, memory, critical path. Remembered");
   return (
     <label class="param tl-check" data-tip={tip}>
@@ -297,7 +287,7 @@ function Idle({ settings }: { settings: Signal<Settings> }) {
 }
 
 /** Whether the clocks of hosts are aligned, where it is known by how much they differ. */
-function AlignedClocks({ store, clocks }: { store: Store; clocks: NonNullable<Lanes["clocks"]> }) {
+function AlignClocksSwitch({ store, clocks }: { store: Store; clocks: NonNullable<Lanes["clocks"]> }) {
   const [apart, error] = [time(clocks.apart, "ps"), time(clocks.error, "ps")];
   const tip = t("Collectives show that clocks are {apart} apart. Unaligned times are those recorded", { apart });
   const choose = (isAligned: boolean) => {
@@ -308,7 +298,7 @@ function AlignedClocks({ store, clocks }: { store: Store; clocks: NonNullable<La
     <label class="param tl-check" data-tip={tip}>
       <input
         type="checkbox"
-        checked={clocksOf(store.view.value.options) === ""}
+        checked={clockChoice(store.view.value.options) === ""}
         onChange={(event) => choose(event.currentTarget.checked)}
       />{" "}
       {t("Align clocks, ± {error}", { error })}
@@ -317,7 +307,7 @@ function AlignedClocks({ store, clocks }: { store: Store; clocks: NonNullable<La
 }
 
 /** The colours of the lanes that tell why devices are idle. */
-function Legend() {
+function CategoryLegend() {
   return (
     <ul class="tl-legend">
       {CATEGORIES.map(({ id, label }) => (
@@ -339,30 +329,35 @@ interface TopBarProps {
 export function TopBar({ scene, store, actions }: TopBarProps) {
   const { settings } = store;
   const { clocks } = scene.lanes.value;
-  const isAligned = clocks !== null && clocksOf(store.view.value.options) === "";
-  const { least, arrowKinds, colouring } = scene.state;
-  const set = [least.value > 0, arrowKinds.value.length > 0, colouring.value !== "kind"].filter(Boolean).length;
+  const isAligned = clocks !== null && clockChoice(store.view.value.options) === "";
+  const { leastPs, arrowKinds, colouring } = scene.state;
+  const changedCount = [leastPs.value > 0, arrowKinds.value.length > 0, colouring.value !== "kind"].filter(
+    Boolean,
+  ).length;
   return (
     <div class="tl-bar">
-      <Tools scene={scene} />
-      <Search scene={scene} actions={actions} />
-      <Menu label={set ? t("Show ({set})", { set }) : t("Show")} tip={t("Filter by duration; arrows; idle devices")}>
+      <ModeButtons scene={scene} />
+      <EventSearch scene={scene} actions={actions} />
+      <Menu
+        label={changedCount ? t("Show ({set})", { set: changedCount }) : t("Show")}
+        tip={t("Filter by duration; arrows; idle devices")}
+      >
         {() => (
           <>
-            <Idle settings={settings} />
-            <Colours scene={scene} />
-            <Least scene={scene} />
-            <ArrowKinds scene={scene} />
+            <IdleLanesSwitch settings={settings} />
+            <ColouringChoice scene={scene} />
+            <LeastDuration scene={scene} />
+            <ArrowKindChoice scene={scene} />
           </>
         )}
       </Menu>
-      <CallsInView scene={scene} />
-      {!isAligned && <Doubt of={["clocks"]} />}
-      {clocks && <AlignedClocks store={store} clocks={clocks} />}
+      <FlameGraphButton scene={scene} />
+      {!isAligned && <Doubt depends={["clocks"]} />}
+      {clocks && <AlignClocksSwitch store={store} clocks={clocks} />}
       <span class="spring" />
-      <Export scene={scene} />
-      <Keys />
-      {settings.value.idle && <Legend />}
+      <ExportMenu scene={scene} />
+      <KeysMenu />
+      {settings.value.idle && <CategoryLegend />}
     </div>
   );
 }

@@ -5,15 +5,15 @@ import { count, time } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 
 const MOST_LINES = 5;
-const TIMES = ["device_total_us", "host_total_us"] as const;
-const BY_TIME = TIMES.map((id) => ({ id, desc: true }));
+const TIME_COLUMNS = ["device_total_us", "host_total_us"] as const;
+const SORT_BY_TIME = TIME_COLUMNS.map((id) => ({ id, desc: true }));
 
 /** None where the capture has none. */
 function useLines(lines: Table, name: string): readonly Row[] {
   const [rows, setRows] = useState<readonly Row[]>([]);
   useEffect(() => {
     const abort = new AbortController();
-    const choice = { sort: BY_TIME, find: "", only: { name }, columns: {} };
+    const choice = { sort: SORT_BY_TIME, find: "", only: { name }, columns: {} };
     lines.more(choice, 0, MOST_LINES + 1, abort.signal).then(
       (more) => {
         const ofName = more?.rows ?? lines.where({ name }).rows;
@@ -31,12 +31,12 @@ function useLines(lines: Table, name: string): readonly Row[] {
 export function CallingLines({ lines, name }: { lines: Table; name: string }) {
   const rows = useLines(lines, name);
   if (!rows.length) return null;
-  const times = TIMES.filter((id) => rows.some((row) => lines.number(row, id) !== null));
+  const timeColumns = TIME_COLUMNS.filter((id) => rows.some((row) => lines.number(row, id) !== null));
   return (
     <table class="legend calling-lines">
       <thead>
         <tr>
-          {["line", "count", ...times].map((id, index) => (
+          {["line", "count", ...timeColumns].map((id, index) => (
             <th key={id} scope="col" class={index ? "number" : undefined}>
               {lines.column(id)?.label}
             </th>
@@ -48,7 +48,7 @@ export function CallingLines({ lines, name }: { lines: Table; name: string }) {
           <tr key={lines.text(row, "line")}>
             <th scope="row">{lines.text(row, "line")}</th>
             <td class="number">{count(lines.length(row, "count"))}</td>
-            {times.map((id) => (
+            {timeColumns.map((id) => (
               <td key={id} class="number">
                 {time(lines.length(row, id), "us")}
               </td>

@@ -2,49 +2,48 @@
 
 import { useMemo } from "preact/hooks";
 import { count, percent, time } from "../../base/format";
+import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { deltaOf, signOf } from "../../view/delta";
-import { MATCHES } from "../../view/matches";
-import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
+import { deltaClass, deltaMs } from "../../view/delta";
+import { MATCH_LABELS } from "../../view/matchlabels";
+import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";
 const SHARE = t("Share");
 
 interface ModuleTimes {
-  readonly forward: number;
-  readonly backward: number;
+  readonly forwardUs: number;
+  readonly backwardUs: number;
 }
 
 /** In µs, on devices where they recorded anything, else on the host. */
-function timesOf(modules: Table): { readonly place: "device" | "host"; readonly of: (row: Row) => ModuleTimes } {
+function timesByRow(modules: Table): { readonly place: "device" | "host"; readonly of: (row: Row) => ModuleTimes } {
   const columns = ["device_total_us", "backward_device_us"];
   const onDevice = modules.rows.some((row) => columns.some((id) => modules.length(row, id) > 0));
   const place = onDevice ? "device" : "host";
   const of = (row: Row) => ({
-    forward: modules.length(row, `${place}_total_us`),
-    backward: modules.length(row, `backward_${place}_us`),
+    forwardUs: modules.length(row, `${place}_total_us`),
+    backwardUs: modules.length(row, `backward_${place}_us`),
   });
   return { place, of };
 }
 
 /** The path of the innermost of the modules around one. */
-function pathAround(path: string, paths: ReadonlySet<string>): string {
-  let around = path;
-  do around = around.slice(0, Math.max(0, around.lastIndexOf("/")));
-  while (around && !paths.has(around));
-  return around;
+function enclosingPath(path: string, paths: ReadonlySet<string>): string {
+  let enclosing = path;
+  do enclosing = enclosing.slice(0, Math.max(0, enclosing.lastIndexOf("/")));
+  while (enclosing && !paths.has(enclosing));
+  return enclosing;
 }
 
 /** Modules by the module around them. */
 export function moduleTree(modules: Table): TreeRows<string> {
   const keyOf = (row: Row) => modules.text(row, "module");
   const paths = new Set(modules.rows.map(keyOf));
-  const children = new Map<string, Row[]>();
+  const children = groupBy(modules.rows, (row) => enclosingPath(keyOf(row), paths));
   const open = new Set<string>();
   for (const row of modules.rows) {
-    const around = pathAround(keyOf(row), paths);
-    children.set(around, [...(children.get(around) ?? []), row]);
     if (isOpenAtFirst(modules.length(row, "share"), modules.length(row, "depth"), open.size)) open.add(keyOf(row));
   }
   return { children, open, keyOf };
@@ -56,14 +55,14 @@ interface ModuleTreeProps {
 }
 
 export function ModuleTree({ modules, choose }: ModuleTreeProps) {
-  const times = useMemo(() => timesOf(modules), [modules]);
+  const times = useMemo(() => timesByRow(modules), [modules]);
   const tree = useMemo(() => moduleTree(modules), [modules]);
   const { rows, isOpen, turn } = useTreeRows(tree, ROOT);
-  const hasBackward = modules.rows.some((row) => times.of(row).backward > 0);
-  const delta = `${times.place}_total_us`;
+  const hasBackward = modules.rows.some((row) => times.of(row).backwardUs > 0);
+  const deltaColumn = `${times.place}_total_us`;
   const heads = [
     t("Forward"),
-    ...(modules.has(`delta_${delta}`) ? [t("Δ per step")] : []),
+    ...(modules.has(`delta_${deltaColumn}`) ? [t("Δ per step")] : []),
     ...(hasBackward ? [t("Backward")] : []),
     SHARE,
     t("Forward self"),
@@ -92,7 +91,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
         <tbody>
           {rows.map((row) => {
             const path = tree.keyOf(row);
-            const shared = { modules, row, delta, hasBackward, place: times.place, times: times.of(row) };
+            const shared = { modules, row, deltaColumn, hasBackward, place: times.place, times: times.of(row) };
             return (
               <ModuleRow
                 key={path}
@@ -122,7 +121,7 @@ interface ModuleRowProps {
   readonly row: Row;
   readonly place: "device" | "host";
   /** The column whose difference from the baseline's is shown. */
-  readonly delta: string;
+  readonly deltaColumn: string;
   readonly hasBackward: boolean;
   readonly times: ModuleTimes;
   readonly open: boolean | undefined;
@@ -130,32 +129,44 @@ interface ModuleRowProps {
   readonly choose: () => void;
 }
 
-function ModuleRow({ modules, row, place, delta, hasBackward, times, open, turn, choose }: ModuleRowProps) {
+function ModuleRow({
+  modules,
+  row,
+  place,
+  deltaColumn,
+  hasBackward,
+  times,
+  open: isOpen,
+  turn: toggle,
+  choose,
+}: ModuleRowProps) {
   const path = modules.text(row, "module");
   const name = path.split("/").at(-1) ?? path;
   const match = modules.text(row, "match");
   const timeOf = (id: string) => (modules.number(row, id) === null ? "" : time(modules.length(row, id), "us"));
   const share = modules.length(row, "share");
-  const ms = deltaOf(modules, row, delta);
+  const ms = deltaMs(modules, row, deltaColumn);
   return (
     <tr class={match === "gone" ? "gone" : undefined}>
-      <td style={{ paddingLeft: indentOf(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
-        <Twig {...{ name, open, turn }} />
+      <td style={{ paddingLeft: rowIndent(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
+        <OpenButton {...{ name, isOpen, toggle }} />
         <button type="button" class="row-act" onClick={choose}>
           {name}
         </button>
-        {match && <small class="quiet"> {MATCHES[match] ?? match}</small>}
+        {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
       </td>
       <td class="number">{timeOf(`${place}_total_us`)}</td>
-      {ms !== undefined && <td class={`number ${signOf(ms)}`}>{ms !== null && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>}
+      {ms !== undefined && (
+        <td class={`number ${deltaClass(ms)}`}>{ms !== null && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>
+      )}
       {hasBackward && <td class="number">{timeOf(`backward_${place}_us`)}</td>}
       <td class="share">
         {share > 0 && (
           <>
             <span class="lane" aria-hidden="true">
               <span class="bar" style={{ width: `${100 * share}%` }}>
-                <i style={{ flexGrow: times.forward }} />
-                <i class="backward" style={{ flexGrow: times.backward }} />
+                <i style={{ flexGrow: times.forwardUs }} />
+                <i class="backward" style={{ flexGrow: times.backwardUs }} />
               </span>
             </span>
             <span>{percent(share)}</span>

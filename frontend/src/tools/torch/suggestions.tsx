@@ -1,7 +1,7 @@
 /** Options of PyTorch that may save time: what to do, why, and code to copy. */
 
 import type { Table } from "../../base/table";
-import { Code } from "../../view/rich";
+import { Code } from "../../view/textparts";
 
 export function Suggestions({ table }: { table: Table }) {
   return (

@@ -1,17 +1,17 @@
 /** Steps over sessions: a dot each, the levels as lines, and a mark where the history steps. */
 
 import { largest } from "../../base/extent";
-import { inMilliseconds, time } from "../../base/format";
+import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { tickLabel, ticks } from "../../canvas/ticks";
+import { axisTicks, tickLabel } from "../../canvas/ticks";
+import { onPlainClick } from "../../view/plainclick";
 
-const PS = inMilliseconds("ps");
-const HEIGHT = 220;
+const HEIGHT_PX = 220;
 /** Above and below the dots. */
-const EDGE = 16;
+const EDGE_PX = 16;
 /** Between two labels of the axis. */
-const LEAST = 44;
+const LEAST_TICK_PX = 44;
 
 interface HistoryProps {
   readonly table: Table;
@@ -21,45 +21,45 @@ interface HistoryProps {
   readonly link: (row: Row) => { readonly href: string; readonly go: () => void } | undefined;
 }
 
-export function History({ table, shown, link }: HistoryProps) {
+export function StepHistory({ table, shown, link }: HistoryProps) {
   const { rows } = table;
-  const top = 1.1 * largest(rows.map((row) => table.length(row, "step_ps")));
-  const wide = 100 / Math.max(1, rows.length);
-  const x = (place: number) => (place + 0.5) * wide;
-  const y = (ps: number) => HEIGHT - EDGE - (ps / top) * (HEIGHT - 2 * EDGE);
-  const { times, step } = ticks({ begin: 0, end: top }, HEIGHT - 2 * EDGE, LEAST);
+  const topPs = 1.1 * largest(rows.map((row) => table.length(row, "step_ps")));
+  const widthPercent = 100 / Math.max(1, rows.length);
+  const x = (place: number) => (place + 0.5) * widthPercent;
+  const y = (ps: number) => HEIGHT_PX - EDGE_PX - (ps / topPs) * (HEIGHT_PX - 2 * EDGE_PX);
+  const { timesPs, stepPs } = axisTicks({ begin: 0, end: topPs }, HEIGHT_PX - 2 * EDGE_PX, LEAST_TICK_PX);
   const ends = [rows[0], rows.at(-1)].map((row) => (row ? table.text(row, "began") : ""));
   return (
     <figure class="history">
       <ol class="quiet" aria-hidden="true">
-        {times.map((at) => (
+        {timesPs.map((at) => (
           <li key={at} style={{ top: `${y(at)}px` }}>
-            {tickLabel(at, step)}
+            {tickLabel(at, stepPs)}
           </li>
         ))}
       </ol>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold what SVG draws. */}
-      <svg height={HEIGHT} role="group" aria-label={t("Step times of {count} sessions", { count: rows.length })}>
-        {times.map((at) => (
+      <svg height={HEIGHT_PX} role="group" aria-label={t("Step times of {count} sessions", { count: rows.length })}>
+        {timesPs.map((at) => (
           <line key={at} class="axis" x2="100%" y1={y(at)} y2={y(at)} />
         ))}
         {rows.map((row, place) => (
           <line
             key={table.text(row, "run")}
             class="level"
-            x1={`${x(place) - wide / 2}%`}
-            x2={`${x(place) + wide / 2}%`}
+            x1={`${x(place) - widthPercent / 2}%`}
+            x2={`${x(place) + widthPercent / 2}%`}
             y1={y(table.length(row, "level_ps"))}
             y2={y(table.length(row, "level_ps"))}
           />
         ))}
         {rows.map((row, place) => (
-          <Dot
+          <SessionDot
             key={table.text(row, "run")}
             {...{ table, row, shown, link }}
-            x={x(place)}
-            y={y(table.length(row, "step_ps"))}
-            left={x(place) - wide / 2}
+            xPercent={x(place)}
+            yPx={y(table.length(row, "step_ps"))}
+            leftPercent={x(place) - widthPercent / 2}
           />
         ))}
       </svg>
@@ -74,33 +74,30 @@ export function History({ table, shown, link }: HistoryProps) {
 interface DotProps extends HistoryProps {
   readonly row: Row;
   /** In percent of the width, as `left`. */
-  readonly x: number;
-  readonly y: number;
+  readonly xPercent: number;
+  readonly yPx: number;
   /** Where its place begins. */
-  readonly left: number;
+  readonly leftPercent: number;
 }
 
-function Dot({ table, row, shown, link, x, y, left }: DotProps) {
+function SessionDot({ table, row, shown, link, xPercent, yPx, leftPercent }: DotProps) {
   const run = table.text(row, "run");
   const marked = table.cell(row, "marked") === true;
   const to = link(row);
-  const length = time(table.length(row, "step_ps") * PS);
+  const length = time(table.length(row, "step_ps"), "ps");
   const text = marked ? t("{run}: {length}; level change", { run, length }) : `${run}: ${length}`;
   const dot = (
-    <circle class={run === shown ? "chosen" : ""} cx={`${x}%`} cy={y} r={run === shown ? 6 : 4}>
+    <circle class={run === shown ? "chosen" : ""} cx={`${xPercent}%`} cy={yPx} r={run === shown ? 6 : 4}>
       <title>{text}</title>
     </circle>
   );
-  const onClick = (event: MouseEvent) => {
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    to?.go();
-  };
   return (
     <>
-      {marked && <line class="jump" x1={`${left}%`} x2={`${left}%`} y1={EDGE / 2} y2={HEIGHT - EDGE} />}
+      {marked && (
+        <line class="jump" x1={`${leftPercent}%`} x2={`${leftPercent}%`} y1={EDGE_PX / 2} y2={HEIGHT_PX - EDGE_PX} />
+      )}
       {to ? (
-        <a href={to.href} target="_top" aria-label={text} onClick={onClick}>
+        <a href={to.href} target="_top" aria-label={text} onClick={onPlainClick(to.go)}>
           {dot}
         </a>
       ) : (

@@ -2,45 +2,45 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { memory, percent, time } from "../../base/format";
-import { listed, t } from "../../base/messages";
+import { joinNames, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { beginning } from "../../base/text";
-import { onEnter, PanZoom } from "../../view/panzoom";
-import type { Drawing, Point, Sketch } from "./arrange";
-import { arranging } from "./arranging";
+import { cutEnd } from "../../base/text";
+import { buttonKeyHandler, PanZoom } from "../../view/panzoom";
+import type { GraphLayout, GraphSizes, Point } from "./graphlayout";
+import { runLayout } from "./layoutinworker";
 
-const WIDTH = 190;
-const LINE = 15;
-const LETTERS = 40;
-const HEAD = "op-graph-head";
+const BOX_WIDTH_PX = 190;
+const LINE_PX = 15;
+const MOST_LETTERS = 40;
+const ARROW_HEAD_ID = "op-graph-head";
 
-export interface Acts {
+export interface NodeActions {
   readonly select: (row: number) => void;
-  readonly show: (row: number) => void;
-  readonly turn: (row: number) => void;
+  readonly center: (row: number) => void;
+  readonly toggleFusion: (row: number) => void;
 }
 
-interface GraphProps extends Acts {
+interface GraphProps extends NodeActions {
   readonly nodes: Table;
   readonly edges: Table;
   readonly selected: number;
 }
 
-function linesOf(nodes: Table, row: Row): string[] {
+function boxLines(nodes: Table, row: Row): string[] {
   const [opcode, category] = [nodes.text(row, "opcode"), nodes.text(row, "category")];
   const kind = opcode === "fusion" ? category : opcode;
   const constants = nodes.text(row, "constants");
   const self = nodes.number(row, "self_us");
   const share = nodes.number(row, "share");
-  const taken = self === null ? [] : [`${time(self, "us")}${share === null ? "" : `, ${percent(share)}`}`];
-  return [constants ? `${kind} (${constants})` : kind, nodes.text(row, "shape"), ...taken];
+  const timeLine = self === null ? [] : [`${time(self, "us")}${share === null ? "" : `, ${percent(share)}`}`];
+  return [constants ? `${kind} (${constants})` : kind, nodes.text(row, "shape"), ...timeLine];
 }
 
-function sketchOf(nodes: Table, edges: Table): Sketch {
+function graphSizes(nodes: Table, edges: Table): GraphSizes {
   return {
     nodes: nodes.rows.map((row) => ({
-      width: WIDTH,
-      height: 26 + linesOf(nodes, row).length * LINE,
+      width: BOX_WIDTH_PX,
+      height: 26 + boxLines(nodes, row).length * LINE_PX,
       inside: nodes.number(row, "inside") ?? -1,
     })),
     edges: edges.rows.map((row) => [edges.length(row, "source"), edges.length(row, "target")] as const),
@@ -48,78 +48,88 @@ function sketchOf(nodes: Table, edges: Table): Sketch {
 }
 
 /** A drawing of the sketch, once it is there; "failed" where none could be made. */
-function useDrawing(sketch: Sketch): Drawing | "failed" | null {
-  const [drawn, setDrawn] = useState<{ readonly of: Sketch; readonly drawing: Drawing | "failed" } | null>(null);
-  useEffect(() => arranging(sketch, (drawing) => setDrawn({ of: sketch, drawing: drawing ?? "failed" })), [sketch]);
-  return drawn?.of === sketch ? drawn.drawing : null;
+function useLayout(sketch: GraphSizes): GraphLayout | "failed" | null {
+  const [result, setResult] = useState<{ readonly of: GraphSizes; readonly drawing: GraphLayout | "failed" } | null>(
+    null,
+  );
+  useEffect(() => runLayout(sketch, (drawing) => setResult({ of: sketch, drawing: drawing ?? "failed" })), [sketch]);
+  return result?.of === sketch ? result.drawing : null;
 }
 
 export function OpGraph(props: GraphProps) {
   const { nodes, edges } = props;
-  const sketch = useMemo(() => sketchOf(nodes, edges), [nodes, edges]);
-  const drawing = useDrawing(sketch);
+  const sketch = useMemo(() => graphSizes(nodes, edges), [nodes, edges]);
+  const drawing = useLayout(sketch);
   if (drawing === "failed") {
     return <p class="nothing">{t("The graph could not be arranged here; its instructions are in the table below.")}</p>;
   }
   if (!drawing) return <p class="nothing">{t("Arranging {count} instructions…", { count: nodes.rows.length })}</p>;
-  return <Drawn {...props} drawing={drawing} />;
+  return <GraphDrawing {...props} drawing={drawing} />;
 }
 
 /** Where a drawing begins in a frame with a point of it in the middle, but with nothing beside it. */
-function held(middle: number, room: number, size: number): number {
+function frameOffset(middle: number, room: number, size: number): number {
   return Math.min(0, Math.max(room - size, room / 2 - middle));
 }
 
-function Drawn({ nodes, edges, selected, drawing, ...acts }: GraphProps & { drawing: Drawing }) {
+function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: GraphProps & { drawing: GraphLayout }) {
   const { width, height } = drawing;
   const start = useMemo(() => {
     const middle = drawing.nodes[0] ?? { x: 0, y: 0 };
     return (room: number) => {
       const scale = Math.min(1, Math.max(0.75, Math.min(room / width, 560 / height)));
       const tall = Math.min(height * scale + 8, 640);
-      const x = width * scale <= room ? (room - width * scale) / 2 : held(middle.x * scale, room, width * scale);
-      const y = height * scale <= tall ? 0 : held(middle.y * scale, tall, height * scale);
+      const x = width * scale <= room ? (room - width * scale) / 2 : frameOffset(middle.x * scale, room, width * scale);
+      const y = height * scale <= tall ? 0 : frameOffset(middle.y * scale, tall, height * scale);
       return { view: { x, y, scale }, height: tall };
     };
   }, [drawing]);
   return (
     <PanZoom label={t("Instructions and the values between them")} width={width} height={height} start={start}>
       <defs>
-        <marker id={HEAD} refX="8" refY="4" markerWidth="9" markerHeight="8" orient="auto" markerUnits="userSpaceOnUse">
+        <marker
+          id={ARROW_HEAD_ID}
+          refX="8"
+          refY="4"
+          markerWidth="9"
+          markerHeight="8"
+          orient="auto"
+          markerUnits="userSpaceOnUse"
+        >
           <path class="head" d="M0 0 L9 4 L0 8 z" />
         </marker>
       </defs>
       {drawing.nodes.map((box, index) => {
         const row = nodes.rows[index];
         return row && nodes.cell(row, "opened") === true ? (
-          <Opened key={index} name={nodes.text(row, "name")} box={box} close={() => acts.turn(index)} />
+          <OpenedFusion key={index} name={nodes.text(row, "name")} box={box} close={() => acts.toggleFusion(index)} />
         ) : null;
       })}
       {edges.rows.map((row, index) => (
-        <Way key={index} points={drawing.edges[index] ?? []} edges={edges} row={row} />
+        <EdgeArrow key={index} points={drawing.edges[index] ?? []} edges={edges} row={row} />
       ))}
       {drawing.nodes.map((box, index) => {
         const row = nodes.rows[index];
         return row && nodes.cell(row, "opened") !== true ? (
-          <Box key={index} {...{ nodes, row, box, index, selected, ...acts }} />
+          <InstructionBox key={index} {...{ nodes, row, box, index, selected, ...acts }} />
         ) : null;
       })}
     </PanZoom>
   );
 }
 
-interface Sized extends Point {
+interface NodeBox extends Point {
   readonly width: number;
   readonly height: number;
 }
 
-function corner({ x, y, width, height }: Sized): string {
+function moveToCorner({ x, y, width, height }: NodeBox): string {
   return `translate(${x - width / 2} ${y - height / 2})`;
 }
 
-function Opened({ name, box, close }: { name: string; box: Sized; close: () => void }) {
+function OpenedFusion({ name, box, close }: { name: string; box: NodeBox; close: () => void }) {
   return (
-    <g class="opened" transform={corner(box)}>
+    <g class="opened" transform={moveToCorner(box)}>
       <rect width={box.width} height={box.height} rx="4" />
       {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
       <g
@@ -127,7 +137,7 @@ function Opened({ name, box, close }: { name: string; box: Sized; close: () => v
         tabindex={0}
         aria-label={t("Close: {name}", { name })}
         onClick={close}
-        onKeyDown={onEnter(close)}
+        onKeyDown={buttonKeyHandler(close)}
       >
         <text x="8" y="14">
           ▾ {name}
@@ -138,12 +148,12 @@ function Opened({ name, box, close }: { name: string; box: Sized; close: () => v
 }
 
 /** Wider for larger values: a pixel for each factor of a thousand above a kilobyte. */
-function weight(bytes: number): number {
+function arrowWidthPx(bytes: number): number {
   return Math.min(5, Math.max(1, Math.log10(Math.max(bytes, 1)) / 3));
 }
 
 /** Through the middles between an edge's points, so that it has no corners. */
-function curve(points: readonly Point[]): string {
+function curvePath(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (!first) return "";
   const last = rest.at(-1) ?? first;
@@ -155,41 +165,45 @@ function curve(points: readonly Point[]): string {
   return `M${first.x} ${first.y} ${turns.join(" ") || `L${last.x} ${last.y}`}`;
 }
 
-function Way({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
-  const d = curve(points);
+function EdgeArrow({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
+  const d = curvePath(points);
   const operand = edges.number(row, "operand");
-  const value = listed([edges.text(row, "shape"), memory(edges.length(row, "bytes"))]);
+  const value = joinNames([edges.text(row, "shape"), memory(edges.length(row, "bytes"))]);
   const tip = operand === null ? value : t("operand {number}: {value}", { number: operand, value });
   return (
     <g class="arrow">
-      <path d={d} style={{ strokeWidth: weight(edges.length(row, "bytes")) }} marker-end={`url(#${HEAD})`} />
+      <path
+        d={d}
+        style={{ strokeWidth: arrowWidthPx(edges.length(row, "bytes")) }}
+        marker-end={`url(#${ARROW_HEAD_ID})`}
+      />
       <path class="touch" d={d} data-tip={tip} />
     </g>
   );
 }
 
-interface BoxProps extends Acts {
+interface BoxProps extends NodeActions {
   readonly nodes: Table;
   readonly row: Row;
-  readonly box: Sized;
+  readonly box: NodeBox;
   readonly index: number;
   readonly selected: number;
 }
 
-function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps) {
+function InstructionBox({ nodes, row, box, index, selected, select, center, toggleFusion }: BoxProps) {
   const name = nodes.text(row, "name");
-  const lines = linesOf(nodes, row).map((line) => beginning(line, LETTERS));
-  const title = beginning(name, LETTERS);
+  const lines = boxLines(nodes, row).map((line) => cutEnd(line, MOST_LETTERS));
+  const title = cutEnd(name, MOST_LETTERS);
   const main = index === 0 ? " main" : "";
   const chosen = index === selected ? " selected" : "";
   const opens = nodes.cell(row, "opens") === true;
   return (
-    <g transform={corner(box)} class="op">
-      <More
+    <g transform={moveToCorner(box)} class="op">
+      <MoreNeighbours
         count={nodes.length(row, "more_operands")}
         y={-3}
-        says={t("{count} more that feed {name}", { count: nodes.length(row, "more_operands"), name })}
-        go={() => show(index)}
+        text={t("{count} more that feed {name}", { count: nodes.length(row, "more_operands"), name })}
+        go={() => center(index)}
       />
       {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
       <g
@@ -200,8 +214,8 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
         aria-label={`${title}: ${lines.join(", ")}${title === name ? "" : `, ${name}`}`}
         data-tip={[name, nodes.text(row, "shape"), nodes.text(row, "op_name"), nodes.text(row, "source")].join("\n")}
         onClick={() => select(index)}
-        onDblClick={() => show(index)}
-        onKeyDown={onEnter(() => select(index))}
+        onDblClick={() => center(index)}
+        onKeyDown={buttonKeyHandler(() => select(index))}
       >
         <rect width={box.width} height={box.height} rx="3" />
         <rect class="taken" y={box.height - 4} height="4" width={box.width * nodes.length(row, "share")} />
@@ -213,7 +227,7 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
         </svg>
         <svg aria-hidden="true" width={box.width - 4} height={box.height}>
           {lines.map((line, place) => (
-            <text key={place} x="8" y={33 + place * LINE}>
+            <text key={place} x="8" y={33 + place * LINE_PX}>
               {`${line} `}
             </text>
           ))}
@@ -228,8 +242,8 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
           aria-label={t("Open: {name}", { name })}
           data-tip={t("Show what is inside")}
           transform={`translate(${box.width - 22} 4)`}
-          onClick={() => turn(index)}
-          onKeyDown={onEnter(() => turn(index))}
+          onClick={() => toggleFusion(index)}
+          onKeyDown={buttonKeyHandler(() => toggleFusion(index))}
         >
           <rect width="18" height="18" rx="3" />
           <text x="9" y="13">
@@ -237,11 +251,11 @@ function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps)
           </text>
         </g>
       )}
-      <More
+      <MoreNeighbours
         count={nodes.length(row, "more_users")}
         y={box.height + 12}
-        says={t("{count} more that use {name}", { count: nodes.length(row, "more_users"), name })}
-        go={() => show(index)}
+        text={t("{count} more that use {name}", { count: nodes.length(row, "more_users"), name })}
+        go={() => center(index)}
       />
     </g>
   );
@@ -251,12 +265,12 @@ interface MoreProps {
   readonly count: number;
   readonly y: number;
   /** In words. */
-  readonly says: string;
+  readonly text: string;
   readonly go: () => void;
 }
 
 /** How many neighbours are not shown; leads to them. */
-function More({ count, y, says, go }: MoreProps) {
+function MoreNeighbours({ count, y, text, go }: MoreProps) {
   if (!count) return null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
@@ -264,12 +278,12 @@ function More({ count, y, says, go }: MoreProps) {
       class="more"
       role="button"
       tabindex={0}
-      aria-label={says}
-      data-tip={t("{neighbours}; click to see them", { neighbours: says })}
+      aria-label={text}
+      data-tip={t("{neighbours}; click to see them", { neighbours: text })}
       onClick={go}
-      onKeyDown={onEnter(go)}
+      onKeyDown={buttonKeyHandler(go)}
     >
-      <text x={WIDTH - 6} y={y}>
+      <text x={BOX_WIDTH_PX - 6} y={y}>
         {t("+{count} more", { count })}
       </text>
     </g>

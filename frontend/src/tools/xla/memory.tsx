@@ -3,8 +3,8 @@
 import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { memory, memoryScale, timeScale } from "../../base/format";
-import { colourOf } from "../../base/hue";
-import { sentences, t } from "../../base/messages";
+import { joinSentences, t } from "../../base/messages";
+import { nameColour } from "../../base/namecolour";
 import type { Row, Table } from "../../base/table";
 import { Chart } from "../../view/chart";
 import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
@@ -13,27 +13,27 @@ import type { Palette } from "../../view/palette";
 interface CurveProps {
   readonly headline: string;
   readonly curve: Table;
-  readonly peak: number;
+  readonly peakPosition: number;
   /** The position of which the tables tell. */
-  readonly shown: number;
+  readonly shownPosition: number;
   /** Whether the axis is time instead of positions. */
-  readonly timed: boolean;
+  readonly isByTime: boolean;
   readonly choose: (position: number) => void;
 }
 
-export function Curve({ headline, curve, peak, shown, timed, choose }: CurveProps) {
+export function MemoryCurve({ headline, curve, peakPosition, shownPosition, isByTime, choose }: CurveProps) {
   const build = useCallback(
-    (palette: Palette) => curveOption({ curve, peak, shown, timed, palette }),
-    [curve, peak, shown, timed],
+    (palette: Palette) => curveOption({ curve, peakPosition, shownPosition, isByTime, palette }),
+    [curve, peakPosition, shownPosition, isByTime],
   );
   const pick = (place: number) => {
-    const at = along(curve, timed).at;
+    const at = curveAxis(curve, isByTime).at;
     const before = curve.rows.filter((row) => at(row) <= place).at(-1);
     choose(before ? curve.length(before, "position") : 0);
   };
   return (
     <Chart
-      label={sentences(t("Memory over the program's schedule."), headline)}
+      label={joinSentences(t("Memory over the program's schedule."), headline)}
       height={240}
       build={build}
       onColumn={pick}
@@ -42,7 +42,7 @@ export function Curve({ headline, curve, peak, shown, timed, choose }: CurveProp
 }
 
 /** Where a row stands on the axis, and what the axis is called. */
-function along(curve: Table, timed: boolean) {
+function curveAxis(curve: Table, timed: boolean) {
   if (!timed) return { at: (row: Row) => curve.length(row, "position"), title: t("Position in the schedule") };
   const { factor, unit } = timeScale(largest(curve.rows.map((row) => curve.length(row, "time_us"))), "us");
   return {
@@ -55,9 +55,9 @@ interface CurveParts extends Omit<CurveProps, "choose" | "headline"> {
   readonly palette: Palette;
 }
 
-function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
-  const { at, title } = along(curve, timed);
-  const place = (position: number) =>
+function curveOption({ curve, peakPosition, shownPosition, isByTime, palette }: CurveParts) {
+  const { at, title } = curveAxis(curve, isByTime);
+  const axisValueAt = (position: number) =>
     at(curve.rows.filter((row) => curve.length(row, "position") <= position).at(-1) ?? []);
   const scale = memoryScale(largest(curve.rows.map((row) => curve.length(row, "bytes"))));
   return {
@@ -79,7 +79,7 @@ function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
       type: "value" as const,
       nameLocation: "middle" as const,
       nameGap: 26,
-      ...(timed ? {} : { max: "dataMax" as const }),
+      ...(isByTime ? {} : { max: "dataMax" as const }),
     },
     yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const },
     series: [
@@ -96,8 +96,10 @@ function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
           lineStyle: { color: palette.quiet },
           label: { formatter: "peak", color: palette.quiet },
           data: [
-            { xAxis: place(peak) },
-            ...(shown === peak ? [] : [{ xAxis: place(shown), label: { formatter: "shown", color: palette.quiet } }]),
+            { xAxis: axisValueAt(peakPosition) },
+            ...(shownPosition === peakPosition
+              ? []
+              : [{ xAxis: axisValueAt(shownPosition), label: { formatter: "shown", color: palette.quiet } }]),
           ],
         },
       },
@@ -105,7 +107,7 @@ function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
   };
 }
 
-const TALL = 260;
+const MAP_HEIGHT_PX = 260;
 
 interface MapProps {
   readonly blocks: Table;
@@ -117,23 +119,24 @@ interface MapProps {
 
 /** Each temporary as a box: from when to when, and where in memory. */
 export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
-  const top = largest(blocks.rows.map((row) => ends(blocks.length(row, "offset"), blocks.length(row, "bytes")))) || 1;
-  const wide = Math.max(positions - 1, 1);
+  const topBytes =
+    largest(blocks.rows.map((row) => ends(blocks.length(row, "offset"), blocks.length(row, "bytes")))) || 1;
+  const lastPosition = Math.max(positions - 1, 1);
   return (
-    <svg class="allocation-map" viewBox={`0 0 ${wide} ${TALL}`} preserveAspectRatio="none" role="img">
+    <svg class="allocation-map" viewBox={`0 0 ${lastPosition} ${MAP_HEIGHT_PX}`} preserveAspectRatio="none" role="img">
       <title>{t("Places of the temporaries over the schedule")}</title>
       {blocks.rows.map((row, place) => {
         const [begin, end] = [blocks.length(row, "begin"), blocks.length(row, "end")];
         const [offset, size] = [blocks.length(row, "offset"), blocks.length(row, "bytes")];
-        const height = (size / top) * TALL;
+        const height = (size / topBytes) * MAP_HEIGHT_PX;
         return (
           <rect
             key={place}
             x={begin}
             width={Math.max(end - begin, 0.2)}
-            y={TALL - (offset / top) * TALL - height}
+            y={MAP_HEIGHT_PX - (offset / topBytes) * MAP_HEIGHT_PX - height}
             height={height}
-            fill={colourOf(blocks.text(row, "name"), dark)}
+            fill={nameColour(blocks.text(row, "name"), dark)}
             data-tip={t("{name}: {size}, positions {begin} to {end}", {
               name: blocks.text(row, "name"),
               size: memory(size),
@@ -143,7 +146,7 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
           />
         );
       })}
-      <line x1={shown} x2={shown} y1={0} y2={TALL} />
+      <line x1={shown} x2={shown} y1={0} y2={MAP_HEIGHT_PX} />
     </svg>
   );
 }

@@ -2,18 +2,18 @@
 
 import { largest, smallest } from "../../base/extent";
 import { time } from "../../base/format";
-import { colourOf } from "../../base/hue";
 import { t } from "../../base/messages";
+import { nameColour } from "../../base/namecolour";
 import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 
 const GIB_PER_GB = 2 ** 30 / 1e9;
-const SMALLEST = 5;
-const LARGEST = 34;
+const SMALLEST_DOT_PX = 5;
+const LARGEST_DOT_PX = 34;
 
 /** Ops that have a place on the chart: those with FLOPs and bytes. */
-export function placed(ops: Table): Table {
+export function opsOnChart(ops: Table): Table {
   return ops.filter((row) => ops.length(row, "flop_per_byte") > 0 && ops.length(row, "gflop_per_s") > 0);
 }
 
@@ -23,7 +23,7 @@ interface Range {
 }
 
 /** Whole powers of ten around all values. */
-function decades(values: readonly number[]): Range {
+function decadeRange(values: readonly number[]): Range {
   const known = values.filter((value) => value > 0);
   if (!known.length) return { low: 0.1, high: 10 };
   const [low, high] = [smallest(known), largest(known)];
@@ -31,16 +31,16 @@ function decades(values: readonly number[]): Range {
 }
 
 /** The diameter of a dot whose area says how large its value is. */
-function dot(value: number, most: number): number {
-  return Math.max(SMALLEST, LARGEST * (value / most) ** 0.5);
+function dotPx(value: number, most: number): number {
+  return Math.max(SMALLEST_DOT_PX, LARGEST_DOT_PX * (value / most) ** 0.5);
 }
 
-function describe(ops: Table, row: Row, palette: Palette): string {
+function opTooltip(ops: Table, row: Row, palette: Palette): string {
   const figure = (id: string) => {
     const value = ops.number(row, id);
     return value === null ? t("unknown") : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   };
-  const colour = colourOf(ops.text(row, "category"), palette.dark);
+  const colour = nameColour(ops.text(row, "category"), palette.dark);
   const lines = [
     [ops.text(row, "category"), time(ops.length(row, "self_us"), "us")],
     ["GFLOP/s", figure("gflop_per_s")],
@@ -56,18 +56,18 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
   const levels = ceilings.rows.filter((row) => ceilings.number(row, "gflop_per_s") !== null);
   const slopes = ceilings.rows.filter((row) => ceilings.number(row, "gib_per_s") !== null);
   const most = largest(ops.rows.map((row) => ops.length(row, "self_us"))) || 1;
-  const x = decades([
+  const x = decadeRange([
     ...ops.rows.map((row) => ops.length(row, "flop_per_byte")),
     ...slopes.map((row) => ceilings.length(row, "ridge")),
   ]);
-  const y = decades([
+  const y = decadeRange([
     ...ops.rows.map((row) => ops.length(row, "gflop_per_s")),
     ...levels.map((row) => ceilings.length(row, "gflop_per_s")),
   ]);
   const roof = largest(levels.map((row) => ceilings.length(row, "gflop_per_s"))) || y.high;
   const categories = [...new Set(ops.rows.map((row) => ops.text(row, "category")))];
   const line = { color: palette.quiet, width: 1.5 };
-  const label = (text: string, up: number) => {
+  const endLabel = (text: string, up: number) => {
     const offset = [-4, -up];
     return { endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset, align: "right" } };
   };
@@ -90,13 +90,13 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
       ...categories.map((category) => ({
         name: category,
         type: "scatter" as const,
-        itemStyle: { color: colourOf(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
-        tooltip: { formatter: (item: { value: readonly unknown[] }) => describe(ops, item.value[2] as Row, palette) },
+        itemStyle: { color: nameColour(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
+        tooltip: { formatter: (item: { value: readonly unknown[] }) => opTooltip(ops, item.value[2] as Row, palette) },
         data: ops.rows
           .filter((row) => ops.text(row, "category") === category)
           .map((row) => ({
             value: [ops.length(row, "flop_per_byte"), ops.length(row, "gflop_per_s"), row],
-            symbolSize: dot(ops.length(row, "self_us"), most),
+            symbolSize: dotPx(ops.length(row, "self_us"), most),
           })),
       })),
       ...levels.map((row) => ({
@@ -106,7 +106,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
         showSymbol: false,
         lineStyle: line,
         // Above it slopes may end.
-        ...label(ceilings.text(row, "name"), -10),
+        ...endLabel(ceilings.text(row, "name"), -10),
         data: [
           [x.low, ceilings.length(row, "gflop_per_s")],
           [x.high, ceilings.length(row, "gflop_per_s")],
@@ -123,7 +123,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
           showSymbol: false,
           lineStyle: { ...line, type: "dashed" as const },
           // Memories of a chip are near one another: every other name stands higher.
-          ...label(ceilings.text(row, "name"), place % 2 ? 20 : 8),
+          ...endLabel(ceilings.text(row, "name"), place % 2 ? 20 : 8),
           data: [
             [begin, begin * slope],
             [end, end * slope],

@@ -1,15 +1,6 @@
 /** A drawing as a file of its own: all of it, with the page's colours and letters written into it. */
 
-const STYLES = [
-  "fill",
-  "stroke",
-  "stroke-width",
-  "stroke-dasharray",
-  "font-size",
-  "font-weight",
-  "text-anchor",
-  "opacity",
-];
+const INLINED_STYLES = "fill stroke stroke-width stroke-dasharray font-size font-weight text-anchor opacity".split(" ");
 
 /** The first group of the drawing is what the frame moves; its place is left out. */
 export function svgFile(drawn: SVGSVGElement): string {
@@ -19,7 +10,7 @@ export function svgFile(drawn: SVGSVGElement): string {
     const source = from[place];
     if (!source) return;
     const style = getComputedStyle(source);
-    for (const name of STYLES) element.style.setProperty(name, style.getPropertyValue(name));
+    for (const name of INLINED_STYLES) element.style.setProperty(name, style.getPropertyValue(name));
     for (const name of ["class", "role", "tabindex", "data-tip"]) element.removeAttribute(name);
   });
   const moved = drawn.querySelector("g");

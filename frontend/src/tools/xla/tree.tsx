@@ -3,30 +3,26 @@
 import { useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { percent, time } from "../../base/format";
+import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
-import { deltaOf, signOf } from "../../view/delta";
-import { MATCHES } from "../../view/matches";
-import { indentOf, isOpenAtFirst, type TreeRows, Twig, useTreeRows } from "../../view/treerows";
+import { deltaClass, deltaMs } from "../../view/delta";
+import { MATCH_LABELS } from "../../view/matchlabels";
+import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
 import { useOpDialog } from "../card/opcard";
 
 /** Heads of columns of texts. */
-const TEXTS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t("Source")]);
+const TEXT_HEADS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t("Source")]);
 
-function treeRows(nodes: Table, idle: boolean): TreeRows<number | null> {
-  const children = new Map<number | null, Row[]>();
+function profileTree(nodes: Table, idle: boolean): TreeRows<number | null> {
   const open = new Set<number | null>();
   const keyOf = (row: Row) => nodes.length(row, "id");
-  for (const row of nodes.rows) {
-    if (!idle && nodes.text(row, "kind") === "idle") continue;
-    const parent = nodes.number(row, "parent");
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(row);
-    else children.set(parent, [row]);
+  const shown = nodes.rows.filter((row) => idle || nodes.text(row, "kind") !== "idle");
+  for (const row of shown) {
     if (isOpenAtFirst(nodes.length(row, "of_busy"), nodes.length(row, "depth"), open.size)) open.add(keyOf(row));
   }
-  return { children, open, keyOf };
+  return { children: groupBy(shown, (row) => nodes.number(row, "parent")), open, keyOf };
 }
 
 interface TreeProps {
@@ -35,20 +31,20 @@ interface TreeProps {
   readonly store: Store;
 }
 
-export function Tree({ nodes, idle, store }: TreeProps) {
-  const tree = useMemo(() => treeRows(nodes, idle), [nodes, idle]);
+export function ProfileTree({ nodes, idle, store }: TreeProps) {
+  const tree = useMemo(() => profileTree(nodes, idle), [nodes, idle]);
   const { rows, isOpen, turn } = useTreeRows(tree, null);
   const [open, dialog] = useOpDialog(store);
   const show = (row: Row) => {
     const name = nodes.text(row, "op");
-    open({ table: nodes, row, name, program: nodes.text(row, "program_id"), events: name });
+    open({ table: nodes, row, name, program: nodes.text(row, "program_id"), eventName: name });
   };
-  const whole = idle ? "share" : "of_busy";
-  const longest = largest(rows.map((row) => nodes.length(row, whole)));
-  const held = nodes.has("delta_self_us");
+  const shareColumn = idle ? "share" : "of_busy";
+  const largestShare = largest(rows.map((row) => nodes.length(row, shareColumn)));
+  const hasBaseline = nodes.has("delta_self_us");
   const heads = [
     t("Self time"),
-    ...(held ? [t("Δ per step")] : []),
+    ...(hasBaseline ? [t("Δ per step")] : []),
     t("Share"),
     t("Wasted"),
     t("Roofline efficiency"),
@@ -65,7 +61,7 @@ export function Tree({ nodes, idle, store }: TreeProps) {
           <tr>
             <th>{t("Name")}</th>
             {heads.map((head, place) => (
-              <th key={place} class={TEXTS.has(head) ? undefined : "number"}>
+              <th key={place} class={TEXT_HEADS.has(head) ? undefined : "number"}>
                 {head}
               </th>
             ))}
@@ -77,7 +73,7 @@ export function Tree({ nodes, idle, store }: TreeProps) {
             return (
               <TreeRow
                 key={id}
-                {...{ nodes, row, whole, longest }}
+                {...{ nodes, row, shareColumn, largestShare }}
                 show={() => show(row)}
                 open={isOpen(id)}
                 turn={() => turn(id)}
@@ -95,27 +91,27 @@ interface TreeRowProps {
   readonly nodes: Table;
   readonly row: Row;
   /** The column that says how much of all time the row holds. */
-  readonly whole: string;
+  readonly shareColumn: string;
   /** The largest of these shares, which has the longest bar. */
-  readonly longest: number;
+  readonly largestShare: number;
   /** Undefined where it has no parts. */
   readonly open: boolean | undefined;
   readonly turn: () => void;
   readonly show: () => void;
 }
 
-function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps) {
+function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: toggle, show }: TreeRowProps) {
   const [name, kind, match] = ["name", "kind", "match"].map((id) => nodes.text(row, id)) as [string, string, string];
-  const known = (id: string, show: (value: number) => string) => {
+  const knownText = (id: string, show: (value: number) => string) => {
     const value = nodes.number(row, id);
     return value === null ? "" : show(value);
   };
-  const share = nodes.length(row, whole);
+  const share = nodes.length(row, shareColumn);
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
-      <td style={{ paddingLeft: indentOf(nodes.length(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
-        <Twig {...{ name, open, turn }} />
+      <td style={{ paddingLeft: rowIndent(nodes.length(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
+        <OpenButton {...{ name, isOpen, toggle }} />
         {kind === "op" && match !== "gone" ? (
           <button type="button" class="row-act" onClick={show}>
             {name}
@@ -123,20 +119,20 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
         ) : (
           name
         )}
-        {match && <small class="quiet"> {MATCHES[match] ?? match}</small>}
+        {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
       </td>
-      <td class="number">{known("self_us", (value) => time(value, "us"))}</td>
-      {nodes.has("delta_self_us") && <Change nodes={nodes} row={row} />}
+      <td class="number">{knownText("self_us", (value) => time(value, "us"))}</td>
+      {nodes.has("delta_self_us") && <BaselineDelta nodes={nodes} row={row} />}
       <td class="share">
-        <Bar nodes={nodes} row={row} length={share / longest} />
-        <span>{known(whole, (value) => percent(value))}</span>
+        <TimeBar nodes={nodes} row={row} length={share / largestShare} />
+        <span>{knownText(shareColumn, (value) => percent(value))}</span>
       </td>
-      <td class="number">{known("wasted_us", (value) => time(value, "us"))}</td>
-      <td class="number">{known("efficiency", (value) => percent(value, 0))}</td>
+      <td class="number">{knownText("wasted_us", (value) => time(value, "us"))}</td>
+      <td class="number">{knownText("efficiency", (value) => percent(value, 0))}</td>
       <td>{nodes.text(row, "bound_by")}</td>
-      <td class="number">{known("count", figure)}</td>
-      <td class="number">{known("gflop_per_s", figure)}</td>
-      <td class="number">{known("gib_per_s", figure)}</td>
+      <td class="number">{knownText("count", figure)}</td>
+      <td class="number">{knownText("gflop_per_s", figure)}</td>
+      <td class="number">{knownText("gib_per_s", figure)}</td>
       <td class="source" data-tip={nodes.text(row, "source")}>
         {nodes.text(row, "source").split("/").at(-1)}
       </td>
@@ -145,13 +141,13 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
 }
 
 /** From the baseline's, per step. */
-function Change({ nodes, row }: { nodes: Table; row: Row }) {
-  const ms = deltaOf(nodes, row, "self_us");
-  return <td class={`number ${signOf(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>;
+function BaselineDelta({ nodes, row }: { nodes: Table; row: Row }) {
+  const ms = deltaMs(nodes, row, "self_us");
+  return <td class={`number ${deltaClass(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>;
 }
 
 /** Time at best, wasted time and time of which nothing is known, together as long as the row's share asks for. */
-function Bar({ nodes, row, length }: { nodes: Table; row: Row; length: number }) {
+function TimeBar({ nodes, row, length }: { nodes: Table; row: Row; length: number }) {
   const parts = ["unknown", "wasted"].map((id) => [id, nodes.length(row, `${id}_us`)] as const);
   const self = nodes.length(row, "self_us");
   if (!self || !length) return null;

@@ -1,0 +1,113 @@
+/** The bar's figures in a table whose rows sum to the whole: in the step and after it, how far steps lie apart. */
+
+import { percent, type Scale, scaled, timeScale, withMoreDecimals } from "../../base/format";
+import { t } from "../../base/messages";
+import type { Answer, Row, Table } from "../../base/table";
+import { DeltaCell, DeltaHead, deltaMs } from "../../view/delta";
+import { Doubt } from "../../view/doubt";
+import { Swatch } from "../../view/stackbar";
+import { usedParts } from "./bar";
+
+interface RowProps {
+  readonly table: Table;
+  readonly row: Row;
+  readonly scale: Scale;
+  /** Whether some time lies between steps. */
+  readonly hasTimeBetween: boolean;
+  readonly hasSeveralSteps: boolean;
+  /** Whether there is a baseline. */
+  readonly hasBaseline: boolean;
+}
+
+function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }: RowProps) {
+  const doc = table.text(row, "doc");
+  const ms = (column: string) => scaled(table.length(row, column), scale);
+  return (
+    <tr>
+      <th scope="row">
+        <Swatch id={table.text(row, "part")} />
+        <span class={doc ? "explained" : undefined} data-tip={doc || undefined} tabIndex={doc ? 0 : undefined}>
+          {table.text(row, "label")}
+        </span>
+      </th>
+      <td class="number">{ms("average_ms")}</td>
+      {hasTimeBetween && (
+        <>
+          <td class="number">{ms("step_ms")}</td>
+          <td class="number">{ms("between_ms")}</td>
+        </>
+      )}
+      <td class="number">{percent(table.length(row, "share"))}</td>
+      {hasBaseline && <DeltaCell ms={deltaMs(table, row, "average_ms")} scale={scale} />}
+      {hasSeveralSteps && (
+        <>
+          <td class="number">{ms("deviation_ms")}</td>
+          <td class="number">
+            {ms("minimum_ms")} – {ms("maximum_ms")}
+          </td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+/** The head of a column of times, as the tool explains it. */
+function Head({ table, id, label, unit }: { table: Table; id: string; label?: string; unit?: string }) {
+  const column = table.column(id);
+  return (
+    <th scope="col" class="number" data-tip={column?.doc}>
+      {label ?? column?.label} {unit && <small>{unit}</small>}
+      <Doubt depends={column?.depends ?? []} />
+    </th>
+  );
+}
+
+export function PartsTable({ answer }: { answer: Answer }) {
+  const parts = answer.table("parts");
+  const hasSteps = answer.table("steps").rows.length > 0;
+  const hasSeveralSteps = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
+  const hasTimeBetween = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
+  const total = answer.number("parts_ms") ?? 0;
+  const scale = withMoreDecimals(timeScale(total));
+  const hasBaseline = parts.has("delta_average_ms");
+  return (
+    <table class="legend">
+      <thead>
+        <tr>
+          <th scope="col">{t("State")}</th>
+          <Head table={parts} id="average_ms" label={hasSteps ? t("Average") : t("Time")} unit={scale.unit} />
+          {hasTimeBetween && (
+            <>
+              <Head table={parts} id="step_ms" unit={scale.unit} />
+              <Head table={parts} id="between_ms" unit={scale.unit} />
+            </>
+          )}
+          <Head table={parts} id="share" />
+          {hasBaseline && <DeltaHead unit={scale.unit} />}
+          {hasSeveralSteps && (
+            <>
+              <Head table={parts} id="deviation_ms" unit={scale.unit} />
+              <Head table={parts} id="minimum_ms" label={t("Range")} unit={scale.unit} />
+            </>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {usedParts(answer).map((row) => (
+          <PartRow
+            key={parts.text(row, "part")}
+            {...{ table: parts, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }}
+          />
+        ))}
+        <tr class="sum">
+          <th scope="row">{hasTimeBetween ? t("From step to step") : hasSteps ? t("Step") : t("Capture")}</th>
+          <td class="number">{scaled(total, scale)}</td>
+          {hasTimeBetween && <td colSpan={2} />}
+          <td class="number">{percent(1)}</td>
+          {hasBaseline && <DeltaCell ms={answer.number("delta_parts_ms")} scale={scale} />}
+          {hasSeveralSteps && <td colSpan={2} />}
+        </tr>
+      </tbody>
+    </table>
+  );
+}

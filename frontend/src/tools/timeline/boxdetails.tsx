@@ -1,0 +1,91 @@
+/** What lies in a box that was drawn: statistics by name, and its calls as a flame graph, top down or bottom up. */
+
+import { useMemo } from "preact/hooks";
+import { t } from "../../base/messages";
+import { Table } from "../../base/table";
+import { BOX_TABS, type Box, type BoxTab } from "../../base/timelinecodec";
+import { lengthLabel } from "../../canvas/ticks";
+import { CallControls, CallView } from "../../view/calls";
+import { Grid } from "../../view/grid";
+import type { Scene } from "./scene";
+
+const TAB_TITLES: Readonly<Record<BoxTab, string>> = {
+  statistics: t("Statistics"),
+  flame: t("Flame graph"),
+  callers: t("Bottom-up"),
+};
+
+interface SelectionProps {
+  readonly scene: Scene;
+  readonly area: Box;
+  readonly findName: (name: string) => void;
+}
+
+export function BoxDetails({ scene, area, findName }: SelectionProps) {
+  const { tab, calls, base, weight } = scene.state;
+  const file = (by: string, format: string) =>
+    scene.api.callsFile(area.lanes.join(","), area.begin, area.end, by, format);
+  return (
+    <div class="tl-selection">
+      <div class="tl-tabs">
+        <b>{lengthLabel(area.end - area.begin)}</b>
+        <div role="tablist" aria-label={t("Selection")}>
+          {BOX_TABS.map((each) => (
+            <button
+              key={each}
+              type="button"
+              role="tab"
+              aria-selected={tab.value === each}
+              onClick={() => {
+                tab.value = each;
+              }}
+            >
+              {TAB_TITLES[each]}
+            </button>
+          ))}
+        </div>
+        {tab.value !== "statistics" && (
+          <CallControls
+            calls={calls.value}
+            weight={weight.value}
+            setWeight={(id) => {
+              weight.value = id;
+            }}
+            fileAddress={file}
+            base={tab.value === "flame" ? (base.value?.run ?? "") : ""}
+          />
+        )}
+      </div>
+      {tab.value === "statistics" ? (
+        <NameStatistics scene={scene} findName={findName} />
+      ) : (
+        <CallView
+          calls={calls.value}
+          inverted={tab.value === "callers"}
+          label={TAB_TITLES[tab.value]}
+          find={scene.state.find.value}
+          dark={scene.dark}
+        />
+      )}
+    </div>
+  );
+}
+
+function NameStatistics({ scene, findName }: Omit<SelectionProps, "area">) {
+  const statistics = scene.state.statistics.value;
+  const table = useMemo(() => statistics && Table.of(statistics.table), [statistics]);
+  if (!statistics || !table) return null;
+  return (
+    <>
+      <p>
+        {[
+          t("{events} events selected, {names} names by lane", { events: statistics.events, names: statistics.names }),
+          ...(statistics.names > table.rows.length
+            ? [t("the {count} with the most time are listed", { count: table.rows.length })]
+            : []),
+        ].join(" · ")}
+      </p>
+      <Grid table={table} name="selection" onRow={(row) => findName(table.text(row, "name"))} />
+    </>
+  );
+}
