@@ -8,7 +8,7 @@ import { Icon } from "../view/icons";
 import { withElements } from "../view/slots";
 import { GoLink } from "../view/verdict";
 
-/** The newest of the sessions that were not there before; those after `open`, which is looked at, are no news. */
+/** The newest session, which is the first, unless it is `open` or known; those that are older are no news. */
 export function newSession(
   sessions: readonly SessionEntry[],
   knownRuns: ReadonlySet<string>,

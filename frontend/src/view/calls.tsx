@@ -156,11 +156,12 @@ export function TableCalls({ answer, table, view, store }: TableCallsProps) {
     const controller = new AbortController();
     setLoaded(null);
     source?.calls({ weight: chosenWeight, inverted }, controller.signal).then(
-      (calls) => setLoaded({ calls, problem: null }),
+      (calls) => !controller.signal.aborted && setLoaded({ calls, problem: null }),
       (error: unknown) => !controller.signal.aborted && setLoaded({ calls: null, problem: toProblem(error) }),
     );
     return () => controller.abort();
   }, [source, chosenWeight, inverted]);
+  if (!source) return null;
   if (loaded?.problem) return <ProblemLine problem={loaded.problem} />;
   const calls = loaded?.calls ?? null;
   return (
