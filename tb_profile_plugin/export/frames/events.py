@@ -177,23 +177,23 @@ def _number(plane: Plane, name: str) -> Array:
     """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
     by_name = plane.metadata_stat(name).spread(len(plane.metadata), MISSING)[plane.events.name]
     own = plane.stat(name).spread(len(plane.events), MISSING)
-    answer: Array = np.where(own == MISSING, by_name, own)
-    return answer
+    number: Array = np.where(own == MISSING, by_name, own)
+    return number
 
 
 def _bytes(host: Host, plane: Plane) -> Array:
     sizes = _number(plane, "bytes_accessed")
-    copied = copies(host).get(plane.name)
-    if copied:
-        sized = copied.size > 0
-        sizes[copied.row[sized]] = copied.size[sized]
+    device_copies = copies(host).get(plane.name)
+    if device_copies:
+        has_size = device_copies.size > 0
+        sizes[device_copies.row[has_size]] = device_copies.size[has_size]
     return sizes
 
 
 def _self_ps(host: Host, rows: slice) -> Array:
-    time = host.trace.end[rows] - host.trace.begin[rows]
+    duration = host.trace.end[rows] - host.trace.begin[rows]
     parent = host.trace.nesting[0][rows]
     # Sums below 2^53 ps, 2.5 hours, are exact.
-    inner = np.bincount(parent[parent >= 0] - rows.start, time[parent >= 0], len(time))
-    answer: Array = np.maximum(0, time - inner.astype(np.int64))
-    return answer
+    inner = np.bincount(parent[parent >= 0] - rows.start, duration[parent >= 0], len(duration))
+    self_ps: Array = np.maximum(0, duration - inner.astype(np.int64))
+    return self_ps
