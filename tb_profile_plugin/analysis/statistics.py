@@ -1,10 +1,14 @@
-"""Student's t distribution, false discoveries, and mean, variance and quantiles of samples."""
+"""Student's t distribution, false discoveries, and mean, variance, quantiles and `Summary` of samples."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..runtime.arrays import Array
 
 _TINY = 1e-300
 _ROUNDS = 500
@@ -105,3 +109,23 @@ def quantile_of(samples: Sequence[float], q: float) -> float:
     low = math.floor(at)
     high = min(low + 1, len(samples) - 1)
     return samples[low] + (samples[high] - samples[low]) * (at - low)
+
+
+class Summary(NamedTuple):
+    """Average, median, sample standard deviation, smallest and largest of samples; None where they are too few."""
+
+    average: float | None = None
+    median: float | None = None
+    deviation: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+def summary(samples: Array) -> Summary:
+    """`Summary` of float64[n]."""
+    if not len(samples):
+        return Summary()
+    low, high = float(samples.min()), float(samples.max())
+    # The same sample again and again has no deviation, also where its mean is rounded.
+    deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
+    return Summary(float(samples.mean()), float(median(samples)), deviation, low, high)
