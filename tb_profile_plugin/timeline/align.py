@@ -13,23 +13,23 @@ MOST_NAMES = 1_000
 """Steps that a page can offer."""
 
 
-class Steps(NamedTuple):
+class StepSpans(NamedTuple):
     """The steps of one side, in order of time; times are ps since its first event."""
 
     begin: Sequence[int]
     end: Sequence[int]
     name: Sequence[str]
-    complete: Sequence[bool]
+    is_complete: Sequence[bool]
 
     def typical(self) -> int | None:
         """Index of the step of median length among the complete ones, or among all where none is; None without any."""
-        indices = [i for i, is_complete in enumerate(self.complete) if is_complete] or list(range(len(self.begin)))
+        indices = [i for i, is_complete in enumerate(self.is_complete) if is_complete] or list(range(len(self.begin)))
         if not indices:
             return None
         lengths = [self.end[i] - self.begin[i] for i in indices]
         return indices[lengths.index(median_low(lengths))]
 
-    def at(self, index: int) -> int:
+    def checked_index(self, index: int) -> int:
         """The index itself; raises `ProblemError` where there is no such step."""
         if not 0 <= index < len(self.begin):
             message = Message("There is no step at place {index}.", index=index)
@@ -39,7 +39,7 @@ class Steps(NamedTuple):
         return index
 
 
-class Aligned(NamedTuple):
+class Alignment(NamedTuple):
     """Which step lies over which; both are None where one side has none."""
 
     step: int | None
@@ -47,24 +47,25 @@ class Aligned(NamedTuple):
     offset: int
     """ps: added to a time here it gives the baseline's."""
     text: str
+    """A sentence that says which steps were aligned."""
 
 
-def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int | None = None) -> Aligned:
+def align(here: StepSpans, there: StepSpans, step: int | None = None, base_step: int | None = None) -> Alignment:
     """Align two sides by these steps (indices).
 
     A step that is not given is the typical one; in the baseline the one of the same name, if it has one. Raises
     `ProblemError` for an index without a step.
     """
-    index = here.typical() if step is None else here.at(step)
+    index = here.typical() if step is None else here.checked_index(step)
     if base_step is not None:
-        base_index: int | None = there.at(base_step)
+        base_index: int | None = there.checked_index(base_step)
     elif step is not None and here.name[step] in there.name:
         base_index = list(there.name).index(here.name[step])
     else:
         base_index = there.typical()
     if index is None or base_index is None:
-        lacking = "both" if index is base_index else "here" if index is None else "base"
-        return Aligned(
+        lacking = "base" if index is not None else "here" if base_index is not None else "both"
+        return Alignment(
             None,
             None,
             0,
@@ -75,7 +76,7 @@ def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int |
             ),
         )
     offset = there.begin[base_index] - here.begin[index]
-    return Aligned(
+    return Alignment(
         index,
         base_index,
         offset,
