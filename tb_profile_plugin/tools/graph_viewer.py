@@ -295,7 +295,7 @@ def _search_hit_row(module: Module, row: int, ops: OpsByName) -> list[Any]:
         _shape_text(module, row),
         op.self_ps / PS_PER_US if op else None,
         module.op_names[origin_row],
-        module.sources.line(origin_row),
+        module.sources.location_text(origin_row),
     ]
 
 

@@ -97,7 +97,7 @@ class OpMaker:
         costs = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
         telling = module.telling(row)
-        op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
+        op.op_name, op.source = module.op_names[telling], module.sources.location_text(telling)
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Of a redacted capture the programs have no shapes.

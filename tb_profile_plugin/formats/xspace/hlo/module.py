@@ -351,13 +351,13 @@ class Module:
 
     def telling(self, row: int) -> int:
         """The instruction that says where one comes from: itself, or one inside a fusion that does not say it."""
-        if self.op_names[row] or self.sources.line(row) or self.opcodes[row] != "fusion":
+        if self.op_names[row] or self.sources.location_text(row) or self.opcodes[row] != "fusion":
             return row
         for computation in self.called[row]:
             begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
             root = int(self.roots[computation]) if computation >= 0 else -1
             for inside in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
-                if inside >= 0 and self.sources.line(inside):
+                if inside >= 0 and self.sources.location_text(inside):
                     return int(inside)
         return row
 
@@ -383,7 +383,7 @@ class Module:
         row = self.row(name)
         if row < 0:
             return None
-        origin = self.op_names[row], self.op_types[row], self.sources.line(row)
+        origin = self.op_names[row], self.op_types[row], self.sources.location_text(row)
         return Instruction(self.names[row], self.opcodes[row], self.category(row), *origin)
 
     @lazy
