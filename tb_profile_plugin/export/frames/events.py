@@ -93,7 +93,7 @@ def step_of(host: Host, events: Array | slice) -> Values:
     number = np.zeros(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, np.int64)
     is_step = np.zeros(len(number), bool)
     number[steps.group], is_step[steps.group] = steps.number, True
-    return Values(number[group], None, is_step[group])
+    return Values(number[group], is_known=is_step[group])
 
 
 def _selected_rows(
@@ -133,7 +133,7 @@ def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array
         "name": coded(events.name[rows], plane.display_names),
         "begin_ps": Values(begin + shift if shift else begin),
         "duration_ps": Values(events.duration[rows]),
-        "parent": Values(parent, None, parent >= 0),
+        "parent": Values(parent, is_known=parent >= 0),
         "step": step_of(host, slice(first, first + len(events)) if isinstance(rows, slice) else rows + first),
     }
 
@@ -169,8 +169,8 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
 
 
 def _missing_as_unknown(numbers: Array) -> Values:
-    there = numbers != MISSING
-    return Values(np.where(there, numbers, 0), None, there)
+    is_known = numbers != MISSING
+    return Values(np.where(is_known, numbers, 0), is_known=is_known)
 
 
 def _number(plane: Plane, name: str) -> Array:
