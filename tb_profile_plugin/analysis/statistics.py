@@ -60,7 +60,7 @@ def _fraction(x: float, a: float, b: float) -> float:
     """Lentz's way of evaluating it."""
     c, d = 1.0, 1 - (a + b) * x / (a + 1)
     d = 1 / (d if abs(d) > _TINY else _TINY)
-    answer = d
+    fraction = d
     for m in range(1, _ROUNDS):
         for factor in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -68,21 +68,21 @@ def _fraction(x: float, a: float, b: float) -> float:
         ):
             d, c = 1 + factor * d, 1 + factor / c
             d, c = 1 / (d if abs(d) > _TINY else _TINY), c if abs(c) > _TINY else _TINY
-            answer *= d * c
+            fraction *= d * c
         if abs(d * c - 1) < 1e-16:
             break
-    return answer
+    return fraction
 
 
 def adjusted(p: Sequence[float]) -> list[float]:
     """By Benjamini and Hochberg: the rate of false discoveries at which each of these tests is one."""
     order = sorted(range(len(p)), key=lambda i: p[i])
-    answer, least = [1.0] * len(p), 1.0
+    rates, least = [1.0] * len(p), 1.0
     for rank in range(len(p), 0, -1):
         i = order[rank - 1]
         least = min(least, p[i] * len(p) / rank)
-        answer[i] = least
-    return answer
+        rates[i] = least
+    return rates
 
 
 def mean(samples: Sequence[float]) -> float:
@@ -128,4 +128,4 @@ def summary(samples: Array) -> Summary:
     low, high = float(samples.min()), float(samples.max())
     # The same sample again and again has no deviation, also where its mean is rounded.
     deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
-    return Summary(float(samples.mean()), float(median(samples)), deviation, low, high)
+    return Summary(float(samples.mean()), float(median(samples.tolist())), deviation, low, high)

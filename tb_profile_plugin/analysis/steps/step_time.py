@@ -126,5 +126,5 @@ def slowest_steps(hosts: Sequence[HostWithSteps], wanted: str = ALL) -> StepTime
     number = joined.number[order]
     slowest = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
     _, index_of_number = np.unique(joined.number, return_inverse=True)
-    complete = np.bincount(index_of_number.reshape(-1), ~joined.complete) == 0
+    complete = np.bincount(index_of_number, ~joined.complete) == 0
     return replace(joined.take(slowest), complete=complete)
