@@ -33,8 +33,8 @@ def _slow_first_launches(trace: Trace, work: DeviceWork, launches: Array) -> Arr
     if not len(candidates):
         return candidates
     kernel = trace.name_of[work.event]
-    known = work.launch[work.launch >= 0]
-    usual_ps = median(trace.end[known] - trace.begin[known])
+    known_launches = work.launch[work.launch >= 0]
+    usual_ps = median(trace.end[known_launches] - trace.begin[known_launches])
     slow_launches = []
     for row in candidates.tolist():
         launch = int(work.launch[row])

@@ -114,8 +114,8 @@ def _args_in_rows(host: Host, first: int, plane: Plane, stats: Stats, rows: Arra
     names = plane.stat_metadata.text.all
     is_hidden = np.array([not name or name in HIDDEN for name in names], bool)
     kind = stats.kind[rows]
-    is_shown = ~is_hidden[stats.name[rows]] & (kind != kinds.BYTES) & (kind != kinds.NO_VALUE)
-    rows, event = rows[is_shown], event[is_shown]
+    is_visible = ~is_hidden[stats.name[rows]] & (kind != kinds.BYTES) & (kind != kinds.NO_VALUE)
+    rows, event = rows[is_visible], event[is_visible]
     return {
         "host": repeated(host.name, len(rows)),
         "event": Values((event + first).astype(np.int64)),
