@@ -7,7 +7,7 @@ import toy_format
 
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
-from tb_profile_plugin.analysis.steps import step_time
+from tb_profile_plugin.analysis.steps.host_comparison import host_comparison
 from tb_profile_plugin.formats import recognize, xspace
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.session import Session
@@ -30,7 +30,7 @@ def _with_the_toy_format(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_steps_ops_and_the_timeline_are_those_of_the_trace() -> None:
     host = Host("toy", toy_format.read(TRACE)).with_steps()
-    assert step_time.host_comparison([host, host])[1][0].average_ms == 0.9
+    assert host_comparison([host, host])[1][0].average_ms == 0.9
     table = host_ops(host)
     assert [(op.type, op.occurrences, op.total_ps) for op in table.ops if op.name == "dense/MatMul"] == [
         ("MatMul", 2, 500 * 10**6)
@@ -47,7 +47,7 @@ def test_files_are_found_by_name_and_opened_by_content(tmp_path: Path) -> None:
         (tmp_path / "run" / name).write_text(TRACE)
     (stored,) = store.Logdir(str(tmp_path)).sessions()
     assert (stored.name, stored.hosts) == ("run", ("a", "b", "unsure"))
-    assert step_time.host_comparison(Session(stored).select())[1][0].average_ms == 0.9
+    assert host_comparison(Session(stored).select())[1][0].average_ms == 0.9
     assert store.resolve(tmp_path / "run").hosts == ("a", "b", "unsure")
 
 

@@ -1,10 +1,14 @@
-"""Student's t distribution, false discoveries, and mean, variance and quantiles of samples."""
+"""Student's t distribution, false discoveries, and mean, variance, quantiles and `Summary` of samples."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..runtime.arrays import Array
 
 _TINY = 1e-300
 _ROUNDS = 500
@@ -56,7 +60,7 @@ def _fraction(x: float, a: float, b: float) -> float:
     """Lentz's way of evaluating it."""
     c, d = 1.0, 1 - (a + b) * x / (a + 1)
     d = 1 / (d if abs(d) > _TINY else _TINY)
-    answer = d
+    fraction = d
     for m in range(1, _ROUNDS):
         for factor in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -64,21 +68,21 @@ def _fraction(x: float, a: float, b: float) -> float:
         ):
             d, c = 1 + factor * d, 1 + factor / c
             d, c = 1 / (d if abs(d) > _TINY else _TINY), c if abs(c) > _TINY else _TINY
-            answer *= d * c
+            fraction *= d * c
         if abs(d * c - 1) < 1e-16:
             break
-    return answer
+    return fraction
 
 
 def adjusted(p: Sequence[float]) -> list[float]:
     """By Benjamini and Hochberg: the rate of false discoveries at which each of these tests is one."""
     order = sorted(range(len(p)), key=lambda i: p[i])
-    answer, least = [1.0] * len(p), 1.0
+    rates, least = [1.0] * len(p), 1.0
     for rank in range(len(p), 0, -1):
         i = order[rank - 1]
         least = min(least, p[i] * len(p) / rank)
-        answer[i] = least
-    return answer
+        rates[i] = least
+    return rates
 
 
 def mean(samples: Sequence[float]) -> float:
@@ -105,3 +109,23 @@ def quantile_of(samples: Sequence[float], q: float) -> float:
     low = math.floor(at)
     high = min(low + 1, len(samples) - 1)
     return samples[low] + (samples[high] - samples[low]) * (at - low)
+
+
+class Summary(NamedTuple):
+    """Average, median, sample standard deviation, smallest and largest of samples; None where they are too few."""
+
+    average: float | None = None
+    median: float | None = None
+    deviation: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+def summary(samples: Array) -> Summary:
+    """`Summary` of float64[n]."""
+    if not len(samples):
+        return Summary()
+    low, high = float(samples.min()), float(samples.max())
+    # The same sample again and again has no deviation, also where its mean is rounded.
+    deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
+    return Summary(float(samples.mean()), float(median(samples.tolist())), deviation, low, high)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..analysis.compare.change import CaptureValues, RunVariation, Spread, Turns, log_ratio, spread
+from ..analysis.compare.change import CaptureValues, RunVariation, Spread, Turns, difference_spread, log_ratio
 from ..analysis.compare.side import Side, Sides
 from ..analysis.statistics import mean, variance
 from .metrics import Metric, NamedMetric, find
@@ -126,5 +126,5 @@ def _spread(
     if run_variation and step:
         # It is of logarithms of steps; here it is in the step's unit.
         scaled = run_variation._replace(deviation=run_variation.deviation * step.value)
-        return spread(base, new, scaled, turns)
-    return spread(base, new, None, turns)
+        return difference_spread(base, new, scaled, turns)
+    return difference_spread(base, new, None, turns)

@@ -204,6 +204,6 @@ def _names(servers: Sequence[Address]) -> str:
     return ", ".join(map(str, servers))
 
 
-def _usage(message: str) -> ProblemError:
+def _usage(text: str) -> ProblemError:
     remedy = Message("Run tb-profile capture localhost:6009 logs, or try tb-profile capture --demo.")
-    return problem_error("usage", message, remedy)
+    return problem_error("usage", text, remedy)

@@ -27,7 +27,7 @@ class Job:
         self.options = options
         self.target = Target(logdir, run)
         self._stop = threading.Event()
-        self._is_over = threading.Event()
+        self._end = threading.Event()
         self._begin_at = 0.0
         self.workers = [Worker(address, options, self.target, self._stop) for address in addresses]
 
@@ -46,12 +46,17 @@ class Job:
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end; whether it has come."""
-        return self._is_over.wait(timeout_s)
+        return self._end.wait(timeout_s)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the capture has ended, with a session or without."""
+        return self._end.is_set()
 
     @property
     def problem(self) -> Problem | None:
         """Why there is no session at all, once it is over."""
-        if not self._is_over.is_set() or any(worker.progress.state == DONE for worker in self.workers):
+        if not self.is_over or any(worker.progress.state == DONE for worker in self.workers):
             return None
         problems = [worker.progress.problem for worker in self.workers if worker.progress.problem]
         if len(problems) == 1:
@@ -71,7 +76,7 @@ class Job:
     def state(self) -> dict[str, Any]:
         """All of it as plain data, as the HTTP routes and pages have it."""
         phase = "running"
-        if self._is_over.is_set():
+        if self.is_over:
             phase = "failed" if self.problem else "done"
         return {
             "phase": phase,
@@ -110,7 +115,7 @@ class Job:
                     at_ns = time.time_ns()
                     list(pool.map(lambda worker: _capture(worker, at_ns), ready))
         finally:
-            self._is_over.set()
+            self._end.set()
 
 
 def _reach(worker: Worker) -> bool:

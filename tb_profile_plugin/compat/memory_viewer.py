@@ -101,8 +101,8 @@ class _ProgramBuffers:
         row = int(self.buffers.instruction[buffer])
         if row < 0:
             return {}
-        origin_row = self.module.row_with_origin(row)
-        file, _, line = self.module.sources.line(origin_row).rpartition(":")
+        origin_row = self.module.telling(row)
+        file, _, line = self.module.sources.location_text(origin_row).rpartition(":")
         source = {"fileName": file, "lineNumber": int(line) if line.isdecimal() else 0}
         source["stackFrame"] = "\n".join(frames(self.module, origin_row))
         return {"tfOpName": self.module.op_names[origin_row], "sourceInfo": _without_defaults(source)}

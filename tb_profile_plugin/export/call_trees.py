@@ -66,7 +66,7 @@ def speedscope(weighed: WeightedTree) -> bytes:
     for name in weighed.tree.names:
         function, file, line = _frame(name)
         frames.append({"name": function, "file": file, "line": line} if file else {"name": function})
-    answer = {
+    document = {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "shared": {"frames": frames},
         "profiles": [profile],
@@ -74,7 +74,7 @@ def speedscope(weighed: WeightedTree) -> bytes:
         "exporter": "tb-profile",
         "activeProfileIndex": 0,
     }
-    return json.dumps(answer, separators=(",", ":"), allow_nan=False).encode()
+    return json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
 
 
 def pprof(weighed: WeightedTree) -> bytes:

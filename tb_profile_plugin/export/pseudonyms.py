@@ -47,9 +47,8 @@ class Pseudonyms:
 
     def of(self, text: str, kind: str, cases: str = "xx") -> str:
         """The pseudonym of a text; ``cases``, ``x`` or ``X`` each, are those of its first letter and of its mark's."""
-        pseudonym = self._pseudonym_of.get((text, cases))
-        if pseudonym:
-            return pseudonym
+        if (text, cases) in self._pseudonym_of:
+            return self._pseudonym_of[text, cases]
         if not self.is_open:
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
             # Without the kind, which may be seen differently on another host.
@@ -57,15 +56,16 @@ class Pseudonyms:
                 "name", f"{int.from_bytes(digest, 'big') % 10**_HASH_DIGITS:0{_HASH_DIGITS}}", cases
             )
         self._count_of_kind[kind] += 1
-        answer = self._pseudonym_of[text, cases] = self._new_pseudonym(kind, str(self._count_of_kind[kind]), cases)
-        return answer
+        pseudonym = self._new_pseudonym(kind, str(self._count_of_kind[kind]), cases)
+        self._pseudonym_of[text, cases] = pseudonym
+        return pseudonym
 
     def _new_pseudonym(self, kind: str, number: str, cases: str) -> str:
         """Make a pseudonym and note that it is in use."""
         first = kind.capitalize() if cases[0] == "X" else kind
-        answer = f"{first}{number}{self._mark.capitalize() if cases[1] == 'X' else self._mark}"
-        self.in_use.add(answer)
-        return answer
+        pseudonym = f"{first}{number}{self._mark.capitalize() if cases[1] == 'X' else self._mark}"
+        self.in_use.add(pseudonym)
+        return pseudonym
 
     def read(self, file: Path) -> None:
         """Go on with the pseudonyms of a key file, which need not exist yet; raises `ProblemError` for another file."""

@@ -159,13 +159,13 @@ def _replacements(
     rows = np.flatnonzero(text_rows[:, 1] != _STAT_REFERENCE)
     prefix = first_equal(buf, text_rows[rows, 0], SECRET)
     example, code = combine(prefix, action[rows])
-    answer, new = np.zeros(len(text_rows), np.int64), []
-    answer[rows] = code
+    new_texts, new = np.zeros(len(text_rows), np.int64), []
+    new_texts[rows] = code
     for old, what in zip(prefix[example].tolist(), action[rows[example]].tolist(), strict=True):
         cancellation.check()
         begin, end = payload(buf, np.int64(old))
         new.append(replace[what](buf[begin:end].tobytes()))
-    return answer, new
+    return new_texts, new
 
 
 def _cleaned_message(blob: bytes, schema: Schema, cleaner: TextCleaner) -> bytes:

@@ -70,8 +70,8 @@ class TextCleaner:
 
     def _clean_word(self, match: re.Match[str], kind: str) -> str:
         kind_of_word = _kind_from_context(match.string, match.start(), match.end()) or kind
-        self._cleaned_words[match[0]] = answer = "".join(self._pieces(match[0], kind_of_word))
-        return answer
+        self._cleaned_words[match[0]] = cleaned = "".join(self._pieces(match[0], kind_of_word))
+        return cleaned
 
     def _pieces(self, run: str, kind: str) -> Iterator[str]:
         """The known words of letters and digits in a row, and pseudonyms for what stands between them."""
@@ -103,12 +103,12 @@ class TextCleaner:
         if not symbol.startswith("_Z"):
             return symbol
         words, at = identifiers(symbol)
-        answer, last = [], 0
+        cleaned_pieces, last = [], 0
         for begin, end in [*words, *_lengths(symbol, at)]:
             cleaned = self._clean_words(symbol[begin:end].lstrip("0123456789"), "function")
-            answer.append(f"{self._type_codes(symbol[last:begin])}{len(cleaned)}{cleaned}")
+            cleaned_pieces.append(f"{self._type_codes(symbol[last:begin])}{len(cleaned)}{cleaned}")
             last = end
-        return "".join([*answer, self._type_codes(symbol[last:])])
+        return "".join([*cleaned_pieces, self._type_codes(symbol[last:])])
 
     def _type_codes(self, code: str) -> str:
         """Codes of types stay: few letters, or repeating ones. Longer words are no codes, and are cleaned."""

@@ -45,18 +45,18 @@ class Captures:
     def start(self, values: Mapping[str, str]) -> Job:
         """Begin a capture, given `PARAMETERS`; raises `ProblemError` for bad values, and (409) while another runs."""
         from ..capture.job import Job
-        from ..capture.options import read
+        from ..capture.options import read as read_options
 
         folders = roots(self._logdir.spec)
         if not folders or "://" in folders[0].path:
             remedy = Message("Start the server with a logdir on this machine.")
             raise problem_error("no_logdir", "This server has no folder to write to.", remedy, status=409)
-        options = read(
+        options = read_options(
             {OPTION_BY_PARAMETER.get(name, name): values[name] for name in _OPTION_PARAMETERS if values.get(name)}
         )
         job = Job(addresses(values), options, folders[0].path, values.get("run", ""))
         with self._lock:
-            if self._job and not self._job.wait(0):
+            if self._job and not self._job.is_over:
                 remedy = Message("Wait until the capture ends, or stop it.")
                 raise problem_error("capturing", "This server is already capturing.", remedy, status=409)
             self._job = job
@@ -82,7 +82,7 @@ class Captures:
         return self._options_by_folder.get(folder)
 
     def _session(self, job: Job) -> str:
-        if not job.wait(0):
+        if not job.is_over:
             return ""
         sessions = self._logdir.sessions()
         return next((stored.name for stored in sessions if job.target.folder in stored.folders), "")

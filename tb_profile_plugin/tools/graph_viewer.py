@@ -9,7 +9,7 @@ from ..analysis.xla.device_runs import OpMaker
 from ..analysis.xla.neighbourhood import MOST_NODES, Edge, Flow, Neighbourhood, callers, neighbourhood
 from ..analysis.xla.op import XlaOp, XlaOps
 from ..analysis.xla.ops import xla_ops
-from ..analysis.xla.roofline import bound, peaks_of
+from ..analysis.xla.roofline import bound_of, peaks_of
 from ..analysis.xla.search import instruction_named, search, similar_names
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
@@ -17,7 +17,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, listed, sentences
 from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Headline, Table, by_column, flag, number, ratio, text
+from .answers.answer import Answer, Headline, Table, by_column, by_id, flag, number, ratio, text
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
 
@@ -141,10 +141,8 @@ def graph_viewer(
     table = xla_ops(host)
     ops = {(op.program, op.name): op for op in table.ops}
     tables = {
-        "programs": by_column(_PROGRAMS, _program_rows(host.modules, table)),
-        "found": by_column(
-            _HITS, [_search_hit_row(*hit, ops) for hit in search(host.modules.values(), find, _MOST_HITS)]
-        ),
+        "programs": by_id(_PROGRAMS, _program_rows(host.modules, table)),
+        "found": by_id(_HITS, [_search_hit_row(*hit, ops) for hit in search(host.modules.values(), find, _MOST_HITS)]),
     }
     if not host.modules:
         return Answer({}, tables, notes=[xla.no_ops_problem(session, has_programs=False)])
@@ -152,8 +150,8 @@ def graph_viewer(
     opened = [name.strip() for name in open.split(",")]
     subgraph = neighbourhood(module, row, min(graph_width, _MOST_HOPS), opened, "all" in opened)
     tables |= {
-        "nodes": by_column(_NODES, _node_rows(host, module, subgraph, ops)),
-        "edges": by_column(_EDGES, [_edge_cells(module, edge) for edge in subgraph.edges]),
+        "nodes": by_id(_NODES, _node_rows(host, module, subgraph, ops)),
+        "edges": by_id(_EDGES, [_edge_row(module, edge) for edge in subgraph.edges]),
         "path": by_column(_PATH, _path_rows(module, row)),
     }
     facts = {
@@ -216,7 +214,7 @@ def _default_instruction(host: Host, program: str) -> tuple[Module, int]:
     return module, root
 
 
-def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByName) -> list[list[Any]]:
+def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByName) -> list[dict[str, Any]]:
     op_maker, peaks = OpMaker(host), peaks_of(xla_ops(host).devices)
     total_ps = _program_ps(module, ops)
     rows = []
@@ -224,32 +222,29 @@ def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByNa
         row, name = node.row, module.names[node.row]
         ran = ops.get((module.program_id, name))
         op = ran or op_maker.op(module.program_id, module.name, name)
-        figures = xla.figures(op, bound(op, peaks))
+        figures = xla.figures(op, bound_of(op, peaks))
         if not ran:
-            figures = [
-                value if column.id in _FIGURES_WITHOUT_RUN else None
-                for column, value in zip(xla.FIGURES, figures, strict=True)
-            ]
+            figures = {id: value if id in _FIGURES_WITHOUT_RUN else None for id, value in figures.items()}
         rows.append(
-            [
-                *(
-                    name,
-                    module.opcodes[row],
-                    module.category(row),
-                    _shape_text(module, row),
-                    _result_bytes(module, row),
-                ),
-                node.distance,
-                node.inside if node.inside >= 0 else None,
-                any(computation >= 0 for computation in module.called[row]),
-                *(node.opened, node.more_operands, node.more_users),
-                module.shardings[row],
-                _constants(module, row),
-                ratio(op.self_ps, total_ps) if ran else None,
-                *figures,
-                *xla.origin(op),
-                module.configs[row][:_CONFIG_CHARACTERS],
-            ]
+            {
+                "name": name,
+                "opcode": module.opcodes[row],
+                "category": module.category(row),
+                "shape": _shape_text(module, row),
+                "result_bytes": _result_bytes(module, row),
+                "distance": node.distance,
+                "inside": node.inside if node.inside >= 0 else None,
+                "opens": any(computation >= 0 for computation in module.called[row]),
+                "opened": node.opened,
+                "more_operands": node.more_operands,
+                "more_users": node.more_users,
+                "sharding": module.shardings[row],
+                "constants": _constants(module, row),
+                "share": ratio(op.self_ps, total_ps) if ran else None,
+                **figures,
+                **xla.origin(op),
+                "config": module.configs[row][:_CONFIG_CHARACTERS],
+            }
         )
     return rows
 
@@ -277,9 +272,14 @@ def _constants(module: Module, row: int) -> str:
     )
 
 
-def _edge_cells(module: Module, edge: Edge) -> list[Any]:
-    operand = edge.operand if edge.operand >= 0 else None
-    return [edge.source, edge.target, operand, _shape_text(module, edge.value), _result_bytes(module, edge.value)]
+def _edge_row(module: Module, edge: Edge) -> dict[str, Any]:
+    return {
+        "source": edge.source,
+        "target": edge.target,
+        "operand": edge.operand if edge.operand >= 0 else None,
+        "shape": _shape_text(module, edge.value),
+        "bytes": _result_bytes(module, edge.value),
+    }
 
 
 def _path_rows(module: Module, row: int) -> list[list[str]]:
@@ -288,27 +288,30 @@ def _path_rows(module: Module, row: int) -> list[list[str]]:
     return [[name, caller] for name, caller in zip(names, ["", *(module.names[call] for call in calls)], strict=True)]
 
 
-def _search_hit_row(module: Module, row: int, ops: OpsByName) -> list[Any]:
-    op, origin_row = ops.get((module.program_id, module.names[row])), module.row_with_origin(row)
-    return [
-        *(module.title, op_costs.program_text(module.program_id), module.names[row], module.opcodes[row]),
-        _shape_text(module, row),
-        op.self_ps / PS_PER_US if op else None,
-        module.op_names[origin_row],
-        module.sources.line(origin_row),
-    ]
+def _search_hit_row(module: Module, row: int, ops: OpsByName) -> dict[str, Any]:
+    op, origin_row = ops.get((module.program_id, module.names[row])), module.telling(row)
+    return {
+        "program": module.title,
+        "program_id": op_costs.program_text(module.program_id),
+        "name": module.names[row],
+        "opcode": module.opcodes[row],
+        "shape": _shape_text(module, row),
+        "self_us": op.self_ps / PS_PER_US if op else None,
+        "op_name": module.op_names[origin_row],
+        "source": module.sources.location_text(origin_row),
+    }
 
 
-def _program_rows(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
+def _program_rows(modules: Mapping[int, Module], table: XlaOps) -> list[dict[str, Any]]:
     self_ps = table.program_self_ps
     ordered = sorted(modules.values(), key=lambda module: (-self_ps.get(module.program_id, 0), module.title))
     return [
-        [
-            module.title,
-            op_costs.program_text(module.program_id),
-            len(module),
-            self_ps[module.program_id] / PS_PER_US if module.program_id in self_ps else None,
-        ]
+        {
+            "program": module.title,
+            "program_id": op_costs.program_text(module.program_id),
+            "instructions": len(module),
+            "self_us": self_ps[module.program_id] / PS_PER_US if module.program_id in self_ps else None,
+        }
         for module in ordered
     ]
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.problems import DEVICE
-from .answers.answer import Answer, Headline, Keyed, Table, by_column, number
+from .answers.answer import Answer, Headline, Keyed, Table, by_id, number
 from .answers.tool import tool
 from .columns import xla
 
@@ -42,10 +42,16 @@ def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gb
     total_ps = table.self_ps + table.other_ps + table.idle_ps
     running = accumulate(op.self_ps for op in table.ops)
     rows = [
-        [*xla.identity(op), op.self_ps / total_ps, so_far / total_ps, *xla.figures(op, bound), *xla.origin(op)]
+        {
+            **xla.identity(op),
+            "share": op.self_ps / total_ps,
+            "cumulative": so_far / total_ps,
+            **xla.figures(op, bound),
+            **xla.origin(op),
+        }
         for op, bound, so_far in zip(table.ops, bounds, running, strict=True)
         if total_ps
     ]
     headline = Headline(xla.time_sentence(table, bounds), "info", "op_profile") if rows else None
     facts = xla.time_facts(table, peaks, bounds)
-    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xla.op_notes(session, table, peaks, bounds))
+    return Answer(facts, {"ops": by_id(_OPS, rows)}, headline, xla.op_notes(session, table, peaks, bounds))

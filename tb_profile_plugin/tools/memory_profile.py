@@ -9,7 +9,7 @@ import numpy as np
 
 from ..analysis.diagnosis import memory_headline
 from ..analysis.health.recording_advice import MEMORY, remedy
-from ..analysis.ops import memory as analysis
+from ..analysis.ops import memory as ops_memory
 from ..analysis.ops.memory import Holding
 from ..analysis.ops.memory_peaks import Memory, memories, reporting_memories
 from ..model.devices.allocations import Allocations, has_allocations, origin
@@ -185,10 +185,10 @@ def memory_profile(
     begin = _ps(begin_ms, int(memory.time[0]))
     end = _ps(end_ms, int(memory.time[-1]))
     moment = _moment(memory, at_ms)
-    at_peak = analysis.holdings(memory, memory.peak)
-    alive = at_peak if moment == memory.peak else analysis.holdings(memory, moment)
+    at_peak = ops_memory.holdings(memory, memory.peak)
+    alive = at_peak if moment == memory.peak else ops_memory.holdings(memory, moment)
     holdings = sorted(alive, key=lambda holding: -holding.total)
-    line_of = analysis.lines_of_holdings(host, memory, [*at_peak, *alive])
+    line_of = ops_memory.lines_of_holdings(host, memory, [*at_peak, *alive])
     facts = {
         "host": host.name,
         "memory_id": memory.memory,
@@ -202,9 +202,9 @@ def memory_profile(
         facts,
         {
             "memories": by_field(_MEMORIES, [memory for _, memory in all_memories]),
-            "usage": _usage_columns(memory, analysis.usage_series(memory, begin, max(begin, end), _CHART_PIXELS)),
+            "usage": _usage_columns(memory, ops_memory.usage_series(memory, begin, max(begin, end), _CHART_PIXELS)),
             "held": _holding_columns(host, memory, holdings, line_of),
-            "steps": _step_columns(analysis.step_memory(host, memory)),
+            "steps": _step_columns(ops_memory.step_memory(host, memory)),
             "growth": _growth_columns(host, memory),
         },
         Headline(*memory_headline.verdict(memory_at_peak, at_peak, line_of)),
@@ -271,9 +271,9 @@ def _holding_columns(
     host: Host, memory: Allocations, holdings: Sequence[Holding], line_of: Mapping[int, str]
 ) -> dict[str, Sequence[Any]]:
     total = sum(holding.total for holding in holdings)
-    event_of = analysis.trace_events(host, memory, (holding.event for holding in holdings))
+    event_of = ops_memory.trace_events(host, memory, (holding.event for holding in holdings))
     return {
-        "op_name": [holding.op or analysis.UNNAMED for holding in holdings],
+        "op_name": [holding.op or ops_memory.UNNAMED for holding in holdings],
         "total_bytes": [holding.total for holding in holdings],
         "share": [ratio(holding.total, total) for holding in holdings],
         "allocation_bytes": [holding.size for holding in holdings],
@@ -288,7 +288,7 @@ def _holding_columns(
     }
 
 
-def _step_columns(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
+def _step_columns(steps: Sequence[ops_memory.StepMemory]) -> dict[str, Sequence[Any]]:
     return {
         "step": [step.name for step in steps],
         "end_ms": [step.end_ps / PS_PER_MS for step in steps],
@@ -300,10 +300,10 @@ def _step_columns(steps: Sequence[analysis.StepMemory]) -> dict[str, Sequence[An
 
 
 def _growth_columns(host: HostWithSteps, memory: Allocations) -> dict[str, Sequence[Any]]:
-    growths = analysis.growth(host, memory)
-    event_of = analysis.trace_events(host, memory, (growth.event for growth in growths))
+    growths = ops_memory.growth(host, memory)
+    event_of = ops_memory.trace_events(host, memory, (growth.event for growth in growths))
     return {
-        "op_name": [growth.op or analysis.UNNAMED for growth in growths],
+        "op_name": [growth.op or ops_memory.UNNAMED for growth in growths],
         "steps": [growth.steps for growth in growths],
         "count": [growth.occurrences for growth in growths],
         "left_bytes": [growth.left for growth in growths],

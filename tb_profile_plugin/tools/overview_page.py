@@ -16,7 +16,9 @@ from ..analysis.ops.device_ops import device_ops, is_training
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import OpTable, merged, uses_tf_data
-from ..analysis.steps import step_evidence, step_time
+from ..analysis.statistics import summary
+from ..analysis.steps import step_evidence
+from ..analysis.steps.host_comparison import host_comparison, slowest_host_sentence
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import by_category
 from ..analysis.steps.typical_times import Typical
@@ -201,7 +203,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
     times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = uses_tf_data(on_host)
-    shared_steps, host_rows = step_time.host_comparison(hosts)
+    shared_steps, host_rows = host_comparison(hosts)
     device, notes = device_type(hosts), capture_health.findings(session, hosts)
     facts = {
         **step_facts(times, hosts, tf_data),
@@ -212,7 +214,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         **rate_values(hosts),
         "parts_ms": diagnosis.typical.period_ps / PS_PER_MS,
         "shared_steps": shared_steps if host_rows else None,
-        "hosts_compared": step_time.slowest_host_sentence(shared_steps, host_rows) if host_rows else None,
+        "hosts_compared": slowest_host_sentence(shared_steps, host_rows) if host_rows else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": step_table(times, hosts),
@@ -274,7 +276,7 @@ def _precision_facts(typical: Typical) -> dict[str, float | None]:
 def _part_columns(typical: Typical) -> dict[str, Sequence[Any]]:
     step, gap = by_category(typical.step_ps), by_category(typical.gap_ps)
     samples = typical.steps.by_category()[typical.steps.counted] / PS_PER_MS
-    spreads = [step_time.summary(times) for times in samples.T]
+    spreads = [summary(times) for times in samples.T]
     return {
         "part": [category.id for category in CATEGORIES],
         "label": [category.label for category in CATEGORIES],

@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Headline, Keyed, Table, by_column, number, ratio, text
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, by_id, number, ratio, text
 from .answers.tool import tool
 from .columns import op_costs, xla
 
@@ -119,8 +119,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         programs.setdefault((op.module, op_costs.program_text(op.program)), Sums()).add(op, bound)
         total.add(op, bound)
     rows = [
-        [*xla.identity(op), *xla.figures(op, bound), *xla.origin(op)]
-        for op, bound in zip(table.ops, bounds, strict=True)
+        xla.identity(op) | xla.figures(op, bound) | xla.origin(op) for op, bound in zip(table.ops, bounds, strict=True)
     ]
     all_transfers = merged_transfers([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
@@ -135,7 +134,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         "ceilings": by_column(_CEILINGS, _ceiling_rows(table, peaks)),
         "programs": by_column(_PROGRAMS, [_program_row(*name, sums) for name, sums in ordered]),
         "transfers": by_column(_TRANSFERS, _transfer_rows(all_transfers, table)),
-        "ops": by_column(_OPS, rows),
+        "ops": by_id(_OPS, rows),
     }
     return Answer(facts, tables, _headline(total, all_transfers), xla.op_notes(session, table, peaks, bounds))
 

@@ -7,7 +7,7 @@ import draw
 import pytest
 from figures import column, facts
 
-from tb_profile_plugin.analysis.steps import step_time
+from tb_profile_plugin.analysis.steps.host_comparison import HostSteps, host_comparison, slowest_host_sentence
 from tb_profile_plugin.model import clock
 from tb_profile_plugin.model.host import HostWithSteps
 
@@ -34,7 +34,7 @@ def test_a_clock_that_is_ahead_is_set_back() -> None:
 
 def test_slowest_hosts_are_counted_over_shared_steps() -> None:
     a, b = draw.host(A, steps=5, name="a"), draw.host(B, steps=4, name="b")
-    shared, (first, second) = step_time.host_comparison([a, b])
+    shared, (first, second) = host_comparison([a, b])
     assert shared == 4
     assert (first.steps, first.average_ms, first.slowest) == (5, pytest.approx(0.5), 0)
     assert (second.steps, second.average_ms, second.slowest) == (4, pytest.approx(0.9), 4)
@@ -42,8 +42,8 @@ def test_slowest_hosts_are_counted_over_shared_steps() -> None:
 
 def test_equal_hosts_are_not_slow_and_one_host_is_not_compared() -> None:
     a, twin = draw.host(A, steps=3, name="a"), draw.host(A, steps=3, name="twin")
-    assert [one.slowest for one in step_time.host_comparison([a, twin])[1]] == [0, 0]
-    assert step_time.host_comparison([a]) == (0, [])
+    assert [one.slowest for one in host_comparison([a, twin])[1]] == [0, 0]
+    assert host_comparison([a]) == (0, [])
 
 
 def test_hosts_are_compared_in_words(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_hosts_are_compared_in_words(tmp_path: Path) -> None:
     ],
 )
 def test_who_was_the_slowest(shared: int, slowest: list[int], words: str) -> None:
-    hosts = [step_time.HostSteps(name, shared, 1.0, times) for name, times in zip("abc", slowest, strict=False)]
-    assert step_time.slowest_host_sentence(shared, hosts) == words
+    hosts = [HostSteps(name, shared, 1.0, times) for name, times in zip("abc", slowest, strict=False)]
+    assert slowest_host_sentence(shared, hosts) == words
 
 
 def test_steps_begin_on_the_clock_of_what_is_shown(tmp_path: Path) -> None:

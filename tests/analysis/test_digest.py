@@ -194,8 +194,8 @@ def test_a_session_that_nothing_is_known_of_has_its_timeline_made_once(monkeypat
         made.append(given)
         return told(*given)
 
-    told = device_timeline._cut_by_events
-    monkeypatch.setattr(device_timeline, "_cut_by_events", counted)
+    told = device_timeline._cut_by_intervals
+    monkeypatch.setattr(device_timeline, "_cut_by_intervals", counted)
     loop("x/MatMul:MatMul[1,88]")
     assert len(made) == 1
 

@@ -45,9 +45,8 @@ def test_the_event_that_began_last_tells_each_moment_of_its_state(
     tiles, of_tile = first_kind(begin, end, state, 3, 0, END)
     of_tile[of_tile < 0] = State.UNEXPLAINED
     own = np.arange(100, 100 + len(of_tile), dtype=np.int32)
-    edges, found, event = device_timeline._cut_by_events(
-        tiles, of_tile, own, state, begin, end, np.arange(len(begin), dtype=np.int32)
-    )
+    intervals = device_timeline._StateIntervals(state, begin, end, np.arange(len(begin), dtype=np.int32))
+    edges, found, event = device_timeline._cut_by_intervals(tiles, of_tile, own, intervals)
     assert (edges[0], edges[-1], (np.diff(edges) > 0).all()) == (0, END, True)
     for at in range(END):
         place = np.searchsorted(edges, at, "right") - 1

@@ -9,7 +9,7 @@ from idle_draw import START, US, captured, events, kernels
 
 from tb_profile_plugin.analysis.activity.collective_facts import kind_of_collective
 from tb_profile_plugin.analysis.activity.communication import overlaps
-from tb_profile_plugin.analysis.activity.copies import copies
+from tb_profile_plugin.analysis.activity.copy_exposure import copies
 from tb_profile_plugin.analysis.activity.launch_queue import QueueFigures, launch_queue, queue_figures
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.model.host import HostWithSteps

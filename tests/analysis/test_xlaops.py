@@ -19,7 +19,7 @@ from tb_profile_plugin.analysis.xla.roofline import (
     TRANSFER,
     UNKNOWN,
     Peaks,
-    bound,
+    bound_of,
 )
 from tb_profile_plugin.analysis.xla.transfers import transfers
 from tb_profile_plugin.formats import xspace
@@ -140,7 +140,7 @@ def test_what_holds_an_op_up(flops: Any, moved: float, by: str, at_best: Any) ->
     op.flops, op.bytes, op.hbm_bytes, op.cost = flops, moved, moved, "computed" if flops else "partly computed"
     if by == "Latency":
         op.total_ps = op.self_ps = 10**6
-    found = bound(op, Peaks("d", {"fp32": 1e12}, 1e12))
+    found = bound_of(op, Peaks("d", {"fp32": 1e12}, 1e12))
     assert found.limit == by and found.bound_ps == (at_best and pytest.approx(at_best))
 
 

@@ -11,10 +11,10 @@ from tb_profile_plugin.analysis.compare.change import (
     CaptureValues,
     Spread,
     captures_needed,
+    difference_spread,
     least_detectable,
     permutation_p,
     ratio,
-    spread,
     steps_needed,
     swap_p,
     welch,
@@ -117,7 +117,7 @@ def test_the_least_change_that_can_be_told_by_hand(deviation: float, n: int, inf
     variance = inflation * (deviation * 1000) ** 2 / n
     one = Estimate(1000 * n, n, variance, inflation, 1e9)
     values = CaptureValues([0.0], [one.log_variance], [one.freedom])
-    found = spread(values, values)
+    found = difference_spread(values, values)
     assert found and least_detectable(found) == pytest.approx(told, abs=5e-5)
     needed = steps_needed([one, one], math.expm1(told))
     assert needed == pytest.approx(n, abs=1)
@@ -140,7 +140,7 @@ def test_without_correlation_it_is_the_test_of_yuen_and_welch() -> None:
         one = of([int(value) for value in each])
         assert one.variance
         found.append(CaptureValues([float(one.mean)], [one.variance / one.inflation], [24.0]))
-    told = spread(found[0], found[1])
+    told = difference_spread(found[0], found[1])
     scipy = stats.ttest_ind(a, b, equal_var=False, trim=0.1)
     assert told and p_of_change(found[1].values[0] - found[0].values[0], told) == pytest.approx(scipy.pvalue, rel=1e-6)
 

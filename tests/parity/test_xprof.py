@@ -174,14 +174,14 @@ def leave_out_what_xprof_drops(answers: dict[str, Any], monkeypatch: pytest.Monk
     def some(host: Any) -> StepTimes:
         whole = host_steps(host)
         rows = [i for i, name in enumerate(whole.name) if name in kept]
-        return whole.rows(np.array(rows, np.int64))
+        return whole.take(np.array(rows, np.int64))
 
     def of_first_host(hosts: Sequence[Any], wanted: str = ALL) -> StepTimes:
         return replace(some(hosts[0]), wanted=wanted)
 
     if kept:
         for module in (step_time, typical_times, step_table):
-            monkeypatch.setattr(module, "slowest", of_first_host)
+            monkeypatch.setattr(module, "slowest_steps", of_first_host)
     monkeypatch.setattr(pod_viewer, "host_steps", some)
 
 

@@ -59,12 +59,12 @@ def kind_of_collective(text: str) -> str:
 
 def _stated_names(host: Host, events: Array) -> list[str]:
     """What the kernel of each event says that it does; empty where it says nothing."""
-    answer = np.full(len(events), "", object)
+    stated_names = np.full(len(events), "", object)
     for first, plane, in_plane in host.trace.parts_of(events):
         if plane.has_stat(vocabulary.COLLECTIVE_NAME):
             codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).codes_by_owner(len(plane.events))
-            answer[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
-    stated: list[str] = answer.tolist()
+            stated_names[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
+    stated: list[str] = stated_names.tolist()
     return stated
 
 
@@ -96,17 +96,17 @@ def groups(host: Host, events: Array) -> list[str]:
 
     Process groups that were split from one another have one name.
     """
-    answer = np.full(len(events), "", object)
+    group_of_event = np.full(len(events), "", object)
     for first, plane, in_plane in host.trace.parts_of(events):
         for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
             if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).codes_by_owner(len(plane.events))
-                answer[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
+                group_of_event[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
         if plane.has_stat(vocabulary.HLO_OP):
-            answer[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
+            group_of_event[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
     instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
     named_groups = (instruction.groups if instruction else "" for instruction in instructions)
-    return [str(group) or of_name for group, of_name in zip(answer, named_groups, strict=True)]
+    return [str(group) or of_name for group, of_name in zip(group_of_event, named_groups, strict=True)]
 
 
 def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:

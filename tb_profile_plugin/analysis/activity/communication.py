@@ -57,12 +57,12 @@ def overlaps(host: Host) -> list[Overlap]:
     """For each device that communicates: all its collectives together, then kind by kind, most time first; then the
     same of threads (`thread_collective_events`), whose collectives are hidden while any device computes.
     """
-    works, answer = device_work(host), []
+    works, all_overlaps = device_work(host), []
     for work in works:
         rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
-        answer += _overlaps_of(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
+        all_overlaps += _overlaps_of(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
     events = thread_collective_events(host)
-    return answer + _overlaps_of(host, THREADS, (events, host.trace.begin[events], host.trace.end[events]), works)
+    return all_overlaps + _overlaps_of(host, THREADS, (events, host.trace.begin[events], host.trace.end[events]), works)
 
 
 def _overlaps_of(
@@ -109,11 +109,11 @@ class Collectives(NamedTuple):
     def previous_in_group(self) -> Array:
         """int64[n]: row of the collective of the same group before each; -1 for the first."""
         last: dict[tuple[int | str, ...], int] = {}
-        answer = np.full(len(self.key), -1, np.int64)
+        previous = np.full(len(self.key), -1, np.int64)
         for row, key in enumerate(self.key):
             group = key[:2]
-            answer[row], last[group] = last.get(group, -1), row
-        return answer
+            previous[row], last[group] = last.get(group, -1), row
+        return previous
 
 
 @per_host(keep=True)

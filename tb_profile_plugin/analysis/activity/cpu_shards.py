@@ -50,16 +50,16 @@ def ends(host: Host, events: Array) -> Array:
     parent, _ = trace.nesting
     done_marks = trace.named(lambda name: name.endswith("Async::Done"))
     if not len(done_marks):
-        answer: Array = gather(trace.end, events)
-        return answer
+        op_end: Array = gather(trace.end, events)
+        return op_end
     end = trace.end.copy()
     above = parent[done_marks]
     while (above >= 0).any():
         done_marks, above = done_marks[above >= 0], above[above >= 0]
         np.minimum.at(end, above, trace.begin[done_marks])
         above = parent[above]
-    answer = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
-    return answer
+    op_end = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
+    return op_end
 
 
 def _with_own_handovers(host: Host, regions: Array, came_from: Array) -> Array:
@@ -72,22 +72,22 @@ def _with_own_handovers(host: Host, regions: Array, came_from: Array) -> Array:
     lacks_cause[regions[came_from[regions] < 0]] = True
     rows = np.flatnonzero(lacks_cause[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
     rows = rows[np.argsort(trace.begin[links.source[rows]], kind="stable")]
-    answer = came_from.copy()
-    answer[links.target[rows]] = links.source[rows]
-    return answer
+    source_of_event = came_from.copy()
+    source_of_event[links.target[rows]] = links.source[rows]
+    return source_of_event
 
 
 @jit
 def _op_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
     """int64[k]: the nearest op that each event lies in or was handed out by; -1 for none."""
-    answer = np.full(len(events), -1, np.int64)
+    op_above = np.full(len(events), -1, np.int64)
     for i in range(len(events)):
         event = np.int64(events[i])
         hops = 0
         while event >= 0 and hops < MOST_HOPS:
             hops += 1
             if is_op[event]:
-                answer[i] = event
+                op_above[i] = event
                 break
             event = np.int64(came_from[event]) if came_from[event] >= 0 else np.int64(parent[event])
-    return answer
+    return op_above

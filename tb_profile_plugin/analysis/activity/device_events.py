@@ -166,8 +166,8 @@ def _work_rows(host: Host, plane: Plane) -> Array:
     enclosing = parent[rows + host.trace.rows(plane).start]
     encloses_work = np.zeros(len(host.trace), bool)
     encloses_work[enclosing[(enclosing >= 0) & (plane.events.duration[rows] > 0)]] = True
-    answer: Array = rows[~encloses_work[rows + host.trace.rows(plane).start]]
-    return answer
+    work_rows: Array = rows[~encloses_work[rows + host.trace.rows(plane).start]]
+    return work_rows
 
 
 def _launches_of_modules(host: Host, plane: Plane, event: Array) -> Array:
@@ -182,16 +182,16 @@ def _launches_of_modules(host: Host, plane: Plane, event: Array) -> Array:
     )
     index = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
     inside = (index >= 0) & (trace.begin[event] < trace.end[modules[index.clip(0)]]) if len(modules) else index >= 0
-    answer = np.full(len(event), -1, np.int32)
-    answer[inside] = source[modules[index[inside]]]
-    return answer
+    launch_of_op = np.full(len(event), -1, np.int32)
+    launch_of_op[inside] = source[modules[index[inside]]]
+    return launch_of_op
 
 
 def _source_of_target(source: Array, target: Array, mask: Array, size: int) -> Array:
     """int32[size]: the source of the links in ``mask`` (bool[links]) to each event; -1 for none."""
-    answer = np.full(size, -1, np.int32)
-    answer[target[mask]] = source[mask]
-    return answer
+    source_of = np.full(size, -1, np.int32)
+    source_of[target[mask]] = source[mask]
+    return source_of
 
 
 def work_of_cpu(host: Host) -> DeviceWork:
@@ -234,9 +234,9 @@ def _causes(host: Host, act: Activity) -> Array:
     run = links.kind == RUN
     if not run.any():
         return act.came_from
-    answer = act.came_from.copy()
-    answer[links.target[run]] = links.source[run]
-    return answer
+    cause_of_event = act.came_from.copy()
+    cause_of_event[links.target[run]] = links.source[run]
+    return cause_of_event
 
 
 def _add_own_launches(host: Host, event: Array, launch: Array, start: Array) -> None:
@@ -387,7 +387,7 @@ def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
     if has_launch.all():
         return np.zeros(len(work), bool)
     first_launched = work.launch_end[has_launch].min() if has_launch.any() else np.iinfo(np.int64).max
-    answer: Array = ~has_launch & (work.begin < first_launched)
+    is_early: Array = ~has_launch & (work.begin < first_launched)
     queue = np.zeros_like(work.stream) if work.program else work.stream
     first = np.full(int(queue.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, queue[has_launch], work.begin[has_launch])
@@ -396,5 +396,5 @@ def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
         ids = host.trace.numbers(name, work.event)
         launched_ids = ids[has_launch & (ids != MISSING)]
         if len(launched_ids):
-            answer |= ~has_launch & is_before_launched & (ids != MISSING) & (ids < launched_ids.min())
-    return answer
+            is_early |= ~has_launch & is_before_launched & (ids != MISSING) & (ids < launched_ids.min())
+    return is_early

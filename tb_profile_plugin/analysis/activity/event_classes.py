@@ -139,5 +139,5 @@ def python_ops(host: Host) -> Array:
         at, above = at[going], above[going]
         np.add.at(inside, above, plane.events.duration[at])
         above = parent[above + start] - start
-    answer: Array = np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
-    return answer
+    ops: Array = np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
+    return ops

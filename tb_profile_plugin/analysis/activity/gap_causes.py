@@ -50,7 +50,7 @@ def events_ending_gaps(edges: I64, layer: I8, begin: I64, launch_begin: I64, lau
     gaps = 0
     for kind in layer:
         gaps += kind < 0
-    answer = np.full(gaps, -1, np.int32)
+    ending_event = np.full(gaps, -1, np.int32)
     k, g = 0, 0
     for i in range(len(layer)):
         if layer[i] >= 0:
@@ -64,9 +64,9 @@ def events_ending_gaps(edges: I64, layer: I8, begin: I64, launch_begin: I64, lau
             if best < 0 or (launch[j] >= 0 and (launch[best] < 0 or launch_begin[j] < launch_begin[best])):
                 best = np.int64(j)
             j += 1
-        answer[g] = best
+        ending_event[g] = best
         g += 1
-    return answer
+    return ending_event
 
 
 def gap_pieces(layers: Layers, launches: Launches, waits: KnownWaits, threads: Threads) -> Pieces:
@@ -92,10 +92,10 @@ def empty_pieces(size: int) -> Pieces:
 
 def _with_twice_the_room(pieces: Pieces, count: int) -> Pieces:
     """A copy of the first ``count`` pieces, with twice the room."""
-    answer = empty_pieces(2 * len(pieces.state))
-    answer.begin[:count], answer.state[:count] = pieces.begin[:count], pieces.state[:count]
-    answer.event[:count] = pieces.event[:count]
-    return answer
+    larger = empty_pieces(2 * len(pieces.state))
+    larger.begin[:count], larger.state[:count] = pieces.begin[:count], pieces.state[:count]
+    larger.event[:count] = pieces.event[:count]
+    return larger
 
 
 @jit

@@ -102,11 +102,11 @@ def launched_on_empty(work: DeviceWork) -> Array:
 def _launched_on_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
     """As `launched_on_empty`, of columns of `DeviceWork`."""
     reached = np.full(streams, -(1 << 62), np.int64)
-    answer = np.zeros(len(stream), np.bool_)
+    is_on_empty = np.zeros(len(stream), np.bool_)
     for i in range(len(stream)):
-        answer[i] = reached[stream[i]] <= launch_end[i]
+        is_on_empty[i] = reached[stream[i]] <= launch_end[i]
         reached[stream[i]] = max(reached[stream[i]], end[i])
-    return answer
+    return is_on_empty
 
 
 def _moments_of(host: Host, device: int, wide: Array) -> Moments:
@@ -149,20 +149,20 @@ def busy_intervals(host: Host) -> list[Intervals]:
 
 def usual_pauses(work: DeviceWork) -> Array:
     """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
-    answer: Array = _pauses(work, latency(work))[work.kind, work.inside]
-    return answer
+    pause_ps: Array = _pauses(work, latency(work))[work.kind, work.inside]
+    return pause_ps
 
 
 def _pauses(work: DeviceWork, latency_ps: int) -> Array:
     """int64[len(Kind), 2] ps: usual pauses by kind, and by whether an earlier event has the same launch; ``latency_ps``
     is `latency`.
     """
-    answer = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
-    answer[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
+    pause_ps = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
+    pause_ps[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
     if work.program:
         # Within a program nothing else can be the reason; to begin another one takes the threads of a pool their time.
-        answer[:, 0], answer[:, 1] = latency_ps, _ANY_TIME
-    return answer
+        pause_ps[:, 0], pause_ps[:, 1] = latency_ps, _ANY_TIME
+    return pause_ps
 
 
 def general_causes(host: Host) -> Array:
@@ -241,7 +241,7 @@ def _general_causes(
     count = 0
     for layer in of_piece:
         count += layer >= 0
-    answer = np.empty((count, 5), np.int64)
+    general = np.empty((count, 5), np.int64)
     index, event = of_layer[:-1].copy(), of_events[:-1].copy()
     count = 0
     for i in range(len(of_piece)):
@@ -253,10 +253,10 @@ def _general_causes(
         since = starts[index[layer]]
         while begin[events[event[layer]]] < since:
             event[layer] += 1
-        answer[count, 0], answer[count, 1], answer[count, 2] = edges[i], edges[i + 1], states[layer]
-        answer[count, 3], answer[count, 4] = events[event[layer]], _ANY_TIME if anytime[layer] else since
+        general[count, 0], general[count, 1], general[count, 2] = edges[i], edges[i + 1], states[layer]
+        general[count, 3], general[count, 4] = events[event[layer]], _ANY_TIME if anytime[layer] else since
         count += 1
-    return answer
+    return general
 
 
 @per_host
@@ -274,8 +274,8 @@ def awaited_events(host: Host, device: int) -> Array:
     calls = stream_waits(host)
     if not len(calls) or not others:
         return np.empty((0, 3), np.int64)
-    answer = np.zeros((len(work), 3), np.int64)
-    answer[:, 2] = -1
+    awaited = np.zeros((len(work), 3), np.int64)
+    awaited[:, 2] = -1
     begin = np.concatenate([since for index, since in enumerate(_busy_since(host)) if index != device])
     end, event = (np.concatenate([getattr(other, name) for other in others]) for name in ("end", "event"))
     order = np.argsort(end, kind="stable")
@@ -283,8 +283,8 @@ def awaited_events(host: Host, device: int) -> Array:
     is_waiting = wait_calls(host, device) >= 0
     index = np.searchsorted(end, work.begin, "right") - 1
     is_waiting &= (index >= 0) & (work.begin - end[index.clip(0)] <= BETWEEN_PS)
-    answer[is_waiting] = np.stack((begin, end, event), axis=1)[index[is_waiting]]
-    return answer
+    awaited[is_waiting] = np.stack((begin, end, event), axis=1)[index[is_waiting]]
+    return awaited
 
 
 @per_host
@@ -306,12 +306,12 @@ def wait_calls(host: Host, device: int) -> Array:
     one before it on its thread; -1 for none.
     """
     work, calls, act = host_work(host)[device], stream_waits(host), activity(host)
-    answer, threads = np.full(len(work), -1, np.int32), act.thread[act.line_of[calls]]
+    wait_call, threads = np.full(len(work), -1, np.int32), act.thread[act.line_of[calls]]
     for thread in distinct(threads).tolist():
         thread_calls = calls[threads == thread]
         rows = np.flatnonzero((work.thread == thread) & (work.launch >= 0))
         rows = rows[np.argsort(work.launch_begin[rows], kind="stable")]
         index = np.searchsorted(work.launch_begin[rows], host.trace.begin[thread_calls], "left")
         precedes_launch = index < len(rows)
-        answer[rows[index[precedes_launch]]] = thread_calls[precedes_launch]
-    return answer
+        wait_call[rows[index[precedes_launch]]] = thread_calls[precedes_launch]
+    return wait_call

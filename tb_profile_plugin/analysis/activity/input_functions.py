@@ -28,11 +28,11 @@ def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Ar
     if not asks_for_input.any():
         return asks_for_input
     parent, _ = trace.nesting
-    answer: Array = _led_to_by(came_from, parent, asks_for_input)
+    is_of_input: Array = _led_to_by(came_from, parent, asks_for_input)
     is_elsewhere = gather(elsewhere, line_of)
     stands_alone = (parent < 0) & (came_from < 0) & (classes != _NOTHING)
-    _complete(answer, asks_for_input, is_elsewhere, stands_alone, trace.name_of, len(trace.names))
-    return answer
+    _complete(is_of_input, asks_for_input, is_elsewhere, stands_alone, trace.name_of, len(trace.names))
+    return is_of_input
 
 
 @jit

@@ -42,8 +42,8 @@ class Queue(NamedTuple):
     @property
     def depth(self) -> Array:
         """int32[k]: how many were launched and had not ended."""
-        answer: Array = self.waiting + self.running
-        return answer
+        depth: Array = self.waiting + self.running
+        return depth
 
 
 class QueueFigures(NamedTuple):
@@ -178,16 +178,16 @@ def _weighted_median(queue: Queue, begins: Array, ends: Array) -> float | None:
 @jit
 def _weights(at: I64, waiting: I32, begins: I64, ends: I64, levels: Int) -> I64:
     """int64[levels] ps: for how long so many events wait, within the windows."""
-    answer = np.zeros(levels, np.int64)
+    weights = np.zeros(levels, np.int64)
     for window in range(len(begins)):
         now = begins[window]
         k = np.searchsorted(at, now, "right")
         while now < ends[window]:
             until = min(at[k], ends[window]) if k < len(at) else ends[window]
-            answer[waiting[k - 1] if k > 0 else 0] += until - now
+            weights[waiting[k - 1] if k > 0 else 0] += until - now
             now = until
             k += 1
-    return answer
+    return weights
 
 
 def _blocked_calls(host: Host, queue: Queue, calls: Array, call_ps: Array) -> int:

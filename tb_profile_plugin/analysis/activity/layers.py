@@ -25,19 +25,19 @@ class TouchingIntervals:
     @property
     def begin(self) -> Array:
         """int64[n] ps."""
-        answer: Array = self.edges[:-1]
-        return answer
+        begin: Array = self.edges[:-1]
+        return begin
 
     @property
     def end(self) -> Array:
         """int64[n] ps."""
-        answer: Array = self.edges[1:]
-        return answer
+        end: Array = self.edges[1:]
+        return end
 
     def indices_lasting(self, ps: int) -> Array:
         """int64[k]: indices of those that last ``ps`` or longer."""
-        answer: Array = _indices_lasting(self.edges, ps)
-        return answer
+        indices: Array = _indices_lasting(self.edges, ps)
+        return indices
 
 
 def covered_by_any(layers: Sequence[Intervals]) -> Intervals:
@@ -63,7 +63,7 @@ def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> tuple[I64
     layers = len(first) - 1
     # What of it is not written takes no memory.
     edges = np.empty(2 * len(begin) + 2 * layers + 3, np.int64)
-    answer = np.empty(len(edges), np.int8)
+    layer_of = np.empty(len(edges), np.int8)
     edges[0] = low
     index = first[:-1].copy()
     count = 0
@@ -78,12 +78,12 @@ def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> tuple[I64
                     until, layer = min(until, end[index[k]]), np.int64(k)
                     break
                 until = min(until, begin[index[k]])
-        if count == 0 or answer[count - 1] != layer:
-            answer[count] = layer
+        if count == 0 or layer_of[count - 1] != layer:
+            layer_of[count] = layer
             count += 1
         edges[count] = until
         at = until
-    return edges[: count + 1], answer[:count]
+    return edges[: count + 1], layer_of[:count]
 
 
 @jit
@@ -94,7 +94,7 @@ def first_kind(begin: I64, end: I64, kind: I8, kinds: Int, low: Int, high: Int) 
     """
     # Something begins or ends where another layer does. What of it is not written takes no memory.
     edges = np.empty(2 * len(begin) + 2, np.int64)
-    answer = np.empty(len(edges), np.int8)
+    layer_of = np.empty(len(edges), np.int8)
     until = np.full(kinds, low, np.int64)
     edges[0] = low
     count = 0
@@ -107,14 +107,14 @@ def first_kind(begin: I64, end: I64, kind: I8, kinds: Int, low: Int, high: Int) 
                 if until[k] > at:
                     then, layer = min(now, until[k]), np.int64(k)
                     break
-            if count == 0 or answer[count - 1] != layer:
-                answer[count] = layer
+            if count == 0 or layer_of[count - 1] != layer:
+                layer_of[count] = layer
                 count += 1
             edges[count] = then
             at = then
         if i < len(begin):
             until[kind[i]] = max(until[kind[i]], end[i])
-    return edges[: count + 1], answer[:count]
+    return edges[: count + 1], layer_of[:count]
 
 
 @jit
@@ -123,11 +123,11 @@ def _indices_lasting(edges: I64, ps: Int) -> I64:
     count = 0
     for i in range(len(edges) - 1):
         count += edges[i + 1] - edges[i] >= ps
-    answer = np.empty(count, np.int64)
+    indices = np.empty(count, np.int64)
     i = len(edges) - 2
     while count > 0:
         if edges[i + 1] - edges[i] >= ps:
             count -= 1
-            answer[count] = i
+            indices[count] = i
         i -= 1
-    return answer
+    return indices

@@ -36,16 +36,16 @@ def time_in_windows(begins: I64, ends: I64, edges: I64, state: I8, states: Int) 
 
     ``edges`` (int64[k + 1] ps, ascending) are those of intervals that touch, ``state`` (int8[k]) is that of each.
     """
-    answer = np.zeros((len(begins), states), np.int64)
+    state_ps = np.zeros((len(begins), states), np.int64)
     for w in range(len(begins)):
         k = max(np.searchsorted(edges, begins[w], "right") - 1, 0)
         at = max(begins[w], edges[k])
         while k < len(state) and at < ends[w]:
             until = min(edges[k + 1], ends[w])
-            answer[w, state[k]] += until - at
+            state_ps[w, state[k]] += until - at
             at = until
             k += 1
-    return answer
+    return state_ps
 
 
 class IdleIntervals(NamedTuple):

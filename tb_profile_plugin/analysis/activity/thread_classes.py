@@ -67,10 +67,10 @@ class Activity(NamedTuple):
 @per_host
 def event_classes(host: Host) -> Array:
     """int8[events]: the class of each event of the host's threads, `NOTHING` for everything else."""
-    answer = np.full(len(host.trace), NOTHING, np.int8)
+    class_of_event = np.full(len(host.trace), NOTHING, np.int8)
     plane = host.cpu
     if plane is None:
-        return answer
+        return class_of_event
     rows = host.trace.rows(plane)
     by_name = np.array([class_of(name) for name in plane.heads], np.int8)
     classes = gather(by_name, plane.events.name)
@@ -101,14 +101,14 @@ def event_classes(host: Host) -> Array:
     if steps.source in ("markers", "numbers", "chosen"):
         mark_rows = marks - rows.start
         classes[mark_rows[classes[mark_rows] >= State.DISPATCH]] = NOTHING
-    answer[rows] = classes
-    return answer
+    class_of_event[rows] = classes
+    return class_of_event
 
 
 def have_state(classes: Array, state: State) -> Array:
     """bool[n]: which of the classes are that state; against a member of an enum numpy would widen them all first."""
-    answer: Array = classes == int(state)
-    return answer
+    has_state: Array = classes == int(state)
+    return has_state
 
 
 def _marks_and_enclosing(host: Host, marks: Array) -> Array:
@@ -123,18 +123,18 @@ def _marks_and_enclosing(host: Host, marks: Array) -> Array:
 
 def python_lines(plane: Plane) -> Array:
     """bool[lines]: threads on which Python's frames were recorded, or that are named as Python's main thread is."""
-    answer = _lines_with_frames(plane)
-    answer |= np.array([bool(_PYTHON_THREAD.match(name)) for name in plane.lines.name], bool)
-    return answer
+    is_python = _lines_with_frames(plane)
+    is_python |= np.array([bool(_PYTHON_THREAD.match(name)) for name in plane.lines.name], bool)
+    return is_python
 
 
 def _lines_with_frames(plane: Plane) -> Array:
     """bool[lines]: threads on which Python's frames were recorded."""
-    answer = np.zeros(len(plane.lines), bool)
+    has_frames = np.zeros(len(plane.lines), bool)
     frames = host_events.are_frames(plane.names)
     if frames.any():
-        answer[distinct(plane.events.line[frames[plane.events.name]])] = True
-    return answer
+        has_frames[distinct(plane.events.line[frames[plane.events.name]])] = True
+    return has_frames
 
 
 @per_host
@@ -238,7 +238,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     has_call = at >= 0
     outer, index = np.unique(at[has_call], return_inverse=True)
     until = np.zeros(len(outer), np.int64)
-    np.maximum.at(until, index.reshape(-1), trace.end[compiling[has_call]])
+    np.maximum.at(until, index, trace.end[compiling[has_call]])
     yield outer, until
     column = host.cpu.stat(vocabulary.TF_FUNCTION_CALL) if host.cpu else None
     if host.cpu is None or column is None or not len(column):
@@ -312,8 +312,10 @@ def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Ar
 def _on_data_threads(host: Host, events: Array) -> Array:
     """bool[k]: whether each event runs on a thread that only works for input pipelines."""
     names = [name for plane in host.trace.planes for name in plane.lines.name]
-    answer: Array = np.array([name.startswith(INPUT_THREADS) for name in names], bool)[host.trace.line_of[events]]
-    return answer
+    is_on_data_thread: Array = np.array([name.startswith(INPUT_THREADS) for name in names], bool)[
+        host.trace.line_of[events]
+    ]
+    return is_on_data_thread
 
 
 def _by_thread(
@@ -365,12 +367,12 @@ def _rows_with_class(lines: I64, begin: I64, end: I64, classes: I8) -> tuple[I32
 
 @jit
 def _fill_latest_sources(
-    source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32
+    source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, came_from: I32
 ) -> None:
     """Fill in for each event its latest source on another thread that began before it; not launches and the like."""
     for k in range(len(source)):
         s, t = source[k], target[k]
         if kind[k] == LAUNCH or kind[k] == CALL or kind[k] == RUN or thread[line_of[s]] == thread[line_of[t]]:
             continue
-        if begin[s] <= begin[t] and s != t and (answer[t] < 0 or begin[s] > begin[answer[t]]):
-            answer[t] = s
+        if begin[s] <= begin[t] and s != t and (came_from[t] < 0 or begin[s] > begin[came_from[t]]):
+            came_from[t] = s

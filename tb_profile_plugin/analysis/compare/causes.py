@@ -38,5 +38,5 @@ def causes(sides: Sides) -> list[Cause]:
         for digest in side.digests:
             for cause in digest.causes:
                 times.setdefault(cause.id, [0.0, 0.0])[which] += cause.per_step_ps / len(side.digests)
-    answer = [Cause(id, message(LABELS[id]), round(base), round(new)) for id, (base, new) in times.items()]
-    return sorted(answer, key=lambda cause: (-abs(cause.delta_ps), cause.id))
+    all_causes = [Cause(id, message(LABELS[id]), round(base), round(new)) for id, (base, new) in times.items()]
+    return sorted(all_causes, key=lambda cause: (-abs(cause.delta_ps), cause.id))

@@ -94,12 +94,12 @@ class Change:
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
     """The spread of the difference of two or more captures a side; with two on a side variances are pooled."""
     variances = [variance(samples) for samples in (a, b)]
-    parts = [variance / len(samples) for variance, samples in zip(variances, (a, b), strict=True)]
+    mean_variances = [of_side / len(samples) for of_side, samples in zip(variances, (a, b), strict=True)]
     if min(len(a), len(b)) < _LEAST_CAPTURES:
         freedom = len(a) + len(b) - 2
         pooled = sum(v * (len(samples) - 1) for v, samples in zip(variances, (a, b), strict=True)) / freedom
         return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
-    return _summed_spread(parts, [len(a) - 1.0, len(b) - 1.0])
+    return _summed_spread(mean_variances, [len(a) - 1.0, len(b) - 1.0])
 
 
 def _summed_spread(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
@@ -132,7 +132,7 @@ class CaptureValues(NamedTuple):
     """How many independent steps each value is of."""
 
 
-def spread(
+def difference_spread(
     base: CaptureValues, new: CaptureValues, run_variation: RunVariation | None = None, turns: Turns | None = None
 ) -> Spread | None:
     """How far the new side's mean less the base's may be off; None where nothing tells how values vary.
@@ -270,7 +270,7 @@ def log_ratio(
         )
         for side in (base, new)
     )
-    return mean(after.values) - mean(before.values), spread(before, after, run_variation, turns)
+    return mean(after.values) - mean(before.values), difference_spread(before, after, run_variation, turns)
 
 
 def _logarithms(captures: Sequence[Estimate]) -> list[float]:

@@ -17,10 +17,10 @@ from .change import (
     Change,
     RunVariation,
     are_separate,
+    difference_spread,
     is_far,
     p_of,
     ratio,
-    spread,
     variation_of_steps,
 )
 from .estimate import warm_steps
@@ -250,7 +250,7 @@ def _capture_sums(side: Side, entries: Sequence[tuple[int, Part | DigestOp]]) ->
 
 def _difference(sides: Sides, base: _CaptureSums, new: _CaptureSums) -> Difference:
     difference = Difference(sides.base.mean(base.sum_ps), sides.new.mean(new.sum_ps))
-    uncertainty = spread(_per_step(sides.base, base), _per_step(sides.new, new), turns=sides.turns)
+    uncertainty = difference_spread(_per_step(sides.base, base), _per_step(sides.new, new), turns=sides.turns)
     if uncertainty is None:
         return difference
     middle = float(difference.delta)

@@ -156,11 +156,11 @@ def pieces(values: Sequence[float], least: float) -> list[int]:
         best.append(sums)
         last_begin.append(begins)
     most = min(range(len(best)), key=lambda k: criterion(best[k][n], n, k + 1, least))
-    answer, end = [], n
+    piece_begins, end = [], n
     for k in range(most, -1, -1):
         end = last_begin[k][end]
-        answer.append(end)
-    return answer[::-1]
+        piece_begins.append(end)
+    return piece_begins[::-1]
 
 
 def criterion(deviations: float, n: int, pieces: int, least: float) -> float:
@@ -171,7 +171,7 @@ def criterion(deviations: float, n: int, pieces: int, least: float) -> float:
 def costs(values: Sequence[float]) -> list[list[float]]:
     """``[begin][end]``: the sum of absolute deviations of ``values[begin:end]`` from their median."""
     n = len(values)
-    answer = [[0.0] * (n + 1) for _ in range(n)]
+    cost = [[0.0] * (n + 1) for _ in range(n)]
     for begin in range(n):
         lower: list[float] = []
         upper: list[float] = []
@@ -195,8 +195,8 @@ def costs(values: Sequence[float]) -> list[list[float]]:
                 lower_sum, upper_sum = lower_sum + moved, upper_sum - moved
             median = -lower[0]
             total = upper_sum - median * len(upper) + median * len(lower) - lower_sum
-            answer[begin][end + 1] = max(0.0, total)
-    return answer
+            cost[begin][end + 1] = max(0.0, total)
+    return cost
 
 
 def summary(trend: Trend) -> Message:

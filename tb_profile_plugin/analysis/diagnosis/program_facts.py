@@ -152,13 +152,13 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
 
 def _takes_float64(trace: Trace, plane: Plane) -> Array:
     """bool[events of the trace]: which ops of the plane take tensors of float64."""
-    answer = np.zeros(len(trace), bool)
+    takes_float64 = np.zeros(len(trace), bool)
     if plane.has_stat(_INPUT_TYPES):
         stat = plane.stat(_INPUT_TYPES)
         codes, types = stat.codes
         takes_double = np.array([_DOUBLE in listed for listed in types], bool)
-        answer[trace.rows(plane).start + stat.owner[takes_double[codes]]] = True
-    return answer
+        takes_float64[trace.rows(plane).start + stat.owner[takes_double[codes]]] = True
+    return takes_float64
 
 
 def _facts_of_programs(host: Host) -> set[str]:

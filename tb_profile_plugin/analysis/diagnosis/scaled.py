@@ -109,8 +109,8 @@ def _device_events(host: Host, op: str) -> Array:
 @per_host
 def _names_by_label(host: Host) -> dict[str, list[int]]:
     """By label the trace's names that devices' events have."""
-    answer: dict[str, list[int]] = {}
+    names_by_label: dict[str, list[int]] = {}
     names = [host.trace.name_of[work.event] for work in device_work(host)]
     for row in distinct(np.concatenate([np.empty(0, np.int64), *names])).tolist():
-        answer.setdefault(event_label(host.trace.names[row]), []).append(row)
-    return answer
+        names_by_label.setdefault(event_label(host.trace.names[row]), []).append(row)
+    return names_by_label

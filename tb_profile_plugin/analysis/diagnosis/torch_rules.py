@@ -39,16 +39,17 @@ def torch_findings(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
 
 
 def _autocast_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
-    device_time = sum(cost.device_self for cost in ops.names.values())
-    missed = sum(
+    device_time_ps = sum(cost.device_self for cost in ops.names.values())
+    # An operator's name tells its type, too: ``aten::mm``.
+    missed_ps = sum(
         cost.device_self - cost.tensor_core for (name, _), cost in ops.names.items() if is_eligible(name, name)
     )
-    able = [can.tensor_cores for host in hosts for _, can in gpu_capabilities(host)]
-    if not device_time or missed / device_time < _MUCH or True not in able:
+    has_tensor_cores = [can.tensor_cores for host in hosts for _, can in gpu_capabilities(host)]
+    if not device_time_ps or missed_ps / device_time_ps < _MUCH or not any(has_tensor_cores):
         return None
     return Message(
         "{share} of the operators' device time is in matrix products and convolutions without tensor cores.",
-        share=missed / device_time,
+        share=missed_ps / device_time_ps,
     )
 
 

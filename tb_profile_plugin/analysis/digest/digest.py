@@ -87,14 +87,14 @@ def _parts(joined: _JoinedSteps, selected: Array, warm: Array) -> list[Part]:
 
 def _causes(session: Session, diagnosis: Diagnosis) -> list[DigestCause]:
     """The ones that cost most; a host that comes late is named by its label."""
-    answer = []
+    largest_causes = []
     for cause in diagnosis.causes[:_MOST_CAUSES]:
         names = [(name, ps) for name, ps, _ in cause.names[:_MOST_NAMES]]
         if cause.id == LATE_PEER and diagnosis.typical.late_peer:
             late = diagnosis.typical.late_peer
             names = [(host_labels(session.hosts)[late.host], round(late.more_ps))]
-        answer.append(DigestCause(cause.id, cause.per_step_ps, names))
-    return answer
+        largest_causes.append(DigestCause(cause.id, cause.per_step_ps, names))
+    return largest_causes
 
 
 def host_labels(hosts: Sequence[str]) -> dict[str, str]:
@@ -133,7 +133,7 @@ class _JoinedSteps:
             is_first = np.append(True, np.diff(number[order]) != 0)
             longest, shortest = order[is_first], order[np.append(is_first[1:], True)]
             _, step = np.unique(number, return_inverse=True)
-            complete = np.bincount(step.reshape(-1), ~complete) == 0
+            complete = np.bincount(step, ~complete) == 0
         self._host, self._row = host[longest], row[longest]
         self.number, self.period_ps, self.shortest_ps = number[longest], period[longest], period[shortest]
         """int64[n] each: the number, from begin to begin, and the same on the host where that took shortest."""
@@ -147,11 +147,11 @@ class _JoinedSteps:
     def column(self, of_host: Callable[[HostBlame], Array]) -> Array:
         """[n, …]: a column that each host has, of the steps of this series."""
         columns = [of_host(blame) for blame in self.blames]
-        answer = np.zeros((len(self._host), *columns[0].shape[1:]), columns[0].dtype)
+        column = np.zeros((len(self._host), *columns[0].shape[1:]), columns[0].dtype)
         for host, values in enumerate(columns):
             on_host = self._host == host
-            answer[on_host] = values[self._row[on_host]]
-        return answer
+            column[on_host] = values[self._row[on_host]]
+        return column
 
     @property
     def main_kind(self) -> str:
@@ -228,7 +228,7 @@ def _ops(joined: _JoinedSteps, selected: Array, warm: Array) -> list[DigestOp]:
     series = np.array([blame_ps[members].sum(axis=0) for members in groups]).reshape(len(groups), blame_ps.shape[1])
     sums = series[:, selected].sum(axis=1).tolist()
     variances_ps2 = variances(series.take(warm, axis=1), np.isin(warm, selected))
-    answer = []
+    digest_ops = []
     for members, sum_ps, variance in zip(groups, sums, variances_ps2, strict=True):
         state, identity = ops[members[0]]
         if len(members) > 1 or identity.name == OTHERS:
@@ -236,8 +236,8 @@ def _ops(joined: _JoinedSteps, selected: Array, warm: Array) -> list[DigestOp]:
         count, total = int(launches[members].sum()), int(total_ps[members].sum())
         if sum_ps or count or total:
             figures = {"sum_ps": sum_ps, "variance": variance, "launches": count, "total_ps": total}
-            answer.append(DigestOp(STATES[state], **vars(identity), **figures))
-    return answer
+            digest_ops.append(DigestOp(STATES[state], **vars(identity), **figures))
+    return digest_ops
 
 
 def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:

@@ -62,27 +62,27 @@ class Identities:
 
     def __init__(self, host: Host):
         self._host = host
-        self._bodies: dict[int, Bodies] = {}
-        self._by_name: dict[str, list[int]] = {}
-        for program, module in host.modules.items():
-            self._by_name.setdefault(module.name, []).append(program)
+        self._bodies_by_id: dict[int, Bodies] = {}
+        self._ids_by_name: dict[str, list[int]] = {}
+        for program_id, module in host.modules.items():
+            self._ids_by_name.setdefault(module.name, []).append(program_id)
         self._instructions_of_plane: dict[int, _Instructions | None] = {}
         self._ops_of_plane = {id(plane): (op_of_event, ops) for plane, op_of_event, ops in device_events(host)}
 
     def numbers(self) -> tuple[Array, int]:
         """(int32[events], how many numbers there are): events of one number have the same identity."""
         trace = self._host.trace
-        answer, count = trace.name_of, len(trace.names)
+        number_of, count = trace.name_of, len(trace.names)
         for first, plane in trace.parts:
             ops, named = self._ops_of_plane.get(id(plane)), self._instructions(plane)
             if ops or named:
-                answer = answer.copy() if answer is trace.name_of else answer
+                number_of = number_of.copy() if number_of is trace.name_of else number_of
                 columns = [ops[0]] if ops else []
-                columns += [named.text, named.program, named.module] if named else []
+                columns += [named.text, named.program_id, named.module] if named else []
                 example, code = combine(plane.events.name, *columns)
-                answer[first : first + len(code)] = code + count
+                number_of[first : first + len(code)] = code + count
                 count += len(example)
-        return answer, count
+        return number_of, count
 
     def _instructions(self, plane: Plane) -> _Instructions | None:
         """Which instructions the events of a plane name; None where at most their names tell it."""
@@ -92,20 +92,20 @@ class Identities:
 
     def of(self, events: Array) -> tuple[Array, list[Identity]]:
         """(int64[k], identities): which of the identities, all different, each of the events has."""
-        number_of: dict[Identity, int] = {}
-        answer = np.zeros(len(events), np.int64)
+        number_by_identity: dict[Identity, int] = {}
+        number_of_event = np.zeros(len(events), np.int64)
         for first, plane in self._host.trace.parts:
             in_plane = np.flatnonzero((events >= first) & (events < first + len(plane.events)))
             if len(in_plane):
                 code, identities = self._of_plane(plane, events[in_plane] - first)
-                numbers = [number_of.setdefault(identity, len(number_of)) for identity in identities]
-                answer[in_plane] = np.array(numbers, np.int64)[code]
-        return answer, list(number_of)
+                numbers = [number_by_identity.setdefault(identity, len(number_by_identity)) for identity in identities]
+                number_of_event[in_plane] = np.array(numbers, np.int64)[code]
+        return number_of_event, list(number_by_identity)
 
     def programs(self) -> Iterator[tuple[str, str]]:
         """Name and fingerprint of each program that an event named."""
-        for program, bodies in self._bodies.items():
-            yield stem_of_program(self._host.modules[program].name), bodies.program_fingerprint()
+        for program_id, bodies in self._bodies_by_id.items():
+            yield stem_of_program(self._host.modules[program_id].name), bodies.program_fingerprint()
 
     def _of_plane(self, plane: Plane, rows: Array) -> tuple[Array, list[Identity]]:
         """(int64[k], identities): which of the identities each of a plane's rows has."""
@@ -116,38 +116,38 @@ class Identities:
         named = self._instructions(plane)
         if not named and plane.name.startswith(vocabulary.TPU):
             named = _instructions_of_names(plane)
-        program, text, module = none, none, none
+        program_id, text, module = none, none, none
         if named:
             index = rows if named.is_by_event else name
-            program, text, module = named.program[index], named.text[index], named.module[index]
-        example, code = combine(name, op_index, text, program, module)
+            program_id, text, module = named.program_id[index], named.text[index], named.module[index]
+        example, code = combine(name, op_index, text, program_id, module)
         identities = []
-        for at in example.tolist():
-            op = ops[op_index[at]] if op_index[at] >= 0 else None
-            leaf = named.texts[text[at]].rpartition("::")[2].removeprefix("%") if named and text[at] >= 0 else ""
+        for row in example.tolist():
+            op = ops[op_index[row]] if op_index[row] >= 0 else None
+            leaf = named.texts[text[row]].rpartition("::")[2].removeprefix("%") if named and text[row] >= 0 else ""
             if leaf and named:
-                module_name = named.modules[module[at]] if module[at] >= 0 else ""
-                identities.append(self._instruction(side, leaf, int(program[at]), module_name, op))
+                module_name = named.modules[module[row]] if module[row] >= 0 else ""
+                identities.append(self._instruction(side, leaf, int(program_id[row]), module_name, op))
             elif op:
                 identities.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
             else:
-                identities.append(_of_name(side, plane, int(name[at])))
+                identities.append(_of_name(side, plane, int(name[row])))
         return code, identities
 
-    def _instruction(self, side: str, leaf: str, program: int, module_name: str, op: Op | None) -> Identity:
+    def _instruction(self, side: str, leaf: str, program_id: int, module_name: str, op: Op | None) -> Identity:
         """Of an instruction by its name without scopes; its program is looked for by id, else by its module's name."""
         modules = self._host.modules
-        if program not in modules and len(self._by_name.get(module_name, [])) == 1:
-            program = self._by_name[module_name][0]
-        module = modules.get(program)
+        if program_id not in modules and len(self._ids_by_name.get(module_name, [])) == 1:
+            program_id = self._ids_by_name[module_name][0]
+        module = modules.get(program_id)
         row = module.row(leaf) if module else -1
         stem = stem_of_program(module.name if module else module_name)
         if module is None or row < 0:
             origin = op.name if op and op.name != leaf else ""
             return Identity(side, leaf, op.category if op else "", stem, origin[:_LONGEST])
-        bodies = self._bodies.setdefault(program, Bodies(module))
-        telling = module.row_with_origin(row)
-        source = module.sources.line(telling).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
+        bodies = self._bodies_by_id.setdefault(program_id, Bodies(module))
+        telling = module.telling(row)
+        source = module.sources.location_text(telling).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
         operands = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
         return Identity(
             side,
@@ -173,8 +173,7 @@ class _Instructions(NamedTuple):
     """Which instruction of XLA each event of a plane names, by event or by the event's name; int64, -1 for none."""
 
     is_by_event: bool
-    program: Array
-    """Ids of programs."""
+    program_id: Array
     text: Array
     """Indices into ``texts``."""
     texts: list[str]
@@ -200,5 +199,5 @@ def _instructions_of_names(plane: Plane) -> _Instructions:
     size = len(plane.metadata)
     has_text = np.array([bool(text) for text in plane.display_names], bool)
     text = np.where(has_text, np.arange(size), -1)
-    program = plane.metadata_stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1)
-    return _Instructions(False, program, text, plane.display_names, np.full(size, -1, np.int64), [])
+    program_id = plane.metadata_stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1)
+    return _Instructions(False, program_id, text, plane.display_names, np.full(size, -1, np.int64), [])

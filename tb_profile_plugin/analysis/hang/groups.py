@@ -119,12 +119,12 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
 
 def _with_last_queued(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:
     """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
-    answer = dict(records)
+    completed = dict(records)
     if all(dumps[rank].queued == record.last for rank, record in records.items() if record.units):
         for rank, record in records.items():
             if record.last == UNKNOWN and dumps[rank].queued >= 0:
-                answer[rank] = record._replace(last=dumps[rank].queued)
-    return answer
+                completed[rank] = record._replace(last=dumps[rank].queued)
+    return completed
 
 
 def _members(dumps: Sequence[Dump]) -> Mapping[tuple[int, str], tuple[int, ...]]:

@@ -103,9 +103,9 @@ def _stated(plane: Plane, stat: str, default: float) -> Array:
     by_name = np.full(len(plane.metadata), default)
     of_metadata, of_events = plane.metadata_stat(stat), plane.stat(stat)
     by_name[of_metadata.owner] = of_metadata.numbers
-    answer: Array = by_name[plane.events.name]
-    answer[of_events.owner] = of_events.numbers
-    return answer
+    stated: Array = by_name[plane.events.name]
+    stated[of_events.owner] = of_events.numbers
+    return stated
 
 
 @per_host(keep=True)

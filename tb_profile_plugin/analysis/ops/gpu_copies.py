@@ -66,13 +66,13 @@ def copies_of_host(host: Host) -> list[CopiesOfDevice]:
     ]
 
 
-def _copies_of_device(host: Host, plane: Plane, copies: Copies) -> Iterator[CopiesOfDevice]:
+def _copies_of_device(host: Host, plane: Plane, table: Copies) -> Iterator[CopiesOfDevice]:
     """One summary for each direction."""
     first_row = host.trace.rows(plane).start
-    ps = plane.events.duration[copies.row]
-    for kind in distinct(copies.kind).tolist():
-        of_kind = copies.kind == kind
-        sized = of_kind & (copies.size > 0)
+    ps = plane.events.duration[table.row]
+    for kind in distinct(table.kind).tolist():
+        of_kind = table.kind == kind
+        has_size = of_kind & (table.size > 0)
         yield CopiesOfDevice(
             host.name,
             f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}",
@@ -80,9 +80,9 @@ def _copies_of_device(host: Host, plane: Plane, copies: Copies) -> Iterator[Copi
             occurrences=int(of_kind.sum()),
             total_ps=int(ps[of_kind].sum()),
             max_ps=int(ps[of_kind].max()),
-            longest=first_row + int(copies.row[of_kind][ps[of_kind].argmax()]),
-            sized=int(sized.sum()),
-            sized_ps=int(ps[sized].sum()),
-            bytes=int(copies.size[sized].sum()),
+            longest=first_row + int(table.row[of_kind][ps[of_kind].argmax()]),
+            sized=int(has_size.sum()),
+            sized_ps=int(ps[has_size].sum()),
+            bytes=int(table.size[has_size].sum()),
             peak=capabilities(plane).memory_bandwidth,
         )

@@ -175,8 +175,8 @@ def kernels_of_single_ops(host: Host) -> Array:
     for _ in range(3):
         outer = np.where(outer >= 0, parent[outer], -1)
         is_within |= is_call[np.where(outer >= 0, outer - offset, -1)]
-    answer: Array = rows[is_within]
-    return answer
+    kernel_rows: Array = rows[is_within]
+    return kernel_rows
 
 
 def _eager_events(host: Host, plane: Plane) -> Array:

@@ -53,19 +53,19 @@ def holdings(memory: Allocations, moment: int) -> list[Holding]:
     ordered = np.stack([column[alive][order] for column in columns])
     first = np.flatnonzero(np.append(True, (np.diff(ordered, axis=1) != 0).any(axis=0))[: len(alive)])
     counts = np.diff(np.append(first, len(alive)))
-    answer = []
+    all_holdings = []
     for row, count in zip(first.tolist(), counts.tolist(), strict=True):
         event = int(alive[order[row]])
         size, requested = int(memory.size[event]), int(memory.requested[event])
         texts = memory.text("region", event), memory.dtype_name(event), memory.text("shape", event)
-        answer.append(Holding(memory.text("op", event), size, requested, *texts, count, event))
-    before = int(memory.heap[moment]) - sum(holding.total for holding in answer)
+        all_holdings.append(Holding(memory.text("op", event), size, requested, *texts, count, event))
+    before = int(memory.heap[moment]) - sum(holding.total for holding in all_holdings)
     if before > 0:
-        answer.append(Holding(BEFORE, before, before, "persist/dynamic", "INVALID", "unknown"))
+        all_holdings.append(Holding(BEFORE, before, before, "persist/dynamic", "INVALID", "unknown"))
     stack = int(memory.stack[moment])
     if stack > 0:
-        answer.append(Holding(STACK, stack, stack, STACK, "INVALID", "unknown"))
-    return sorted(answer, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
+        all_holdings.append(Holding(STACK, stack, stack, STACK, "INVALID", "unknown"))
+    return sorted(all_holdings, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
 
 
 def trace_events(host: Host, memory: Allocations, events: Iterable[int]) -> dict[int, int]:
@@ -74,9 +74,9 @@ def trace_events(host: Host, memory: Allocations, events: Iterable[int]) -> dict
     return {event: first + int(memory.event[event]) for event in events if event >= 0}
 
 
-def lines_of_holdings(host: Host, memory: Allocations, holdings: Iterable[Holding]) -> dict[int, str]:
+def lines_of_holdings(host: Host, memory: Allocations, wanted: Iterable[Holding]) -> dict[int, str]:
     """The line of the program that made each holding's first allocation (`Callers.line`), by `Holding.event`."""
-    events = trace_events(host, memory, (holding.event for holding in holdings))
+    events = trace_events(host, memory, (holding.event for holding in wanted))
     return dict(zip(events, lines(host, list(events.values())), strict=True))
 
 

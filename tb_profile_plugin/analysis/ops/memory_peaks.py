@@ -47,12 +47,12 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
     peak = memory.peak
     stack, heap, free = (int(column[peak]) for column in (memory.stack, memory.heap, memory.free))
     has_free = bool(memory.free.any())
-    allocations = int(memory.allocates.sum())
+    allocation_count = int(memory.allocates.sum())
     return Memory(
         host.name,
         memory.memory,
-        allocations,
-        deallocations=len(memory) - allocations,
+        allocation_count,
+        deallocations=len(memory) - allocation_count,
         capacity_bytes=stack + heap + free if has_free else None,
         # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
         peak_lifetime_bytes=max(int(memory.peak_in_use.max()), stack + heap),

@@ -242,7 +242,7 @@ def _summed(
     example, code = combine(name, text)
     sums = np.zeros((len(example), costs.shape[1]), np.int64)
     np.add.at(sums, code, costs)
-    answer: Costs = {}
+    summed: Costs = {}
     for at, figures in zip(example.tolist(), sums.tolist(), strict=True):
-        answer.setdefault((names[int(name[at])], texts[int(text[at])]), Cost()).add(Cost(*figures))
-    return answer
+        summed.setdefault((names[int(name[at])], texts[int(text[at])]), Cost()).add(Cost(*figures))
+    return summed

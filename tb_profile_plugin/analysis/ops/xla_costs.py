@@ -9,7 +9,7 @@ from ...model.host import Host
 from ..xla.op import COMPUTED, PARTLY, STATED, UNKNOWN, XlaOp
 from ..xla.ops import xla_ops
 from ..xla.roofline import UNKNOWN as BOUND_UNKNOWN
-from ..xla.roofline import bound, peaks_of
+from ..xla.roofline import bound_of, peaks_of
 from .op_table import Op, OpTable
 from .rates import Rates
 
@@ -31,7 +31,7 @@ def add_xla_costs(host: Host, table: OpTable) -> None:
         op.source, op.instruction = longest.source, (longest.program, longest.name)
         ps_by_bound: Counter[str] = Counter()
         for instruction in instructions:
-            ps_by_bound[bound(instruction, peaks).limit] += instruction.self_ps
+            ps_by_bound[bound_of(instruction, peaks).limit] += instruction.self_ps
         bound_by = max(ps_by_bound, key=lambda by: ps_by_bound[by])
         op.bound_by = bound_by if bound_by != BOUND_UNKNOWN else ""
         # What events state goes before what instructions tell.

@@ -43,9 +43,9 @@ def called_between(host: HostWithSteps) -> str:
         name = trace.names[row]
         has_others[gap] |= name not in step_calls
         has_own[gap] |= name not in step_calls and _function(name) in step_functions
-    for has_calls, answer in ((has_own, EVALUATION), (has_others, BETWEEN_STEPS)):
+    for has_calls, caller in ((has_own, EVALUATION), (has_others, BETWEEN_STEPS)):
         if 2 * gap_ps[has_calls[: len(gap_ps)]].sum() > gap_ps.sum():
-            return answer
+            return caller
     return ""
 
 

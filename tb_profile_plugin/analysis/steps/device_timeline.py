@@ -35,7 +35,8 @@ class Timeline(TouchingIntervals):
 def device_timeline(host: Host, device: int) -> Timeline:
     """The timeline of one of a host's `host_work` alone."""
     work, own = host_work(host)[device], moments_of_host(host)[device]
-    edges, state, event = _cut_by_events(own.edges, own.state, own.event, work.kind, work.begin, work.end, work.event)
+    intervals = _StateIntervals(work.kind, work.begin, work.end, work.event)
+    edges, state, event = _cut_by_intervals(own.edges, own.state, own.event, intervals)
     if is_unrecorded(host):
         state = np.array([_OF_UNRECORDED.get(member, member) for member in State], np.int8)[state]
     return Timeline(edges, state, event)
@@ -62,18 +63,18 @@ def timeline(host: Host) -> Timeline:
     kinds = np.where(waits_in_turn, 0, states.state + 1)
     edges, kind = first_kind(states.begin, states.end, kinds, len(State) + 1, low, high)
     state = np.where(kind < 0, State.UNEXPLAINED, np.where(kind == 0, State.PEER, kind - 1)).astype(np.int8)
-    return Timeline(*_cut_by_events(edges, state, np.full(len(state), -1, np.int32), *states))
+    return Timeline(*_cut_by_intervals(edges, state, np.full(len(state), -1, np.int32), states))
 
 
 class _StateIntervals(NamedTuple):
     """Intervals of all devices, which overlap, ascending by begin."""
 
-    state: Array
+    state: I8
     """int8[k]: `State`."""
-    begin: Array
+    begin: I64
     """int64[k] ps."""
-    end: Array
-    event: Array
+    end: I64
+    event: I32
     """int32[k]: the event that tells the state, -1 for none."""
 
 
@@ -99,17 +100,16 @@ def _work_and_reasons(host: Host) -> tuple[_StateIntervals, Array]:
 
 
 @jit
-def _cut_by_events(
-    tiles: I64, tile_state: I8, tile_event: I32, state: I8, begin: I64, end: I64, event: I32
-) -> tuple[I64, I8, I32]:
-    """(edges, state, event): tiles, which touch, cut by the events of their state, of which the one that began last
-    tells each moment; of what none covers the tile's own event does. Events are ascending by begin.
+def _cut_by_intervals(tiles: I64, tile_state: I8, tile_event: I32, intervals: _StateIntervals) -> tuple[I64, I8, I32]:
+    """(edges, state, event): tiles, which touch, cut by the intervals of their state, of which the one that began last
+    tells the event of each moment; of what none covers the tile's own event does.
     """
-    # An event cuts tiles where it begins and where it ends. What is not written takes no memory.
+    state, begin, end, event = intervals.state, intervals.begin, intervals.end, intervals.event
+    # An interval cuts tiles where it begins and where it ends. What is not written takes no memory.
     size = len(tile_state) + 2 * len(begin)
     edges = np.empty(size + 1, np.int64)
     cut_state, cut_event = np.empty(size, np.int8), np.empty(size, np.int32)
-    # Of each state the event that began last, and of each event the one before it, which goes on when it is over.
+    # Of each state the interval that began last, and of each interval the one before it, which goes on when it is over.
     top, below = np.full(_STATES, -1, np.int64), np.empty(len(begin), np.int32)
     count, i = np.int64(0), np.int64(0)
     for tile in range(len(tile_state)):

@@ -63,8 +63,8 @@ def _call_begins(host: HostWithSteps) -> Array:
     single_ops = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
     programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM_OR_ATEN.match(name))))
     programs = programs[~are_inside(programs, *cpu_ops(host))]
-    answer: Array = host.trace.begin[np.concatenate([single_ops, programs])]
-    return answer
+    call_begins: Array = host.trace.begin[np.concatenate([single_ops, programs])]
+    return call_begins
 
 
 def are_inside(events: Array, first: Array, last: Array) -> Array:
@@ -72,8 +72,8 @@ def are_inside(events: Array, first: Array, last: Array) -> Array:
     if not len(first):
         return np.zeros(len(events), bool)
     index = np.searchsorted(first, events, "right") - 1
-    answer: Array = (index >= 0) & (events < last[index])
-    return answer
+    is_inside: Array = (index >= 0) & (events < last[index])
+    return is_inside
 
 
 @per_host

@@ -246,8 +246,8 @@ def _starting(host: Host, timeline: Timeline, event: Array) -> Array:
     loads_code = trace.are_named(events, lambda name: bool(_LOADS.match(name)))
     loads_code &= timeline.state[rows] != State.ALLOCATOR
     op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
-    answer: Array = rows[loads_code | trace.are_named(op, _is_op)]
-    return answer
+    starting: Array = rows[loads_code | trace.are_named(op, _is_op)]
+    return starting
 
 
 def _is_op(name: str) -> bool:
@@ -258,7 +258,7 @@ def _longest_callee(trace: Trace, events: Array) -> Array:
     """int64[k]: of what calls functions of the program, the outermost of these that takes half of the time, or -1."""
     _, last = trace.nesting
     frames = trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name)) if len(events) else events
-    answer = np.full(len(events), -1, np.int64)
+    longest_callee = np.full(len(events), -1, np.int64)
     callers, inverse = np.unique(events, return_inverse=True)
     for number, event in enumerate(callers[:_MOST_CALLERS].tolist()):
         callees = frames[np.searchsorted(frames, event + 1) : np.searchsorted(frames, last[event])]
@@ -266,8 +266,8 @@ def _longest_callee(trace: Trace, events: Array) -> Array:
         name_ps = np.bincount(name, trace.end[callees] - trace.begin[callees], len(names))
         long_callees = first[name_ps >= _CALLEE_SHARE * (trace.end[event] - trace.begin[event])]
         if len(long_callees):
-            answer[inverse == number] = callees[long_callees.min()]
-    return answer
+            longest_callee[inverse == number] = callees[long_callees.min()]
+    return longest_callee
 
 
 def _prepend_compiled_function(labels: _Labels, rows: Array) -> None:
@@ -293,7 +293,7 @@ def _nearest(trace: Trace, events: Array, is_wanted: Callable[[str], bool]) -> A
     parent, _ = trace.nesting
     # By name, once it was asked for: 1 where it is wanted, else 0.
     wanted = np.full(len(trace.names), -1, np.int8)
-    answer, rows = np.full(len(events), -1, np.int64), np.arange(len(events))
+    nearest, rows = np.full(len(events), -1, np.int64), np.arange(len(events))
     outer = parent[events]
     while len(rows):
         rows, outer = rows[outer >= 0], outer[outer >= 0]
@@ -301,26 +301,26 @@ def _nearest(trace: Trace, events: Array, is_wanted: Callable[[str], bool]) -> A
         for row in distinct(name[wanted[name] < 0]).tolist():
             wanted[row] = is_wanted(trace.names[row])
         is_match = wanted[name] == 1
-        answer[rows[is_match]] = outer[is_match]
+        nearest[rows[is_match]] = outer[is_match]
         rows, outer = rows[~is_match], parent[outer[~is_match]]
-    return answer
+    return nearest
 
 
 @jit
 def _used_names(event: I32, name_of: I32, names: Int) -> Bool:
     """bool[names]: the names of the events."""
-    answer = np.zeros(names, np.bool_)
+    is_used = np.zeros(names, np.bool_)
     for row in event:
         if row >= 0:
-            answer[name_of[row]] = True
-    return answer
+            is_used[name_of[row]] = True
+    return is_used
 
 
 @jit
 def _numbers_of_events(event: I32, name_of: I32, number_of_name: I32) -> I32:
     """int32[n]: the number of each event's name, -1 for no event."""
-    answer = np.full(len(event), -1, np.int32)
+    numbers = np.full(len(event), -1, np.int32)
     for i in range(len(event)):
         if event[i] >= 0:
-            answer[i] = number_of_name[name_of[event[i]]]
-    return answer
+            numbers[i] = number_of_name[name_of[event[i]]]
+    return numbers

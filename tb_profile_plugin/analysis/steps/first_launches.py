@@ -33,12 +33,12 @@ def _slow_first_launches(trace: Trace, work: DeviceWork, launches: Array) -> Arr
     if not len(candidates):
         return candidates
     kernel = trace.name_of[work.event]
-    calls = work.launch[work.launch >= 0]
-    usual_ps = median(trace.end[calls] - trace.begin[calls])
-    answer = []
+    known_launches = work.launch[work.launch >= 0]
+    usual_ps = median(trace.end[known_launches] - trace.begin[known_launches])
+    slow_launches = []
     for row in candidates.tolist():
         launch = int(work.launch[row])
         is_slow = trace.end[launch] - trace.begin[launch] >= _TIMES * usual_ps
         if is_slow and not (work.launch_begin[kernel == kernel[row]] < work.launch_begin[row]).any():
-            answer.append(launch)
-    return np.array(answer, np.int64)
+            slow_launches.append(launch)
+    return np.array(slow_launches, np.int64)

@@ -105,11 +105,11 @@ class HostFigures(NamedTuple):
     @property
     def phases(self) -> Array:
         """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; without steps ``capture``."""
-        answer = np.full(len(self.edges) - 1, "between", object)
-        answer[self.steps] = "steps" if self.has_steps else "capture"
-        answer[1], answer[-2] = "before", "after"
-        answer[[0, -1]] = "profiler"
-        return answer
+        phases = np.full(len(self.edges) - 1, "between", object)
+        phases[self.steps] = "steps" if self.has_steps else "capture"
+        phases[1], phases[-2] = "before", "after"
+        phases[[0, -1]] = "profiler"
+        return phases
 
     @property
     def named(self) -> NamedTimes:
@@ -172,18 +172,18 @@ def _kind_times(host: Host, edges: Array, host_timeline: Timeline) -> Array:
     """`HostFigures.kind_ps`; without devices nothing."""
     if not host.devices:
         return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
-    answer: Array = _sums_by_kind(
+    kind_ps: Array = _sums_by_kind(
         edges, host_timeline.edges, host_timeline.state, host_timeline.event, event_kinds(host), len(DeviceKind)
     )
-    return answer
+    return kind_ps
 
 
 def event_kinds(host: Host) -> Array:
     """int8[events + 1]: the `DeviceKind` of each event of a device; the last for work that no event tells."""
-    answer = np.full(len(host.trace) + 1, DeviceKind.COMPUTE_OTHER, np.int8)
+    kind_of_event = np.full(len(host.trace) + 1, DeviceKind.COMPUTE_OTHER, np.int8)
     for plane in host.devices:
-        answer[host.trace.rows(plane)] = device_kinds(host, plane)
-    return answer
+        kind_of_event[host.trace.rows(plane)] = device_kinds(host, plane)
+    return kind_of_event
 
 
 @jit
@@ -192,7 +192,7 @@ def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: 
 
     ``kind`` is that of each event, and in the end what counts for work that no event tells.
     """
-    answer = np.zeros((len(edges) - 1, kinds), np.int64)
+    kind_ps = np.zeros((len(edges) - 1, kinds), np.int64)
     first = 0
     for i in range(len(state)):
         if state[i] > _EXPOSED_COPY:
@@ -205,15 +205,15 @@ def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: 
         elif state[i] == _EXPOSED_COPY and own <= _COLLECTIVE:
             own = np.int64(_ON_DEVICE)
         begin, end = interval_edges[i], interval_edges[i + 1]
-        while first < len(answer) - 1 and edges[first + 1] <= begin:
+        while first < len(kind_ps) - 1 and edges[first + 1] <= begin:
             first += 1
         window = first
-        while begin < end and window < len(answer):
+        while begin < end and window < len(kind_ps):
             until = min(end, edges[window + 1])
-            answer[window, own] += until - begin
+            kind_ps[window, own] += until - begin
             begin = until
             window += 1
-    return answer
+    return kind_ps
 
 
 def _window_edges(host: HostWithSteps) -> Array:
@@ -226,8 +226,10 @@ def _window_edges(host: HostWithSteps) -> Array:
     stop = max(stop, end.max()) if stop > start else high
     step_edges = np.stack((begin, end), axis=1).reshape(-1)
     # Steps that overlap share no time: the later one has what is left.
-    answer: Array = np.maximum.accumulate(np.concatenate(([low, start], step_edges, [stop, high]))).clip(low, high)
-    return answer
+    window_edges: Array = np.maximum.accumulate(np.concatenate(([low, start], step_edges, [stop, high]))).clip(
+        low, high
+    )
+    return window_edges
 
 
 def _work_span(host: Host) -> tuple[Array, Array]:
@@ -273,11 +275,11 @@ def _labelled(host: HostWithSteps, host_timeline: Timeline) -> _Labelled:
 @jit
 def _sums_by_label(edges: I64, state: I8, label: I32, states: Int, labels: Int) -> I64:
     """int64[states * labels] ps: of each label in each state."""
-    answer = np.zeros(states * labels, np.int64)
+    label_ps = np.zeros(states * labels, np.int64)
     for i in range(len(state)):
         if label[i] >= 0:
-            answer[np.int64(state[i]) * labels + label[i]] += edges[i + 1] - edges[i]
-    return answer
+            label_ps[np.int64(state[i]) * labels + label[i]] += edges[i + 1] - edges[i]
+    return label_ps
 
 
 @jit
@@ -339,7 +341,7 @@ def _longest(columns: _LabelColumns, window: tuple[Int, Int], states: Int, names
     low, high = window
     edges, state, _, label, row_of_name = columns
     labels = len(row_of_name) // states
-    answer = np.full((names + states, most), -1, np.int64)
+    longest = np.full((names + states, most), -1, np.int64)
     longest_ps = np.zeros((names + states, most), np.int64)
     for i in range(len(state)):
         ps = min(edges[i + 1], high) - max(edges[i], low)
@@ -348,8 +350,8 @@ def _longest(columns: _LabelColumns, window: tuple[Int, Int], states: Int, names
         rank = most
         while rank > 0 and ps > longest_ps[row, rank - 1]:
             if rank < most:
-                longest_ps[row, rank], answer[row, rank] = longest_ps[row, rank - 1], answer[row, rank - 1]
+                longest_ps[row, rank], longest[row, rank] = longest_ps[row, rank - 1], longest[row, rank - 1]
             rank -= 1
         if rank < most:
-            longest_ps[row, rank], answer[row, rank] = ps, i
-    return answer
+            longest_ps[row, rank], longest[row, rank] = ps, i
+    return longest

@@ -119,14 +119,14 @@ def _callee(trace: Trace, event: Array, ps: Array) -> str:
 @jit
 def _enclosing_names(event: I32, parent: I32, name_of: I32, names: Int) -> Bool:
     """bool[names]: those of the events and of what encloses them."""
-    answer, is_seen = np.zeros(names, np.bool_), np.zeros(len(parent), np.bool_)
+    is_enclosing, is_seen = np.zeros(names, np.bool_), np.zeros(len(parent), np.bool_)
     for i in range(len(event)):
         call = event[i]
         while call >= 0 and not is_seen[call]:
             is_seen[call] = True
-            answer[name_of[call]] = True
+            is_enclosing[name_of[call]] = True
             call = parent[call]
-    return answer
+    return is_enclosing
 
 
 @jit
@@ -153,10 +153,10 @@ def _enclosed_times(
 @jit
 def _enclosing_calls(event: I32, parent: I32, name_of: I32, is_loop: Bool, name: Int) -> I64:
     """int64[k]: the nearest call of that name around each event, the event itself included; -1 for none."""
-    answer = np.full(len(event), -1, np.int64)
+    enclosing_call = np.full(len(event), -1, np.int64)
     for i in range(len(event)):
         call = np.int64(event[i])
         while call >= 0 and (name_of[call] != name or is_loop[call]):
             call = np.int64(parent[call])
-        answer[i] = call
-    return answer
+        enclosing_call[i] = call
+    return enclosing_call

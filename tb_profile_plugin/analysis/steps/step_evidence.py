@@ -66,10 +66,10 @@ def coverage(host: HostWithSteps) -> Coverage:
 def covered_shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
     """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
     coverages = [coverage(host) for host in hosts]
-    window, work = sum(coverage.window_ps for coverage in coverages), sum(coverage.work_ps for coverage in coverages)
+    window_ps, work_ps = sum(one.window_ps for one in coverages), sum(one.work_ps for one in coverages)
     return (
-        sum(coverage.covered_ps for coverage in coverages) / window if window else None,
-        sum(coverage.work_in_steps_ps for coverage in coverages) / work if work else None,
+        sum(one.covered_ps for one in coverages) / window_ps if window_ps else None,
+        sum(one.work_in_steps_ps for one in coverages) / work_ps if work_ps else None,
     )
 
 

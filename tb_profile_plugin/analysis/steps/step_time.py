@@ -1,17 +1,15 @@
-"""How long steps take and what they consist of, over one host or many; the one home of every step-time figure."""
+"""How long each step takes and which states it consists of, on one host or many; `typical_times` has their means."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ...model.host import HostWithSteps, steps_of
-from ...runtime.arrays import Array, median
+from ...runtime.arrays import Array
 from ...runtime.memo import lazy
-from ...runtime.messages import Message, all_of
 from ...runtime.units import PS_PER_MS
 from ..activity.states import CATEGORIES, Category, State
 from .host_account import figures
@@ -41,8 +39,8 @@ class StepTimes:
     def __len__(self) -> int:
         return len(self.number)
 
-    def rows(self, indices: Array) -> StepTimes:
-        """Some of the steps (int64[m], rows), in that order."""
+    def take(self, indices: Array) -> StepTimes:
+        """The steps at these indices (int64[m]), in that order."""
         picked = indices.tolist()
         return StepTimes(
             [self.name[i] for i in picked],
@@ -58,8 +56,8 @@ class StepTimes:
     @lazy
     def duration_ps(self) -> Array:
         """int64[n]."""
-        answer: Array = self.state_ps.sum(axis=1)
-        return answer
+        duration_ps: Array = self.state_ps.sum(axis=1)
+        return duration_ps
 
     @lazy
     def choice(self) -> Choice:
@@ -74,8 +72,8 @@ class StepTimes:
 
     def ms(self, *states: State) -> Array:
         """float64[n]: time in these states, all steps."""
-        answer: Array = self.state_ps[:, list(states)].sum(axis=1) / PS_PER_MS
-        return answer
+        ms: Array = self.state_ps[:, list(states)].sum(axis=1) / PS_PER_MS
+        return ms
 
     def by_category(self) -> Array:
         """int64[n, len(CATEGORIES)] ps."""
@@ -97,26 +95,6 @@ def largest_category(times: Array) -> Category:
     return CATEGORIES[int(times.argmax())]
 
 
-class Summary(NamedTuple):
-    """Average, median, sample standard deviation, smallest and largest of samples; None where they are too few."""
-
-    average: float | None = None
-    median: float | None = None
-    deviation: float | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-
-
-def summary(samples: Array) -> Summary:
-    """`Summary` of float64[n]."""
-    if not len(samples):
-        return Summary()
-    low, high = float(samples.min()), float(samples.max())
-    # The same sample again and again has no deviation, also where its mean is rounded.
-    deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
-    return Summary(float(samples.mean()), median(samples), deviation, low, high)
-
-
 def host_steps(host: HostWithSteps, wanted: str = ALL) -> StepTimes:
     """The steps of one host."""
     steps, count = host.steps, len(host.steps)
@@ -126,7 +104,7 @@ def host_steps(host: HostWithSteps, wanted: str = ALL) -> StepTimes:
 
 
 NEEDS = (steps_of, figures)
-"""Per-host functions that `slowest_steps` and `host_comparison` merge."""
+"""Per-host functions that `slowest_steps` and `host_comparison.host_comparison` merge."""
 
 
 def slowest_steps(hosts: Sequence[HostWithSteps], wanted: str = ALL) -> StepTimes:
@@ -146,64 +124,7 @@ def slowest_steps(hosts: Sequence[HostWithSteps], wanted: str = ALL) -> StepTime
     )
     order = np.lexsort((-joined.duration_ps, joined.number))
     number = joined.number[order]
-    first = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
-    _, inverse = np.unique(joined.number, return_inverse=True)
-    complete = np.bincount(inverse.reshape(-1), ~joined.complete) == 0
-    return replace(joined.rows(first), complete=complete)
-
-
-class HostSteps(NamedTuple):
-    """How one of several hosts went through its steps."""
-
-    host: str
-    steps: int
-    """Complete ones."""
-    average_ms: float
-    """Of its complete steps."""
-    slowest: int
-    """How many of the shared steps took longest here; where several hosts took equally long, none was slowest."""
-
-
-def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
-    """How many steps are complete on all hosts, and each host's part in them; nothing to tell with a single host."""
-    if len(hosts) < 2:
-        return 0, []
-    by_host = [host_steps(host) for host in hosts]
-    times = [
-        dict(zip(steps.number[steps.complete].tolist(), steps.duration_ps[steps.complete].tolist(), strict=True))
-        for steps in by_host
-    ]
-    shared = set(times[0]).intersection(*times[1:])
-    slowest = [0] * len(hosts)
-    for number in shared:
-        host_durations = [durations[number] for durations in times]
-        if host_durations.count(max(host_durations)) == 1:
-            slowest[host_durations.index(max(host_durations))] += 1
-    return len(shared), [
-        HostSteps(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, many)
-        for host, durations, many in zip(hosts, times, slowest, strict=True)
-        if durations
-    ]
-
-
-def slowest_host_sentence(shared: int, host_steps: Sequence[HostSteps]) -> Message:
-    """What `host_comparison` found in words: which host was the slowest most often, or that there is nothing to say."""
-    if not shared:
-        return Message("no step is complete on all hosts, so they cannot be compared")
-    most = max(host.slowest for host in host_steps)
-    names = [host.host for host in host_steps if host.slowest == most]
-    if not most:
-        return Message(
-            "{count, plural, one {equally fast in the shared step} other {equally fast in all {count} shared steps}}",
-            count=shared,
-        )
-    if len(names) > 2:
-        return Message("{count} hosts were the slowest equally often", count=len(names))
-    return Message(
-        "{hosts} {count, plural, one {was} other {were each}} the slowest in {most} of {steps, plural, one {# step} "
-        "other {# steps}}",
-        hosts=all_of(names),
-        count=len(names),
-        most=most,
-        steps=shared,
-    )
+    slowest = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
+    _, index_of_number = np.unique(joined.number, return_inverse=True)
+    complete = np.bincount(index_of_number, ~joined.complete) == 0
+    return replace(joined.take(slowest), complete=complete)

@@ -201,10 +201,10 @@ def _path_names(host: Host, path: Path) -> Counter[tuple[str, str]]:
     example, kind = combine(path.state[rows], name)
     times = np.zeros(len(example), np.int64)
     np.add.at(times, kind, (path.end - path.begin)[rows])
-    answer: Counter[tuple[str, str]] = Counter()
+    ps_by_state_and_name: Counter[tuple[str, str]] = Counter()
     for i, ps in zip(example.tolist(), times.tolist(), strict=True):
-        answer[STATES[path.state[rows[i]]], display_name(host.trace.names[name[i]])] += ps
-    return answer
+        ps_by_state_and_name[STATES[path.state[rows[i]]], display_name(host.trace.names[name[i]])] += ps
+    return ps_by_state_and_name
 
 
 def _paths(

@@ -301,7 +301,7 @@ def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
 
 def _shuffle_findings(pipeline: Pipeline) -> list[PipelineFinding]:
     """Shuffles whose buffer is smaller than a batch."""
-    answer = []
+    shuffle_findings = []
     for row, stage in enumerate(pipeline.stages):
         size = stage.settings.get("buffer_size")
         batches = [above.settings.get("batch_size") for above in pipeline.above(row)]
@@ -316,8 +316,8 @@ def _shuffle_findings(pipeline: Pipeline) -> list[PipelineFinding]:
         snippet = snippets.runnable(snippets.shuffle(max(1000, 10 * batch)))
         # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
         title = Message("Use a larger shuffle buffer.")
-        answer.append(PipelineFinding("small_shuffle", title, evidence, 0.0, "warn", snippet, stage=row))
-    return answer
+        shuffle_findings.append(PipelineFinding("small_shuffle", title, evidence, 0.0, "warn", snippet, stage=row))
+    return shuffle_findings
 
 
 def _contention_finding(pipeline: Pipeline) -> PipelineFinding | None:

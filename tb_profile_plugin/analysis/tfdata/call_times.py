@@ -28,28 +28,29 @@ class CallTimes(NamedTuple):
 
 def call_times(calls: Calls) -> CallTimes:
     """The times of all calls."""
-    order = np.argsort(calls.begin, kind="stable")
-    order = order[np.argsort(calls.depth[order].astype(np.int16), kind="stable")]
-    size = len(calls)
-    self_ps, critical = np.empty(size, np.int64), np.zeros(size, np.int64)
-    blocking = np.zeros(size, np.bool_)
-    attribute(order, calls.parent, calls.begin, calls.end, self_ps, critical, blocking)
-    wait = np.where(calls.ready == MISSING, 0, np.minimum(calls.ready, calls.end) - calls.begin)
-    critical[~calls.is_root[calls.top]] = 0
-    return CallTimes(self_ps, critical, blocking, wait)
+    by_begin = np.argsort(calls.begin, kind="stable")
+    outer_first = by_begin[np.argsort(calls.depth[by_begin].astype(np.int16), kind="stable")]
+    self_ps, critical_ps, blocking = _attributed_times(outer_first, calls.parent, calls.begin, calls.end)
+    critical_ps[~calls.is_root[calls.top]] = 0
+    wait_ps = np.where(calls.ready == MISSING, 0, np.minimum(calls.ready, calls.end) - calls.begin)
+    return CallTimes(self_ps, critical_ps, blocking, wait_ps)
 
 
 @jit
-def attribute(order: I64, parent: I32, begin: I64, end: I64, self_ps: I64, critical: I64, blocking: Bool) -> None:
-    """Fill `CallTimes`'s columns; ``order`` lists outer calls before inner ones, and siblings by begin.
+def _attributed_times(outer_first: I64, parent: I32, begin: I64, end: I64) -> tuple[I64, I64, Bool]:
+    """(self_ps, critical_ps, blocking) of `CallTimes`, with critical times of calls that no request caused, too.
+
+    ``outer_first`` lists outer calls before inner ones, and siblings by begin.
 
     A call is to blame from ``low`` to ``high``, within its parent's, without what earlier siblings are to blame for;
     inner calls cover its own time up to ``covered``, and are to blame up to ``inner_high``.
     """
+    self_ps, critical_ps = np.empty(len(begin), np.int64), np.zeros(len(begin), np.int64)
+    blocking = np.zeros(len(begin), np.bool_)
     low, high = begin.copy(), end.copy()
     covered, inner_high = begin.copy(), begin.copy()
-    for i in order:
-        self_ps[i] = critical[i] = end[i] - begin[i]
+    for i in outer_first:
+        self_ps[i] = critical_ps[i] = end[i] - begin[i]
         above = parent[i]
         if above < 0:
             blocking[i] = True
@@ -62,8 +63,9 @@ def attribute(order: I64, parent: I32, begin: I64, end: I64, self_ps: I64, criti
             covered[above] = max(covered[above], min(end[i], end[above]))
         low[i] = max(begin[i], low[above], inner_high[above])
         high[i] = min(end[i], high[above])
-        critical[i] = max(high[i] - low[i], 0)
+        critical_ps[i] = max(high[i] - low[i], 0)
         inner_high[i] = low[i]
-        if critical[i] > 0:
-            critical[above] -= critical[i]
+        if critical_ps[i] > 0:
+            critical_ps[above] -= critical_ps[i]
             inner_high[above] = high[i]
+    return self_ps, critical_ps, blocking

@@ -28,20 +28,20 @@ def filling(calls: Calls, stage: Array, kinds: Sequence[str], parents: Array) ->
     shuffles = np.array([kind in SHUFFLES for kind in kinds], bool)[stage]
     caches = np.array([kind in CACHES and row not in behind_repeat for row, kind in enumerate(kinds)], bool)[stage]
     fills = (shuffles & (child_counts > _PASSING_TAKES)) | (caches & (child_counts > 0))
-    answer = np.where(fills, np.arange(len(calls)), -1).astype(np.int32)
-    _inherit_from_parents(np.argsort(calls.depth, kind="stable"), calls.parent, answer)
-    return answer
+    filling_call = np.where(fills, np.arange(len(calls)), -1).astype(np.int32)
+    _inherit_from_parents(np.argsort(calls.depth, kind="stable"), calls.parent, filling_call)
+    return filling_call
 
 
 def _above(rows: Sequence[int], parents: Array) -> set[int]:
     """All stages that ask these, directly or through others."""
-    answer: set[int] = set()
+    stages_above: set[int] = set()
     for row in rows:
         above = int(parents[row])
-        while above >= 0 and above not in answer:
-            answer.add(above)
+        while above >= 0 and above not in stages_above:
+            stages_above.add(above)
             above = int(parents[above])
-    return answer
+    return stages_above
 
 
 @jit

@@ -111,8 +111,8 @@ class Pipeline:
     @lazy
     def starting(self) -> Array:
         """bool[m]: requests most of whose latency went into filling; later ones do not have to."""
-        answer: Array = 2 * self.filling_ps > self.latency_ps
-        return answer
+        is_starting: Array = 2 * self.filling_ps > self.latency_ps
+        return is_starting
 
     @lazy
     def typical_ps(self) -> float:
@@ -149,19 +149,19 @@ class Pipeline:
     @lazy
     def children(self) -> list[list[int]]:
         """The rows of each stage's inputs."""
-        answer: list[list[int]] = [[] for _ in self.stages]
+        children: list[list[int]] = [[] for _ in self.stages]
         for row, stage in enumerate(self.stages):
             if stage.parent >= 0:
-                answer[stage.parent].append(row)
-        return answer
+                children[stage.parent].append(row)
+        return children
 
     def above(self, row: int) -> list[Stage]:
         """The stages that ask this one, nearest first."""
-        answer = []
+        above = []
         while self.stages[row].parent >= 0:
             row = self.stages[row].parent
-            answer.append(self.stages[row])
-        return answer
+            above.append(self.stages[row])
+        return above
 
 
 class Node(NamedTuple):
@@ -260,12 +260,12 @@ class TfData:
         duration = calls.end[members] - calls.begin[members]
         columns = (duration, times.self_ps[members], times.critical_ps[members], times.blocking[members])
         total, self_ps, critical, blocking = (
-            np.bincount(code.reshape(-1), column.astype(np.float64)).astype(np.int64) for column in columns
+            np.bincount(code, column.astype(np.float64)).astype(np.int64) for column in columns
         )
-        count = np.bincount(code.reshape(-1))
+        count = np.bincount(code)
         present = set(table.id[iterators].tolist())
         names = calls.plane.names
-        answer = []
+        nodes = []
         for i in np.argsort(first).tolist():
             iterator, start = int(iterators[i]), int(members[first[i]])
             above = int(table.parent_id[iterator])
@@ -281,8 +281,8 @@ class TfData:
                 calls=int(count[i]),
                 row=int(calls.row[start]),
             )
-            answer.append(node)
-        return answer
+            nodes.append(node)
+        return nodes
 
     def _calls_of_request(self, request: int) -> Array:
         order, tops = self._calls_by_top
@@ -354,7 +354,6 @@ def _stages(calls: Calls) -> tuple[Array, list[str], Array]:
     name_code = np.array([by_row.get(row, -1) for row in range(len(names))], np.int64)[table.name]
     pair = (table.pipeline.astype(np.int64) + 1) * (len(codes) + 1) + name_code
     _, first, stage = np.unique(pair, return_index=True, return_inverse=True)
-    stage = stage.reshape(-1)
     texts = list(codes)
     above = table.parent[first]
     parents = np.where(above >= 0, stage[above], -1)
@@ -368,13 +367,13 @@ def _depth_first(rows: Array, parents: Array) -> list[int]:
     for row in rows.tolist():
         parent = int(parents[row])
         inputs.setdefault(parent if parent in rows_of_pipeline and parent != row else -1, []).append(row)
-    answer: list[int] = []
+    ordered_rows: list[int] = []
     to_visit = inputs.get(-1, [])[::-1]
     while to_visit:
         row = to_visit.pop()
-        answer.append(row)
+        ordered_rows.append(row)
         to_visit += inputs.get(row, [])[::-1]
-    return answer
+    return ordered_rows
 
 
 @per_host

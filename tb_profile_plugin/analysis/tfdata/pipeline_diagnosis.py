@@ -67,16 +67,16 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     """By title what to do about pipelines that steps wait for, unless only their start was captured. Gains are means
     over all hosts, which meet in each step.
     """
-    answer: dict[str, PipelineFinding] = {}
+    findings_by_title: dict[str, PipelineFinding] = {}
     for host in hosts:
         for diagnosis in diagnoses(host):
             if diagnosis.slow and filled_stage(diagnosis.pipeline) < 0:
                 for finding in diagnosis.findings:
-                    before, own = answer.get(finding.title), finding.gain_ps
+                    before, own = findings_by_title.get(finding.title), finding.gain_ps
                     others = 0.0 if before is None else before.gain_ps
                     gain_ps = None if own is None or others is None else others + own / len(hosts)
-                    answer[finding.title] = replace(before or finding, gain_ps=gain_ps)
-    return answer
+                    findings_by_title[finding.title] = replace(before or finding, gain_ps=gain_ps)
+    return findings_by_title
 
 
 def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[Diagnosis]:

@@ -14,10 +14,10 @@ _NEGLIGIBLE = 0.05
 
 def main_chain(pipeline: Pipeline) -> list[int]:
     """Stages from the outermost on, as long as each has a single input."""
-    answer = [0]
-    while len(below := pipeline.children[answer[-1]]) == 1:
-        answer += below
-    return answer
+    chain = [0]
+    while len(below := pipeline.children[chain[-1]]) == 1:
+        chain += below
+    return chain
 
 
 def last_transformation(pipeline: Pipeline) -> int:
@@ -57,11 +57,11 @@ def has_cache(pipeline: Pipeline) -> bool:
 
 def all_inputs(pipeline: Pipeline, row: int) -> list[int]:
     """All stages that work for this one, directly or through others."""
-    answer, to_visit = [], list(pipeline.children[row])
+    inputs, to_visit = [], list(pipeline.children[row])
     while to_visit:
-        answer.append(to_visit.pop())
-        to_visit += pipeline.children[answer[-1]]
-    return answer
+        inputs.append(to_visit.pop())
+        to_visit += pipeline.children[inputs[-1]]
+    return inputs
 
 
 def python_works_ahead(pipeline: Pipeline) -> bool:

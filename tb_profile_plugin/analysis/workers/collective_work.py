@@ -84,7 +84,7 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Arra
     segment = np.searchsorted(launches, work.launch_begin[rows])
     rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]
     names, sizes, is_sized = _names_and_sizes(host, work.event[rows])
-    position, since = position.reshape(-1), table.previous_in_group
+    since = table.previous_in_group
     low = np.where(since >= 0, position[since] + 1, 0)
     for row in np.flatnonzero(low > position).tolist():
         # Collectives of one launch follow the same work.
@@ -105,7 +105,7 @@ def _names_and_sizes(host: Host, events: Array) -> tuple[Array, Array, Array]:
     """(names, sizes, whether sizes are stated), uint64, uint64 and bool[k]: numbers that are the same on all hosts."""
     trace = host.trace
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
-    names = np.array([crc32(trace.names[row].encode()) for row in rows.tolist()], np.uint64)[row_of.reshape(-1)]
+    names = np.array([crc32(trace.names[row].encode()) for row in rows.tolist()], np.uint64)[row_of]
     sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), bool(host.tpus), bool)
     for first, plane in trace.parts:
         in_plane = (events >= first) & (events < first + len(plane.events))

@@ -113,17 +113,17 @@ def _waits_by_step(rows: Array, late: Array, steps: Array, longest: Array, size:
     """int64[steps, size] ps: how long the first waited for each worker, in steps in which it waited long."""
     numbers, step = np.unique(steps[rows], return_inverse=True)
     table = np.zeros((len(numbers), size), np.int64)
-    np.add.at(table, (step.reshape(-1), late[rows]), longest[rows])
+    np.add.at(table, (step, late[rows]), longest[rows])
     total = table.sum(axis=1)
-    answer: Array = table[total >= _LONG_SHARE * np.sort(total)[-min(_LEAST_LONG_STEPS, len(total))]]
-    return answer
+    waits_ps: Array = table[total >= _LONG_SHARE * np.sort(total)[-min(_LEAST_LONG_STEPS, len(total))]]
+    return waits_ps
 
 
 def _without_stalls(caused: Array) -> Array:
     """float64[steps, size] ps: the waits with no step far above the median one."""
     total = caused.sum(axis=1, keepdims=True)
-    answer: Array = caused * np.minimum(1, _STALL_TIMES * np.median(total) / np.maximum(total, 1))
-    return answer
+    without_stalls: Array = caused * np.minimum(1, _STALL_TIMES * np.median(total) / np.maximum(total, 1))
+    return without_stalls
 
 
 def _waits_by_group(peers: LatePeers, steps: Array, longest: Array) -> Iterator[Array]:
@@ -176,7 +176,7 @@ def _is_rotating(tables: Sequence[Array]) -> bool:
 
 def _step_of_collectives(hosts: Sequence[Host], peers: LatePeers) -> Array:
     """int64[n]: the step of each collective on the first of its workers; without steps each has its own."""
-    answer = np.arange(len(peers.kind), dtype=np.int64)
+    step_of_collective = np.arange(len(peers.kind), dtype=np.int64)
     first = peers.is_member.argmax(axis=1)
     for index in np.unique(first).tolist():
         host = hosts[peers.workers[index].host]
@@ -184,8 +184,8 @@ def _step_of_collectives(hosts: Sequence[Host], peers: LatePeers) -> Array:
         if of_host.has_steps:
             rows = np.flatnonzero(first == index)
             launch = work.launch[np.searchsorted(work.event, peers.event[rows, index])]
-            answer[rows] = _most_even_steps(of_host.edges[2:-2:2], peers.begin[rows, index], launch)
-    return answer
+            step_of_collective[rows] = _most_even_steps(of_host.edges[2:-2:2], peers.begin[rows, index], launch)
+    return step_of_collective
 
 
 def _most_even_steps(edges: Array, *moments: Array) -> Array:

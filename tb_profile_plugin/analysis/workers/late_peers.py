@@ -80,14 +80,14 @@ class LatePeers:
     @lazy
     def late(self) -> Array:
         """int64[n]: the worker that the others waited for."""
-        answer: Array = np.where(self.is_member, self.waiting_ps, _INFINITE).argmin(axis=1)
-        return answer
+        late: Array = np.where(self.is_member, self.waiting_ps, _INFINITE).argmin(axis=1)
+        return late
 
     @lazy
     def longest_ps(self) -> Array:
         """int64[n]: how long the worker that came first waited."""
-        answer: Array = self.waiting_ps.max(axis=1)
-        return answer
+        longest_ps: Array = self.waiting_ps.max(axis=1)
+        return longest_ps
 
     @property
     def host_offset_ps(self) -> list[int]:
@@ -215,7 +215,7 @@ def _matched_collectives(workers: Sequence[tuple[Peer, Collectives | None]], is_
     is_matched = is_complete_key[number]
     most = int(count.max())
     matched, row = np.unique((number * most + position)[is_matched], return_inverse=True)
-    shape, cells = (len(matched), len(workers)), (row.reshape(-1), worker_of[is_matched])
+    shape, cells = (len(matched), len(workers)), (row, worker_of[is_matched])
     matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
         matrix[cells] = column[is_matched]
@@ -234,13 +234,13 @@ def _own_groups(
     """
     ordinal = table.device.rpartition(":")[2][:_MOST_DIGITS]
     is_alone = workers[0][0].host == workers[-1][0].host and ordinal.isdecimal()
-    answer: dict[int | str, tuple[int, ...]] = {}
+    own_groups: dict[int | str, tuple[int, ...]] = {}
     for text in {group for group, *_ in table.key}:
         groups = replica_groups(str(text))
         devices = sorted(device for group in groups for device in group)
         number = devices[index] if len(devices) == len(workers) else int(ordinal) if is_alone else _UNKNOWN_DEVICE
-        answer[text] = next((group for group in groups if number in group), (_UNKNOWN_DEVICE,) if groups else ())
-    return [answer[group] for group, *_ in table.key]
+        own_groups[text] = next((group for group in groups if number in group), (_UNKNOWN_DEVICE,) if groups else ())
+    return [own_groups[group] for group, *_ in table.key]
 
 
 def _are_complete(number: Array, count: Array, size: Array, all_workers: int) -> Array:
@@ -254,8 +254,8 @@ def _are_complete(number: Array, count: Array, size: Array, all_workers: int) ->
     np.maximum.at(most, number, count)
     np.minimum.at(fewest, number, count)
     expected = np.where(largest > 0, largest, all_workers)
-    answer: Array = (workers == expected) & (expected > 1) & (most == fewest)
-    return answer
+    is_complete: Array = (workers == expected) & (expected > 1) & (most == fewest)
+    return is_complete
 
 
 def _clock_numbers(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Array, is_member: Array) -> Array:

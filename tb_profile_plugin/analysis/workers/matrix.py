@@ -78,9 +78,8 @@ def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixR
         dict(_named_state_ps(_named_times(host_of[row.host], row.device), _step_row(host_of[row.host], number)))
         for row in pair
     ]
-    own_ps, other_ps = times
-    keys = dict.fromkeys((*own_ps, *other_ps))
-    rows = [Difference(*key, own_ps.get(key, 0), other_ps.get(key, 0)) for key in keys]
+    ps, other_ps = times
+    rows = [Difference(*key, ps.get(key, 0), other_ps.get(key, 0)) for key in dict.fromkeys((*ps, *other_ps))]
     return sorted(rows, key=lambda row: (-abs(row.ps - row.other_ps), row.state, row.name))
 
 

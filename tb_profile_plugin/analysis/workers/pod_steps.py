@@ -78,8 +78,8 @@ class PodStep:
     @lazy
     def totals_ps(self) -> I64:
         """int64[workers]."""
-        answer: I64 = self.category_ps.sum(axis=1)
-        return answer
+        totals_ps: I64 = self.category_ps.sum(axis=1)
+        return totals_ps
 
     @property
     def median_ps(self) -> float:
@@ -177,8 +177,8 @@ class PodStep:
 
 def own_ps(category_ps: I64) -> I64:
     """int64[…] ps: of times by category (int64[…, len(CATEGORIES)]), what is not communication."""
-    answer: I64 = category_ps.sum(axis=-1) - category_ps[..., _COMMUNICATION]
-    return answer
+    total_ps: I64 = category_ps.sum(axis=-1) - category_ps[..., _COMMUNICATION]
+    return total_ps
 
 
 def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:

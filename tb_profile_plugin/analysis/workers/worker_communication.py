@@ -110,7 +110,7 @@ class CommunicationRow:
 def communication_rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[CommunicationRow]:
     """All workers' collectives, by worker, most time first."""
     label = labels(hosts)
-    answer = []
+    rows = []
     for index, host in enumerate(hosts):
         waits: dict[int, int] = {}
         if peers:
@@ -122,5 +122,5 @@ def communication_rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[C
             waiting = sum(group_waits) if len(group_waits) == len(group.event) else None
             facts = (group.device, group.kind, *group.message, len(group.ps), int(group.ps.sum()), int(group.ps.min()))
             longest = int(group.event[group.ps.argmax()])
-            answer.append(CommunicationRow(label[host.name], host.name, *facts, waiting, longest))
-    return answer
+            rows.append(CommunicationRow(label[host.name], host.name, *facts, waiting, longest))
+    return rows

@@ -96,8 +96,8 @@ class OpMaker:
             self._costs[op.program] = program_costs(self.host, op.program)
         costs = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
-        telling = module.row_with_origin(row)
-        op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
+        telling = module.telling(row)
+        op.op_name, op.source = module.op_names[telling], module.sources.location_text(telling)
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Of a redacted capture the programs have no shapes.
@@ -156,7 +156,7 @@ def tpu_run(host: Host, plane: Plane) -> DeviceRun:
             op.hbm_bytes = main_memory_bytes.get(name, op.bytes)
     begin, end = _device_times(plane, rows)
     line = plane.events.line[rows].astype(np.int64)
-    return DeviceRun(begin, end, code.reshape(-1), ops, union(begin, end), line)
+    return DeviceRun(begin, end, code, ops, union(begin, end), line)
 
 
 def _device_times(plane: Plane, rows: Array) -> tuple[Array, Array]:
@@ -259,6 +259,6 @@ def named_ops(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:
         key = int(program[i]), module_name, texts[codes[i]].rpartition("::")[2]
         if key[2]:
             op_of_code[row] = index_of.setdefault(key, len(index_of))
-    answer = np.full(len(plane.events), -1, np.int64)
-    answer[column.owner] = op_of_code[code]
-    return answer, [op_maker.op(*key) for key in index_of]
+    op_of_event = np.full(len(plane.events), -1, np.int64)
+    op_of_event[column.owner] = op_of_code[code]
+    return op_of_event, [op_maker.op(*key) for key in index_of]

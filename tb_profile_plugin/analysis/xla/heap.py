@@ -97,8 +97,8 @@ class Heap:
 def memory_spaces(assignment: Assignment) -> list[int]:
     """The memory spaces in which the program has allocations, ascending."""
     allocations = assignment.allocations
-    answer: list[int] = np.unique(allocations.color[~allocations.thread_local])[:_MOST_SPACES].tolist()
-    return answer
+    spaces: list[int] = np.unique(allocations.color[~allocations.thread_local])[:_MOST_SPACES].tolist()
+    return spaces
 
 
 def heap(module: Module, color: int = 0) -> Heap:
@@ -106,22 +106,22 @@ def heap(module: Module, color: int = 0) -> Heap:
     assignment = module.assignment
     allocations = assignment.allocations
     in_space = (allocations.color == color) & ~allocations.thread_local
-    answer = Heap(total=int(allocations.size[in_space].sum()))
-    answer.fixed = _fixed_allocations(module, np.flatnonzero(in_space & allocations.indefinite))
-    fixed = answer.fixed_bytes
+    simulated = Heap(total=int(allocations.size[in_space].sum()))
+    simulated.fixed = _fixed_allocations(module, np.flatnonzero(in_space & allocations.indefinite))
+    fixed = simulated.fixed_bytes
     traces = assignment.traces
     for events in _traces_of(assignment, color):
-        _simulate(answer, assignment, events, fixed)
-        answer.instructions += [*(traces.instructions[event] for event in events), ""]
-        answer.frees += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
+        _simulate(simulated, assignment, events, fixed)
+        simulated.instructions += [*(traces.instructions[event] for event in events), ""]
+        simulated.frees += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
         cancellation.check()
-    if not answer.curve:
+    if not simulated.curve:
         temporary = int(allocations.size[in_space & ~allocations.indefinite].sum())
-        answer.curve = [fixed + temporary] if in_space.any() else []
-        answer.instructions, answer.frees = [""] * len(answer.curve), [True] * len(answer.curve)
-    answer.peak = answer.curve.index(max(answer.curve)) if answer.curve else 0
-    _set_offsets(answer, assignment)
-    return answer
+        simulated.curve = [fixed + temporary] if in_space.any() else []
+        simulated.instructions, simulated.frees = [""] * len(simulated.curve), [True] * len(simulated.curve)
+    simulated.peak = simulated.curve.index(max(simulated.curve)) if simulated.curve else 0
+    _set_offsets(simulated, assignment)
+    return simulated
 
 
 def _traces_of(assignment: Assignment, color: int) -> list[range]:
@@ -176,13 +176,13 @@ def _fixed_allocations(module: Module, rows: Array) -> list[FixedAllocation]:
     """Of some rows (int64[k]) of the program's allocations."""
     assignment = module.assignment
     allocations = assignment.allocations
-    answer = []
+    fixed = []
     for row in rows.tolist():
         buffers = [buffer for buffer in allocations.buffers[row] if buffer >= 0]
         kind = CONSTANT if allocations.constant[row] else PARAMETER if allocations.parameter[row] else OUTPUT
         buffer = _buffer_at_peak(module, row, kind, buffers)
-        answer.append(FixedAllocation(row, buffer, int(allocations.size[row]), kind, max(len(buffers) - 1, 0)))
-    return answer
+        fixed.append(FixedAllocation(row, buffer, int(allocations.size[row]), kind, max(len(buffers) - 1, 0)))
+    return fixed
 
 
 def _buffer_at_peak(module: Module, allocation: int, kind: str, buffers: list[int]) -> int:

@@ -200,7 +200,11 @@ def _calls(module: Module, row: int, opcode: str, style: Style) -> list[str]:
 
 
 def _metadata(module: Module, row: int) -> Iterator[str]:
-    metadata = {"op_type": module.op_types[row], "op_name": module.op_names[row], "source": module.sources.line(row)}
+    metadata = {
+        "op_type": module.op_types[row],
+        "op_name": module.op_names[row],
+        "source": module.sources.location_text(row),
+    }
     pairs = " ".join(f'{name}="{value}"' for name, value in metadata.items() if value)
     if pairs:
         yield f"metadata={{{pairs}}}"

@@ -63,7 +63,7 @@ def _program_memory(module: Module, color: int) -> ProgramMemory:
         simulated.bytes_of(TEMPORARY),
         simulated.bytes_of(CONSTANT),
         simulated.total,
-        next((line for line in map(module.sources.line, map(module.row_with_origin, results)) if line), ""),
+        next((line for line in map(module.sources.location_text, map(module.telling, results)) if line), ""),
     )
 
 
@@ -131,8 +131,8 @@ def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, 
     if row < 0:
         return LiveBuffer(buffer, "", kind, size, None, "", "", "", "", begin, end, others)
     unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
-    telling = module.row_with_origin(row)
-    names = module.category(row), module.op_names[telling], module.sources.line(telling)
+    telling = module.telling(row)
+    names = module.category(row), module.op_names[telling], module.sources.location_text(telling)
     text = module.shapes.text(shape) if shape >= 0 else ""
     return LiveBuffer(buffer, module.names[row], kind, size, unpadded, text, *names, begin, end, others)
 
@@ -200,6 +200,6 @@ def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
     for index, block in enumerate(simulated.blocks):
         row = int(instructions[block.buffer])
         if row not in lines:
-            lines[row] = (module.sources.line(module.row_with_origin(row)) if row >= 0 else "") or _UNKNOWN
+            lines[row] = (module.sources.location_text(module.telling(row)) if row >= 0 else "") or _UNKNOWN
         blocks.setdefault(lines[row], []).append(index)
     return blocks

@@ -288,16 +288,16 @@ class _Drawing:
 def callers(module: Module, row: int) -> list[int]:
     """The instructions that the computation of one is called by, the program's own first; each by its first caller."""
     values, owner = module.called.values, module.called.owner
-    answer: list[int] = []
+    call_rows: list[int] = []
     home = int(module.computation[row])
     seen = {home}
-    while len(answer) < 2 * _MOST_DEPTH:
+    while len(call_rows) < 2 * _MOST_DEPTH:
         calls = (values == home).nonzero()[0]
         if not len(calls):
             break
-        answer.append(int(owner[calls[0]]))
-        home = int(module.computation[answer[-1]])
+        call_rows.append(int(owner[calls[0]]))
+        home = int(module.computation[call_rows[-1]])
         if home in seen:
             break
         seen.add(home)
-    return answer[::-1]
+    return call_rows[::-1]

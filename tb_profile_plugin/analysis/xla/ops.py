@@ -81,5 +81,5 @@ def executions(op: Array, kernel: Array, ops: int) -> Array:
     low, high = first[:-1], first[1:]
     last = max(len(order) - 1, 0)
     middle = counts[order][np.minimum((low + high) // 2, last)]
-    answer: Array = np.where(high > low, middle, 0)
-    return answer
+    executions_of_op: Array = np.where(high > low, middle, 0)
+    return executions_of_op

@@ -2,6 +2,8 @@
 
 An op's bound time adds up over ops, and what it takes beyond is the time that could be saved. Both are None where the
 op's cost or the device's peaks are not known.
+
+What holds an op up (`Bound.limit`) is the column ``bound_by`` of tables, labelled "Bottleneck".
 """
 
 from __future__ import annotations
@@ -95,7 +97,7 @@ class Bound(NamedTuple):
         return None if self.bound_ps is None else max(op.self_ps - self.bound_ps, 0.0)
 
 
-def bound(op: XlaOp, peaks: Peaks) -> Bound:
+def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
     """How an op stands to the peaks.
 
     What costs nothing, as what only runs other ops, has no bound: its time is spent on something else.

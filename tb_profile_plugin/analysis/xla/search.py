@@ -56,7 +56,7 @@ def _matching(module: Module, words: list[str]) -> Iterator[int]:
 def _has_in_source(module: Module, word: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """bool[n]: instructions one of whose source lines has a word in it."""
     sources = module.sources
-    frames = [0] + [i + 1 for i, frame in enumerate(sources.locations) if word in str(frame).lower()]
+    frames = [0] + [i + 1 for i, frame in enumerate(sources.frame_locations) if word in str(frame).lower()]
     stated = [
         bool(file) and word in f"{file}:{line}".lower() for file, line in zip(sources.files, sources.lines, strict=True)
     ]

@@ -63,17 +63,17 @@ def transfers(host: Host) -> Transfers:
 
 def merged_transfers(tables: Sequence[Transfers]) -> Transfers:
     """One table of several: those of the same instruction become one."""
-    answer: dict[tuple[int, str, str], Transfer] = {}
+    merged: dict[tuple[int, str, str], Transfer] = {}
     for transfer in (transfer for table in tables for transfer in table.transfers):
         key = transfer.program, transfer.name, transfer.done
-        if key not in answer:
-            answer[key] = Transfer(
+        if key not in merged:
+            merged[key] = Transfer(
                 transfer.program, transfer.module, transfer.name, transfer.done, transfer.direction, 0, 0, 0
             )
-        one = answer[key]
+        one = merged[key]
         one.count, one.span_ps = one.count + transfer.count, one.span_ps + transfer.span_ps
         one.bytes = None if one.bytes is None or transfer.bytes is None else one.bytes + transfer.bytes
-    ordered = sorted(answer.values(), key=lambda transfer: (-(transfer.bytes or 0), -transfer.span_ps, transfer.name))
+    ordered = sorted(merged.values(), key=lambda transfer: (-(transfer.bytes or 0), -transfer.span_ps, transfer.name))
     return Transfers(ordered, sum(table.busy_ps for table in tables))
 
 
@@ -87,7 +87,7 @@ def _on(host: Host, plane: Plane) -> Transfers:
         for column in (plane.metadata_stat("bytes_accessed"), plane.metadata_stat(vocabulary.PROGRAM_ID))
     )
     names = plane.events.name[rows]
-    answer = []
+    transfers_on_plane = []
     for name in np.unique(names).tolist():
         events = rows[names == name]
         waiting = int(done[events[0]])
@@ -95,7 +95,7 @@ def _on(host: Host, plane: Plane) -> Transfers:
         program = int(programs.get(name, -1))
         module = host.modules.get(program)
         size = stated.get(name)
-        answer.append(
+        transfers_on_plane.append(
             Transfer(
                 program,
                 module.name if module else "",
@@ -107,7 +107,7 @@ def _on(host: Host, plane: Plane) -> Transfers:
                 int(plane.events.duration[events].sum()),
             )
         )
-    return Transfers(answer, int((end - begin).sum()))
+    return Transfers(transfers_on_plane, int((end - begin).sum()))
 
 
 def _direction(module: Module, start: str) -> str:

@@ -74,18 +74,18 @@ def _by_time(rows: Array, begin: Array, end: Array) -> tuple[Array, Array]:
     counts = np.maximum(np.searchsorted(begin, rows[:, 2], "left") - low, 0)
     first_of_row = np.cumsum(counts) - counts
     step = np.repeat(low - first_of_row, counts) + np.arange(counts.sum())
-    order = np.argsort(step, kind="stable")
-    first = np.searchsorted(step[order], np.arange(len(begin) + 1)).astype(np.int64)
-    return first, np.ascontiguousarray(np.repeat(rows, counts, axis=0)[order])
+    rows_by_step = np.argsort(step, kind="stable")
+    first = np.searchsorted(step[rows_by_step], np.arange(len(begin) + 1)).astype(np.int64)
+    return first, np.ascontiguousarray(np.repeat(rows, counts, axis=0)[rows_by_step])
 
 
 def _device_timeline(host: Host) -> Array:
     """int64[k, 3]: (part, begin, end) of what the devices together do, disjoint and in order of time."""
     nothing = np.empty((0, 3), np.int64)
-    parts = [_device_rows(host, plane) for plane in host.devices]
-    if not parts:
+    device_rows = [_device_rows(host, plane) for plane in host.devices]
+    if not device_rows:
         return nothing
-    rows = np.concatenate(parts)
+    rows = np.concatenate(device_rows)
     begin, end = host.window
     _, segments = _segments(np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing)
     return np.ascontiguousarray(segments[segments[:, 1] != Part.OTHER, 1:])
@@ -126,17 +126,18 @@ def _sweep(
         high = np.searchsorted(devices[:, 1], step_end[s], "left")
         size = first[s + 1] - first[s] + max(high - low, 0)
         edge = np.empty(2 * size, np.int64)
+        # What changes at each edge: part + 1 begins, -(part + 1) ends.
         change = np.empty(2 * size, np.int8)
         n = 0
         for i in range(first[s], first[s + 1]):
             n = _add_edges(rows[i], step_begin[s], step_end[s], edge, change, n)
         for i in range(low, high):
             n = _add_edges(devices[i], step_begin[s], step_end[s], edge, change, n)
-        order = _sorted_rows(edge, n)
+        edges_by_time = _sorted_rows(edge, n)
         active[:] = 0
         at, part, last_part = step_begin[s], parts - 1, np.int64(-1)
         for k in range(n + 1):
-            segment_end = edge[order[k]] if k < n else step_end[s]
+            segment_end = edge[edges_by_time[k]] if k < n else step_end[s]
             if segment_end > at:
                 part_ps[s, part] += segment_end - at
                 if part != last_part:
@@ -148,9 +149,9 @@ def _sweep(
                     segments[count - 1, 3] = segment_end
                 at = segment_end
             if k < n:
-                step = np.int64(change[order[k]])
-                changed_part = abs(step) - 1
-                active[changed_part] += 1 if step > 0 else -1
+                signed_part = np.int64(change[edges_by_time[k]])
+                changed_part = abs(signed_part) - 1
+                active[changed_part] += 1 if signed_part > 0 else -1
                 if active[changed_part] > 0:
                     part = min(part, changed_part)
                 while part < parts - 1 and active[part] == 0:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...analysis.steps.step_time import StepTimes, slowest_steps, summary
+from ...analysis.statistics import summary
+from ...analysis.steps.step_time import StepTimes, slowest_steps
 from ...model.devices.properties import device_type, hardware_type
 from ...model.host import HostWithSteps
 from ...runtime.arrays import Array

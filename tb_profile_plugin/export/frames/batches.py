@@ -86,7 +86,7 @@ def values(field: Field, entries: Sequence[Any]) -> Values:
         return coded(np.array([code_of.get(entry, -1) for entry in entries], np.int32), list(code_of))
     is_known = np.array([entry is not None for entry in entries], bool)
     data = np.array([0 if entry is None else entry for entry in entries], field.dtype)
-    return Values(data, None, None if is_known.all() else is_known)
+    return Values(data, is_known=None if is_known.all() else is_known)
 
 
 class Batches:

@@ -14,7 +14,8 @@ from ...model.framework import framework
 from ...model.host import Host, run_window
 from ...model.ranks import rank
 from ...runtime.arrays import Array
-from ...runtime.problems import Problem, ProblemError
+from ...runtime.messages import Message
+from ...runtime.problems import problem_error
 from ...timeline.args import HIDDEN
 from ...timeline.details import kind_name
 from ...tools.answers.answer import Table
@@ -24,7 +25,7 @@ from .frame import Frame
 
 _MOST_ROWS = 20_000_000
 """The most rows of args: each takes some 40 bytes."""
-_MOST_LETTERS = 10_000
+_MOST_CHARACTERS = 10_000
 """Characters of a text; longer ones are cut."""
 
 ARGS = Table(
@@ -72,16 +73,16 @@ HOSTS = Table(
 
 def args(hosts: Sequence[Host]) -> Frame:
     """A row for each stat; raises `ProblemError` for more than 20 million."""
-    rows = sum(_count(plane) for host in hosts for plane in host.trace.planes)
+    rows = sum(_args_count(plane) for host in hosts for plane in host.trace.planes)
     if rows > _MOST_ROWS:
-        problem = Problem("query_too_large", f"The events have {rows:,} args.", "Choose one host with --host.")
-        raise ProblemError(problem)
+        message = Message("The events have {count} args.", count=rows)
+        raise problem_error("query_too_large", message, "Choose one host with --host.")
     return Frame(
         ARGS, [batch for host in hosts for first, plane in host.trace.parts for batch in _args(host, first, plane)]
     )
 
 
-def _count(plane: Plane) -> int:
+def _args_count(plane: Plane) -> int:
     """How many args the events of a plane have, with those of their names."""
     of_name = np.diff(plane.metadata.stats.first)
     return len(plane.events.stats.name) + int(of_name[plane.events.name].sum())
@@ -89,40 +90,56 @@ def _count(plane: Plane) -> int:
 
 def _args(host: Host, first: int, plane: Plane) -> list[dict[str, Values]]:
     """The args that events have themselves, then those of their names."""
-    shared = plane.metadata.stats
-    low, high = shared.first[plane.events.name], shared.first[plane.events.name + 1]
-    counts = (high - low).astype(np.int64)
-    begin = np.cumsum(counts) - counts
-    at = np.arange(counts.sum()) + np.repeat(low - begin, counts)
-    event_rows = np.arange(len(plane.events.stats.name))
+    own, shared, name = plane.events.stats, plane.metadata.stats, plane.events.name
+    own_rows = np.arange(len(own.name))
+    event, shared_rows = _rows_of_ranges(shared.first[name], shared.first[name + 1])
     return [
-        _batch(host, first, plane, plane.events.stats, event_rows, plane.events.stats.owners(event_rows)),
-        _batch(host, first, plane, shared, at, np.repeat(np.arange(len(counts)), counts)),
+        _args_in_rows(host, first, plane, own, own_rows, own.owners(own_rows)),
+        _args_in_rows(host, first, plane, shared, shared_rows, event),
     ]
 
 
-def _batch(host: Host, first: int, plane: Plane, stats: Stats, at: Array, event: Array) -> dict[str, Values]:
-    """The args in these rows of ``stats``, by event; bytes and what stands for links are left out."""
+def _rows_of_ranges(low: Array, high: Array) -> tuple[Array, Array]:
+    """(range, row), int64[k] each: every row of the ranges ``low[i]:high[i]`` with the index of its range."""
+    counts = (high - low).astype(np.int64)
+    first = np.cumsum(counts) - counts
+    return np.repeat(np.arange(len(counts)), counts), np.arange(counts.sum()) + np.repeat(low - first, counts)
+
+
+def _args_in_rows(host: Host, first: int, plane: Plane, stats: Stats, rows: Array, event: Array) -> dict[str, Values]:
+    """The args in these rows of ``stats``, each of an ``event`` of the plane, whose events begin at ``first``.
+
+    Bytes and what stands for links are left out.
+    """
     names = plane.stat_metadata.text.all
-    hidden = np.array([not name or name in HIDDEN for name in names], bool)
-    selected = ~hidden[stats.name[at]] & (stats.kind[at] != kinds.BYTES) & (stats.kind[at] != 0)
-    at, event = at[selected], event[selected]
-    kind, value = stats.kind[at], stats.value[at]
-    stat_rows, codes = np.unique(at, return_inverse=True)
-    text_codes, texts = StatColumn(plane, stats, stat_rows, stat_rows).codes
+    is_hidden = np.array([not name or name in HIDDEN for name in names], bool)
+    kind = stats.kind[rows]
+    is_visible = ~is_hidden[stats.name[rows]] & (kind != kinds.BYTES) & (kind != kinds.NO_VALUE)
+    rows, event = rows[is_visible], event[is_visible]
+    return {
+        "host": repeated(host.name, len(rows)),
+        "event": Values((event + first).astype(np.int64)),
+        "name": coded(stats.name[rows], names),
+        **_values_of_args(plane, stats, rows),
+    }
+
+
+def _values_of_args(plane: Plane, stats: Stats, rows: Array) -> dict[str, Values]:
+    """The columns of `ARGS` of which one holds the value, by its kind."""
+    kind, value = stats.kind[rows], stats.value[rows]
+    # Events of one name share rows: each text is looked up once.
+    distinct_rows, index = np.unique(rows, return_inverse=True)
+    text_codes, texts = StatColumn(plane, stats, distinct_rows, distinct_rows).codes
     is_text = (kind == kinds.TEXT) | (kind == kinds.REF)
     # Of unsigned numbers those that no int64 holds are known as reals alone.
-    large = (kind == kinds.UINT) & (value < 0)
-    is_integer = ((kind == kinds.INT) | (kind == kinds.UINT)) & ~large
-    real = np.where(large, value.view(np.uint64).astype(np.float64), value.view(np.float64))
-    is_real = large | ((kind == kinds.DOUBLE) & np.isfinite(real))
+    is_large = (kind == kinds.UINT) & (value < 0)
+    is_integer = ((kind == kinds.INT) | (kind == kinds.UINT)) & ~is_large
+    real = np.where(is_large, value.view(np.uint64).astype(np.float64), value.view(np.float64))
+    is_real = is_large | ((kind == kinds.DOUBLE) & np.isfinite(real))
     return {
-        "host": repeated(host.name, len(at)),
-        "event": Values((event + first).astype(np.int64)),
-        "name": coded(stats.name[at], names),
-        "text": coded(np.where(is_text, text_codes[codes.reshape(-1)], -1), [text[:_MOST_LETTERS] for text in texts]),
-        "integer": Values(np.where(is_integer, value, 0), None, is_integer),
-        "real": Values(np.where(is_real, real, 0.0), None, is_real),
+        "text": coded(np.where(is_text, text_codes[index], -1), [text[:_MOST_CHARACTERS] for text in texts]),
+        "integer": Values(np.where(is_integer, value, 0), is_known=is_integer),
+        "real": Values(np.where(is_real, real, 0.0), is_known=is_real),
     }
 
 
@@ -133,12 +150,12 @@ def arrows(hosts: Sequence[Host]) -> Frame:
 
 def _arrows(host: Host) -> dict[str, Values]:
     links = host.trace.arrows
-    distinct, codes = np.unique(links.kind, return_inverse=True)
+    distinct_kinds, codes = np.unique(links.kind, return_inverse=True)
     return {
         "host": repeated(host.name, len(links.kind)),
         "source": Values(links.source.astype(np.int64)),
         "target": Values(links.target.astype(np.int64)),
-        "kind": coded(codes.reshape(-1), [kind_name(kind) for kind in distinct.tolist()]),
+        "kind": coded(codes, [kind_name(kind) for kind in distinct_kinds.tolist()]),
     }
 
 

@@ -93,7 +93,7 @@ def step_of(host: Host, events: Array | slice) -> Values:
     number = np.zeros(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, np.int64)
     is_step = np.zeros(len(number), bool)
     number[steps.group], is_step[steps.group] = steps.number, True
-    return Values(number[group], None, is_step[group])
+    return Values(number[group], is_known=is_step[group])
 
 
 def _selected_rows(
@@ -133,7 +133,7 @@ def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array
         "name": coded(events.name[rows], plane.display_names),
         "begin_ps": Values(begin + shift if shift else begin),
         "duration_ps": Values(events.duration[rows]),
-        "parent": Values(parent, None, parent >= 0),
+        "parent": Values(parent, is_known=parent >= 0),
         "step": step_of(host, slice(first, first + len(events)) if isinstance(rows, slice) else rows + first),
     }
 
@@ -169,31 +169,31 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
 
 
 def _missing_as_unknown(numbers: Array) -> Values:
-    there = numbers != MISSING
-    return Values(np.where(there, numbers, 0), None, there)
+    is_known = numbers != MISSING
+    return Values(np.where(is_known, numbers, 0), is_known=is_known)
 
 
 def _number(plane: Plane, name: str) -> Array:
     """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
     by_name = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
     own = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
-    answer: Array = np.where(own == MISSING, by_name, own)
-    return answer
+    number: Array = np.where(own == MISSING, by_name, own)
+    return number
 
 
 def _bytes(host: Host, plane: Plane) -> Array:
     sizes = _number(plane, "bytes_accessed")
-    copied = copies(host).get(plane.name)
-    if copied:
-        sized = copied.size > 0
-        sizes[copied.row[sized]] = copied.size[sized]
+    device_copies = copies(host).get(plane.name)
+    if device_copies:
+        has_size = device_copies.size > 0
+        sizes[device_copies.row[has_size]] = device_copies.size[has_size]
     return sizes
 
 
 def _self_ps(host: Host, rows: slice) -> Array:
-    time = host.trace.end[rows] - host.trace.begin[rows]
+    duration = host.trace.end[rows] - host.trace.begin[rows]
     parent = host.trace.nesting[0][rows]
     # Sums below 2^53 ps, 2.5 hours, are exact.
-    inner = np.bincount(parent[parent >= 0] - rows.start, time[parent >= 0], len(time))
-    answer: Array = np.maximum(0, time - inner.astype(np.int64))
-    return answer
+    inner = np.bincount(parent[parent >= 0] - rows.start, duration[parent >= 0], len(duration))
+    self_ps: Array = np.maximum(0, duration - inner.astype(np.int64))
+    return self_ps

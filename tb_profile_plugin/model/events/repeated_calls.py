@@ -44,7 +44,7 @@ def candidates(trace: Trace) -> list[Candidate]:
     marks, _ = trace.once(marked_roots)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
     explicit = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
-    events = distinct(np.concatenate([*explicit, torch_steps.profiler_marks(trace), _candidate_calls(trace, work)]))
+    events = distinct(np.concatenate([*explicit, torch_steps.profiler_marks(trace), _calls_with_work(trace, work)]))
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     candidates = []
     for row in range(len(rows)):
@@ -70,7 +70,7 @@ def step_calls(trace: Trace) -> tuple[Array, Array]:
     of the work and the thread's calls follow one another in rounds, a round is a step.
     """
     work = ownership.owned_work(trace)
-    calls = _candidate_calls(trace, work)
+    calls = _calls_with_work(trace, work)
     if not len(calls):
         return calls, calls
     is_call = np.zeros(len(trace), bool)
@@ -127,7 +127,7 @@ def _best_kind(trace: Trace, calls: Array, kind: Array, work: Array) -> int:
     return int(np.lexsort((call_ps, work_ps))[-1])
 
 
-def _candidate_calls(trace: Trace, work: Array) -> Array:
+def _calls_with_work(trace: Trace, work: Array) -> Array:
     """int64[k], ascending: calls of functions and Python frames that own work, but for those of tf.data's threads.
 
     Where no function was called so that its name is known, runs of functions stand for them.

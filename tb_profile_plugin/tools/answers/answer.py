@@ -222,6 +222,11 @@ def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any
     return {column.id: cells for column, cells in zip(table.columns, columns, strict=True)}
 
 
+def by_id(table: Table, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Values by column id, as an `Answer` takes them, from rows that have a value under each column's id."""
+    return {column.id: [row[column.id] for row in rows] for column in table.columns}
+
+
 def by_field(table: Table, rows: Sequence[object]) -> dict[str, Sequence[Any]]:
     """Values by column id, as an `Answer` takes them, from objects with a field of each column's id."""
     return {column.id: [getattr(row, column.id) for row in rows] for column in table.columns}

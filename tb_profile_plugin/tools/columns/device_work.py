@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis.activity.communication import THREADS, Overlap, overlaps, thread_collective_events
-from ...analysis.activity.copies import copies
+from ...analysis.activity.copy_exposure import copies
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
 from ...analysis.steps.launch_queues import queues

@@ -10,9 +10,10 @@ import numpy as np
 from ...analysis.activity.states import CATEGORIES
 from ...analysis.diagnosis import headlines
 from ...analysis.health import capture_health
+from ...analysis.statistics import summary
 from ...analysis.steps import step_evidence
 from ...analysis.steps.step_choice import ALL, TYPICAL
-from ...analysis.steps.step_time import StepTimes, summary
+from ...analysis.steps.step_time import StepTimes
 from ...model import clock
 from ...model.events.steps import SOURCES
 from ...model.host import Host, HostWithSteps

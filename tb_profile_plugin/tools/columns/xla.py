@@ -18,7 +18,7 @@ from ...analysis.xla.roofline import (
     TRANSFER,
     Bound,
     Peaks,
-    bound,
+    bound_of,
     peaks_of,
     sums_of,
 )
@@ -78,7 +78,7 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
     """
     table = merged_ops([xla_ops(host) for host in hosts])
     peaks = peaks_of(table.devices, _number("peak_tflops", peak_tflops), _number("peak_gbps", peak_gbps))
-    return table, peaks, [bound(op, peaks) for op in table.ops]
+    return table, peaks, [bound_of(op, peaks) for op in table.ops]
 
 
 def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
@@ -93,10 +93,10 @@ def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
     raise no_such_program(wanted, [module.title for module in with_name or modules.values()])
 
 
-def no_such_program(wanted: str, titles: Sequence[str]) -> ProblemError:
+def no_such_program(wanted: str, known_titles: Sequence[str]) -> ProblemError:
     """The error (404) that there is no such program, with the titles of those that there are."""
     message = Message("There is no program {program}.", program=repr(wanted))
-    remedy = Message("There are: {names}.", names=some_of(titles, 8))
+    remedy = Message("There are: {names}.", names=some_of(known_titles, 8))
     return problem_error("no_such_program", message, remedy, status=404)
 
 
@@ -255,41 +255,48 @@ ORIGIN = (
 )
 
 
-def identity(op: XlaOp) -> list[Any]:
-    """Values of `IDENTITY`."""
-    return [op.module, program_text(op.program), op.name, op.category]
+def identity(op: XlaOp) -> dict[str, Any]:
+    """Values of `IDENTITY` by id."""
+    return {"program": op.module, "program_id": program_text(op.program), "name": op.name, "category": op.category}
 
 
-def figures(op: XlaOp, bound: Bound) -> list[Any]:
-    """Values of `FIGURES`."""
-    runs, wasted = op.executions, bound.wasted_ps(op)
-    return [
-        runs,
-        op.kernels or None,
-        op.total_ps / PS_PER_US,
-        ratio(op.total_ps / PS_PER_US, runs),
-        op.self_ps / PS_PER_US,
-        ratio(op.self_ps / PS_PER_US, runs),
-        None if bound.bound_ps is None else bound.bound_ps / PS_PER_US,
-        None if wasted is None else wasted / PS_PER_US,
-        bound.efficiency(op),
-        bound.limit,
-        _per_second(op.flops, op, 1e9),
-        _per_second(op.model_flops, op, 1e9),
-        _per_second(op.transcendentals, op, 1e9),
-        _per_second(op.bytes, op, 2**30),
-        _per_second(op.hbm_bytes, op, 2**30),
-        ratio(op.flops, op.bytes),
-        op.flops,
-        op.bytes,
-        op.cost,
-        op.dtype or None,
-    ]
+def figures(op: XlaOp, bound: Bound) -> dict[str, Any]:
+    """Values of `FIGURES` by id."""
+    count, wasted_ps = op.executions, bound.wasted_ps(op)
+    return {
+        "count": count,
+        "kernels": op.kernels or None,
+        "total_us": op.total_ps / PS_PER_US,
+        "average_us": ratio(op.total_ps / PS_PER_US, count),
+        "self_us": op.self_ps / PS_PER_US,
+        "self_average_us": ratio(op.self_ps / PS_PER_US, count),
+        "bound_us": None if bound.bound_ps is None else bound.bound_ps / PS_PER_US,
+        "wasted_us": None if wasted_ps is None else wasted_ps / PS_PER_US,
+        "efficiency": bound.efficiency(op),
+        "bound_by": bound.limit,
+        "gflop_per_s": _per_second(op.flops, op, 1e9),
+        "model_gflop_per_s": _per_second(op.model_flops, op, 1e9),
+        "gtranscendental_per_s": _per_second(op.transcendentals, op, 1e9),
+        "gib_per_s": _per_second(op.bytes, op, 2**30),
+        "hbm_gib_per_s": _per_second(op.hbm_bytes, op, 2**30),
+        "flop_per_byte": ratio(op.flops, op.bytes),
+        "flops": op.flops,
+        "bytes": op.bytes,
+        "cost": op.cost,
+        "dtype": op.dtype or None,
+    }
 
 
-def origin(op: XlaOp) -> list[Any]:
-    """Values of `ORIGIN`."""
-    return [op.op_name, op.source, "\n".join(op.stack), op.text, op.is_recomputed, op.core]
+def origin(op: XlaOp) -> dict[str, Any]:
+    """Values of `ORIGIN` by id."""
+    return {
+        "op_name": op.op_name,
+        "source": op.source,
+        "stack": "\n".join(op.stack),
+        "expression": op.text,
+        "recomputed": op.is_recomputed,
+        "core": op.core,
+    }
 
 
 def _per_second(count: float | None, op: XlaOp, unit: float) -> float | None:

@@ -47,9 +47,9 @@ class Path(NamedTuple):
 
     def ps(self) -> Array:
         """int64[len(State)]: how much of the path is spent on what; sums to the window."""
-        answer = np.zeros(len(State), np.int64)
-        np.add.at(answer, self.state, self.end - self.begin)
-        return answer
+        ps_by_state = np.zeros(len(State), np.int64)
+        np.add.at(ps_by_state, self.state, self.end - self.begin)
+        return ps_by_state
 
 
 def critical_path(host: Host, graph: Graph, begin: int, end: int) -> Path:

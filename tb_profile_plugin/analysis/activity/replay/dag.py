@@ -80,16 +80,16 @@ def _order(begin: Array, end: Array) -> Array:
 @jit
 def _out_of_order(order: I64, begin: I64, end: I64) -> Bool:
     """bool[n]: all that begin with others and are not in order of end."""
-    answer = np.zeros(len(order), np.bool_)
+    out_of_order = np.zeros(len(order), np.bool_)
     start, astray = 0, False
     for i in range(1, len(order) + 1):
         if i < len(order) and begin[order[i]] == begin[order[start]]:
             astray = astray or end[order[i]] < end[order[i - 1]]
             continue
         if astray:
-            answer[start:i] = True
+            out_of_order[start:i] = True
         start, astray = i, False
-    return answer
+    return out_of_order
 
 
 @jit

@@ -91,8 +91,8 @@ class Events(NamedTuple):
     def during(self, trace: Trace, events: Array) -> Array:
         """int64[k]: those events of the host that lie in the time that counts."""
         low, high = self.window
-        answer: Array = events[(trace.begin[events] >= low) & (trace.end[events] <= high)]
-        return answer
+        selected: Array = events[(trace.begin[events] >= low) & (trace.end[events] <= high)]
+        return selected
 
     def previous(self) -> Array:
         """int32[d]: what had ended last on its stream when each event began, -1 for none."""
@@ -161,10 +161,10 @@ def _low_quarter(values: Array, group: Array, groups: int, default: int) -> Arra
     """int64[groups]: of each group the value that a quarter of its values are below."""
     order = np.lexsort((values, group))
     first = np.searchsorted(group[order], np.arange(groups + 1))
-    answer = np.full(groups, default, np.int64)
+    low_quarter = np.full(groups, default, np.int64)
     has_values = np.diff(first) > 0
-    answer[has_values] = values[order[(first[:-1] + (np.diff(first) - 1) // 4)[has_values]]]
-    return answer
+    low_quarter[has_values] = values[order[(first[:-1] + (np.diff(first) - 1) // 4)[has_values]]]
+    return low_quarter
 
 
 @jit
@@ -173,27 +173,27 @@ def _until_next(stream: I32, begin: I64, end: I64, streams: Int) -> I64:
 
     Kernels may begin while the one before them ends (programmatic dependent launch), and still follow it.
     """
-    answer = end.copy()
+    cut_end = end.copy()
     last = np.full(streams, -1, np.int64)
     for i in range(len(end)):
         before = last[stream[i]]
         if before >= 0 and begin[i] < end[before] <= end[i]:
             shorter = min(end[before] - begin[before], end[i] - begin[i])
             if 2 * (end[before] - begin[i]) <= shorter:
-                answer[before] = begin[i]
+                cut_end[before] = begin[i]
         last[stream[i]] = i
-    return answer
+    return cut_end
 
 
 @jit
 def _previous(by_begin: I64, by_end: I64, stream: I32, streams: Int, begin: I64, end: I64) -> I32:
     """As `Events.previous`; ``by_begin`` and ``by_end`` are the events in these orders."""
-    answer = np.full(len(begin), -1, np.int32)
+    previous = np.full(len(begin), -1, np.int32)
     last = np.full(streams, -1, np.int32)
     ended = 0
     for i in by_begin:
         while ended < len(by_end) and end[by_end[ended]] <= begin[i]:
             last[stream[by_end[ended]]] = by_end[ended]
             ended += 1
-        answer[i] = last[stream[i]]
-    return answer
+        previous[i] = last[stream[i]]
+    return previous

@@ -98,7 +98,7 @@ class Graph(NamedTuple):
         """
         distinct, inverse = np.unique(moments, return_inverse=True)
         nodes = _nodes_at(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
-        return nodes[inverse.reshape(-1)]
+        return nodes[inverse]
 
 
 @per_host

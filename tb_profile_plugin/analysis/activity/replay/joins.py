@@ -21,7 +21,7 @@ from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ..gaps import stream_waits
 from .device_activities import ELSEWHERE, FAR_AHEAD, LAUNCHED, LONG_AGO, STREAM, Events
-from .launch_order import Launched, Order, indices_after
+from .launch_order import Launched, Order, index_after, indices_after
 from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred_waits
 
 _MOST_CONTRADICTING = 0.02
@@ -38,7 +38,7 @@ class Joins(NamedTuple):
     key: Array
     """int64[j] ps: when it was asked for."""
     stream: Array
-    """int32[j]."""
+    """int32[j]: the stream that waits; the number after the last stream where a call waits instead of a stream."""
     call: Array
     """int32[j]: the call by which the stream waits, or -1."""
     waits: Array
@@ -63,8 +63,8 @@ def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Arr
     launched = np.minimum(events.launch_end + lags[group, LAUNCHED], events.begin)
     end = events.end[previous]
     follows = np.where(previous >= 0, np.minimum(end + lags[group, STREAM], events.begin), LONG_AGO)
-    answer: Array = np.maximum(np.where(events.launch >= 0, launched, LONG_AGO), follows)
-    return answer
+    ready_ps: Array = np.maximum(np.where(events.launch >= 0, launched, LONG_AGO), follows)
+    return ready_ps
 
 
 def _recorded_waits(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
@@ -77,12 +77,12 @@ def _recorded_waits(host: Host, events: Events, order: Order, launched: Launched
     rows = np.lexsort((trace.begin[calls], thread))
     calls, thread = calls[rows], thread[rows]
     if len(calls) and len(order.first) > 2:
-        pair = _stream_pairs(host, events, order, launched, ready_ps, calls, thread)
+        stream_pair = _stream_pairs(host, events, order, launched, ready_ps, calls, thread)
     else:
-        pair = np.full((len(calls), 2), -1, np.int64)
-    has_pair = pair[:, 0] >= 0
-    calls, pair = calls[has_pair], pair[has_pair]
-    return _waits_of_calls(events, order, trace.begin[calls], trace.end[calls], calls, pair)
+        stream_pair = np.full((len(calls), 2), -1, np.int64)
+    has_pair = stream_pair[:, 0] >= 0
+    calls, stream_pair = calls[has_pair], stream_pair[has_pair]
+    return _waits_of_calls(events, order, trace.begin[calls], trace.end[calls], calls, stream_pair)
 
 
 def _stream_pairs(
@@ -93,7 +93,7 @@ def _stream_pairs(
     It is as stated for any call of its place, else the pair of streams that none of the calls contradicts and that
     explains most, else the stream that is launched on next, for the one that was launched on before.
     """
-    pair = np.full((len(calls), 2), -1, np.int64)
+    stream_pair = np.full((len(calls), 2), -1, np.int64)
     call_ps = host.trace.begin[calls]
     index = launched.indices_from(thread, call_ps)
     site, site_and_rank, example_rank = _sites(host, events, launched, index, thread)
@@ -124,8 +124,8 @@ def _stream_pairs(
             best = _best_pair(candidates, call_ps[rows], events, order, ready_ps)
         if best is not None:
             site_pairs.add(best)
-            pair[rows] = best
-    return pair
+            stream_pair[rows] = best
+    return stream_pair
 
 
 def _sites(
@@ -163,7 +163,7 @@ def _stated_pairs(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
     """By call (stream, awaited stream), where the profiler says so."""
     number = host.trace.numbers(vocabulary.CORRELATION_ID, calls)
     by_number = dict(zip(number[number != MISSING].tolist(), calls[number != MISSING].tolist(), strict=True))
-    answer: dict[int, tuple[int, int]] = {}
+    pair_of_call: dict[int, tuple[int, int]] = {}
     line = 0
     for plane in host.trace.planes:
         names = plane.lines.name
@@ -173,23 +173,23 @@ def _stated_pairs(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
             columns = (vocabulary.CORRELATION, vocabulary.STREAM, vocabulary.WAIT_ON_STREAM)
             for call, *pair in zip(*(plane.numbers(name, rows, MISSING).tolist() for name in columns), strict=True):
                 if call in by_number and all(id in streams for id in pair) and pair[0] != pair[1]:
-                    answer[by_number[call]] = streams[pair[0]], streams[pair[1]]
+                    pair_of_call[by_number[call]] = streams[pair[0]], streams[pair[1]]
         line += len(names)
-    return answer
+    return pair_of_call
 
 
-def _waits_of_calls(events: Events, order: Order, begin: Array, end: Array, calls: Array, pair: Array) -> Waits:
+def _waits_of_calls(events: Events, order: Order, begin: Array, end: Array, calls: Array, stream_pair: Array) -> Waits:
     """The waits of calls by which the first stream of each pair waits for the second."""
-    stream, other = np.ascontiguousarray(pair.T)
-    index = indices_after(stream, begin, order.first, order.key)
+    stream, awaited_stream = np.ascontiguousarray(stream_pair.T)
+    index = indices_after(stream, begin, order)
     waiting = order.at(stream, index)
-    awaited = order.at(other, indices_after(other, begin - 1, order.first, order.key) - 1)
+    awaited = order.at(awaited_stream, indices_after(awaited_stream, begin - 1, order) - 1)
     previous_event = order.at(stream, index - 1)
     at = np.maximum(end, np.where(previous_event >= 0, events.end[previous_event], LONG_AGO))
     at = np.maximum(at, np.where(awaited >= 0, events.end[awaited], LONG_AGO))
     until = np.where(waiting >= 0, events.begin[waiting], FAR_AHEAD)
     is_possible = (awaited < 0) | (events.end[awaited] <= until)
-    awaited = np.where(awaited >= 0, awaited, ~other)
+    awaited = np.where(awaited >= 0, awaited, ~awaited_stream)
     waits = Waits(np.minimum(at, until), begin, calls, stream, waiting, awaited)
     return Waits(*(column[is_possible] for column in waits))
 
@@ -219,11 +219,11 @@ def _joins_of_waits(events: Events, order: Order, previous: Array, *waits: Waits
 @jit
 def latest_so_far(end: I64, follows: Bool) -> I64:
     """int64[k] ps: the latest end so far, within each run of rows that follow one another."""
-    answer = end.copy()
+    latest = end.copy()
     for i in range(1, len(end)):
         if follows[i]:
-            answer[i] = max(answer[i], answer[i - 1])
-    return answer
+            latest[i] = max(latest[i], latest[i - 1])
+    return latest
 
 
 @jit
@@ -233,18 +233,16 @@ def _pair_scores(pairs: I64Matrix, call_ps: I64, order: Order, begin: I64, end: 
     It explains a call whose next event began just after the awaited one had ended, and not before that; it is
     contradicted where the next event began while the awaited one still ran.
     """
-    answer = np.zeros((len(pairs), 2), np.int64)
-    first, rows, key = order
-    stream, following = np.empty(len(call_ps), np.int64), np.empty(len(call_ps), np.int64)
+    scores = np.zeros((len(pairs), 2), np.int64)
+    first, rows = order.first, order.rows
     for k in range(len(pairs)):
-        stream[:] = pairs[k, 0]
-        following = indices_after(stream, call_ps, first, key)
-        stream[:] = pairs[k, 1]
-        awaited = indices_after(stream, call_ps - 1, first, key)
+        stream, awaited_stream = pairs[k, 0], pairs[k, 1]
         for i in range(len(call_ps)):
-            if following[i] < first[pairs[k, 0] + 1] and awaited[i] > first[pairs[k, 1]]:
-                event, awaited_event = rows[following[i]], rows[awaited[i] - 1]
+            following = index_after(stream, call_ps[i], order)
+            awaited = index_after(awaited_stream, call_ps[i] - 1, order) - 1
+            if following < first[stream + 1] and awaited >= first[awaited_stream]:
+                event, awaited_event = rows[following], rows[awaited]
                 slack_ps = begin[event] + CLOCK_PS - end[awaited_event]
-                answer[k, 1] += slack_ps < 0
-                answer[k, 0] += end[awaited_event] > ready_ps[event] - LATE_PS and 0 <= slack_ps <= NEAR_PS
-    return answer
+                scores[k, 1] += slack_ps < 0
+                scores[k, 0] += end[awaited_event] > ready_ps[event] - LATE_PS and 0 <= slack_ps <= NEAR_PS
+    return scores

@@ -32,9 +32,9 @@ class Order(NamedTuple):
     def at(self, stream: Array, index: Array) -> Array:
         """int64[k]: the event at each index, -1 where that is on another stream."""
         inside = (index >= self.first[stream]) & (index < self.first[stream + 1])
-        answer = np.full(len(index), -1, np.int64)
-        answer[inside] = self.rows[index[inside]]
-        return answer
+        events = np.full(len(index), -1, np.int64)
+        events[inside] = self.rows[index[inside]]
+        return events
 
 
 class Launched(NamedTuple):
@@ -47,21 +47,21 @@ class Launched(NamedTuple):
     begin: Array
     """int64[k] ps: of each launch."""
 
-    def indices_from(self, thread: Array, at: Array) -> Array:
+    def indices_from(self, thread: Array, ps: Array) -> Array:
         """int64[k]: index of the first one from each moment on, on its thread."""
-        answer = np.empty(len(at), np.int64)
+        indices = np.empty(len(ps), np.int64)
         for line in np.unique(thread).tolist():
-            part = slice(int(self.first[line]), int(self.first[line + 1]))
+            rows = slice(int(self.first[line]), int(self.first[line + 1]))
             in_thread = thread == line
-            answer[in_thread] = part.start + np.searchsorted(self.begin[part], at[in_thread])
-        return answer
+            indices[in_thread] = rows.start + np.searchsorted(self.begin[rows], ps[in_thread])
+        return indices
 
     def name(self, names: Array, thread: Array, index: Array) -> Array:
         """int64[k]: name of the event at each index, -1 where that is on another thread."""
         inside = (index >= self.first[thread]) & (index < self.first[thread + 1])
-        answer = np.full(len(index), -1, np.int64)
-        answer[inside] = names[self.event[index[inside]]]
-        return answer
+        name = np.full(len(index), -1, np.int64)
+        name[inside] = names[self.event[index[inside]]]
+        return name
 
 
 def launch_order(events: Events) -> Order:
@@ -106,28 +106,34 @@ def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> 
 
 
 @jit
-def indices_after(stream: I64, at: I64, first: I64, key: I64) -> I64:
-    """int64[k]: index of the first that was launched after each moment, on each stream."""
-    answer = np.empty(len(at), np.int64)
-    for i in range(len(at)):
-        low, high = first[stream[i]], first[stream[i] + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if key[middle] <= at[i]:
-                low = middle + 1
-            else:
-                high = middle
-        answer[i] = low
-    return answer
+def index_after(stream: Int, ps: Int, order: Order) -> Int:
+    """Index of the first on a stream that was launched after a moment."""
+    low, high = order.first[stream], order.first[stream + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if order.key[middle] <= ps:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @jit
-def index_before(stream: Int, at: Int, since: Int, order: Order, begin: I64) -> Int:
+def indices_after(stream: I64, ps: I64, order: Order) -> I64:
+    """int64[k]: `index_after` of each moment, on each stream."""
+    indices = np.empty(len(ps), np.int64)
+    for i in range(len(ps)):
+        indices[i] = index_after(stream[i], ps[i], order)
+    return indices
+
+
+@jit
+def index_before(stream: Int, ps: Int, since: Int, order: Order, begin: I64) -> Int:
     """Index of the last on a stream that was launched before a moment, or at that and began before the other one."""
     low, high = order.first[stream], order.first[stream + 1]
     while low < high:
         middle = (low + high) // 2
-        if order.key[middle] < at or (order.key[middle] == at and begin[order.rows[middle]] < since):
+        if order.key[middle] < ps or (order.key[middle] == ps and begin[order.rows[middle]] < since):
             low = middle + 1
         else:
             high = middle

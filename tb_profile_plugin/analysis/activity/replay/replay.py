@@ -93,13 +93,13 @@ def _added_ps(work: I64, begin: I64, end: I64, track: I32, track_count: Int) -> 
     """int64[k] ps: what each event, in order of begin, adds to what its stream did before: ops of the CPU may lie in
     others.
     """
-    reached, answer = np.full(track_count, -(1 << 62), np.int64), np.empty(len(work), np.int64)
+    reached, added_ps = np.full(track_count, -(1 << 62), np.int64), np.empty(len(work), np.int64)
     for k in range(len(work)):
         v = work[k]
         since = max(begin[v], reached[track[v]])
-        answer[k] = max(end[v] - since, 0)
+        added_ps[k] = max(end[v] - since, 0)
         reached[track[v]] = max(reached[track[v]], end[v])
-    return answer
+    return added_ps
 
 
 @jit
@@ -110,12 +110,12 @@ def _busiest_stream_ps(
     remaining_ps = np.zeros(track_count, np.int64)
     for k in range(len(work)):
         remaining_ps[track[work[k]]] += max(work_ps[k] - shorter[work[k]], 0)
-    busiest, answer = np.argmax(remaining_ps), np.zeros(windows, np.float64)
+    busiest, busiest_ps = np.argmax(remaining_ps), np.zeros(windows, np.float64)
     for k in range(len(work)):
         v = work[k]
         if track[v] == busiest:
-            answer[window[v]] += max(work_ps[k] - shorter[v], 0)
-    return answer
+            busiest_ps[window[v]] += max(work_ps[k] - shorter[v], 0)
+    return busiest_ps
 
 
 def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blocking: Array) -> tuple[Array, Array]:
@@ -145,11 +145,11 @@ def _selected_ps(host: Host, graph: Graph, events: Array) -> Array:
     What the host computes itself takes its thread's time, and that of the ops around it.
     """
     dag, act = graph.dag, graph.activity
-    answer = np.zeros(len(dag), np.int64)
+    selected_ps = np.zeros(len(dag), np.int64)
     selected = _nodes(host, graph, events)
-    answer[selected] = dag.end[selected] - dag.begin[selected]
+    selected_ps[selected] = dag.end[selected] - dag.begin[selected]
     if host.cpu is None:
-        return answer
+        return selected_ps
     rows = host.trace.rows(host.cpu)
     host_events = events[(events >= rows.start) & (events < rows.stop)]
     threads = act.thread[act.line_of[host_events]]
@@ -160,8 +160,8 @@ def _selected_ps(host: Host, graph: Graph, events: Array) -> Array:
         on_thread = host_events[threads == thread]
         nodes = np.flatnonzero(takes_place_on == thread)
         spans = union(host.trace.begin[on_thread], host.trace.end[on_thread])
-        answer[nodes] = covered(dag.begin[nodes], dag.end[nodes], *spans)
-    return answer
+        selected_ps[nodes] = covered(dag.begin[nodes], dag.end[nodes], *spans)
+    return selected_ps
 
 
 @jit

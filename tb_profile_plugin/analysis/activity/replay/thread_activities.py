@@ -71,8 +71,8 @@ class _Clock(NamedTuple):
 
     def at(self, line: Array, time: Array) -> Array:
         """int64[k]: encoded."""
-        answer: Array = self.rank[line] * self.span + time - self.low
-        return answer
+        encoded: Array = self.rank[line] * self.span + time - self.low
+        return encoded
 
     def launch_times(self, events: Events, mask: Array, *times: Array) -> list[Array]:
         """int64[k] each: times of the selected events on the threads that launched them, encoded."""
@@ -292,24 +292,24 @@ def _ending_at(until: Array, moments: Array) -> Array:
 @jit
 def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int) -> I64:
     """Where the idleness began that each moment ends; the moment itself where the thread was busy until then."""
-    answer = np.empty(len(at), np.int64)
+    idle_since = np.empty(len(at), np.int64)
     k = np.int64(0)
     for i in range(len(at)):
         start, stop = first[thread[i]], first[thread[i] + 1]
         k = start + lower_bound(begin[start:stop], at[i], min(max(k - start, 0), stop - start))
-        answer[i] = min(at[i], end[k - 1]) if k > start else low
-    return answer
+        idle_since[i] = min(at[i], end[k - 1]) if k > start else low
+    return idle_since
 
 
 @jit
 def _encoded(line: I32, time: I64, mask: Bool, rank: I64, low: Int, span: Int) -> I64:
-    answer = np.empty(len(time), np.int64)
+    encoded = np.empty(len(time), np.int64)
     count = 0
     for i in range(len(time)):
         if mask[i]:
-            answer[count] = rank[line[i]] * span + time[i] - low
+            encoded[count] = rank[line[i]] * span + time[i] - low
             count += 1
-    return answer[:count]
+    return encoded[:count]
 
 
 class _EncodedIntervals(NamedTuple):
@@ -352,12 +352,12 @@ def _are_covered(at: I64, begin: I64, end: I64) -> Bool:
         low, high = lower_bound(at, begin[i], low), lower_bound(at, end[i], high)
         change[low] += 1
         change[high] -= 1
-    answer = np.zeros(len(at), np.bool_)
+    is_covered = np.zeros(len(at), np.bool_)
     depth = 0
     for k in range(len(at)):
         depth += change[k]
-        answer[k] = depth > 0
-    return answer
+        is_covered[k] = depth > 0
+    return is_covered
 
 
 @jit
@@ -386,7 +386,7 @@ def _set_awaited(wait: Bool, call: Bool, activities: Activities, ends: I64, by_e
 @jit
 def _ending_with_launch(until: I64, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int) -> I32:
     """int32[d]: of each event the interval that ends with its launch; -1 for none."""
-    answer = np.full(len(launch), -1, np.int32)
+    ending = np.full(len(launch), -1, np.int32)
     k = np.int64(0)
     for i in range(len(launch)):
         if launch[i] < 0:
@@ -394,5 +394,5 @@ def _ending_with_launch(until: I64, launch: I32, thread: I32, launch_end: I64, r
         at = rank[thread[i]] * span + launch_end[i] - low
         k = lower_bound(until, at, k)
         if k < len(until) and until[k] == at:
-            answer[i] = k
-    return answer
+            ending[i] = k
+    return ending

@@ -280,16 +280,16 @@ class Module:
         """Source lines of the instructions."""
         return Sources.read(self._metadata, self._module.message(17, (1, 2, 3, 4)))
 
-    def row_with_origin(self, row: int) -> int:
-        """The instruction that tells where one comes from: itself, or for a fusion that does not tell one inside it."""
-        if self.op_names[row] or self.sources.line(row) or self.opcodes[row] != "fusion":
+    def telling(self, row: int) -> int:
+        """The instruction that says where one comes from: itself, or one inside a fusion that does not say it."""
+        if self.op_names[row] or self.sources.location_text(row) or self.opcodes[row] != "fusion":
             return row
         for computation in self.called[row]:
             begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
             root = int(self.roots[computation]) if computation >= 0 else -1
-            for inner_row in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
-                if inner_row >= 0 and self.sources.line(inner_row):
-                    return int(inner_row)
+            for inside in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
+                if inside >= 0 and self.sources.location_text(inside):
+                    return int(inside)
         return row
 
     def category(self, row: int) -> str:
@@ -314,7 +314,7 @@ class Module:
         row = self.row(name)
         if row < 0:
             return None
-        origin = self.op_names[row], self.op_types[row], self.sources.line(row)
+        origin = self.op_names[row], self.op_types[row], self.sources.location_text(row)
         return Instruction(self.names[row], self.opcodes[row], self.category(row), *origin)
 
     @lazy

@@ -1,7 +1,9 @@
 """Source lines of a program's instructions: stated, or by the table of stack frames that newer programs have.
 
 Field numbers are those of XLA's ``OpMetadata`` (source_file 3, source_line 4, stack_frame_id 15) and
-``StackFrameIndexProto`` (file_names 1, function_names 2, file_locations 3, stack_frames 4); ids count from 1.
+``StackFrameIndexProto`` (file_names 1, function_names 2, file_locations 3, stack_frames 4), with its ``FileLocation``
+(file_name_id 1, function_name_id 2, line 3, column 4) and ``StackFrame`` (file_location_id 1, parent_frame_id 2); ids
+count from 1.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from .fields import Messages
 
 _MOST_FRAMES = 64
 """The most frames of a stack that are read."""
+_FILE_LOCATION, _STACK_FRAME = (1, 2, 3, 4), (1, 2)
+"""Fields of these messages, in the order above."""
 _LIBRARY = regex(r"[\\/](site|dist)-packages[\\/]")
 
 
@@ -43,41 +47,41 @@ class Sources(NamedTuple):
     """int64[n]: stated line; 0 for none."""
     frames: Array
     """int64[n]: stack frame of each instruction; 0 for none."""
-    locations: list[Frame]
-    """Of each stack frame."""
+    frame_locations: list[Frame]
+    """Where each stack frame is."""
     parents: list[int]
     """Of each stack frame the one that called it, from 1; 0 for none."""
 
     @staticmethod
     def read(metadata: Messages, index: Messages) -> Sources:
         """Of instructions' metadata and the module's table of stack frames."""
-        files, functions = index.all_names(1), index.all_names(2)
-        _, locations = index.messages(3, (1, 2, 3, 4))
+        file_names, function_names = index.all_names(1), index.all_names(2)
+        _, file_locations = index.messages(3, _FILE_LOCATION)
         call_sites = [
-            Frame(_text_at(files, file), line, _text_at(functions, function), column)
-            for file, function, line, column in zip(
-                *(locations.numbers(number).tolist() for number in (1, 2, 3, 4)), strict=True
+            Frame(_text_at(file_names, file_id), line, _text_at(function_names, function_id), column)
+            for file_id, function_id, line, column in zip(
+                *(file_locations.numbers(field).tolist() for field in _FILE_LOCATION), strict=True
             )
         ]
-        _, frames = index.messages(4, (1, 2))
+        _, stack_frames = index.messages(4, _STACK_FRAME)
+        location_ids, parents = (stack_frames.numbers(field).tolist() for field in _STACK_FRAME)
         nowhere = Frame("", 0)
         frame_locations = [
-            call_sites[number - 1] if 0 < number <= len(call_sites) else nowhere
-            for number in frames.numbers(1).tolist()
+            call_sites[location_id - 1] if 0 < location_id <= len(call_sites) else nowhere
+            for location_id in location_ids
         ]
-        parents = frames.numbers(2).tolist()
         return Sources(metadata.names(3), metadata.numbers(4), metadata.numbers(15), frame_locations, parents)
 
     def stack(self, row: int) -> list[Frame]:
         """The frames of an instruction, innermost first."""
         stack: list[Frame] = []
         frame = int(self.frames[row])
-        while 0 < frame <= len(self.locations) and len(stack) < _MOST_FRAMES:
-            stack.append(self.locations[frame - 1])
+        while 0 < frame <= len(self.frame_locations) and len(stack) < _MOST_FRAMES:
+            stack.append(self.frame_locations[frame - 1])
             frame = self.parents[frame - 1]
         return stack
 
-    def line(self, row: int) -> str:
+    def location_text(self, row: int) -> str:
         """``file:line`` as stated, else of the innermost frame outside of installed packages; empty if unknown."""
         if self.files[row]:
             return str(Frame(self.files[row], int(self.lines[row])))

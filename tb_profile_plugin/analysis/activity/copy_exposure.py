@@ -72,13 +72,13 @@ def _copies_of(host: Host, work: DeviceWork) -> list[Copies]:
     groups: dict[tuple[str, str], list[int]] = {}
     for i, (event, (kind, _)) in enumerate(zip(work.event[copy_rows].tolist(), facts, strict=True)):
         groups.setdefault((_direction(host.trace.name(event), kind), memories[i]), []).append(i)
-    answer = []
+    copies_of_device = []
     for (direction, memory), rows in groups.items():
         sizes = [facts[i][1] for i in rows]
         has_sizes = all(sizes)
         total_bytes, time = sum(sizes), int(duration[rows].sum())
         speed = total_bytes / (time / 1e12) if has_sizes and time else None
-        answer.append(
+        copies_of_device.append(
             Copies(
                 work.name,
                 direction,
@@ -92,7 +92,7 @@ def _copies_of(host: Host, work: DeviceWork) -> list[Copies]:
                 int(blocking[rows].sum()),
             )
         )
-    return answer
+    return copies_of_device
 
 
 def _kinds_and_sizes(host: Host, device: str) -> dict[int, tuple[int, int]]:
@@ -121,7 +121,7 @@ def _memories(host: Host, events: Sequence[int], launches: Sequence[int]) -> lis
 @per_host
 def _stated_memories(host: Host) -> dict[int, str]:
     """The kinds of memory by the number of the event that states them."""
-    answer: dict[int, str] = {}
+    memory_of_event: dict[int, str] = {}
     for first, plane in host.trace.parts:
         column = plane.stat(vocabulary.MEMCPY_DETAILS)
         if not len(column):
@@ -131,5 +131,5 @@ def _stated_memories(host: Host) -> dict[int, str]:
             " to ".join(kind for _, kind in sorted(_MEMORY_KINDS.findall(text), reverse=True)) for text in texts
         ]
         owners_and_codes = zip((column.owner + first).tolist(), codes.tolist(), strict=True)
-        answer.update({owner: memories[code] for owner, code in owners_and_codes if memories[code]})
-    return answer
+        memory_of_event.update({owner: memories[code] for owner, code in owners_and_codes if memories[code]})
+    return memory_of_event
