@@ -135,7 +135,7 @@ def test_another_who_waits_is_still_answered(port: int, patient: Patient, monkey
         joined.set()
         return wait_for_result(work, wanted)
 
-    monkeypatch.setattr(memo._Work, "awaited", told)
+    monkeypatch.setattr(memo._Work, "wait_for_result", told)
     first = ask(port)
     assert patient.working.wait(20)
     second = HTTPConnection("127.0.0.1", port, timeout=60)

@@ -175,7 +175,7 @@ def of_the_existing_tool(paths: list[Path]) -> dict[str, Any]:
 @pytest.mark.skipif(not ORACLE.exists(), reason="the existing plugin is not at hand")
 def test_figures_of_the_existing_tool(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
     # What they cannot see, calls that began before the capture, is left out here as well.
-    monkeypatch.setattr(iterators, "adopt", lambda parent, *_: np.zeros(len(parent), bool))
+    monkeypatch.setattr(iterators, "adopt_orphans", lambda parent, *_: np.zeros(len(parent), bool))
     answers = of_the_existing_tool([*sorted(SHARED.glob("profiles/*/*.xplane.pb")), *ALL])
     assert all(answers[str(path)] for path in ALL)
     for path, theirs in answers.items():
