@@ -18,7 +18,18 @@ from ..formats.columns.lookup import SECRET, first_equal
 from ..formats.columns.pool import payload
 from ..formats.columns.tables import Plane, XSpace
 from ..formats.xspace import wire
-from ..formats.xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, field_code, rewritten, table, texts
+from ..formats.xspace.rewrite import (
+    DOUBLE,
+    KEY,
+    NUMBER,
+    REFERENCE,
+    TEXT,
+    Schema,
+    field_code,
+    rewritten,
+    table,
+    text_fields,
+)
 from ..runtime import cancellation
 from ..runtime.arrays import Array
 from ..runtime.problems import Problem, ProblemError
@@ -83,7 +94,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], pseudonyms: Pseud
     space = xspace.decode(data, host)
     buf = np.frombuffer(data, np.uint8)
     fields = table(_SPACE)
-    text_rows, damage = texts(buf, fields)
+    text_rows, damage = text_fields(buf, fields)
     if damage != wire.NO_DAMAGE or any(problem.code in _UNREADABLE for problem in space.problems):
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422)
@@ -171,7 +182,7 @@ def _replacements(
 def _cleaned_message(blob: bytes, schema: Schema, cleaner: TextCleaner) -> bytes:
     """A protobuf message within a stat with all of its texts cleaned; empty where it is damaged."""
     buf, fields = np.frombuffer(blob, np.uint8), table(schema)
-    text_rows, damage = texts(buf, fields)
+    text_rows, damage = text_fields(buf, fields)
     if damage != wire.NO_DAMAGE:
         return b""
     cleaned = {0: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "op").encode()}

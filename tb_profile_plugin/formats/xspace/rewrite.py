@@ -40,12 +40,12 @@ def table(schema: Schema) -> Array:
 
 
 def field_code(schema: Schema, message: str, number: int) -> int:
-    """A field as `texts` names it."""
+    """A field as `text_fields` names it."""
     return list(schema).index(message) * _FIELDS + number
 
 
 @jit
-def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
+def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
     """The texts and references of a message in file order, and the offset of damage (`NO_DAMAGE` where there is none).
 
     int64[n, 4]: where the length prefix stands (or the number that a reference names), its `field_code`, the ordinal
@@ -96,7 +96,7 @@ def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
 def rewritten(buf: Array, table: Array, code: Array, replacements: list[bytes]) -> bytes:
     """The message with only the fields of the table; its texts replaced.
 
-    ``code`` int64[n] says for each row of `texts` which replacement it gets; references stay as they are.
+    ``code`` int64[n] says for each row of `text_fields` which replacement it gets; references stay as they are.
     """
     lengths = np.array([len(text) for text in replacements], np.int64)
     bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
