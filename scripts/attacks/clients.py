@@ -6,13 +6,15 @@ import socket
 import time
 from contextlib import ExitStack, suppress
 
-from attack import PATIENCE_S, PROMPT_S, STANDALONE, Server, attack, check
+from attack import PATIENCE_S, STANDALONE, Server, attack, check
 from targets import LARGE, LARGE_BYTES
 
 _READERS, _HEADS = 100, 100
 _LOOKS = 10
 _LET_GO_S = 80
 """Longer than any connection may wait for its client."""
+_QUIET_S = 5.0
+"""A reader that gets nothing for so long is still waited for."""
 _GROWTH_MIB = 400
 _CLIENTS = 24
 """More than the standalone server has threads for work."""
@@ -24,9 +26,9 @@ def dead_readers(server: Server) -> None:
     before = server.memory()
     path = server.path("/data", run=server.session(LARGE), tag="trace_viewer")
     with ExitStack() as stack:
-        readers = [_asks(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_READERS)]
+        readers = [server.client(stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_READERS)]
         for _ in range(_HEADS):
-            _asks(server, stack, f"GET {path} HTTP/1.1\r\nHost: loc")
+            server.client(stack, f"GET {path} HTTP/1.1\r\nHost: loc")
         for _ in range(_LOOKS):
             server.answers_others()
             time.sleep(0.3)
@@ -44,7 +46,7 @@ def dead_readers(server: Server) -> None:
 def half_sent_heads(server: Server) -> None:
     """One letter a second is no sign of life."""
     with ExitStack() as stack:
-        heads = [_asks(server, stack, "GET / HTTP/1.1\r\nHost: loc") for _ in range(_HEADS)]
+        heads = [server.client(stack, "GET / HTTP/1.1\r\nHost: loc") for _ in range(_HEADS)]
         until = time.monotonic() + PATIENCE_S
         while heads and time.monotonic() < until:
             time.sleep(1)
@@ -60,7 +62,7 @@ def much_work(server: Server) -> None:
         clients = []
         for i in range(_CLIENTS):
             path = server.path("/timeline/search", run=run, text=f"(?:a?){{1000}}a{{1000}}{i}", regex=1)
-            clients.append(_asks(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
+            clients.append(server.client(stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
         server.answers_others()
         for client in clients:
             client.settimeout(PATIENCE_S)
@@ -88,7 +90,7 @@ def nonsense(server: Server) -> None:
         f"BREW {server.path('/runs')} HTTP/1.1\r\nHost: localhost\r\n\r\n",
     ):
         with ExitStack() as stack, suppress(OSError):
-            answer = _asks(server, stack, text.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)).recv(1 << 16)
+            answer = server.client(stack, text.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)).recv(1 << 16)
             check(b"root:" not in answer and b"Traceback" not in answer, f"{text[:60]!r} is answered with {answer!r}")
             own = server.kind == STANDALONE or server.prefix in text
             check(not (own and answer[9:12] == b"500"), f"{text[:60]!r} is answered with 500")
@@ -151,16 +153,6 @@ def foreign_captures(server: Server) -> None:
     check(page.status != 200 or "frame-ancestors 'self'" in policy, f"the page may be framed: {policy}")
 
 
-def _asks(server: Server, stack: ExitStack, text: str) -> socket.socket:
-    """A client that sends this; it takes no more than a little of the answer by itself."""
-    client = stack.enter_context(socket.socket())
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.settimeout(PROMPT_S)
-    client.connect((server.host, server.port))
-    client.sendall(text.encode())
-    return client
-
-
 def _goes_on(client: socket.socket) -> bool:
     try:
         client.sendall(b"x")
@@ -172,7 +164,7 @@ def _goes_on(client: socket.socket) -> bool:
 def _was_let_go(reader: socket.socket) -> bool:
     """Whether the server hung up in the middle of the answer, or had refused it."""
     got = 0
-    reader.settimeout(PROMPT_S)
+    reader.settimeout(_QUIET_S)
     with suppress(ConnectionError):
         try:
             while piece := reader.recv(1 << 20):

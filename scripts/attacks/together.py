@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import targets
-from attack import COMMAND, PATIENCE_S, PROMPT_S, STANDALONE, Broken, Command, Server, Untried, attack, check
+from attack import COMMAND, PATIENCE_S, STANDALONE, Broken, Command, Server, Untried, attack, check
 
 _RUNS = 12
 _TOOLS = ("overview_page", "framework_op_stats", "why", "memory_profile")
@@ -69,10 +69,10 @@ def ended_within_requests(command: Command) -> None:
         with _serving(command, logdir) as server, ExitStack() as stack:
             for i in range(8):
                 path = server.path("/timeline/search", run=targets.LARGE, text=f"(?:a?){{900}}a{{900}}{i}", regex=1)
-                _client(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                server.client(stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
             path = server.path("/data", run=targets.LARGE, tag="trace_viewer")
-            _client(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            _client(server, stack, "GET / HTTP/1.1\r\nHost: loc")
+            server.client(stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            server.client(stack, "GET / HTTP/1.1\r\nHost: loc")
             time.sleep(1)
             check(_ends(server, number), f"it goes on {_ENDS_S} s after signal {number}")
 
@@ -121,10 +121,8 @@ def drips(server: Server) -> None:
     """Half of them grow their head, half read a large answer."""
     path = server.path("/data", run=server.session(targets.LARGE), tag="trace_viewer")
     with ExitStack() as stack:
-        heads = [_client(server, stack, f"GET {path} HTTP/1.1\r\nX: ") for _ in range(_DRIPS // 2)]
-        readers = [
-            _client(server, stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_DRIPS // 2)
-        ]
+        heads = [server.client(stack, f"GET {path} HTTP/1.1\r\nX: ") for _ in range(_DRIPS // 2)]
+        readers = [server.client(stack, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n") for _ in range(_DRIPS // 2)]
         for _ in range(_LOOKS):
             for head in heads:
                 with suppress(OSError):
@@ -210,12 +208,3 @@ def _is_gone(server: Server, until: float) -> bool:
             return True
         time.sleep(0.1)
     return False
-
-
-def _client(server: Server, stack: ExitStack, text: str) -> socket.socket:
-    client = stack.enter_context(socket.socket())
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.settimeout(PROMPT_S)
-    client.connect((server.host, server.port))
-    client.sendall(text.encode())
-    return client
