@@ -127,8 +127,9 @@ class _Labels:
 
     def __init__(self, trace: Trace, event: Array) -> None:
         self.trace = trace
-        self.event = event.copy()
-        """int32[n], -1 for none."""
+        self.event = event
+        """int32[n], -1 for none; a copy once `replace` has changed it."""
+        self._recorded = event
         self.number_of: dict[str, int] = {}
         """By label."""
         used = np.flatnonzero(_used_names(event, trace.name_of, len(trace.names)))
@@ -151,6 +152,8 @@ class _Labels:
     def with_names(self, pattern: re.Pattern[str]) -> Array:
         """int64[k]: the intervals told by events of which the names match, if any did at first."""
         names = [row for row in self.used_names if pattern.match(self.trace.names[row])]
+        if not names:
+            return np.empty(0, np.int64)
         is_match = np.zeros(len(self.trace.names) + 1, bool)
         is_match[names] = True
         return np.flatnonzero(is_match[np.where(self.event >= 0, self.trace.name_of[self.event], -1)])
@@ -159,6 +162,8 @@ class _Labels:
         """Let other events (int64[k], -1 for none) tell these intervals (int64[k])."""
         if not len(rows):
             return
+        if self.event is self._recorded:
+            self.event = self.event.copy()
         self.event[rows] = np.where(events >= 0, events, self.event[rows])
         names = self.trace.name_of[self.event[rows]]
         self.number[rows] = self._numbers(distinct(names))[names]
