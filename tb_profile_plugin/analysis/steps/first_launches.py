@@ -17,19 +17,22 @@ _SLOW_PS, _TIMES = 10**9, 100
 """A first launch of 1 ms and more that takes so many times as long as launches mostly do has loaded code."""
 
 
-def loading_launches(host: Host, line: Timeline) -> Array:
-    """int64[k]: stretches in which devices wait for a kernel's first launch, which is by far slower than others are."""
-    long = line.indices_lasting(_SLOW_PS)
-    long = long[have_state(line.state[long], State.LAUNCH) & (line.event[long] >= 0)]
-    if not len(long) or not host.devices:
-        return long[:0]
-    launches = [_slow_first_launches(host.trace, work, line.event[long]) for work in device_work(host)]
-    return long[is_among(line.event[long].astype(np.int64), np.concatenate(launches))]
+def loading_launches(host: Host, timeline: Timeline) -> Array:
+    """int64[k]: intervals in which devices wait for a kernel's first launch, which is by far slower than others are."""
+    if not host.devices:
+        return np.empty(0, np.int64)
+    rows = timeline.indices_lasting(_SLOW_PS)
+    rows = rows[have_state(timeline.state[rows], State.LAUNCH) & (timeline.event[rows] >= 0)]
+    if not len(rows):
+        return rows
+    events = timeline.event[rows].astype(np.int64)
+    launches = [_slow_first_launches(host.trace, work, events) for work in device_work(host)]
+    return rows[is_among(events, np.concatenate(launches))]
 
 
 def _slow_first_launches(trace: Trace, work: DeviceWork, launches: Array) -> Array:
-    """int64[k]: those of the launches (int32[n]: events) that are slow and launch a kernel for the first time."""
-    candidates = np.flatnonzero((work.inside == 0) & is_among(work.launch.astype(np.int64), launches.astype(np.int64)))
+    """int64[k]: those of the launches (int64[n]: events) that are slow and launch a kernel for the first time."""
+    candidates = np.flatnonzero((work.inside == 0) & is_among(work.launch.astype(np.int64), launches))
     if not len(candidates):
         return candidates
     kernel = trace.name_of[work.event]
