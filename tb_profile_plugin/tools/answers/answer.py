@@ -223,7 +223,12 @@ def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any
 
 
 def by_id(table: Table, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Values by column id, as an `Answer` takes them, from rows that have a value under each column's id."""
+    """Values by column id, as an `Answer` takes them, from rows with a value under each column's id; raises KeyError
+    for rows with other ids.
+    """
+    ids = {column.id for column in table.columns}
+    if unknown := [row.keys() ^ ids for row in rows if row.keys() != ids]:
+        raise KeyError(f"{table.id}: {', '.join(sorted(unknown[0]))}")
     return {column.id: [row[column.id] for row in rows] for column in table.columns}
 
 
