@@ -33,7 +33,8 @@ Int = Any
 def distinct(values: Array) -> Array:
     """The values in ascending order, each once."""
     values = np.sort(values)
-    return values[np.append(True, values[1:] != values[:-1])[: len(values)]]
+    each_once: Array = values[np.append(True, values[1:] != values[:-1])[: len(values)]]
+    return each_once
 
 
 def quantile(values: Array, share: float) -> float:

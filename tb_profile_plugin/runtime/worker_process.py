@@ -64,6 +64,7 @@ class WorkerProcess:
             self._process.stdin.flush()
         except OSError as error:
             raise ProcessEndedError from error
+        result: Result
         result, failure = pickle.loads(self._receive())
         if failure:
             raise failure

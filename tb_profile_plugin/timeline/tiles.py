@@ -331,4 +331,5 @@ def _merged_share(filled: Int, span: Int) -> Int:
 @inlined
 def _fits(blocks: I64Matrix, size: Int, k: Int, high: Int, limit: Int) -> bool:
     """Whether a block begins at position ``k`` whose events are below ``high`` and end by ``limit``."""
-    return k % size == 0 and k + size <= high and blocks[k // size, END] <= limit
+    is_block: bool = k % size == 0 and k + size <= high and blocks[k // size, END] <= limit
+    return is_block

@@ -23,7 +23,8 @@ def byte_at(buf: U8, pos: Int) -> Int:
 @inlined
 def has_word(buf: U8, pos: Int) -> bool:
     """Whether eight bytes stand there, so that `word_at` may be called."""
-    return pos + 8 <= len(buf)
+    is_inside: bool = pos + 8 <= len(buf)
+    return is_inside
 
 
 @inlined

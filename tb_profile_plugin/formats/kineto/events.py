@@ -297,7 +297,8 @@ def _read_time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
 
 @inlined
 def _is_digit(byte: Int) -> bool:
-    return byte >= ZERO and byte <= NINE
+    is_digit: bool = byte >= ZERO and byte <= NINE
+    return is_digit
 
 
 @inlined

@@ -158,7 +158,8 @@ def same_bytes(buf: U8, begin: Int, end: Int, pool: U8, pool_begin: Int, pool_en
         pool_begin += WIDTH
         size -= WIDTH
     if begin + WIDTH <= len(buf) and pool_begin + WIDTH <= len(pool):
-        return (where_same(buf, begin, pool, pool_begin) | (_ALL_LANES << size)) & _ALL_LANES == _ALL_LANES
+        is_same: bool = (where_same(buf, begin, pool, pool_begin) | (_ALL_LANES << size)) & _ALL_LANES == _ALL_LANES
+        return is_same
     for offset in range(size):
         if buf[begin + offset] != pool[pool_begin + offset]:
             return False

@@ -83,7 +83,8 @@ def string_end(buf: U8, pos: Int) -> Int:
 @inlined
 def ends_value(byte: Int) -> bool:
     """Whether a value without quotes has ended before that byte."""
-    return byte <= 32 or byte == COMMA or byte == CLOSE or byte == CLOSE_LIST
+    has_ended: bool = byte <= 32 or byte == COMMA or byte == CLOSE or byte == CLOSE_LIST
+    return has_ended
 
 
 @jit

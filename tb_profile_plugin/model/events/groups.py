@@ -85,7 +85,8 @@ def dataset_steps(trace: Trace) -> Array:
     """int64[k]: step ids of the functions that tf.data runs for itself: those are never training steps."""
     captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
     ids = trace.numbers(vocabulary.ID, captured)
-    return ids[ids != MISSING]
+    step_ids: Array = ids[ids != MISSING]
+    return step_ids
 
 
 def group(trace: Trace, roots: Array, levels: Array) -> Groups:

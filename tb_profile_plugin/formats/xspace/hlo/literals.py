@@ -50,7 +50,8 @@ class Literals:
         )
         if kind in _INTEGER_FIELDS:
             numbers = message.lists(_INTEGER_FIELDS[kind]).values
-            return (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
+            values: list[object] = (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
+            return values
         number, layout = _BYTE_FIELDS.get(kind, (0, ""))
         begin, end = (int(bounds[0]) for bounds in message.spans(number))
         size = np.dtype(layout or "u1").itemsize
@@ -59,7 +60,8 @@ class Literals:
         raw = np.frombuffer(self._messages.buffer[begin:end].tobytes(), layout)
         if kind == "bf16":
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
-        return raw.tolist()
+        values = raw.tolist()
+        return values
 
 
 _DIGITS = {"bf16": (2, 4, "bf16"), "f16": (3, 5, "f2"), "f32": (6, 9, "f4"), "c64": (6, 9, "f4")}

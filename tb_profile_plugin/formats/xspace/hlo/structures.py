@@ -36,7 +36,8 @@ class Dimensions:
 
     def __getitem__(self, instruction: int) -> list[list[int]]:
         """The numbers of each dimension of an instruction."""
-        return self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
+        dimensions: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
+        return dimensions
 
 
 def windows(instructions: Messages) -> Dimensions:
