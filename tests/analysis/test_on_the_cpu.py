@@ -54,6 +54,16 @@ def test_small_ops_that_leave_no_events_are_the_executors_work_not_a_wait() -> N
     assert "sync" not in causes(found) or causes(found)["sync"] < 60
 
 
+def test_a_program_that_an_executor_compiles_waits_for_that() -> None:
+    """Keras' training loop with jit_compile, and batches of new lengths; a library's own thread compiles for nobody."""
+    compiling = LOOP.replace(
+        "[510,440]{_ct=2, _c=10s+1}", "[510,440]{_ct=2, _c=10s+1} CpuCompiler::RunBackend[520,400]"
+    )
+    assert causes(diagnose([drawn(compiling, steps=6)]))["compile"] == 400
+    elsewhere = LOOP + "  other/2 | CpuCompiler::RunBackend[520,400]\n"
+    assert "compile" not in causes(diagnose([drawn(elsewhere, steps=6)]))
+
+
 COPY = """
 /host:CPU
   python | train[0,1000]{_r=1} DevicePut[10,20] PjitFunction(step)[40,60] CommonPjRtBuffer::Await[110,880]

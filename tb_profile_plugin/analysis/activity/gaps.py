@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.events.intervals import union
+from ...model.events.repeated_calls import outermost
 from ...model.host import Host
 from ...model.names import host_events
 from ...model.per_host import per_host
@@ -30,6 +31,7 @@ _LEAST_LATENCY, _MOST_LATENCY, _MOST_POOL_LATENCY = 10 * _MICROSECOND, 100 * _MI
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
 """Begins of the names of calls that make a stream wait."""
 _WITHIN_PROGRAMS = (
+    State.COMPILE,
     State.INPUT,
     State.CALLBACK,
     State.PAUSE,
@@ -168,8 +170,9 @@ def _pauses(work: DeviceWork, latency_ps: int) -> Array:
 def general_causes(host: Host) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 
-    On the CPU that is input, callbacks, pauses and copies within a program, and its executors, else callbacks only.
-    What pipelines of input do does not count, since those run ahead.
+    On the CPU that is compiling within an executor, as for batches of new shapes, input, callbacks, pauses and copies
+    within a program, and its executors, else callbacks only. What pipelines of input do does not count, since those run
+    ahead.
     """
     cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
     wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
@@ -182,16 +185,30 @@ def general_causes(host: Host) -> Array:
             cause_events = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
         else:
             cause_events = np.flatnonzero(have_state(classes, state))
+        if state == State.COMPILE:
+            cause_events = _within_executors(host, cause_events)
         if state in (State.CALLBACK, State.DISPATCH):
             cause_events = cause_events[~activity(host).of_input[cause_events]]
         events.append(trace.by_time(cause_events))
         layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
     pieces = _LayerPieces(*layered(layers, *host.window))
     begins, opening_events = _parts([begin for begin, _ in layers]), _parts(events)
-    anytime = np.array([state in (State.TRANSFER, State.DISPATCH) for state in wanted])
+    anytime = np.array([state in (State.COMPILE, State.TRANSFER, State.DISPATCH) for state in wanted])
     states = np.array(wanted, np.int64)
     causes = _LayerCauses(states, anytime)
     return _general_causes(pieces, begins, opening_events, trace.begin, causes)
+
+
+def _within_executors(host: Host, events: Array) -> Array:
+    """int64[k]: the events (int64[n], ascending) that executors of the program lead to on their own threads."""
+    trace, of_input = host.trace, activity(host).of_input
+    executors = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
+    executors = outermost(trace, executors[~of_input[executors]])
+    if not len(executors):
+        return executors
+    at = np.searchsorted(executors, events, "right") - 1
+    within: Array = events[(at >= 0) & (events < trace.nesting[1][executors[at]])]
+    return within
 
 
 class _LayerPieces(NamedTuple):
