@@ -18,6 +18,7 @@ from .events.joins import is_among, join, pair_codes
 from .events.nested import MISSING
 from .host import Host
 from .per_host import per_host
+from .remade_pipelines import unite_remade
 
 ASYNCHRONOUS = frozenset(
     "Prefetch ParallelInterleave LegacyParallelInterleave ParallelMap ParallelFilter ParallelBatch MapAndBatch "
@@ -77,7 +78,8 @@ class Iterators(NamedTuple):
     first: Array
     """int64[n]: its first call."""
     pipeline: Array
-    """int32[n]: the iterator at the top of its chain of parents, -1 where that is not in the capture."""
+    """int32[n]: the iterator at the top of its chain of parents, -1 where that is not in the capture; see also
+    `unite_remade`."""
 
 
 class Functions(NamedTuple):
@@ -219,6 +221,10 @@ def _iterators(
     top, _, cycles = tops_and_depths(parent)
     pipeline = np.where(top_name[top], top, -1).astype(np.int32)
     name_codes = _name_codes(plane)
+    code = name_codes[name[first]]
+    # Roots ask nobody; of an id that is used twice only what has the first one's name is made anew.
+    asking_id = np.where(~is_root & (name_codes[name] == code[iterator]), parent_ids, 0)
+    unite_remade(pipeline, unique_ids, parent, code, first, iterator, asking_id)
     reused = len(distinct(iterator[name_codes[name] != name_codes[name[first]][iterator]]))
     table = Iterators(unique_ids, above, parent, name[first], first, pipeline)
     damage = {"cycle": cycles, "no_parent": len(orphans), "reused_id": reused, "no_pipeline": int((pipeline < 0).sum())}

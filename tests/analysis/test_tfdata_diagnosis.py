@@ -126,6 +126,13 @@ def test_why_names_the_stage_and_the_remedy_of_the_page(tmp_path: Path) -> None:
     assert column(why, "causes", "remedy")[0] == column(tf_data, "advice", "title")[0]
 
 
+def test_pipelines_that_are_alike_are_to_blame_together() -> None:
+    """Each epoch makes its own, whose iterators lie elsewhere."""
+    host = draw.host("/host:CPU\n" + SYNCHRONOUS.replace("id=", "id=10s+"), 4, 1000)
+    assert len(diagnoses(host)) == 4
+    assert diagnose([host]).headline.sentence.text.endswith("; the slowest stage is Map.")
+
+
 @pytest.mark.parametrize(
     ("text", "ending"), [(HELD, "though elements were ready."), (BEHIND, "; the slowest stage is Shuffle.")]
 )
@@ -158,6 +165,15 @@ def test_a_shuffle_that_fills_its_buffer_is_warm_up(tmp_path: Path) -> None:
     answer = pages(tmp_path, filling_shuffle(150))["tf_data_bottleneck_analysis"]
     assert "warm-up" in answer["headline"]["text"]
     assert column(answer, "pipelines", "filling_calls") == [1]
+
+
+def test_a_shuffle_that_is_filled_again_is_no_warm_up() -> None:
+    """An iterator of its own for each step, as of ``next(iter(dataset))``."""
+    every_step, _ = filling_shuffle(150).replace("step_num=0", "step_num=s").split("         | train", 1)
+    first = drawn(every_step, steps=4, every=1000).findings[0]
+    assert first.id == "refilled_shuffle"
+    assert first.title.startswith("Keep one iterator for all steps")
+    assert "4 of 4 calls" in first.evidence
 
 
 def test_a_shuffle_that_passes_elements_on_is_none() -> None:

@@ -132,3 +132,15 @@ def test_the_first_call_that_can_have_used_an_element_gets_it() -> None:
 """)
     assert answer.parent.tolist() == [-1, -1, 1]
     assert np.array_equal(answer.is_root, [True, True, False])
+
+
+def test_a_pipeline_that_is_made_anew_is_one() -> None:
+    """The second epoch's iterators lie where the first one's did, but for the outermost."""
+    text = """
+  python | Iterator::Root[0,10]{id=1} Iterator::Root::Batch[1,8]{id=2, parent_id=1}
+         | Iterator::Root[20,10]{id=3} Iterator::Root::Batch[21,8]{id=2, parent_id=3}
+         | Iterator::Root[40,10]{id=4} Iterator::Root::Batch[41,8]{id=OTHER, parent_id=4}
+"""
+    epochs, *others = pipelines(text.replace("OTHER", "2")).pipelines
+    assert (len(epochs.requests), [stage.calls for stage in epochs.stages], others) == (3, [3, 3], [])
+    assert [len(each.requests) for each in pipelines(text.replace("OTHER", "9")).pipelines] == [2, 1]

@@ -8,7 +8,7 @@ from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
-from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
+from ..tfdata.pipeline_diagnosis import Diagnosis, diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead
 from .remedies import Remedy
 from .time_loss import TimeLoss
@@ -36,8 +36,12 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
         for diagnosis in diagnoses(host)
         if diagnosis.slow and not diagnosis.pipeline.device and diagnosis.findings
     ]
-    slowest = max(slow, key=lambda diagnosis: diagnosis.waited_ps, default=None)
-    if slowest is None or slowest.waited_ps < _MAIN_SHARE * loss.ps:
+    # Each epoch may make its pipeline anew.
+    waited_ps: dict[tuple[str, ...], float] = {}
+    for diagnosis in slow:
+        waited_ps[_shape(diagnosis)] = waited_ps.get(_shape(diagnosis), 0.0) + diagnosis.waited_ps
+    slowest = max(slow, key=lambda diagnosis: (waited_ps[_shape(diagnosis)], diagnosis.waited_ps), default=None)
+    if slowest is None or waited_ps[_shape(slowest)] < _MAIN_SHARE * loss.ps:
         return
     stage = slowest.bottleneck
     if stage is None and not slowest.pipeline.contended:
@@ -51,3 +55,8 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     first = slowest.findings[0]
     of_hosts = findings_of_hosts(hosts).get(first.title)
     loss.remedy = Remedy(first.title, first.code, most_ps=of_hosts.gain_ps if of_hosts else None)
+
+
+def _shape(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Equal for pipelines of a host that are alike in all their stages."""
+    return (diagnosis.pipeline.host, *(stage.long_name for stage in diagnosis.pipeline.stages))

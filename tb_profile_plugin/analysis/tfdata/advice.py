@@ -14,6 +14,7 @@ from .structure import (
     all_inputs,
     core_count,
     filled_stage,
+    fills_again,
     has_cache,
     lacks_prefetch,
     last_transformation,
@@ -93,6 +94,9 @@ def _filling_finding(pipeline: Pipeline) -> PipelineFinding | None:
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
         evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
         return PipelineFinding("filling_cache", title, evidence, stage.filled_ps, "warn", stage=row)
+    if fills_again(pipeline):
+        title = Message("Keep one iterator for all steps, by repeat(): each new one fills the shuffle buffer again.")
+        return PipelineFinding("refilled_shuffle", title, spent, stage.filled_ps, "bad", stage=row)
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
     evidence = sentences(spent, "Later calls take one element per element returned.")
     return PipelineFinding("filling_shuffle", title, evidence, stage.filled_ps, "warn", stage=row)

@@ -12,7 +12,7 @@ from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
-from .structure import filled_stage
+from .structure import filled_stage, fills_again
 
 NEEDS = (iterator_calls.pipelines, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
@@ -70,7 +70,8 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     findings_by_title: dict[str, PipelineFinding] = {}
     for host in hosts:
         for diagnosis in diagnoses(host):
-            if diagnosis.slow and filled_stage(diagnosis.pipeline) < 0:
+            pipeline = diagnosis.pipeline
+            if diagnosis.slow and (filled_stage(pipeline) < 0 or fills_again(pipeline)):
                 for finding in diagnosis.findings:
                     before, own = findings_by_title.get(finding.title), finding.gain_ps
                     others = 0.0 if before is None else before.gain_ps

@@ -83,6 +83,11 @@ def core_count(pipeline: Pipeline) -> int:
     return budget if isinstance(budget, int) else 0
 
 
+def fills_again(pipeline: Pipeline) -> bool:
+    """Whether what only the start should need was filled several times, as by an iterator for each step or epoch."""
+    return int(pipeline.starting.sum()) > 1
+
+
 def filled_stage(pipeline: Pipeline) -> int:
     """The shuffle or cache that most of the requests' time went into filling; -1 where most went elsewhere."""
     filled_ps = [stage.filled_ps for stage in pipeline.stages]
