@@ -82,6 +82,14 @@ def test_small_functions_are_offered_whole_batches() -> None:
     assert "batch_first" not in by_code(drawn(stages("Map", "Batch", calls=8, size=8)))
 
 
+def test_a_map_that_is_fused_with_its_batch_is_offered_whole_batches() -> None:
+    text = stages("MapAndBatch").replace("parent_id=1}", "parent_id=1, batch_size=SIZE}")
+    evidence = by_code(drawn(text.replace("SIZE", "64")))["batch_first"].evidence
+    assert "64" in evidence
+    # Of a call that does much, larger calls gain nothing.
+    assert "batch_first" not in by_code(drawn(text.replace("SIZE", "2")))
+
+
 def test_a_cache_stands_before_shuffling_and_repeating() -> None:
     title = by_code(drawn(stages("Batch", "Shuffle", "ForeverRepeat", "Map")))["cache"].title
     said = (

@@ -255,11 +255,15 @@ _PARALLEL_WAYS = {
 def _batch_first_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:
     """Batch before a map: its function is called once for each batch, which pays where a call does little."""
     stage = pipeline.stages[row]
-    above = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
-    size = above.settings.get("batch_size") if above else None
-    if stage.kind not in ("Map", "ParallelMap") or not isinstance(size, int) or size < 2:
+    batch = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
+    # What tf.data makes of a map and the batch after it.
+    is_fused = stage.kind == "MapAndBatch"
+    batch = stage if is_fused else batch
+    size = batch.settings.get("batch_size") if batch else None
+    if stage.kind not in ("Map", "ParallelMap", "MapAndBatch") or not isinstance(size, int) or size < 2:
         return None
-    if stage.self_ps > _CHEAP_CALL_PS * stage.calls:
+    calls = stage.calls * size if is_fused else stage.calls
+    if stage.self_ps > _CHEAP_CALL_PS * calls:
         return None
     return PipelineFinding(
         "batch_first",
@@ -267,8 +271,8 @@ def _batch_first_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None
         Message(
             "{stage} was called {calls} times, {mean_ps} on average. On batches of {size}, one call replaces {size}.",
             stage=stage.label,
-            calls=stage.calls,
-            mean_ps=stage.self_ps / stage.calls,
+            calls=calls,
+            mean_ps=stage.self_ps / calls,
             size=size,
         ),
         stage.blame_ps * (1 - 1 / size),
