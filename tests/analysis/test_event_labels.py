@@ -209,6 +209,15 @@ def test_a_function_of_the_program_tells_what_libraries_keep_to_themselves(inner
     assert first(found, "python").names[0][0] == told
 
 
+def test_what_the_program_calls_tells_where_no_function_within_holds_most() -> None:
+    """The log writes arrays, by many functions of the library."""
+    log = frames("train.py(10): report", "logging/__init__.py(1477): debug")
+    within = [torchtrace.frame(f"json/encoder.py({row}): part_{row}", 300 + 500 * row, 490) for row in range(11)]
+    cause = first(steps([*log, *within]), "python")
+    assert cause.names[0][0] == "report (train.py:10), in debug (logging/__init__.py:1477)"
+    assert cause.remedy.text == "Print every N steps."
+
+
 def test_the_function_that_holds_half_of_python_leads_and_the_loop_does_not() -> None:
     """Two of its callees share the time; what calls it runs the whole loop."""
     callees = [torchtrace.frame(f"models.py({row % 2}): part_{row % 2}", 300 + 500 * row, 490) for row in range(10)]
@@ -345,6 +354,7 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("dispatch", {"Optimizer.step#Shampoo.step": 4, "aten::mm": 5}, ["other_optimizer"]),
         ("eager", {"aten::mm": 5}, []),
         ("sync", {"wait": 5}, []),
+        ("python", {"report (a.py:1), in debug (logging/__init__.py:1477)": 9}, ["printing"]),
     ],
 )
 def test_what_was_found_under_a_cause(cause: str, names: dict[str, float], told: list[str]) -> None:

@@ -38,7 +38,12 @@ _KINDS = {
     "compute": (("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
     "eager": (*_OPTIMIZER, _COMPILED),
-    "python": (*_OPTIMIZER, _COMPILED, ("loop", regex(rf".*{OF_LOOP}$"))),
+    "python": (
+        *_OPTIMIZER,
+        _COMPILED,
+        ("loop", regex(rf".*{OF_LOOP}$")),
+        ("printing", regex(r".*, in (?:debug|info|warning|error|log|print)\b")),
+    ),
     "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
     "launch": _OPTIMIZER,
     "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),

@@ -219,7 +219,8 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: Timeline, step_be
         return
     rows = rows[function.rows]
     labels.replace(rows, function.call)
-    if (timeline.state[rows] == State.PYTHON).all() and is_loop_over_values(labels.trace, function.call):
+    may_loop = (timeline.state[rows] == State.PYTHON).all() and not function.has_long_calls
+    if may_loop and is_loop_over_values(labels.trace, function.call):
         labels.append(rows, OF_LOOP)
     elif function.callee:
         labels.append(rows, _WITHIN + event_label(function.callee))

@@ -17,6 +17,8 @@ _FUNCTION_SHARE, _CALLEE_SHARE = 0.5, 0.8
 """Of a state's time in Python, what a function holds; and of that function's, what one callee takes."""
 _LEAST_CALLS, _SHORT_PS = 1000, 20e6
 """A loop over values calls so many functions, of which most take less (20 µs)."""
+_LONG_PS = 1e9
+"""Calls of a library that last so long (1 ms), as those that write an array as text, are no part of such a loop."""
 _MOST_FRAMEWORK = 0.05
 """In no more than this share of these calls the framework does something."""
 _MOST_LOOPS = 16
@@ -27,7 +29,7 @@ _NAMELESS = regex(
 )
 """Functions that their names say nothing of: lambdas, comprehensions, modules, and what wraps others."""
 _LIBRARY = regex(
-    r"\$(?:torch\w*/|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_methods|batching|callback|config|core|dispatch"
+    r"\$(?:torch\w*/|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_methods|arrayprint|batching|callback|config|core|dispatch"
     r"|dtypes|fromnumeric|indexing|lax|lax_numpy|linear_util|literals|mesh|mlir|multiarray|named_sharding|numeric"
     r"|partial_eval|partition_spec|pjit|profiler|pxla|reductions|sharding|sharding_impls|slicing|source_info_util"
     r"|traceback_util|tree_util|ufunc_api|ufuncs|util|xla_bridge)\.py:)"
@@ -43,7 +45,9 @@ class ProgramFunction(NamedTuple):
     call: Array
     """int64[k]: the event of the call around each."""
     callee: str
-    """The name of the event of the C or standard library's function in which most of that passes; empty without one."""
+    """The name of the library's or C's function in which most of that passes; empty without one."""
+    has_long_calls: bool
+    """Whether that is no function that holds the time alone, but one that the program's calls itself, for long."""
 
 
 def is_program_function(name: str) -> bool:
@@ -82,7 +86,13 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     innermost = large[np.argmin(levels[large] / enclosed_ps[large])]
     call = _enclosing_calls(event, parent, name_of, is_loop, innermost)
     within = call >= 0
-    return ProgramFunction(rows[within], call[within], _callee(trace, event[within], ps[within]))
+    event, call, ps = event[within], call[within], ps[within]
+    callee = _callee(trace, event, ps)
+    called = _called_by(trace, event, call)
+    calls = np.unique(called[called != call])
+    has_long_calls = not callee and len(calls) > 0 and int((trace.end - trace.begin)[calls].mean()) >= _LONG_PS
+    callee = _callee(trace, called, ps) if has_long_calls else callee
+    return ProgramFunction(rows[within], call, callee, has_long_calls and bool(callee))
 
 
 def is_loop_over_values(trace: Trace, call: Array) -> bool:
@@ -114,6 +124,16 @@ def _callee(trace: Trace, event: Array, ps: Array) -> str:
     name = trace.names[names[np.argmax(times)]]
     says_nothing = is_program_function(name) or _NAMELESS.search(name)
     return "" if says_nothing or times.max() < _CALLEE_SHARE * ps.sum() else name
+
+
+def _called_by(trace: Trace, event: Array, call: Array) -> Array:
+    """int64[k]: what each of the calls calls itself that encloses the event, or is it; the call where it is that."""
+    called, parent = event.astype(np.int64), trace.nesting[0]
+    rows = np.flatnonzero(called != call)
+    while len(rows):
+        rows = rows[parent[called[rows]] != call[rows]]
+        called[rows] = parent[called[rows]]
+    return called
 
 
 @jit
