@@ -355,6 +355,7 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("eager", {"aten::mm": 5}, []),
         ("sync", {"wait": 5}, []),
         ("python", {"report (a.py:1), in debug (logging/__init__.py:1477)": 9}, ["printing"]),
+        ("between_steps", {"MakeIterator::FlatMapDataset": 3, "tf.function-graph_building": 9}, ["new_input"]),
     ],
 )
 def test_what_was_found_under_a_cause(cause: str, names: dict[str, float], told: list[str]) -> None:

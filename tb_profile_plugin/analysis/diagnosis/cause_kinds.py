@@ -44,6 +44,7 @@ _KINDS = {
         ("loop", regex(rf".*{OF_LOOP}$")),
         ("printing", regex(r".*, in (?:debug|info|warning|error|log|print)\b")),
     ),
+    "between_steps": (("new_input", regex(r"MakeIterator")),),
     "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
     "launch": _OPTIMIZER,
     "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),

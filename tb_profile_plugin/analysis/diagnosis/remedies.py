@@ -103,6 +103,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python_input", TENSORFLOW, ""): (
         "Replace the Python generator or py_function in tf.data by TensorFlow ops or files."
     ),
+    ("new_input", "", ""): (
+        "Make the input once: each predict(), evaluate(), fit() or iter() builds it anew; or call the model itself."
+    ),
     ("input_workers", PYTORCH, ""): "Start more DataLoader workers (num_workers), or give each less to do.",
     ("workers_again", PYTORCH, ""): "Keep DataLoader workers from epoch to epoch (persistent_workers=True).",
     ("cpu_ops", PYTORCH, ""): "Move these ops to the GPU, or into the workers of a DataLoader.",
