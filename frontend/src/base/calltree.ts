@@ -37,14 +37,14 @@ export function pathTo({ parent }: CallTree, node: number): number[] {
 }
 
 /** A tree, and what else its calls could be weighed by. */
-export interface WeighedCalls extends CallTree {
+export interface WeightedCalls extends CallTree {
   readonly weight: string;
   readonly weights: readonly { readonly id: string; readonly label: string }[];
 }
 
 /** Where the trees of a table come from. */
 export interface CallSource {
-  calls(choice: { readonly weight: string; readonly inverted: boolean }, signal: AbortSignal): Promise<WeighedCalls>;
+  calls(choice: { readonly weight: string; readonly inverted: boolean }, signal: AbortSignal): Promise<WeightedCalls>;
   /** The address of the tree as a file for another tool. */
   callsFile(weight: string, format: string): string;
 }

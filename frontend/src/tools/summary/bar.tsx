@@ -71,6 +71,13 @@ function StepEventChoice({ answer }: { answer: Answer }) {
   );
 }
 
+/** Whether the answer is about steps, and whether some time lies between them. */
+export function stepFacts(answer: Answer): { readonly hasSteps: boolean; readonly hasTimeBetween: boolean } {
+  const parts = answer.table("parts");
+  const hasSteps = answer.table("steps").rows.length > 0;
+  return { hasSteps, hasTimeBetween: hasSteps && parts.rows.some((row) => (parts.number(row, "between_ms") ?? 0) > 0) };
+}
+
 /** The parts in which time is spent, here or in the baseline. */
 export function usedParts(answer: Answer): Row[] {
   const parts = answer.table("parts");

@@ -84,7 +84,7 @@ export function linkSelection(one: Scene, other: Scene, offset: ReadonlySignal<n
       if (!signal.aborted) other.state.event.value = found?.event ?? "";
     };
     // Where nothing can be searched for, nothing is selected.
-    other.api.search(namePattern(chosen.full_name), true, false, signal).then(show, () => {});
+    other.api.search(namePattern(chosen.full_name), { regex: true, longest: false }, signal).then(show, () => {});
   });
   return () => {
     stop();

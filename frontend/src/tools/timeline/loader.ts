@@ -64,7 +64,7 @@ export class SliceLoader {
   private stopped = false;
 
   constructor(
-    private readonly api: TimelineApi,
+    private readonly api: () => TimelineApi,
     private readonly capturePs: number,
     private readonly names: EventNames,
     private readonly renderer: Renderer,
@@ -99,10 +99,11 @@ export class SliceLoader {
     const controller = new AbortController();
     this.request = controller;
     const pad = viewSpan(view) * MARGIN_SHARE;
-    const keys = missing.map(({ lane, rowLimit }) => (rowLimit ? `${lane.key}:${rowLimit}` : lane.key)).join(",");
+    const lanes = missing.map(({ lane, rowLimit }) => (rowLimit ? `${lane.key}:${rowLimit}` : lane.key));
     try {
       const columns = Math.ceil(width * (1 + 2 * MARGIN_SHARE));
-      const slab = await this.api.slices(keys, view.begin - pad, view.end + pad, columns, controller.signal);
+      const range = { lanes, begin: view.begin - pad, end: view.end + pad };
+      const slab = await this.api().slices(range, columns, controller.signal);
       await this.addLoaded(slab, missing, psPerPixel);
       this.changed();
     } catch (error) {

@@ -114,7 +114,7 @@ export function TimelinePane(props: PaneProps) {
     over.current.addEventListener("pointermove", track);
     const stops = [
       listenToPointer(engine, over.current),
-      followState(engine, api, address),
+      followState(engine, address),
       store.theme.subscribe((theme) => engine.setDark(theme === "dark")),
     ];
     if (isMain) {

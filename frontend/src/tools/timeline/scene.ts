@@ -45,7 +45,7 @@ export class Scene {
   dark = false;
 
   constructor(
-    readonly api: TimelineApi,
+    public api: TimelineApi,
     lanes: Lanes,
     readonly state: TimelineState,
     readonly renderer: Renderer,
@@ -53,9 +53,9 @@ export class Scene {
   ) {
     this.capture = { begin: 0, end: Math.max(1, lanes.duration) };
     this.bounds = this.capture;
-    this.names = new EventNames(api, lanes.block);
+    this.names = new EventNames(() => this.api, lanes.block);
     this.loader = new SliceLoader(
-      api,
+      () => this.api,
       lanes.duration,
       this.names,
       renderer,
@@ -75,8 +75,9 @@ export class Scene {
     state.view.value ??= this.capture;
   }
 
-  /** Shows more lanes than before; what is in view stays where it is. */
-  setLanes(lanes: Lanes): void {
+  /** Shows more lanes than before, which `api` knows; what is in view stays where it is. */
+  setLanes(lanes: Lanes, api: TimelineApi): void {
+    this.api = api;
     const before = this.layout.peek().height;
     const isWhereLinked = this.linkedScroll > 0 && this.scroll === Math.min(this.linkedScroll, this.mostScrollPx);
     const at = this.scroll;

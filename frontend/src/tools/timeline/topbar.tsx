@@ -189,7 +189,7 @@ function ArrowKindChoice({ scene }: { scene: Scene }) {
   const [captureKinds, setCaptureKinds] = useState<readonly string[]>([]);
   useEffect(() => {
     const unmounted = new AbortController();
-    scene.api.arrows("", scene.capture.begin, scene.capture.end, unmounted.signal).then(
+    scene.api.arrows({ lanes: [], ...scene.capture }, unmounted.signal).then(
       ({ kinds }) => setCaptureKinds(kinds),
       () => {
         // What was chosen can be taken off without them.
@@ -228,7 +228,7 @@ function ExportMenu({ scene }: { scene: Scene }) {
             <a href={scene.api.traceFile()} download="trace.json" onClick={close}>
               {t("Whole trace")} <span class="quiet">(.json)</span>
             </a>
-            <a href={scene.api.traceFile(begin, end)} download="trace.json" onClick={close}>
+            <a href={scene.api.traceFile({ begin, end })} download="trace.json" onClick={close}>
               {t("Visible part")} <span class="quiet">(.json)</span>
             </a>
           </div>
