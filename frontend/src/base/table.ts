@@ -147,8 +147,8 @@ export class Table {
     return typeof value === "number" ? value : null;
   }
 
-  /** The cell as a length to draw: 0 where it is unknown. */
-  length(row: Row, id: string): number {
+  /** The cell as a number to draw or to add up: 0 where it is unknown. What is printed is `number`. */
+  numberOrZero(row: Row, id: string): number {
     return this.number(row, id) ?? 0;
   }
 

@@ -94,7 +94,7 @@ function Copies({ page }: { page: PageProps }) {
   const copies = page.answer.table("copies");
   const [open, dialog] = useOpDialog(page.store);
   const openCard = (row: Row) => {
-    const event = { host: copies.text(row, "host"), event: copies.length(row, "event") };
+    const event = { host: copies.text(row, "host"), event: copies.numberOrZero(row, "event") };
     const name = copies.text(row, "kind") || copies.label;
     return { go: () => open({ table: copies, row, name, program: "", eventName: "", event }) };
   };

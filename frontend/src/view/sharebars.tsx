@@ -43,7 +43,7 @@ export function ShareLists({ shares, times, pick }: ShareListsProps) {
           of,
           bars: ofDivision.rows.map((row) => ({
             name: ofDivision.text(row, "name"),
-            us: ofDivision.length(row, times),
+            us: ofDivision.numberOrZero(row, times),
             column: ofDivision.has("column") ? ofDivision.text(row, "column") || undefined : "",
           })),
         };

@@ -27,8 +27,8 @@ type ShadeOf = (row: Row, id: string) => number;
 
 /** How far a cell lies above the least of its column, of the largest such distance: columns in which all are alike stay blank. */
 function shadeFunction(matrix: Table, ids: readonly string[]): ShadeOf {
-  const least = new Map(ids.map((id) => [id, smallest(matrix.rows.map((row) => matrix.length(row, id)))]));
-  const above = (row: Row, id: string) => matrix.length(row, id) - (least.get(id) ?? 0);
+  const least = new Map(ids.map((id) => [id, smallest(matrix.rows.map((row) => matrix.numberOrZero(row, id)))]));
+  const above = (row: Row, id: string) => matrix.numberOrZero(row, id) - (least.get(id) ?? 0);
   const most = largest(matrix.rows.flatMap((row) => ids.map((id) => above(row, id)))) || 1;
   return (row, id) => above(row, id) / most;
 }
@@ -84,7 +84,7 @@ function MatrixTable({
                   class="number"
                   style={parts.includes(id) ? { background: shadeColour(shade(row, id)) } : undefined}
                 >
-                  {matrix.number(row, id) === null ? "" : time(matrix.length(row, id))}
+                  {matrix.number(row, id) === null ? "" : time(matrix.numberOrZero(row, id))}
                 </td>
               ))}
             </tr>
@@ -103,7 +103,7 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
   const tip = (row: Row) =>
     [
       matrix.text(row, "worker"),
-      ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.length(row, id))}`),
+      ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.numberOrZero(row, id))}`),
     ].join(" · ");
   const label = t("{count} workers by what their step goes into, late ones first", { count: matrix.rows.length });
   return (

@@ -23,7 +23,7 @@ interface HistoryProps {
 
 export function StepHistory({ table, shown, link }: HistoryProps) {
   const { rows } = table;
-  const topPs = 1.1 * largest(rows.map((row) => table.length(row, "step_ps")));
+  const topPs = 1.1 * largest(rows.map((row) => table.numberOrZero(row, "step_ps")));
   const widthPercent = 100 / Math.max(1, rows.length);
   const x = (place: number) => (place + 0.5) * widthPercent;
   const y = (ps: number) => HEIGHT_PX - EDGE_PX - (ps / topPs) * (HEIGHT_PX - 2 * EDGE_PX);
@@ -49,8 +49,8 @@ export function StepHistory({ table, shown, link }: HistoryProps) {
             class="level"
             x1={`${x(place) - widthPercent / 2}%`}
             x2={`${x(place) + widthPercent / 2}%`}
-            y1={y(table.length(row, "level_ps"))}
-            y2={y(table.length(row, "level_ps"))}
+            y1={y(table.numberOrZero(row, "level_ps"))}
+            y2={y(table.numberOrZero(row, "level_ps"))}
           />
         ))}
         {rows.map((row, place) => (
@@ -58,7 +58,7 @@ export function StepHistory({ table, shown, link }: HistoryProps) {
             key={table.text(row, "run")}
             {...{ table, row, shown, link }}
             xPercent={x(place)}
-            yPx={y(table.length(row, "step_ps"))}
+            yPx={y(table.numberOrZero(row, "step_ps"))}
             leftPercent={x(place) - widthPercent / 2}
           />
         ))}
@@ -84,7 +84,7 @@ function SessionDot({ table, row, shown, link, xPercent, yPx, leftPercent }: Dot
   const run = table.text(row, "run");
   const marked = table.cell(row, "marked") === true;
   const to = link(row);
-  const length = time(table.length(row, "step_ps"), "ps");
+  const length = time(table.numberOrZero(row, "step_ps"), "ps");
   const text = marked ? t("{run}: {length}; level change", { run, length }) : `${run}: ${length}`;
   const dot = (
     <circle class={run === shown ? "chosen" : ""} cx={`${xPercent}%`} cy={yPx} r={run === shown ? 6 : 4}>

@@ -17,10 +17,11 @@ const TEXT_HEADS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t(
 
 function profileTree(nodes: Table, idle: boolean): TreeRows<number | null> {
   const open = new Set<number | null>();
-  const keyOf = (row: Row) => nodes.length(row, "id");
+  const keyOf = (row: Row) => nodes.numberOrZero(row, "id");
   const shown = nodes.rows.filter((row) => idle || nodes.text(row, "kind") !== "idle");
   for (const row of shown) {
-    if (isOpenAtFirst(nodes.length(row, "of_busy"), nodes.length(row, "depth"), open.size)) open.add(keyOf(row));
+    if (isOpenAtFirst(nodes.numberOrZero(row, "of_busy"), nodes.numberOrZero(row, "depth"), open.size))
+      open.add(keyOf(row));
   }
   return { children: groupBy(shown, (row) => nodes.number(row, "parent")), open, keyOf };
 }
@@ -40,7 +41,7 @@ export function ProfileTree({ nodes, idle, store }: TreeProps) {
     open({ table: nodes, row, name, program: nodes.text(row, "program_id"), eventName: name });
   };
   const shareColumn = idle ? "share" : "of_busy";
-  const largestShare = largest(rows.map((row) => nodes.length(row, shareColumn)));
+  const largestShare = largest(rows.map((row) => nodes.numberOrZero(row, shareColumn)));
   const hasBaseline = nodes.has("delta_self_us");
   const heads = [
     t("Self time"),
@@ -69,7 +70,7 @@ export function ProfileTree({ nodes, idle, store }: TreeProps) {
         </thead>
         <tbody>
           {rows.map((row) => {
-            const id = nodes.length(row, "id");
+            const id = nodes.numberOrZero(row, "id");
             return (
               <TreeRow
                 key={id}
@@ -106,11 +107,11 @@ function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: to
     const value = nodes.number(row, id);
     return value === null ? "" : show(value);
   };
-  const share = nodes.length(row, shareColumn);
+  const share = nodes.numberOrZero(row, shareColumn);
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
-      <td style={{ paddingLeft: rowIndent(nodes.length(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
+      <td style={{ paddingLeft: rowIndent(nodes.numberOrZero(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
         <OpenButton {...{ name, isOpen, toggle }} />
         {kind === "op" && match !== "gone" ? (
           <button type="button" class="row-act" onClick={show}>
@@ -148,8 +149,8 @@ function BaselineDelta({ nodes, row }: { nodes: Table; row: Row }) {
 
 /** Time at best, wasted time and time of which nothing is known, together as long as the row's share asks for. */
 function TimeBar({ nodes, row, length }: { nodes: Table; row: Row; length: number }) {
-  const parts = ["unknown", "wasted"].map((id) => [id, nodes.length(row, `${id}_us`)] as const);
-  const self = nodes.length(row, "self_us");
+  const parts = ["unknown", "wasted"].map((id) => [id, nodes.numberOrZero(row, `${id}_us`)] as const);
+  const self = nodes.numberOrZero(row, "self_us");
   if (!self || !length) return null;
   return (
     <span class="lane" aria-hidden="true">
