@@ -55,7 +55,7 @@ export class Engine {
         state.hits.value;
         state.leastPs.value;
         state.colouring.value;
-        scene.loader.repaint();
+        scene.loader.recolour();
         this.requestFrame();
       }),
     );
@@ -81,7 +81,7 @@ export class Engine {
   setDark(dark: boolean): void {
     this.scene.dark = dark;
     this.colours = readCanvasColours(this.canvas, dark);
-    this.scene.loader.repaint();
+    this.scene.loader.recolour();
     this.requestFrame();
   }
 

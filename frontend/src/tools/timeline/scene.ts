@@ -6,7 +6,7 @@ import type { Renderer } from "../../canvas/renderer";
 import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
 import { EventNames } from "./eventnames";
 import { arrangeBands, type Band, type Layout, summaryLanes, visibleRange } from "./layout";
-import { type LaneSlices, type NeededLane, SliceLoader } from "./loader";
+import { type DecodedSlices, type NeededLane, SliceLoader } from "./loader";
 import type { TimelineState } from "./state";
 
 /** Heights above the lanes, in pixels. */
@@ -59,7 +59,7 @@ export class Scene {
       lanes.duration,
       this.names,
       renderer,
-      (laneSlices) => this.colourSlices(laneSlices),
+      (slices) => this.fillColours(slices),
       changed,
     );
     this.lanes = signal(lanes);
@@ -211,11 +211,11 @@ export class Scene {
   }
 
   /** Colours by name; merged slices as pale as they are empty, and what was not looked for dimmed. */
-  private colourSlices(laneSlices: LaneSlices): void {
+  private fillColours(slices: DecodedSlices): void {
     const { hits, leastPs, colouring } = this.state;
     const found = hits.peek();
     const shortest = leastPs.peek();
-    const { colour, name, event, busyShare, host, count, width, psPerUnit } = laneSlices;
+    const { colour, name, event, busyShare, host, count, width, psPerUnit } = slices;
     for (let at = 0; at < count; at++) {
       const number = name[at] as number;
       const [red, green, blue] = this.names.colour(host, number, this.dark, colouring.peek());
