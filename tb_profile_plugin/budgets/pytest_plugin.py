@@ -241,7 +241,7 @@ _FRAMEWORKS = {"jax": _jax, "tensorflow": _tensorflow, "torch": _torch}
 
 
 def _profiler(framework: str) -> _Profiler:
-    """Of the framework, or of the first of them that is imported."""
+    """The profiler of the framework, or without one of the first that is imported."""
     for name in [framework] if framework else _FRAMEWORKS:
         if name in _FRAMEWORKS and name in sys.modules:
             return _FRAMEWORKS[name](sys.modules[name])

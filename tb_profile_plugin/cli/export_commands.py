@@ -21,6 +21,16 @@ _CALL_FORMATS = ("collapsed", "speedscope", "pprof")
 """Formats of merged calls."""
 _TEXT_FORMATS = ("chrome", "collapsed", "speedscope")
 """Formats that a terminal shows."""
+_SKILL_HEAD = """\
+---
+name: tb-profile
+description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
+whether a change made them faster, from profiler captures (*.xplane.pb, *.pt.trace.json). Use it where such captures, \
+a TensorBoard logdir with profiles, or slow steps are spoken of.
+---
+
+"""
+"""What assistants read before they choose the skill; the rest of it is the guide."""
 
 
 def add(verbs: Any) -> None:
@@ -233,18 +243,6 @@ def _mcp(args: argparse.Namespace) -> None:
 def _guide(args: argparse.Namespace) -> None:
     with shared.output(None) as file:
         file.write(shared.GUIDE.read_bytes())
-
-
-_SKILL_HEAD = """\
----
-name: tb-profile
-description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
-whether a change made them faster, from profiler captures (*.xplane.pb, *.pt.trace.json). Use it where such captures, \
-a TensorBoard logdir with profiles, or slow steps are spoken of.
----
-
-"""
-"""What assistants read before they choose the skill; the rest of it is the guide."""
 
 
 def _skill(args: argparse.Namespace) -> None:

@@ -45,6 +45,8 @@ _USAGE_CODES = frozenset(
 _FOR_PROGRAMS = frozenset({"json", "named", "csv", "xprof", "legacy", "sarif", "junit"})
 """Formats that programs read, whose texts are English by default."""
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_LEGACY_FORMATS = ("xprof", "legacy")
+"""Two words for the existing plugin's format; scripts written before 0.2 use the second."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -191,10 +193,6 @@ def _sessions_options(verb: argparse.ArgumentParser) -> None:
 def _tools_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
     verb.set_defaults(verb=_tools)
-
-
-_LEGACY_FORMATS = ("xprof", "legacy")
-"""Two words for the existing plugin's format; scripts written before 0.2 use the second."""
 
 
 def _tool_options(verb: argparse.ArgumentParser) -> None:

@@ -70,13 +70,13 @@ class _Channel(HTTPChannel):
         self._since, self._sent_at_start = time.monotonic(), self._sent
 
     def service(self) -> None:
-        """See waitress: answer a request. The client's time begins anew with it and after it."""
+        """Answer a request, as waitress calls it. The client's time begins anew with it and after it."""
         self._restart_clock()
         super().service()
         self._restart_clock()
 
     def send(self, data: bytes, do_close: bool = True) -> int:
-        """See waitress: send what the client takes at once; returns how many bytes."""
+        """Send what the client takes at once, as waitress calls it; returns how many bytes."""
         sent: int = super().send(data, do_close)
         self._sent += sent
         return sent
@@ -99,7 +99,7 @@ class _Server(TcpWSGIServer):
     channel_class = _Channel
 
     def maintenance(self, now: float) -> None:
-        """See waitress: called every `_CHECK_INTERVAL_S`."""
+        """Hang up on late clients; waitress calls it every `_CHECK_INTERVAL_S`."""
         for channel in list(self.active_channels.values()):
             if channel.is_late():
                 channel.hang_up()

@@ -1,4 +1,4 @@
-"""The same pages without TensorBoard."""
+"""The server of the pages without TensorBoard: ``tb-profile serve``."""
 
 from __future__ import annotations
 
