@@ -152,6 +152,12 @@ export class Table {
     return this.number(row, id) ?? 0;
   }
 
+  /** The cell as a number is printed; empty where it is unknown. */
+  printed(row: Row, id: string, print: (value: number) => string): string {
+    const value = this.number(row, id);
+    return value === null ? "" : print(value);
+  }
+
   text(row: Row, id: string): string {
     const value = this.cell(row, id);
     return value === null ? "" : String(value);

@@ -3,7 +3,7 @@
 import type { ECElementEvent, EChartsType } from "echarts/core";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../base/messages";
-import { type Band, brush } from "./brush";
+import { brush, type SelectedBand } from "./brush";
 import { type Palette, readPalette } from "./palette";
 
 export type ChartOption = Parameters<EChartsType["setOption"]>[0];
@@ -44,7 +44,7 @@ export function Chart({ label, height, build, onPoint, onColumn, onRange, onRead
   columnHandler.current = onColumn;
   const rangeHandler = useRef(onRange);
   rangeHandler.current = onRange;
-  const [band, setBand] = useState<Band | null>(null);
+  const [band, setBand] = useState<SelectedBand | null>(null);
   const readyHandler = useRef(onReady);
   readyHandler.current = onReady;
   const themeChanges = useThemeChanges();

@@ -31,7 +31,7 @@ const BOX_WIDTH_PX = 176;
 const LINE_PX = 15;
 const COLUMN_PX = BOX_WIDTH_PX + 44;
 
-interface Box {
+interface NodeBox {
   readonly x: number;
   readonly y: number;
 }
@@ -52,7 +52,9 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
   const boxHeight = 26 + lines * LINE_PX;
   const { boxes, width, height, start } = useMemo(() => {
     const places = treeLayout(nodes.map((node) => node.parent));
-    const boxes = places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN_PX, y: 8 + row * (boxHeight + 18) }));
+    const boxes = places.map(
+      ({ column, row }): NodeBox => ({ x: 8 + column * COLUMN_PX, y: 8 + row * (boxHeight + 18) }),
+    );
     const width = largest(boxes.map(({ x }) => x)) + BOX_WIDTH_PX + 8;
     const height = largest(boxes.map(({ y }) => y)) + boxHeight + 10;
     const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")]?.x ?? width;
@@ -79,8 +81,8 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
 
 interface ArrowProps {
   readonly node: GraphNode;
-  readonly from: Box | undefined;
-  readonly to: Box | undefined;
+  readonly from: NodeBox | undefined;
+  readonly to: NodeBox | undefined;
   readonly tall: number;
 }
 
@@ -99,7 +101,7 @@ function Arrow({ node, from, to, tall }: ArrowProps) {
 
 interface NodeBoxProps {
   readonly node: GraphNode;
-  readonly box: Box;
+  readonly box: NodeBox;
   readonly tall: number;
   readonly selected: boolean;
   readonly select: () => void;

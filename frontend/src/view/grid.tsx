@@ -52,7 +52,8 @@ export interface GridProps {
   readonly link?: (row: readonly Value[]) => RowLink | undefined;
 }
 
-interface RowLink {
+/** Where a row leads, or what it opens in place. */
+export interface RowLink {
   /** None where it leads to no other page. */
   readonly href?: string;
   readonly go: () => void;

@@ -25,7 +25,8 @@ it("reads cells by column id; what is unknown is null, and nothing to draw", () 
     table.cell(second, "nosuch"),
     table.number(second, "time_us"),
     table.numberOrZero(second, "time_us"),
-  ]).toEqual([null, null, 0]);
+    table.printed(second, "time_us", String),
+  ]).toEqual([null, null, 0, ""]);
   expect(table.column("time_us")).toMatchObject({ unit: "us", doc: "", kind: "number" });
 });
 

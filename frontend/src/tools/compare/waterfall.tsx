@@ -68,9 +68,9 @@ export function Waterfall({ answer }: { answer: Answer }) {
                   {table.text(row, "label")}
                 </button>
               </th>
-              <td class="number">{time(table.numberOrZero(row, "base_ps"), "ps")}</td>
-              <td class="number">{time(table.numberOrZero(row, "new_ps"), "ps")}</td>
-              <td class="number">{signedTime(table.numberOrZero(row, "delta_ps"))}</td>
+              <td class="number">{table.printed(row, "base_ps", (ps) => time(ps, "ps"))}</td>
+              <td class="number">{table.printed(row, "new_ps", (ps) => time(ps, "ps"))}</td>
+              <td class="number">{table.printed(row, "delta_ps", signedTime)}</td>
               <td class="bar">
                 <DifferenceBar table={table} row={row} largestPs={largestPs} />
               </td>

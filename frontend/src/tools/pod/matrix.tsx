@@ -84,7 +84,7 @@ function MatrixTable({
                   class="number"
                   style={parts.includes(id) ? { background: shadeColour(shade(row, id)) } : undefined}
                 >
-                  {matrix.number(row, id) === null ? "" : time(matrix.numberOrZero(row, id))}
+                  {matrix.printed(row, id, (ms) => time(ms))}
                 </td>
               ))}
             </tr>
@@ -103,7 +103,7 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
   const tip = (row: Row) =>
     [
       matrix.text(row, "worker"),
-      ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.numberOrZero(row, id))}`),
+      ...parts.map((id) => matrix.printed(row, id, (ms) => `${matrix.column(id)?.label} ${time(ms)}`)).filter(Boolean),
     ].join(" · ");
   const label = t("{count} workers by what their step goes into, late ones first", { count: matrix.rows.length });
   return (

@@ -91,12 +91,12 @@ export function usedParts(answer: Answer): Row[] {
 
 function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
   const delta = deltaMs(parts, row, "average_ms");
-  const [averageMs, share] = [parts.number(row, "average_ms"), parts.number(row, "share")];
-  const figures = [...(averageMs === null ? [] : [time(averageMs)]), ...(share === null ? [] : [percent(share)])];
+  const average = parts.printed(row, "average_ms", (ms) => time(ms));
+  const share = parts.printed(row, "share", (value) => percent(value));
   return (
     <li data-tip={parts.text(row, "doc") || undefined}>
       <Swatch id={parts.text(row, "part")} />
-      {parts.text(row, "label")} <span class="quiet">{figures.join(" · ")}</span>
+      {parts.text(row, "label")} <span class="quiet">{[average, share].filter(Boolean).join(" · ")}</span>
       {typeof delta === "number" && delta !== 0 && (
         <span class={deltaClass(delta)}>
           {" "}

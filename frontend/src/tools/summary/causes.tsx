@@ -55,7 +55,7 @@ function EventNames({ why, cause }: Pick<CauseProps, "why" | "cause">) {
           {rows.map((row) => (
             <tr key={table.text(row, "name")}>
               <th scope="row">{table.text(row, "name")}</th>
-              <td class="number">{time(table.numberOrZero(row, "per_step_ps"), "ps")}</td>
+              <td class="number">{table.printed(row, "per_step_ps", (ps) => time(ps, "ps"))}</td>
               {table.column("delta_per_step_ps") && (
                 <td class="number">
                   <BaselineDelta table={table} row={row} />

@@ -8,7 +8,7 @@ import { Doubt } from "../../view/doubt";
 import { Swatch } from "../../view/stackbar";
 import { stepFacts, usedParts } from "./bar";
 
-interface RowProps {
+interface PartRowProps {
   readonly table: Table;
   readonly row: Row;
   readonly scale: Scale;
@@ -19,13 +19,9 @@ interface RowProps {
   readonly hasBaseline: boolean;
 }
 
-function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }: RowProps) {
+function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }: PartRowProps) {
   const doc = table.text(row, "doc");
-  const ms = (column: string) => {
-    const value = table.number(row, column);
-    return value === null ? "" : scaled(value, scale);
-  };
-  const share = table.number(row, "share");
+  const ms = (column: string) => table.printed(row, column, (value) => scaled(value, scale));
   const range = [ms("minimum_ms"), ms("maximum_ms")];
   return (
     <tr>
@@ -42,7 +38,7 @@ function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseli
           <td class="number">{ms("between_ms")}</td>
         </>
       )}
-      <td class="number">{share !== null && percent(share)}</td>
+      <td class="number">{table.printed(row, "share", (share) => percent(share))}</td>
       {hasBaseline && <DeltaCell ms={deltaMs(table, row, "average_ms")} scale={scale} />}
       {hasSeveralSteps && (
         <>

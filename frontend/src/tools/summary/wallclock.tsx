@@ -31,7 +31,7 @@ export function WallClock({ answer }: { answer: Answer }) {
               <tr key={id}>
                 <th scope="row">{places.text(place, "label")}</th>
                 <td class="number">{time(placeMs)}</td>
-                <td class="number">{percent(places.numberOrZero(place, "share"))}</td>
+                <td class="number">{places.printed(place, "share", (share) => percent(share))}</td>
                 <td class="bar">
                   <StackBar pieces={pieces} totalMs={placeMs} />
                 </td>

@@ -179,7 +179,7 @@ function NodeDetails({ table, place, page }: { table: Table; place: number; page
       {table.text(row, "settings") && <p class="quiet">{table.text(row, "settings")}</p>}
       <dl class="node-figures">
         {table.columns
-          .filter(({ unit }) => unit === "us")
+          .filter(({ id, unit }) => unit === "us" && table.number(row, id) !== null)
           .map(({ id, label, doc }) => (
             <div key={id}>
               <dt data-tip={doc} class="explained">

@@ -144,13 +144,13 @@ function ModuleRow({
   const path = modules.text(row, "module");
   const name = path.split("/").at(-1) ?? path;
   const match = modules.text(row, "match");
-  const timeOf = (id: string) => (modules.number(row, id) === null ? "" : time(modules.numberOrZero(row, id), "us"));
+  const timeOf = (id: string) => modules.printed(row, id, (us) => time(us, "us"));
   const share = modules.numberOrZero(row, "share");
   const ms = deltaMs(modules, row, deltaColumn);
   return (
     <tr class={match === "gone" ? "gone" : undefined}>
       <td style={{ paddingLeft: rowIndent(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
-        <OpenButton {...{ name, isOpen, toggle }} />
+        <OpenButton name={name} isOpen={isOpen} toggle={toggle} />
         <button type="button" class="row-act" onClick={choose}>
           {name}
         </button>
@@ -176,7 +176,7 @@ function ModuleRow({
       </td>
       <td class="number">{timeOf(`${place}_self_us`)}</td>
       {place === "device" && <td class="number">{timeOf("host_total_us")}</td>}
-      <td class="number">{count(modules.numberOrZero(row, "count"))}</td>
+      <td class="number">{modules.printed(row, "count", count)}</td>
     </tr>
   );
 }

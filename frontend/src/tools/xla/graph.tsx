@@ -20,7 +20,7 @@ export interface NodeActions {
   readonly toggleFusion: (row: number) => void;
 }
 
-interface GraphProps extends NodeActions {
+interface ProgramGraphProps extends NodeActions {
   readonly nodes: Table;
   readonly edges: Table;
   readonly selected: number;
@@ -56,7 +56,7 @@ function useLayout(sketch: GraphSizes): GraphLayout | "failed" | null {
   return result?.of === sketch ? result.drawing : null;
 }
 
-export function OpGraph(props: GraphProps) {
+export function OpGraph(props: ProgramGraphProps) {
   const { nodes, edges } = props;
   const sketch = useMemo(() => graphSizes(nodes, edges), [nodes, edges]);
   const drawing = useLayout(sketch);
@@ -72,7 +72,7 @@ function frameOffset(middle: number, room: number, size: number): number {
   return Math.min(0, Math.max(room - size, room / 2 - middle));
 }
 
-function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: GraphProps & { drawing: GraphLayout }) {
+function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: ProgramGraphProps & { drawing: GraphLayout }) {
   const { width, height } = drawing;
   const start = useMemo(() => {
     const middle = drawing.nodes[0] ?? { x: 0, y: 0 };
@@ -168,7 +168,7 @@ function curvePath(points: readonly Point[]): string {
 function EdgeArrow({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
   const d = curvePath(points);
   const operand = edges.number(row, "operand");
-  const value = joinNames([edges.text(row, "shape"), memory(edges.numberOrZero(row, "bytes"))]);
+  const value = joinNames([edges.text(row, "shape"), edges.printed(row, "bytes", memory)].filter(Boolean));
   const tip = operand === null ? value : t("operand {number}: {value}", { number: operand, value });
   return (
     <g class="arrow">

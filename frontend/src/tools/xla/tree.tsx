@@ -74,7 +74,10 @@ export function ProfileTree({ nodes, idle, store }: TreeProps) {
             return (
               <TreeRow
                 key={id}
-                {...{ nodes, row, shareColumn, largestShare }}
+                nodes={nodes}
+                row={row}
+                shareColumn={shareColumn}
+                largestShare={largestShare}
                 show={() => show(row)}
                 open={isOpen(id)}
                 turn={() => turn(id)}
@@ -102,17 +105,16 @@ interface TreeRowProps {
 }
 
 function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: toggle, show }: TreeRowProps) {
-  const [name, kind, match] = ["name", "kind", "match"].map((id) => nodes.text(row, id)) as [string, string, string];
-  const knownText = (id: string, show: (value: number) => string) => {
-    const value = nodes.number(row, id);
-    return value === null ? "" : show(value);
-  };
+  const name = nodes.text(row, "name");
+  const kind = nodes.text(row, "kind");
+  const match = nodes.text(row, "match");
+  const timeOf = (id: string) => nodes.printed(row, id, (us) => time(us, "us"));
   const share = nodes.numberOrZero(row, shareColumn);
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
       <td style={{ paddingLeft: rowIndent(nodes.numberOrZero(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
-        <OpenButton {...{ name, isOpen, toggle }} />
+        <OpenButton name={name} isOpen={isOpen} toggle={toggle} />
         {kind === "op" && match !== "gone" ? (
           <button type="button" class="row-act" onClick={show}>
             {name}
@@ -122,18 +124,18 @@ function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: to
         )}
         {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
       </td>
-      <td class="number">{knownText("self_us", (value) => time(value, "us"))}</td>
+      <td class="number">{timeOf("self_us")}</td>
       {nodes.has("delta_self_us") && <BaselineDelta nodes={nodes} row={row} />}
       <td class="share">
         <TimeBar nodes={nodes} row={row} length={share / largestShare} />
-        <span>{knownText(shareColumn, (value) => percent(value))}</span>
+        <span>{nodes.printed(row, shareColumn, (value) => percent(value))}</span>
       </td>
-      <td class="number">{knownText("wasted_us", (value) => time(value, "us"))}</td>
-      <td class="number">{knownText("efficiency", (value) => percent(value, 0))}</td>
+      <td class="number">{timeOf("wasted_us")}</td>
+      <td class="number">{nodes.printed(row, "efficiency", (value) => percent(value, 0))}</td>
       <td>{nodes.text(row, "bound_by")}</td>
-      <td class="number">{knownText("count", figure)}</td>
-      <td class="number">{knownText("gflop_per_s", figure)}</td>
-      <td class="number">{knownText("gib_per_s", figure)}</td>
+      <td class="number">{nodes.printed(row, "count", figure)}</td>
+      <td class="number">{nodes.printed(row, "gflop_per_s", figure)}</td>
+      <td class="number">{nodes.printed(row, "gib_per_s", figure)}</td>
       <td class="source" data-tip={nodes.text(row, "source")}>
         {nodes.text(row, "source").split("/").at(-1)}
       </td>
