@@ -52,7 +52,7 @@ function compileShader(gl: WebGL2RenderingContext, kind: number, text: string): 
   gl.compileShader(shader);
   if (gl.getShaderParameter(shader, gl.COMPILE_STATUS)) return shader;
   // A context that the browser took away compiles nothing, and says nothing.
-  if (!gl.isContextLost()) console.warn(`A shader of the timeline does not compile: ${gl.getShaderInfoLog(shader)}`);
+  if (!gl.isContextLost()) console.warn("timeline: shader not compiled", gl.getShaderInfoLog(shader));
   gl.deleteShader(shader);
   return null;
 }
@@ -69,7 +69,7 @@ function compileProgram(gl: WebGL2RenderingContext): WebGLProgram | null {
   }
   gl.linkProgram(program);
   if (gl.getProgramParameter(program, gl.LINK_STATUS)) return program;
-  if (!gl.isContextLost()) console.warn(`The timeline's shaders do not link: ${gl.getProgramInfoLog(program)}`);
+  if (!gl.isContextLost()) console.warn("timeline: shaders not linked", gl.getProgramInfoLog(program));
   return null;
 }
 

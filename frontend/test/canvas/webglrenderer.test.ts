@@ -21,7 +21,7 @@ it("tells why a shader does not compile, and leaves drawing to others", () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
   const { gl, element } = canvas(false);
   expect(createWebglRenderer(element)).toBeNull();
-  expect(warn.mock.calls[0]?.[0]).toContain("0:1: syntax error");
+  expect(warn.mock.calls[0]?.[1]).toContain("0:1: syntax error");
   expect(gl.deleteShader).toHaveBeenCalledTimes(1);
 });
 
