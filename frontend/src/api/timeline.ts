@@ -35,7 +35,7 @@ export interface SectionEntry {
 }
 
 export interface Lanes {
-  /** Of the whole capture, ps. */
+  /** Length of the whole capture, ps. */
   readonly duration: number;
   /** How many names the server sends together. */
   readonly block: number;
@@ -72,7 +72,7 @@ export interface Alignment {
   readonly base_host: string;
   /** ps; added to a time of the session it is that of the base. */
   readonly offset: number;
-  /** The same in words. */
+  /** The offset in words. */
   readonly text: string;
   readonly session: AlignedStep;
   readonly base: AlignedStep;
@@ -102,7 +102,7 @@ export interface GapPart {
   readonly state: string;
   readonly name: string;
   readonly ps: number;
-  /** Of the gap, 0 to 1. */
+  /** Share of the gap, 0 to 1. */
   readonly share: number;
 }
 
@@ -158,7 +158,7 @@ export interface Statistics {
   readonly names: number;
   /** How many events there are. */
   readonly events: number;
-  /** Of the first and the last event; null for none. */
+  /** When the first event begins and the last one ends; null for none. */
   readonly begin: number | null;
   readonly end: number | null;
   readonly table: Table;
@@ -252,9 +252,9 @@ export function clockChoice({ clocks }: Readonly<Record<string, string>>): Clock
 
 /** The routes for one session and one host, or all of them. */
 export class TimelineApi {
-  /** Of routes to which it does not matter which lanes there are. */
+  /** Parameters of routes to which it does not matter which lanes there are. */
   private readonly session: Readonly<Record<string, string>>;
-  /** Of routes that name lanes, or events on them. */
+  /** Parameters of routes that name lanes, or events on them. */
   private readonly sessionAndLanes: Readonly<Record<string, string>>;
 
   /** `hasIdleLanes` says whether lanes and events are also those that tell why devices are idle. */
@@ -268,7 +268,7 @@ export class TimelineApi {
     this.sessionAndLanes = { ...this.session, why: flag(hasIdleLanes) };
   }
 
-  /** The same routes with the lanes that tell why devices are idle. */
+  /** These routes with the lanes that tell why devices are idle. */
   withIdleLanes(): TimelineApi {
     return new TimelineApi(this.run, this.host, this.clocks, true);
   }

@@ -63,7 +63,7 @@ export class Table {
     return this.rest?.total ?? this.rows.length;
   }
 
-  /** The same columns with these of the rows that are here, and no others. */
+  /** A table of the same columns with these of the rows that are here, and no others. */
   of(rows: readonly Row[]): Table {
     return new Table(this.columns, rows, this.label, this.doc);
   }

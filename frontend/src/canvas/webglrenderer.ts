@@ -156,7 +156,7 @@ class WebglRenderer implements Renderer {
   private readonly uniforms: ReturnType<typeof uniformsOf>;
   /** The corners of the quad that each slice is drawn as. */
   private readonly corners: WebGLBuffer;
-  /** Of the frame that is drawn. */
+  /** Height of the frame that is drawn, and how many pixels of the screen a CSS pixel has there. */
   private heightPx = 0;
   private ratio = 1;
 

@@ -22,7 +22,7 @@ interface Collective {
   /** When it began anywhere, and until when it took, in ms since the session's first event. */
   readonly beginMs: number;
   readonly endMs: number;
-  /** Of the first and the last to arrive. */
+  /** Hosts of the first and the last to arrive. */
   readonly hosts: readonly string[];
 }
 

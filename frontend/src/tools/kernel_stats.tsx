@@ -38,7 +38,7 @@ const SPECS: ColumnSpecs = {
     { hidden: true },
   ),
 };
-/** Of single kernels the name in the capture is beside the short one. */
+/** For single kernels, whose name in the capture stands beside the short one. */
 const KERNEL_SPECS: ColumnSpecs = { ...SPECS, kernel: { hidden: true } };
 
 /** What the address says, the table, and its name in the menu. */

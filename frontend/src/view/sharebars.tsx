@@ -12,7 +12,7 @@ interface Share {
   readonly name: string;
   /** In microseconds. */
   readonly us: number;
-  /** Of the table beside it, the column that holds the name; "" for its first one, undefined for none. */
+  /** The column of the table beside it that holds the name; "" for its first one, undefined for none. */
   readonly column?: string | undefined;
 }
 

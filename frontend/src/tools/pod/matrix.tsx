@@ -8,10 +8,10 @@ import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
 import { unusedPartColumns, usedPartIds } from "../steps/parts";
 
-/** Of more rows than this only a heat map is seen at once. */
+/** More rows than this are drawn as a heat map. */
 const MOST_TABLE_ROWS = 64;
 const WAIT_COLUMNS = ["caused_ms", "waited_ms"] as const;
-/** Of the darkest cell: text on it stays readable. */
+/** How dark the darkest cell is: text on it stays readable. */
 const DARKEST_PERCENT = 36;
 
 interface MatrixProps {

@@ -47,7 +47,7 @@ interface EventPosition {
   readonly row: number;
 }
 
-/** Of events that were searched for by their name, the one that begins nearest to a time; null for none. */
+/** The event that begins nearest to a time (ps), among those that a search for their name found; null for none. */
 export function nearestEvent({ facts, arrays }: Slab, time: number): EventPosition | null {
   const { host, lane, row, event, name, begin } = arrays;
   const names = new Set(facts.names as readonly string[]);
