@@ -99,7 +99,7 @@ function MatrixTable({
 function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: ShadeOf }) {
   const width = 100 / parts.length;
   const stripe = (row: Row) =>
-    parts.map((id, place) => `${shadeColour(shade(row, id))} ${place * width}% ${(place + 1) * width}%`).join(", ");
+    parts.map((id, index) => `${shadeColour(shade(row, id))} ${index * width}% ${(index + 1) * width}%`).join(", ");
   const tip = (row: Row) =>
     [
       matrix.text(row, "worker"),

@@ -48,7 +48,7 @@ function opTooltip(ops: Table, row: Row, palette: Palette): string {
     ["FLOP/byte", figure("flop_per_byte")],
     [t("Bottleneck"), ops.text(row, "bound_by")],
   ] as const;
-  const rows = lines.map(([name, value], place) => tooltipRow(place ? "transparent" : colour, name, value));
+  const rows = lines.map(([name, value], index) => tooltipRow(index ? "transparent" : colour, name, value));
   return `<b>${escapeHtml(ops.text(row, "name"))}</b> <span>${escapeHtml(ops.text(row, "program"))}</span>${rows.join("")}`;
 }
 
@@ -112,7 +112,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
           [x.high, ceilings.numberOrZero(row, "gflop_per_s")],
         ],
       })),
-      ...slopes.map((row, place) => {
+      ...slopes.map((row, index) => {
         const slope = ceilings.numberOrZero(row, "gib_per_s") * GIB_PER_GB;
         const begin = Math.max(x.low, y.low / slope);
         const end = Math.max(begin, Math.min(x.high, roof / slope));
@@ -123,7 +123,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
           showSymbol: false,
           lineStyle: { ...line, type: "dashed" as const },
           // Memories of a chip are near one another: every other name stands higher.
-          ...endLabel(ceilings.text(row, "name"), place % 2 ? 20 : 8),
+          ...endLabel(ceilings.text(row, "name"), index % 2 ? 20 : 8),
           data: [
             [begin, begin * slope],
             [end, end * slope],
