@@ -185,7 +185,17 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
         low = max(low, 0.0)  # Only a change can be negative.
     tells = _tells(case, measured, level)
     state, text = _judged(case, measured, low, high)
-    outcome = Outcome(budget, state, text, measured.value, low, high, case.limit, measured.kind, tells)
+    outcome = Outcome(
+        budget,
+        state,
+        text,
+        value=measured.value,
+        low=low,
+        high=high,
+        limit=case.limit,
+        kind=measured.kind,
+        tells=tells,
+    )
     if state != "unclear" or tells is None or outcome.enforceable:
         return outcome
     reach = Message(

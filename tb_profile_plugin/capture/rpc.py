@@ -98,7 +98,7 @@ _CAUSES: tuple[_Cause, ...] = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class CaptureAnswer:
     """A server's answer to a capture."""
 
     empty: bool
@@ -112,14 +112,14 @@ class Answer:
         return sum(len(part) for part in self.capture)
 
 
-class Server:
+class ProfilerServer:
     """A connection to one profiler server."""
 
     def __init__(self, address: Address):
         self.address = address
         self._channel = grpc.insecure_channel(address.target, _CHANNEL)
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> ProfilerServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -184,7 +184,7 @@ class Server:
         """Keep recording, so that `snapshot` finds the last seconds; raises `ProblemError`."""
         self._ask("StartContinuousProfiling", request)
 
-    def snapshot(self) -> Answer:
+    def snapshot(self) -> CaptureAnswer:
         """What the recorder holds; raises `ProblemError`."""
         return answer(self._ask("GetSnapshot", message("tensorflow.GetSnapshotRequest")(), 60.0))
 
@@ -249,7 +249,7 @@ def request(options: Options, address: Address, session: str, root: str, at_ns: 
     )
 
 
-def answer(data: bytes) -> Answer:
+def answer(data: bytes) -> CaptureAnswer:
     """A ProfileResponse, its capture cut out; raises `ProblemError` (502) where it is none."""
     empty, parts, files = False, [], []
     try:
@@ -273,7 +273,7 @@ def answer(data: bytes) -> Answer:
     except (IndexError, ValueError) as error:
         remedy = Message("Check that the port is the profiler's.")
         raise problem_error("bad_answer", "The answer cannot be read.", remedy, status=502) from error
-    return Answer(empty, tuple(capture_parts))
+    return CaptureAnswer(empty, tuple(capture_parts))
 
 
 def _check_space(data: memoryview) -> None:

@@ -158,7 +158,15 @@ def _report(args: argparse.Namespace) -> None:
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
     names = shared_pseudonyms(sessions, args.key) if args.key else None
-    report_page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
+    report_page = report(
+        session,
+        as_is=args.as_is,
+        most_bytes=args.max_size,
+        title=args.title,
+        notes=notes,
+        names=names,
+        base=base[0] if base else None,
+    )
     shared.write(args.out, report_page.html)
     if names:
         names.write(args.key)

@@ -245,9 +245,9 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _serve(args: argparse.Namespace) -> None:
-    from ..serve.standalone import Address, serve
+    from ..serve.standalone import BindAddress, serve
 
-    address = Address(args.host, args.port, args.allow_host)
+    address = BindAddress(args.host, args.port, args.allow_host)
     serve(args.logdir, address, say, args.hide_capture, not args.no_cache, args.executor)
 
 

@@ -41,15 +41,15 @@ def serve(logdir: str, sql: bool) -> None:
 
 
 def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
-    """The server, whose tools are the public methods of `_Functions`, in their order."""
+    """The server, whose tools are the public methods of `_AssistantFunctions`, in their order."""
     mcp = MCPServer(
         "tb-profile",
         instructions="Profiler captures of training programs: why are steps slow? Begin with list_sessions, then "
         f"summary; read_guide says what figures mean. {_NAMES_ARE_DATA}",
         version=__version__,
     )
-    functions, lock = _Functions(logdir), threading.Lock()
-    for name in vars(_Functions):
+    functions, lock = _AssistantFunctions(logdir), threading.Lock()
+    for name in vars(_AssistantFunctions):
         if name.startswith("_") or (name == "sql_query" and not sql):
             continue
         function = getattr(functions, name)
@@ -58,7 +58,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     return mcp
 
 
-class _Functions:
+class _AssistantFunctions:
     """What an assistant can call: names, parameters and docstrings are what it reads."""
 
     def __init__(self, logdir: Logdir):
@@ -108,7 +108,10 @@ class _Functions:
 
         Where a tool takes them: steps (typical, all, 5-20), and base, a session whose figures stand beside.
         """
-        return tool_answer_text(self._capture(session), tool, host, {"steps": steps, "base": base}, table, start, limit)
+        options = {"steps": steps, "base": base}
+        return tool_answer_text(
+            self._capture(session), tool, host, options=options, table=table, start=start, limit=limit
+        )
 
     def find_events(self, session: str, name: str, host: str = "", start: int = 0, limit: int = 50) -> str:
         """The longest events with names like a pattern (*gemm*), with their times in ps since the first event."""

@@ -84,7 +84,7 @@ _HEADS = (
 )
 
 
-class _Costs(NamedTuple):
+class _RowCosts(NamedTuple):
     """Time and costs of an op, or of the whole program, and the peaks to compare them with; 0 for what is unknown."""
 
     total_ps: int
@@ -150,7 +150,7 @@ def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds:
         return
     sums = sums_of([op for op, _ in ops_and_bounds], [bound for _, bound in ops_and_bounds])
     costs = {name: sum(getattr(op, name) or 0.0 for op, _ in ops_and_bounds) for name in _COSTS}
-    program = _Costs(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **costs)
+    program = _RowCosts(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **costs)
     yield {
         "step": "Total",
         "category": "Program",
@@ -180,7 +180,7 @@ def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds:
 def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     runs = op.executions or 1
     costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
-    record = _Costs(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
+    record = _RowCosts(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
     return {
         "step": "Total",
         "category": op.category,

@@ -53,7 +53,9 @@ def create_server(app: App, host: str, port: int) -> MultiSocketServer:
     )
     sockets: dict[int, Any] = {}
     pools = _ThreadPools()
-    servers = [_Server(app, sockets, dispatcher=pools, adj=settings, sockinfo=socket) for socket in settings.listen]
+    servers = [
+        _WaitressServer(app, sockets, dispatcher=pools, adj=settings, sockinfo=socket) for socket in settings.listen
+    ]
     addresses = [(server.effective_host, server.effective_port) for server in servers]
     return MultiSocketServer(sockets, settings, addresses, pools)
 
@@ -95,7 +97,7 @@ class _Channel(HTTPChannel):
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
-class _Server(TcpWSGIServer):
+class _WaitressServer(TcpWSGIServer):
     channel_class = _Channel
 
     def maintenance(self, now: float) -> None:

@@ -38,7 +38,7 @@ from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from ..tools import get
 from .dispatch import Dispatcher
-from .report_window import Window, drawing
+from .report_window import ReportWindow, drawing
 from .responses import STATIC
 
 MOST_BYTES = 4_000_000
@@ -85,7 +85,7 @@ def report(  # noqa: PLR0913 - its options
     names: Pseudonyms | None = None,
     base: Session | None = None,
     steps: str = TYPICAL,
-    window: Window | None = None,
+    window: ReportWindow | None = None,
 ) -> Report:
     """The pages of a session in one file, redacted unless ``as_is``, below a title and notes, which are not redacted.
 
@@ -154,7 +154,7 @@ class _Content(NamedTuple):
     """HTML; empty where there is none."""
 
 
-def _content(logdir: Logdir, runs: Sequence[str], steps: str, most_bytes: int, window: Window | None) -> _Content:
+def _content(logdir: Logdir, runs: Sequence[str], steps: str, most_bytes: int, window: ReportWindow | None) -> _Content:
     """What the application says of the sessions of a logdir, the reported one first, and drawings of that one."""
     app = Dispatcher(logdir, hide_capture=True, keep=False)
     recorder = _AnswerRecorder(app)
