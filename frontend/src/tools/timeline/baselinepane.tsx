@@ -62,7 +62,7 @@ export function BaselineTimeline({ store, main, api }: BaselineTimelineProps) {
     );
   }
   if (!loaded?.alignment) return <p class="tl-beside quiet">{t("Aligning the baseline …")}</p>;
-  return <AlignedPane {...{ store, main, alignment: loaded.alignment }} />;
+  return <AlignedPane store={store} main={main} alignment={loaded.alignment} />;
 }
 
 interface AlignedPaneProps extends Omit<BaselineTimelineProps, "api"> {

@@ -111,7 +111,7 @@ function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: ProgramGraph
       {drawing.nodes.map((box, index) => {
         const row = nodes.rows[index];
         return row && nodes.cell(row, "opened") !== true ? (
-          <InstructionBox key={index} {...{ nodes, row, box, index, selected, ...acts }} />
+          <InstructionBox key={index} nodes={nodes} row={row} box={box} index={index} selected={selected} {...acts} />
         ) : null;
       })}
     </PanZoom>
