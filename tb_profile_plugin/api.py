@@ -166,7 +166,7 @@ class Capture(Session):
     answer = tool
 
     def xprof(self, name: str, host: str = "", **options: str) -> Json:
-        """The same in the shape of the existing plugin, for scripts that were made for it."""
+        """A tool's answer in the shape of the existing plugin, for scripts that were made for it."""
         return compat.answer(tools.get(name), self, host, **options)
 
     def summary(self, host: str = "") -> Summary:
@@ -275,7 +275,7 @@ class Capture(Session):
         seconds: float = ask.SECONDS,
         also: Sequence[Capture] = (),
     ) -> ask.Result:
-        """The same, and whether there are more rows."""
+        """What `sql` returns, and whether there are more rows."""
         return ask.sql(self.sql_tables(host, also), query, rows, seconds)
 
     def sql_tables(self, host: str = "", also: Sequence[Capture] = ()) -> dict[str, Callable[[], Frame]]:

@@ -17,7 +17,7 @@ _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProv
 
 
 def op_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """Two trees of the ops' time: with the devices' idle time, and without."""
     peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
     table, peaks, bounds = xla.all_ops(hosts, *peak_options)
     group_by = str(options["group_by"])
