@@ -85,7 +85,7 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "Headline": (0, 3, "text", "doubt"),
     "Kind": (0, 1),
     "Range": (2,),
-    "Check": (1, 3, 4, 5),
+    "Check": (1, 3, 4, 5, "answer"),
     "heads": tuple(range(9)),
     "titled_table": (0, 1),
     "_table": (0, 1),

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import draw
+import numpy as np
 import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.finding import Finding
+from tb_profile_plugin.analysis.steps import step_time
+from tb_profile_plugin.analysis.tfdata import questions
 from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
@@ -136,3 +139,11 @@ def test_steps_that_did_not_wait_prove_nothing_beside_python() -> None:
     assert not waiting(python=False).slow
     assert not waiting(python=True).cost.compared
     assert waiting(python=True).slow
+
+
+def test_without_steps_to_mark_them_is_what_to_do() -> None:
+    hosts = tb_profile_plugin.open(TRACES / "slow_map.xplane.pb").select()
+    no_steps = step_time.slowest_steps(hosts).take(np.empty(0, np.int64))
+    threads = questions.Threads(1, 0.5, 4)
+    *_, check = questions.checklist(questions.entries(hosts), diagnoses(hosts[0]), threads, no_steps)
+    assert (check.id, check.level, check.evidence, check.todo) == ("steps", "unknown", "", "Mark steps in the program.")

@@ -300,7 +300,8 @@ _LONGER = Message("Capture for longer, so that the host's pipeline makes a call.
 def _how_much_waiting(steps: step_time.StepTimes, cost: InputCost) -> Check:
     question = Message("How much of each step waits for input?")
     if not len(steps):
-        return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
+        todo = Message("Mark steps in the program.")
+        return Check("steps", question, "unknown", answer="No steps were found.", evidence="", todo=todo)
     waiting_ps = steps.state_ps[steps.counted, State.INPUT]
     average = steps.duration_ps[steps.counted].mean()
     share = steps.percent(State.INPUT)
