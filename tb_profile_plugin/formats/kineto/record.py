@@ -203,16 +203,9 @@ class _Reader:
             is_complete, before = not self.counts[DAMAGES], self._memory_size()
             # What stood before may be gone, and is not looked at again.
             previous = events.no_previous()
+            tables = events.ScanTables(self.texts.table, self.events, self.arguments, previous, self.counts)
             self.event_count, at, reason = events.scan(
-                self.window.data,
-                np.int64(at),
-                self.window.is_last,
-                self.texts.table,
-                self.events,
-                np.int64(self.event_count),
-                self.arguments,
-                previous,
-                self.counts,
+                self.window.data, np.int64(at), self.window.is_last, np.int64(self.event_count), tables
             )
             if is_complete and self.counts[DAMAGES]:
                 self.counts[FIRST_DAMAGE] += self.window.begin
