@@ -21,7 +21,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, by_field, flag, number, text
+from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, by_field, by_id, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines
 from .columns.findings import in_ms
@@ -201,14 +201,21 @@ def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosi
         stage = pipeline.stages[pipeline.bottleneck] if pipeline.bottleneck >= 0 else None
         advice = diagnosis.findings[0] if diagnosis.findings else None
         rows.append(
-            [
-                *(pipeline.host, pipeline.name, pipeline.max_ps / PS_PER_US),
-                *((worst.label, worst.long_name, worst.self_ps / PS_PER_US) if worst else (None, None, None)),
-                *((stage.label, stage.long_name, stage.critical_ps / PS_PER_US) if stage else (None, None, None)),
-                *((advice.id, advice.title) if advice else (None, None)),
-            ]
+            {
+                "host": pipeline.host,
+                "input_pipeline": pipeline.name,
+                "longest_us": pipeline.max_ps / PS_PER_US,
+                "bottleneck": worst.label if worst else None,
+                "bottleneck_long_name": worst.long_name if worst else None,
+                "bottleneck_us": worst.self_ps / PS_PER_US if worst else None,
+                "overall": stage.label if stage else None,
+                "overall_long_name": stage.long_name if stage else None,
+                "overall_us": stage.critical_ps / PS_PER_US if stage else None,
+                "finding": advice.id if advice else None,
+                "todo": advice.title if advice else None,
+            }
         )
-    return by_column(_BOTTLENECKS, rows)
+    return by_id(_BOTTLENECKS, rows)
 
 
 def _check_columns(
@@ -221,14 +228,21 @@ def _check_columns(
 
 def _advice_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     rows = [
-        [
-            *(diagnosis.pipeline.host, diagnosis.pipeline.name, finding.id, finding.title, finding.evidence),
-            *(finding.code, finding.stage, in_ms(finding.gain_ps), finding.level),
-        ]
+        {
+            "host": diagnosis.pipeline.host,
+            "input_pipeline": diagnosis.pipeline.name,
+            "finding": finding.id,
+            "title": finding.title,
+            "evidence": finding.evidence,
+            "code": finding.code,
+            "stage": finding.stage,
+            "gain_ms": in_ms(finding.gain_ps),
+            "level": finding.level,
+        }
         for diagnosis in diagnoses
         for finding in diagnosis.findings
     ]
-    return by_column(_ADVICE, rows)
+    return by_id(_ADVICE, rows)
 
 
 NO_PIPELINE = Message("No tf.data pipeline of a host ran during the capture. Capture for longer.")
