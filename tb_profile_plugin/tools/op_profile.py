@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..analysis.xla.op_profile import GROUPINGS, Node
+from ..analysis.xla.op_profile import GROUPINGS, ProfileNode
 from ..analysis.xla.op_profile import tree as op_tree
 from ..model.host import Host
 from ..model.session import Session
@@ -93,9 +93,9 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
     return Answer(facts, {"nodes": by_id(_NODES, rows)}, headline, xla.op_notes(session, table, peaks, bounds))
 
 
-def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
+def _walk(root: ProfileNode) -> Iterator[tuple[ProfileNode, int | None, int]]:
     """(node, its parent's id, its depth), parents before children; a node's id is its position in this order."""
-    stack: list[tuple[Node, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
+    stack: list[tuple[ProfileNode, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
     id = 0
     while stack:
         node, parent, depth = stack.pop()
@@ -105,7 +105,7 @@ def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
 
 
 def _node_row(
-    id: int, node: Node, parent: int | None, depth: int, total_ps: int, busy_ps: int
+    id: int, node: ProfileNode, parent: int | None, depth: int, total_ps: int, busy_ps: int
 ) -> dict[str, Any]:
     sums, op = node.sums, node.op
     has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12

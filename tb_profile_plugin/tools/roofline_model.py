@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.xla.op import XlaOps
-from ..analysis.xla.roofline import TRANSFER, UNKNOWN, Sums, Peaks
+from ..analysis.xla.op import XlaOpTable
+from ..analysis.xla.roofline import TRANSFER, UNKNOWN, OpSums, Peaks
 from ..analysis.xla.transfers import Transfer, Transfers, merged_transfers, transfers
 from ..model.host import Host
 from ..model.session import Session
@@ -113,10 +113,10 @@ _FACTS = (
 def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
     """Are ops limited by compute or by memory, and how far are they from the device's peak?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
-    programs: dict[tuple[str, str], Sums] = {}
-    total = Sums()
+    programs: dict[tuple[str, str], OpSums] = {}
+    total = OpSums()
     for op, bound in zip(table.ops, bounds, strict=True):
-        programs.setdefault((op.module, op_costs.program_text(op.program)), Sums()).add(op, bound)
+        programs.setdefault((op.module, op_costs.program_text(op.program)), OpSums()).add(op, bound)
         total.add(op, bound)
     rows = [
         xla.identity(op) | xla.figures(op, bound) | xla.origin(op) for op, bound in zip(table.ops, bounds, strict=True)
@@ -139,7 +139,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     return Answer(facts, tables, _headline(total, all_transfers), xla.op_notes(session, table, peaks, bounds))
 
 
-def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
+def _ceiling_rows(table: XlaOpTable, peaks: Peaks) -> list[list[Any]]:
     """The peaks of the number types that ops use and of the memories that the device has."""
     source = Message("given") if peaks.by_user else Message("known of the device")
     used_types = {peaks.reachable_type(op) for op in table.ops if op.flops}
@@ -155,7 +155,7 @@ def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     return ceilings
 
 
-def _program_row(module: str, program: str, sums: Sums) -> dict[str, Any]:
+def _program_row(module: str, program: str, sums: OpSums) -> dict[str, Any]:
     has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
     return {
         "program": module,
@@ -187,7 +187,7 @@ def _transfer_row(transfer: Transfer, wait_ps: int | None) -> dict[str, Any]:
     }
 
 
-def _transfer_rows(all_transfers: Transfers, table: XlaOps) -> list[dict[str, Any]]:
+def _transfer_rows(all_transfers: Transfers, table: XlaOpTable) -> list[dict[str, Any]]:
     """Waiting is known only where as many waits as transfers were recorded: not every device may record them."""
     wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.is_transfer}
     return [
@@ -196,7 +196,7 @@ def _transfer_rows(all_transfers: Transfers, table: XlaOps) -> list[dict[str, An
     ]
 
 
-def _headline(total: Sums, all_transfers: Transfers) -> Headline | None:
+def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
     if not total.self_ps:
         return None
     unknown = total.unknown_ps / total.self_ps

@@ -13,7 +13,7 @@ from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines, slowest_first
 from ..analysis.tfdata.input_wait_cost import input_cost
 from ..analysis.tfdata.iterator_calls import Pipeline
-from ..analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnosed
+from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting_text
 from ..model.framework import framework
 from ..model.host import Host, HostWithSteps
@@ -171,7 +171,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps]
     )
 
 
-def _pipeline_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _pipeline_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = []
     for diagnosis in diagnoses:
         pipeline = diagnosis.pipeline
@@ -191,7 +191,7 @@ def _pipeline_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     return by_column(_PIPELINES, rows)
 
 
-def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = []
     host_pipelines = [(page, pipeline) for page, pipeline in ordered if not pipeline.device]
     for (page, pipeline), diagnosis in zip(host_pipelines, diagnoses, strict=True):
@@ -219,14 +219,14 @@ def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosi
 
 
 def _check_columns(
-    hosts: Sequence[HostWithSteps], ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosis]
+    hosts: Sequence[HostWithSteps], ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]
 ) -> dict[str, Sequence[Any]]:
     # Asked of hosts without a pipeline, too: others of the session may have one, and the needs are the same for all.
     host_entries, steps = entries(hosts), step_time.slowest_steps(hosts)
     return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads, steps) if diagnoses else [])
 
 
-def _advice_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _advice_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = [
         {
             "host": diagnosis.pipeline.host,
@@ -248,7 +248,7 @@ def _advice_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
 NO_PIPELINE = Message("No tf.data pipeline of a host ran during the capture. Capture for longer.")
 
 
-def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
+def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
     if not diagnoses:
         return Headline(NO_PIPELINE, "unknown")
     first, pipeline = diagnoses[0], diagnoses[0].pipeline
@@ -289,7 +289,7 @@ def _latency_sentence(pipeline: Pipeline, name: str) -> Message:
     return Message("A call of {pipeline} takes {typical_ps}.", **typical)
 
 
-def _gain_sentence(diagnosis: Diagnosis) -> str:
+def _gain_sentence(diagnosis: PipelineDiagnosis) -> str:
     """How much shorter steps could be, judged by those that did not wait; empty where there are none."""
     if not diagnosis.cost.compared:
         return ""

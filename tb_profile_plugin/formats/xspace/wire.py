@@ -14,7 +14,7 @@ from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
 from ..columns.pool import read_varint, varint
 from ..columns.words import byte_at, word_at
-from .wire_tables import LineMessages, MetadataRows, EventColumns, StatColumns
+from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
 
 NO_DAMAGE = -1
 """No damage."""
@@ -263,7 +263,7 @@ def fill_lines(
     lines: LineMessages,
     event_rows: MetadataRows,
     stat_rows: MetadataRows,
-    events: EventColumns,
+    events: PlaneEventColumns,
     stats: StatColumns,
 ) -> Int:
     """Second pass over XLine messages: their events and stats into the plane's columns, from the given rows on.

@@ -43,20 +43,20 @@ def compare(workspace: Workspace, request: Request) -> Response:
 
 def _answer_of_two_files(request: Request) -> Answer:
     """The answer for the body's two digests, the base's first."""
-    from ...analysis.compare.side import side
+    from ...analysis.compare.side import side_of_captures
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer
 
     names = _name(request, "name", "the base"), _name(request, "new_name", "the new side")
     digests = Digest.all_from_json(_body(request), names)
     sides = zip(names, digests, _items(request), strict=True)
-    base, new = (side([(name, digest)], items) for name, digest, items in sides)
+    base, new = (side_of_captures([(name, digest)], items) for name, digest, items in sides)
     return comparison_answer(base, new, ({}, {}))
 
 
 def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Request, role: str) -> Answer:
     """The answer for the body's digest, as the side that ``role`` says, and a session."""
-    from ...analysis.compare.side import side
+    from ...analysis.compare.side import side_of_captures
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer, hosts_of
 
@@ -68,9 +68,9 @@ def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Reque
         raise ProblemError(unavailable)
     session_digest, host_names = (session.name, _session_digest(session, request)), hosts_of(session)
     if role == "base":
-        base, new = side([(name, file_digest)], base_items), side([session_digest], new_items)
+        base, new = side_of_captures([(name, file_digest)], base_items), side_of_captures([session_digest], new_items)
         return comparison_answer(base, new, ({}, host_names))
-    base, new = side([session_digest], base_items), side([(name, file_digest)], new_items)
+    base, new = side_of_captures([session_digest], base_items), side_of_captures([(name, file_digest)], new_items)
     return comparison_answer(base, new, (host_names, {}))
 
 
