@@ -93,7 +93,7 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
     cases = [_case(budget, config, new, base, runs) for budget in config.budgets]
     noisy = [case for case in cases if case.varies and not case.why_unjudged]
     levels = _levels(noisy, config.alpha)
-    better = "more --rounds" if base and Sides(base, new).turns else "tb-profile check --ab"
+    better = "more --rounds" if base and Sides(base, new).interleaved_pairs else "tb-profile check --ab"
     answer = []
     for case in cases:
         passes = case.why_unjudged == _NO_BASELINE and missing_passes

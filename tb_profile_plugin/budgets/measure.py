@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..analysis.compare.change import CaptureValues, RunVariation, Spread, Turns, difference_spread, log_ratio
+from ..analysis.compare.change import CapturePairs, CaptureValues, RunVariation, Spread, difference_spread, log_ratio
 from ..analysis.compare.side import Side, Sides
 from ..analysis.statistics import mean, variance
 from .metrics import Metric, NamedMetric, find
@@ -70,15 +70,15 @@ def change_of(name: str, base: Side, new: Side, relative: bool, run_variation: R
     metric, before, after = metric_of(name), value_of(name, base), value_of(name, new)
     if before is None or after is None or (relative and not before.value):
         return None
-    difference, turns = after.value - before.value, Sides(base, new).turns
+    difference, pairs = after.value - before.value, Sides(base, new).interleaved_pairs
     if metric.exact:
         return Measured(difference / before.value if relative else difference, SHARE if relative else before.kind)
     if relative and name in ("step", _RATE):
-        logarithm, spread = log_ratio(base.step_estimates(), new.step_estimates(), run_variation, turns)
+        logarithm, spread = log_ratio(base.step_estimates(), new.step_estimates(), run_variation, pairs)
         middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
         return Measured(difference / before.value, SHARE, spread, middle)
     spread = _spread(
-        _capture_values(name, base), _capture_values(name, new), value_of("step", base), run_variation, turns
+        _capture_values(name, base), _capture_values(name, new), value_of("step", base), run_variation, pairs
     )
     if not relative:
         return Measured(difference, before.kind, spread)
@@ -119,12 +119,12 @@ def _spread(
     new: CaptureValues | None,
     step: Measured | None,
     run_variation: RunVariation | None,
-    turns: Turns | None,
+    pairs: CapturePairs | None,
 ) -> Spread | None:
     if not (base and new):
         return None
     if run_variation and step:
         # It is of logarithms of steps; here it is in the step's unit.
         scaled = run_variation._replace(deviation=run_variation.deviation * step.value)
-        return difference_spread(base, new, scaled, turns)
-    return difference_spread(base, new, None, turns)
+        return difference_spread(base, new, scaled, pairs)
+    return difference_spread(base, new, None, pairs)

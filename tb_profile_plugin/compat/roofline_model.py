@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ..analysis.xla.op import XlaOp, XlaOps
+from ..analysis.xla.op import XlaOp, XlaOpTable
 from ..analysis.xla.roofline import Bound, Peaks, sums_of
 from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
@@ -137,7 +137,7 @@ def roofline_model(answer: AnswerReader, hosts: Sequence[Host], options: Mapping
     return [data_table(heads, cells, _properties(device, peaks)), diagnostics(answer, ("warning", "error", "info"))]
 
 
-def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds: bool) -> Iterator[dict[str, Any]]:
+def _row_cells(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound], with_feeds: bool) -> Iterator[dict[str, Any]]:
     """Cells by column: of the row of the program, then of its ops."""
     ops_and_bounds = [
         (op, bound)
@@ -193,7 +193,7 @@ def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
         "bound_by": bound.limit,
         "hlo_module_id": op_costs.program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
-        "cost_source": op.cost,
+        "cost_source": op.cost_source,
         "dtype": op.dtype,
         "bound_time": None if bound.bound_ps is None else bound.bound_ps / 1e6,
     } | record.cells()

@@ -45,7 +45,7 @@ def compare(workspace: Workspace, request: Request) -> Response:
 
 def _answer_of_two_files(request: Request) -> Answer:
     """The answer for the body's two digests, the base's first."""
-    from ...analysis.compare.side import side as side_of_captures
+    from ...analysis.compare.side import side_of_captures
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer
 
@@ -60,7 +60,7 @@ def _answer_of_two_files(request: Request) -> Answer:
 
 def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Request, role: str) -> Answer:
     """The answer for a session and the body's digest, which is the base or the new side: ``role``."""
-    from ...analysis.compare.side import side as side_of_captures
+    from ...analysis.compare.side import side_of_captures
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer, hosts_of
 
