@@ -12,8 +12,8 @@ from pathlib import Path
 from . import compat, store, tools
 from .analysis.compare import load
 from .analysis.compare.engine import Comparison, compare
-from .analysis.compare.side import side
-from .analysis.compare.verdict import THRESHOLD, Verdict, verdict
+from .analysis.compare.side import side_of_captures
+from .analysis.compare.verdict import THRESHOLD, ComparisonVerdict, verdict
 from .analysis.diagnosis.scaled import Scaled, scaled
 from .analysis.digest.record import Digest
 from .analysis.ops.device_ops import device_ops
@@ -80,7 +80,7 @@ class Compared:
     """The comparison of two sides, and the verdict on it."""
 
     comparison: Comparison
-    verdict: Verdict
+    verdict: ComparisonVerdict
 
     @property
     def data(self) -> Json:
@@ -166,7 +166,7 @@ class Capture(Session):
     answer = tool
 
     def xprof(self, name: str, host: str = "", **options: str) -> Json:
-        """The same in the shape of the existing plugin, for scripts that were made for it."""
+        """A tool's answer in the shape of the existing plugin, for scripts that were made for it."""
         return compat.answer(tools.get(name), self, host, **options)
 
     def summary(self, host: str = "") -> Summary:
@@ -198,7 +198,8 @@ class Capture(Session):
             return [(source.name, load.load(source, result_cache)) for source in sources]
 
         own = self.name, load.digest_of(load.Source(self.name, self.stored, None), result_cache, lambda: self)
-        comparison = compare(side(digests([base, *bases]), items[0]), side([own, *digests(also)], items[1]))
+        base_side = side_of_captures(digests([base, *bases]), items[0])
+        comparison = compare(base_side, side_of_captures([own, *digests(also)], items[1]))
         return Compared(comparison, verdict(comparison, threshold))
 
     def scaled(
@@ -275,7 +276,7 @@ class Capture(Session):
         seconds: float = ask.SECONDS,
         also: Sequence[Capture] = (),
     ) -> ask.Result:
-        """The same, and whether there are more rows."""
+        """What `sql` returns, and whether there are more rows."""
         return ask.sql(self.sql_tables(host, also), query, rows, seconds)
 
     def sql_tables(self, host: str = "", also: Sequence[Capture] = ()) -> dict[str, Callable[[], Frame]]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tb_profile_plugin.analysis.digest.digest import variances
-from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp, Part, Steps
+from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp, DigestSteps, StateTime
 
 FACTS = {
     "device": "GPU",
@@ -66,7 +66,7 @@ def digest(
     parts: dict[str, Any] = {}
     for key, times in columns.items():
         parts[key.partition("/")[0]] = parts.get(key.partition("/")[0], np.zeros_like(period_ps)) + times
-    steps = Steps(
+    steps = DigestSteps(
         list(range(len(ps))),
         list(ps),
         list(ps),
@@ -77,6 +77,7 @@ def digest(
         [0] * len(ps),
     )
     part_rows = [
-        Part(id, int(times[is_selected].sum()), variances(times[None], is_selected)[0]) for id, times in parts.items()
+        StateTime(id, int(times[is_selected].sum()), variances(times[None], is_selected)[0])
+        for id, times in parts.items()
     ]
     return Digest(FACTS | facts, steps, part_rows, rows, list(kernels), [], list(programs), [])

@@ -119,21 +119,18 @@ def uses_all_sessions(tool: Tool) -> bool:
 
 @CAPTURES
 def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
-    session = tb_profile_plugin.open(capture)
-    client = Client(App(Logdir(str(capture if capture.is_dir() else capture.parent))))
-    runs = client.get("/sessions").get_json()["sessions"]
-    (run,) = (run["run"] for run in runs if run["size"] == session.stored.size)
+    session, client, run = opened(capture)
     served = {}
     # The other way round than below: what a session is asked first must not change what it answers later.
-    for name, host in reversed(asked(session)):
+    for name, host in reversed(asked(session, streamed=False)):
         query = {"run": run, "tag": name} | ({"host": host} if host else {})
-        for route in ("/data", "/answer"):
-            # A server knows more sessions than a path does; and the whole trace has one shape, as it is made.
-            if not uses_all_sessions(tools.get(name)) and (route == "/data" or not tools.get(name).streamed):
+        # A server knows more sessions than a path does.
+        if not uses_all_sessions(tools.get(name)):
+            for route in ("/data", "/answer"):
                 response = client.get(route, query_string=query)
                 served[name, host, route] = response.status_code, response.get_json()
     out = tmp_path / "answer.json"
-    for name, host in asked(session):
+    for name, host in asked(session, streamed=False):
         with subtests.test(tool=name, host=host):
             try:
                 status, answer, named = 200, session.xprof(name, host), session.answer(name, host)
@@ -147,16 +144,39 @@ def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: py
             assert served.get((name, host, "/answer"), (status, named)) == (status, named)
             # It finds what the server kept.
             command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
-            assert main.main([*command, "--format", "xprof"]) == (status != 200)
-            assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == answer
-            if not tools.get(name).streamed:
-                assert main.main(command) == (status != 200)
-                assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == named
+            for arguments, expected in (([*command, "--format", "xprof"], answer), (command, named)):
+                assert main.main(arguments) == (status != 200)
+                assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == expected
 
 
-def asked(session: Capture) -> list[tuple[str, str]]:
-    """Each tool for all hosts, and for each where there are several."""
-    return [(name, host) for name in tools.find() for host in ["", *(session.hosts if len(session.hosts) > 1 else [])]]
+@CAPTURES
+def test_the_trace_of_every_capture(capture: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """It is long: it is asked for once, each way."""
+    session, client, run = opened(capture)
+    out = tmp_path / "answer.json"
+    for name, host in asked(session, streamed=True):
+        with subtests.test(tool=name, host=host):
+            selected = {"host": host} if host else {}
+            answer = session.xprof(name, host)
+            assert client.get("/data", query_string={"run": run, "tag": name} | selected).get_json() == answer
+            command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
+            assert main.main([*command, "--format", "xprof"]) == 0
+            assert json.loads(out.read_text(encoding="utf-8"), parse_constant=pytest.fail) == answer
+
+
+def opened(capture: Path) -> tuple[Capture, Client, str]:
+    """A capture, a server that has it, and its name there."""
+    session = tb_profile_plugin.open(capture)
+    client = Client(App(Logdir(str(capture if capture.is_dir() else capture.parent))))
+    runs = client.get("/sessions").get_json()["sessions"]
+    (run,) = (run["run"] for run in runs if run["size"] == session.stored.size)
+    return session, client, run
+
+
+def asked(session: Capture, streamed: bool) -> list[tuple[str, str]]:
+    """Each tool of these for all hosts, and for each where there are several."""
+    names = [name for name, tool in tools.find().items() if tool.streamed == streamed]
+    return [(name, host) for name in names for host in ["", *(session.hosts if len(session.hosts) > 1 else [])]]
 
 
 @CAPTURES

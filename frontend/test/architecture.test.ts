@@ -34,14 +34,14 @@ it.each([
  * to find the largest and to scale to a unit is the page's.
  */
 const FIGURE =
-  /\.reduce\([^;]*?[^+]\+[^+]|\+=[^;]*\.(?:number|length|cell)\(|\.(?:number|length)\([^()]*\)\s*[+/]\s*[\w(]|\b(?:median|mean|average|sum|deviation|quantile|percentile)\(|\bpercent\([^()]*\/|Math\.(?:sqrt|pow|hypot)/;
+  /\.reduce\([^;]*?[^+]\+[^+]|\+=[^;]*\.(?:number|numberOrZero|cell)\(|\.(?:number|numberOrZero)\([^()]*\)\s*[+/]\s*[\w(]|\b(?:median|mean|average|sum|deviation|quantile|percentile)\(|\bpercent\([^()]*\/|Math\.(?:sqrt|pow|hypot)/;
 /** Where sizes on the screen are added up, and where a picture says what part of its whole each piece is. */
 const DRAWS = ["calltable.tsx", "flamegraph.tsx", "grid.tsx", "sharebars.tsx", "stackbar.tsx", "stacked.tsx"]
   .map((name) => join("view", name))
   .concat(join("tools", "timeline", "overview.ts"));
 
 it.each([
-  "rows.reduce((sum, row) => sum + table.length(row, 'total_us'), 0)",
+  "rows.reduce((sum, row) => sum + table.numberOrZero(row, 'total_us'), 0)",
   "total += table.number(row, 'total_us') ?? 0",
   "percent(value / whole)",
   "median(times)",

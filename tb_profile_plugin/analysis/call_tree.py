@@ -11,7 +11,7 @@ from ..model.events.nested import nest
 from ..runtime.arrays import Array
 
 
-class Calls(NamedTuple):
+class NestedCalls(NamedTuple):
     """Events of some lines, line after line, by begin, outer before inner; int64[n] each."""
 
     first: Array
@@ -55,7 +55,7 @@ class CallTree(NamedTuple):
         return len(self.parent)
 
 
-def nesting(calls: Calls) -> Nesting:
+def nesting(calls: NestedCalls) -> Nesting:
     """How the calls nest, and what time is their own."""
     count = len(calls.begin)
     parent, last = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -91,7 +91,9 @@ def _levels(parent: Array) -> list[Array]:
     return levels[:-1]
 
 
-def call_tree(calls: Calls, nested: Nesting, weight: Array, names: Sequence[str], lines: Sequence[str]) -> CallTree:
+def call_tree(
+    calls: NestedCalls, nested: Nesting, weight: Array, names: Sequence[str], lines: Sequence[str]
+) -> CallTree:
     """The tree of the calls, below a node for each line that has some.
 
     ``weight`` int64[n] is what each call has itself, ``names`` are the calls' by their numbers, ``lines`` the lines'.
@@ -177,7 +179,7 @@ def _selected(tree: CallTree, keep: Array) -> CallTree:
 
 
 def inverted(tree: CallTree) -> CallTree:
-    """The same weight from the innermost calls up: below each name those that call it."""
+    """The tree's weight from the innermost calls up: below each name those that call it."""
     at = np.flatnonzero(tree.own)
     weight, count = tree.own[at], tree.calls[at]
     node = np.full(len(at), -1, np.int64)

@@ -13,7 +13,7 @@ class Finding:
     """Something worth doing, what shows it, and what it saves."""
 
     id: str
-    """Of the rule, or of the cause that it is for, e.g. ``slow_map``; stable."""
+    """Id of the rule, or of the cause that it is for, e.g. ``slow_map``; stable."""
     title: str
     """What to do."""
     evidence: str

@@ -1,4 +1,4 @@
-"""Student's t distribution, false discoveries, and mean, variance, quantiles and `Summary` of samples."""
+"""Student's t distribution, false discoveries, and mean, variance, quantiles and `SampleSummary` of samples."""
 
 from __future__ import annotations
 
@@ -86,32 +86,32 @@ def adjusted(p: Sequence[float]) -> list[float]:
 
 
 def mean(samples: Sequence[float]) -> float:
-    """Of one sample or more."""
+    """Mean of one sample or more."""
     return math.fsum(samples) / len(samples)
 
 
 def variance(samples: Sequence[float]) -> float:
-    """Of two samples or more, of which it is the unbiased estimate."""
+    """Variance of two samples or more: the unbiased estimate of what they are drawn from."""
     middle = mean(samples)
     return math.fsum((sample - middle) ** 2 for sample in samples) / (len(samples) - 1)
 
 
 def median(samples: Sequence[float]) -> float:
-    """Of one sample or more."""
+    """Median of one sample or more."""
     ordered = sorted(samples)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def quantile_of(samples: Sequence[float], q: float) -> float:
-    """Of ascending samples, between the two nearest as far as it lies between them."""
+    """The quantile of ascending samples, between the two nearest as far as it lies between them."""
     at = q * (len(samples) - 1)
     low = math.floor(at)
     high = min(low + 1, len(samples) - 1)
     return samples[low] + (samples[high] - samples[low]) * (at - low)
 
 
-class Summary(NamedTuple):
+class SampleSummary(NamedTuple):
     """Average, median, sample standard deviation, smallest and largest of samples; None where they are too few."""
 
     average: float | None = None
@@ -121,11 +121,11 @@ class Summary(NamedTuple):
     maximum: float | None = None
 
 
-def summary(samples: Array) -> Summary:
-    """`Summary` of float64[n]."""
+def summary(samples: Array) -> SampleSummary:
+    """`SampleSummary` of float64[n]."""
     if not len(samples):
-        return Summary()
+        return SampleSummary()
     low, high = float(samples.min()), float(samples.max())
     # The same sample again and again has no deviation, also where its mean is rounded.
     deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
-    return Summary(float(samples.mean()), float(median(samples.tolist())), deviation, low, high)
+    return SampleSummary(float(samples.mean()), float(median(samples.tolist())), deviation, low, high)

@@ -28,9 +28,9 @@ class Budget:
 
     metric: str
     max: Quantity | None = None
-    """Of the metric itself; where more is better, its least value. Either this or ``max_change`` is None."""
+    """The metric's largest value; where more is better, its least. Either this or ``max_change`` is None."""
     max_change: Quantity | None = None
-    """The same of its change against the baseline."""
+    """The metric's largest change against the baseline; where more is better, its least."""
     severity: str = ERROR
 
 
@@ -39,7 +39,7 @@ class Config:
     """The whole table."""
 
     name: str = "default"
-    """Of the baseline: one project may check several programs."""
+    """The baseline's name: one project may check several programs."""
     baseline: str = ""
     """A folder of digests, below that of the configuration."""
     threshold: float = 0.01

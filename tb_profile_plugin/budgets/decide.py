@@ -25,6 +25,9 @@ _PROVING_CAPTURES = 4
 """With so many captures of one side, which tell how runs differ, one of the other is enough."""
 _UNCORRECTED = 5
 """With more budgets of times, Holm's correction keeps chance from breaking one."""
+_NO_BASELINE = Message("there is no baseline")
+_MACHINE = ("device", "devices", "hosts")
+"""Ids of facts that must be the same for times to be compared."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Outcome:
     """Ends of the interval around the value; None where it has none."""
     limit: float | None = None
     kind: str = ""
-    """Of the four figures, see `quantity`."""
+    """What ``value``, its interval, ``limit`` and ``tells`` are: a kind of `quantity`."""
     tells: float | None = None
     """The least change that these runs would show; None for what is no change of a time."""
 
@@ -82,12 +85,15 @@ class _Case:
 
 
 def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = False) -> list[Outcome]:
-    """Of each budget; ``base`` is None where there is no baseline. Raises `ProblemError` for one that cannot be."""
+    """What became of each budget; ``base`` is None where there is no baseline.
+
+    Raises `ProblemError` for a budget that cannot be.
+    """
     runs = max([new, *([base] if base else [])], key=lambda side: len(side.digests)).run_variation
     cases = [_case(budget, config, new, base, runs) for budget in config.budgets]
     noisy = [case for case in cases if case.varies and not case.why_unjudged]
     levels = _levels(noisy, config.alpha)
-    better = "more --rounds" if base and Sides(base, new).turns else "tb-profile check --ab"
+    better = "more --rounds" if base and Sides(base, new).interleaved_pairs else "tb-profile check --ab"
     answer = []
     for case in cases:
         passes = case.why_unjudged == _NO_BASELINE and missing_passes
@@ -97,9 +103,6 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
         if _has_enough_captures(config, new, base)
         else [_unclear_unless_proven(outcome, config) for outcome in answer]
     )
-
-
-_NO_BASELINE = Message("there is no baseline")
 
 
 def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: RunVariation | None) -> _Case:
@@ -143,10 +146,6 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
     return _Case(budget, measured, limit.value)
 
 
-_MACHINE = ("device", "devices", "hosts")
-"""Ids of facts that must be the same for times to be compared."""
-
-
 def _levels(cases: Sequence[_Case], alpha: float) -> dict[int, float]:
     """The one-sided level of each noisy case, so that all together break by chance as seldom as one."""
     if len(cases) <= _UNCORRECTED:
@@ -186,7 +185,17 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
         low = max(low, 0.0)  # Only a change can be negative.
     tells = _tells(case, measured, level)
     state, text = _judged(case, measured, low, high)
-    outcome = Outcome(budget, state, text, measured.value, low, high, case.limit, measured.kind, tells)
+    outcome = Outcome(
+        budget,
+        state,
+        text,
+        value=measured.value,
+        low=low,
+        high=high,
+        limit=case.limit,
+        kind=measured.kind,
+        tells=tells,
+    )
     if state != "unclear" or tells is None or outcome.enforceable:
         return outcome
     reach = Message(
@@ -242,7 +251,7 @@ def _metric_label(budget: Budget) -> str:
 
 
 def _tells(case: _Case, measured: Measured, level: float) -> float | None:
-    """See `Outcome.tells`: half of the interval around no change at all."""
+    """`Outcome.tells`: half of the interval around no change at all."""
     if not case.budget.max_change or measured.spread is None:
         return None
     same = replace(measured, value=0.0, logarithm=None if measured.logarithm is None else 0.0)

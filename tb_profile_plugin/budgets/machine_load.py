@@ -17,10 +17,10 @@ class Load(NamedTuple):
     """Processors' time until now, in s."""
 
     busy: float
-    """Of all processes, also of those of other virtual machines on these processors."""
+    """That of all processes, also of those of other virtual machines on these processors."""
     total: float
     own: float
-    """Of processes that this one started and that have ended."""
+    """That of processes that this one started and that have ended."""
 
 
 def load_now() -> Load | None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..analysis.compare.change import CaptureValues, RunVariation, Spread, Turns, difference_spread, log_ratio
+from ..analysis.compare.change import CapturePairs, CaptureValues, RunVariation, Spread, difference_spread, log_ratio
 from ..analysis.compare.side import Side, Sides
 from ..analysis.statistics import mean, variance
 from .metrics import Metric, NamedMetric, find
@@ -22,7 +22,7 @@ class Measured:
 
     value: float
     kind: str
-    """See `quantity`."""
+    """A kind of `quantity`."""
     spread: Spread | None = None
     """None for exact metrics, and where nothing tells how it varies."""
     logarithm: float | None = None
@@ -41,7 +41,7 @@ def _named_metric(name: str) -> NamedMetric:
 
 
 def value_of(name: str, side: Side) -> Measured | None:
-    """Of one side: the mean of what varies, the worst of what does not; None where it does not have it."""
+    """The metric of one side: the mean of what varies, the worst of what does not; None where it does not have it."""
     metric, choice = _named_metric(name)
     if metric.exact:
         values = [value for value in (metric.exact(digest, choice) for digest in side.digests) if value is not None]
@@ -61,7 +61,7 @@ def share_of(name: str, side: Side) -> Measured | None:
 
 
 def change_of(name: str, base: Side, new: Side, relative: bool, run_variation: RunVariation | None) -> Measured | None:
-    """Of the new side against the base; None where one of them does not have it, or a share cannot be told."""
+    """The metric's change from the base to the new side; None where one lacks it, or a share cannot be told."""
     if name == "programs":
         new_programs, base_programs = (
             {program for digest in side.digests for program in digest.programs} for side in (new, base)
@@ -70,15 +70,15 @@ def change_of(name: str, base: Side, new: Side, relative: bool, run_variation: R
     metric, before, after = metric_of(name), value_of(name, base), value_of(name, new)
     if before is None or after is None or (relative and not before.value):
         return None
-    difference, turns = after.value - before.value, Sides(base, new).turns
+    difference, pairs = after.value - before.value, Sides(base, new).interleaved_pairs
     if metric.exact:
         return Measured(difference / before.value if relative else difference, SHARE if relative else before.kind)
     if relative and name in ("step", _RATE):
-        logarithm, spread = log_ratio(base.step_estimates(), new.step_estimates(), run_variation, turns)
+        logarithm, spread = log_ratio(base.step_estimates(), new.step_estimates(), run_variation, pairs)
         middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
         return Measured(difference / before.value, SHARE, spread, middle)
     spread = _spread(
-        _capture_values(name, base), _capture_values(name, new), value_of("step", base), run_variation, turns
+        _capture_values(name, base), _capture_values(name, new), value_of("step", base), run_variation, pairs
     )
     if not relative:
         return Measured(difference, before.kind, spread)
@@ -86,7 +86,7 @@ def change_of(name: str, base: Side, new: Side, relative: bool, run_variation: R
 
 
 def _capture_values(name: str, side: Side) -> CaptureValues | None:
-    """Of a metric that varies, per item where there are any; None for a rate where a capture's steps take no time."""
+    """Each capture's value of a metric that varies, per item; None for a rate where a capture's steps take no time."""
     metric, choice = _named_metric(name)
     assert metric.varying, "it varies"
     estimates = [metric.varying(digest, choice) for digest in side.digests]
@@ -106,7 +106,7 @@ def _capture_values(name: str, side: Side) -> CaptureValues | None:
 
 
 def _own_spread(own: CaptureValues) -> Spread | None:
-    """Of one side by itself: of a single capture by its steps, of several by how they differ."""
+    """How one side varies: a single capture by its steps, several by how they differ."""
     count = len(own.values)
     if count > 1:
         return Spread(math.sqrt(variance(own.values) / count), count - 1.0)
@@ -119,12 +119,12 @@ def _spread(
     new: CaptureValues | None,
     step: Measured | None,
     run_variation: RunVariation | None,
-    turns: Turns | None,
+    pairs: CapturePairs | None,
 ) -> Spread | None:
     if not (base and new):
         return None
     if run_variation and step:
         # It is of logarithms of steps; here it is in the step's unit.
         scaled = run_variation._replace(deviation=run_variation.deviation * step.value)
-        return difference_spread(base, new, scaled, turns)
-    return difference_spread(base, new, None, turns)
+        return difference_spread(base, new, scaled, pairs)
+    return difference_spread(base, new, None, pairs)

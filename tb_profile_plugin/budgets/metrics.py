@@ -34,7 +34,7 @@ class Metric:
 
     doc: str
     kind: str = TIME
-    """See `quantity`; times are ps per step."""
+    """A kind of `quantity`; times are ps per step."""
     exact: Exact | None = None
     """Gives a count, size or share of which any difference is real; None where the capture does not tell it.
     The metric ``programs`` always gives None, since it takes two sides."""

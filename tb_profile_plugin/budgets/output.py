@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from ..analysis.compare.verdict import Verdict
+from ..analysis.compare.verdict import ComparisonVerdict
 from ..runtime.messages import Message, listed, localized, translated
 from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
@@ -23,7 +23,7 @@ _XML_ESCAPES = str.maketrans(
 )
 
 
-def text(outcomes: Sequence[Outcome], verdict: Verdict | None = None) -> str:
+def text(outcomes: Sequence[Outcome], verdict: ComparisonVerdict | None = None) -> str:
     """For a terminal; with the verdict on the baseline, where there is one."""
     lines = [*map(line, outcomes), summary(outcomes)]
     if verdict:
@@ -34,7 +34,7 @@ def text(outcomes: Sequence[Outcome], verdict: Verdict | None = None) -> str:
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _baseline_message(verdict: Verdict) -> Message:
+def _baseline_message(verdict: ComparisonVerdict) -> Message:
     return Message("Against the baseline: {verdict}", verdict=verdict.text)
 
 
@@ -64,7 +64,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def as_json(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None = None) -> Json:
+def as_json(outcomes: Sequence[Outcome], exit_code: int, verdict: ComparisonVerdict | None = None) -> Json:
     """For scripts."""
     return {
         "version": VERSION,
@@ -114,12 +114,12 @@ def _xml_text(text: str) -> str:
     return text.translate(_XML_ESCAPES).encode("utf-8", "replace").decode()
 
 
-def markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None = None) -> str:
+def markdown(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict | None = None) -> str:
     """For a pull request or a summary of steps: what a comment can hold."""
     return within(_markdown(outcomes, name, verdict))
 
 
-def _markdown(outcomes: Sequence[Outcome], name: str, verdict: Verdict | None) -> Iterator[str]:
+def _markdown(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict | None) -> Iterator[str]:
     yield marker("check", name)
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
@@ -155,6 +155,6 @@ def _command_property(text: str) -> str:
     return _command_text(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def json_text(outcomes: Sequence[Outcome], exit_code: int, verdict: Verdict | None = None) -> str:
+def json_text(outcomes: Sequence[Outcome], exit_code: int, verdict: ComparisonVerdict | None = None) -> str:
     """`as_json` in a line."""
     return f"{json.dumps(as_json(outcomes, exit_code, verdict), allow_nan=False)}\n"

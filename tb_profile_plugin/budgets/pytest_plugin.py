@@ -69,7 +69,7 @@ def _bound(name: str) -> str:
     return "min" if named and named.metric.higher else "max"
 
 
-class Metric:
+class RunMetric:
     """One figure of a run, and what it is held to; each check gives the metric again."""
 
     def __init__(self, run: Run, name: str):
@@ -83,17 +83,17 @@ class Metric:
         measured = value_of(self._name, self._run.side)
         return measured.value if measured else None
 
-    def max(self, limit: str | int) -> Metric:
+    def max(self, limit: str | int) -> RunMetric:
         """At most that; raises AssertionError where it is proven to be more."""
         self._run.check({"metric": self._name, "max": limit})
         return self
 
-    def min(self, limit: str | int) -> Metric:
+    def min(self, limit: str | int) -> RunMetric:
         """At least that, of what is better the higher."""
         self._run.check({"metric": self._name, "min": limit})
         return self
 
-    def change(self, limit: str) -> Metric:
+    def change(self, limit: str) -> RunMetric:
         """At most that against the baseline, where there is one; at least, of what is better the higher."""
         self._run.check({"metric": self._name, f"{_bound(self._name)}-change": limit})
         return self
@@ -134,7 +134,7 @@ class Run:
         return self._side
 
     @property
-    def step(self) -> Metric:
+    def step(self) -> RunMetric:
         """The time from step to step."""
         return self.metric("step")
 
@@ -148,9 +148,9 @@ class Run:
         """Ops and kernels in a step."""
         return self.metric("launches").value
 
-    def metric(self, name: str) -> Metric:
+    def metric(self, name: str) -> RunMetric:
         """Any metric of docs/check.md."""
-        return Metric(self, name)
+        return RunMetric(self, name)
 
     def check(self, table: dict[str, Any]) -> None:
         """Hold the run to a budget; raises AssertionError where it is broken, or no baseline at all is there."""
@@ -181,15 +181,15 @@ class Run:
 
     def _finish(self) -> None:
         from ..analysis.compare.load import load, source
-        from ..analysis.compare.side import side
+        from ..analysis.compare.side import side_of_captures
         from ..store.result_cache import ResultCache
         from . import baselines
 
         self._profiling.close()
         digest = load(source(str(self._folder)), ResultCache(False))
-        self._side = side([(self.name, digest)])
+        self._side = side_of_captures([(self.name, digest)])
         earlier = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
-        self._base = side(earlier) if earlier else None
+        self._base = side_of_captures(earlier) if earlier else None
 
     def _keep(self) -> None:
         from . import baselines
@@ -241,7 +241,7 @@ _FRAMEWORKS = {"jax": _jax, "tensorflow": _tensorflow, "torch": _torch}
 
 
 def _profiler(framework: str) -> _Profiler:
-    """Of the framework, or of the first of them that is imported."""
+    """The profiler of the framework, or without one of the first that is imported."""
     for name in [framework] if framework else _FRAMEWORKS:
         if name in _FRAMEWORKS and name in sys.modules:
             return _FRAMEWORKS[name](sys.modules[name])

@@ -36,7 +36,7 @@ def _not_a_share(text: str) -> argparse.ArgumentTypeError:
 def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """A side for each sequence of names, with items per step; imports no decoder where all digests are cached."""
     from ..analysis.compare.load import cached_digest, source
-    from ..analysis.compare.side import side
+    from ..analysis.compare.side import side_of_captures
     from ..store.result_cache import ResultCache
 
     cache = ResultCache(not args.no_cache)
@@ -55,7 +55,8 @@ def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Seque
     digests = [[digest_of_source(one, cache, args.executor) for one in side_sources] for side_sources in sources]
     columns = zip(_labels(sources, named), digests, items or [1] * len(named), strict=True)
     return [
-        side(list(zip(labels, of_side, strict=True)), items_per_step) for labels, of_side, items_per_step in columns
+        side_of_captures(list(zip(labels, of_side, strict=True)), items_per_step)
+        for labels, of_side, items_per_step in columns
     ]
 
 

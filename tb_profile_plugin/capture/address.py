@@ -30,7 +30,7 @@ class Address:
 
     @property
     def target(self) -> str:
-        """The same for gRPC, with the scheme spelled out, so that no name is taken for one."""
+        """The address for gRPC, with the scheme spelled out, so that no name is taken for one."""
         if ":" in self.host:
             return f"ipv6:{self}"
         return f"dns:///{self}"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..runtime.messages import Message, listed, message, translated
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.terminal import say, show_progress, warn
-from .options import FRAMEWORKS, RANGES, Options, milliseconds
+from .demo import FRAMEWORKS, installed_framework, torch_trace, training
+from .options import RANGES, Options, milliseconds
 
 if TYPE_CHECKING:
     from .address import Address
@@ -100,7 +101,6 @@ def capture(args: argparse.Namespace) -> None:
 
 def _demo(args: argparse.Namespace, options: Options) -> None:
     from .address import parse
-    from .demo import installed_framework, torch_trace, training
     from .write import Target
 
     logdir = args.addresses_and_logdir[0] if args.addresses_and_logdir else "tb-profile-demo"

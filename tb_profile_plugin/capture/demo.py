@@ -20,8 +20,9 @@ from typing import Any
 
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
-from .options import FRAMEWORKS
 
+FRAMEWORKS = ("tensorflow", "jax", "torch")
+"""Packages of the frameworks in which the demo can train, the preferred one first."""
 _END_S = 20.0
 """How long the program may take to end before it is killed."""
 _TORCH_STEPS = 10
@@ -140,7 +141,7 @@ def _tensorflow_step(port: int) -> Callable[[int], Any]:
 
 
 def _jax_step(port: int) -> Callable[[int], Any]:
-    """The same in JAX."""
+    """What `_tensorflow_step` returns, in JAX."""
     jax = importlib.import_module("jax")
     jax.profiler.start_server(port)
     keys = jax.random.split(jax.random.key(0), 4)

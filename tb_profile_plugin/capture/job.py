@@ -14,7 +14,7 @@ from ..runtime.messages import Message, listed
 from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
-from .rpc import Server
+from .rpc import ProfilerServer
 from .worker import CAPTURING, DONE, WAITING, Worker
 from .write import Target
 
@@ -138,7 +138,7 @@ def ping(addresses: Sequence[Address]) -> list[Problem | None]:
 
     def one(address: Address) -> Problem | None:
         try:
-            with Server(address) as server:
+            with ProfilerServer(address) as server:
                 server.reach()
         except ProblemError as error:
             return error.problem

@@ -8,21 +8,19 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from ..runtime.messages import Message, localized, sentences
-from ..runtime.problems import problem_error
-
-FRAMEWORKS = ("tensorflow", "jax", "torch")
-"""In which the demo can train, by their packages, the preferred one first."""
+from ..runtime.problems import ProblemError, problem_error
 
 
 class Range(NamedTuple):
-    """The whole numbers that an option takes, and what they mean."""
+    """The whole numbers that an option takes."""
 
     least: int
     most: int
     doc: str
+    """A sentence: what the option is, with its unit or the meaning of its levels."""
 
 
-RANGES = {
+RANGES: Mapping[str, Range] = {
     "duration_ms": Range(1, 600_000, "Length of the capture in milliseconds."),
     "delay_ms": Range(0, 3_600_000, "Wait before the capture in milliseconds."),
     "host_tracer_level": Range(0, 3, "Level of host events: 0 none, 1 critical, 2 info, 3 all."),
@@ -30,6 +28,7 @@ RANGES = {
     "python_tracer_level": Range(0, 1, "Level of Python calls: 0 none, 1 all."),
     "retries": Range(0, 10, "Number of retries for a worker that failed or recorded nothing."),
 }
+"""The fields of `Options`, by name."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,8 @@ class Options:
         for name, value in asdict(self).items():
             limits = RANGES[name]
             if not limits.least <= value <= limits.most:
-                remedy = sentences(
-                    Message("Use {least} to {most}.", least=str(limits.least), most=str(limits.most)), limits.doc
-                )
-                raise problem_error(
-                    "bad_option",
-                    Message("{name} cannot be {value}.", name=_words(name), value=str(value)),
-                    remedy,
-                    name,
-                )
+                remedy = Message("Use {least} to {most}.", least=str(limits.least), most=str(limits.most))
+                raise _bad_option(name, str(value), remedy)
 
 
 def read(values: Mapping[str, str]) -> Options:
@@ -68,10 +60,7 @@ def read(values: Mapping[str, str]) -> Options:
                 "unknown_option", Message("There is no option named {name}.", name=repr(name)), remedy, name
             )
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
-            remedy = sentences("Give a whole number.", RANGES[name].doc)
-            raise problem_error(
-                "bad_option", Message("{name} cannot be {text}.", name=_words(name), text=repr(text)), remedy, name
-            )
+            raise _bad_option(name, repr(text), Message("Give a whole number."))
         numbers[name] = int(text)
     return Options(**numbers)
 
@@ -87,5 +76,12 @@ def milliseconds(text: str) -> int:
     return round(float(match[1]) * {"s": 1000, "m": 60_000, "min": 60_000}.get(match[2], 1))
 
 
-def _words(name: str) -> str:
+def _bad_option(name: str, value: str, remedy: Message) -> ProblemError:
+    """The error for a value that an option does not take; its remedy ends with what the option is."""
+    message = Message("{name} cannot be {value}.", name=_label(name), value=value)
+    return problem_error("bad_option", message, sentences(remedy, RANGES[name].doc), name)
+
+
+def _label(name: str) -> str:
+    """What a person calls an option: ``Duration`` for ``duration_ms``."""
     return name.replace("_ms", "").replace("_", " ").capitalize()

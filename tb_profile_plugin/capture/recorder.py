@@ -10,14 +10,14 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from .address import Address
 from .options import Options
-from .rpc import Server, request
+from .rpc import ProfilerServer, request
 from .write import Target
 
 
 def start(addresses: Sequence[Address], options: Options) -> None:
     """Let each program record from now on; raises `ProblemError` for the first that does not."""
     for address in addresses:
-        with Server(address) as server:
+        with ProfilerServer(address) as server:
             server.reach()
             server.start_recorder(request(options, address, "recorder", ""))
 
@@ -30,7 +30,7 @@ def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: 
     target = Target(logdir, run)
     answers = []
     for address in addresses:
-        with Server(address) as server:
+        with ProfilerServer(address) as server:
             server.reach()
             answer = server.snapshot()
         if not answer.capture:
@@ -47,6 +47,6 @@ def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: 
 def stop(addresses: Sequence[Address], options: Options) -> None:
     """End the recorders; raises `ProblemError` for the first that does not run."""
     for address in addresses:
-        with Server(address) as server:
+        with ProfilerServer(address) as server:
             server.reach()
             server.stop_recorder()

@@ -42,10 +42,63 @@ _START_IT = Message(
     "Check that the program started its profiler there: "
     "tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
 )
+_TOOL_DATA, _EMPTY, _XSPACE = 6, 7, 8
+"""Numbers of a ProfileResponse's fields."""
+_XSPACE_FIELDS = range(1, 6)
+"""Numbers of an XSpace's fields: planes and texts."""
+_MOST_FIELDS = 10_000
+"""The most of those fields that are checked: captures have some ten planes."""
+
+
+_Cause = tuple[Callable[[Any, str], bool], str, str, str]
+"""(whether a code and details are of it, its code, message, remedy)."""
+_CAUSES: tuple[_Cause, ...] = (
+    (
+        lambda code, text: "profiling session active" in text.lower() or code is grpc.StatusCode.ALREADY_EXISTS,
+        "busy",
+        Message("The program is already being profiled."),
+        Message(
+            "Wait until the other capture ends, or stop the flight recorder: tb-profile capture ADDRESS --recorder "
+            "stop."
+        ),
+    ),
+    (
+        lambda _, text: "no continuous profiling session" in text.lower(),
+        "no_recorder",
+        Message("The flight recorder is not running there."),
+        Message("Start it first: tb-profile capture ADDRESS --recorder start."),
+    ),
+    (
+        lambda code, _: code is grpc.StatusCode.UNIMPLEMENTED,
+        "not_a_profiler",
+        Message("A gRPC server answers there, but without this profiler call."),
+        _START_IT,
+    ),
+    (
+        lambda code, text: (
+            code is grpc.StatusCode.RESOURCE_EXHAUSTED or "serializ" in text.lower() or "too large" in text.lower()
+        ),
+        "too_large",
+        Message("The capture is too large to transfer (2 GB at most)."),
+        Message("Capture for a shorter time or at lower levels, first without the Python tracer."),
+    ),
+    (
+        lambda code, _: code is grpc.StatusCode.UNAVAILABLE,
+        "connection_lost",
+        Message("The connection broke: the program ended, or the network failed."),
+        Message("Check that the program still runs, and capture again."),
+    ),
+    (
+        lambda code, _: code is grpc.StatusCode.DEADLINE_EXCEEDED,
+        "late",
+        Message("The answer did not arrive in time."),
+        Message("Capture for a shorter time, or check the program's log."),
+    ),
+)
 
 
 @dataclass(frozen=True)
-class Answer:
+class CaptureAnswer:
     """A server's answer to a capture."""
 
     empty: bool
@@ -59,14 +112,14 @@ class Answer:
         return sum(len(part) for part in self.capture)
 
 
-class Server:
+class ProfilerServer:
     """A connection to one profiler server."""
 
     def __init__(self, address: Address):
         self.address = address
         self._channel = grpc.insecure_channel(address.target, _CHANNEL)
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> ProfilerServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -131,7 +184,7 @@ class Server:
         """Keep recording, so that `snapshot` finds the last seconds; raises `ProblemError`."""
         self._ask("StartContinuousProfiling", request)
 
-    def snapshot(self) -> Answer:
+    def snapshot(self) -> CaptureAnswer:
         """What the recorder holds; raises `ProblemError`."""
         return answer(self._ask("GetSnapshot", message("tensorflow.GetSnapshotRequest")(), 60.0))
 
@@ -167,52 +220,6 @@ class Server:
         return problem_error(code, message, remedy, str(self.address), status=502)
 
 
-_Cause = tuple[Callable[[Any, str], bool], str, str, str]
-_CAUSES: tuple[_Cause, ...] = (
-    (
-        lambda code, text: "profiling session active" in text.lower() or code is grpc.StatusCode.ALREADY_EXISTS,
-        "busy",
-        Message("The program is already being profiled."),
-        Message(
-            "Wait until the other capture ends, or stop the flight recorder: tb-profile capture ADDRESS --recorder "
-            "stop."
-        ),
-    ),
-    (
-        lambda _, text: "no continuous profiling session" in text.lower(),
-        "no_recorder",
-        Message("The flight recorder is not running there."),
-        Message("Start it first: tb-profile capture ADDRESS --recorder start."),
-    ),
-    (
-        lambda code, _: code is grpc.StatusCode.UNIMPLEMENTED,
-        "not_a_profiler",
-        Message("A gRPC server answers there, but without this profiler call."),
-        _START_IT,
-    ),
-    (
-        lambda code, text: (
-            code is grpc.StatusCode.RESOURCE_EXHAUSTED or "serializ" in text.lower() or "too large" in text.lower()
-        ),
-        "too_large",
-        Message("The capture is too large to transfer (2 GB at most)."),
-        Message("Capture for a shorter time or at lower levels, first without the Python tracer."),
-    ),
-    (
-        lambda code, _: code is grpc.StatusCode.UNAVAILABLE,
-        "connection_lost",
-        Message("The connection broke: the program ended, or the network failed."),
-        Message("Check that the program still runs, and capture again."),
-    ),
-    (
-        lambda code, _: code is grpc.StatusCode.DEADLINE_EXCEEDED,
-        "late",
-        Message("The answer did not arrive in time."),
-        Message("Capture for a shorter time, or check the program's log."),
-    ),
-)
-
-
 def request(options: Options, address: Address, session: str, root: str, at_ns: int = 0) -> Any:
     """What a server is asked for: the capture in its answer, or, from one too old for that, a file below `root`.
 
@@ -242,14 +249,7 @@ def request(options: Options, address: Address, session: str, root: str, at_ns: 
     )
 
 
-_TOOL_DATA, _EMPTY, _XSPACE = 6, 7, 8
-_XSPACE_FIELDS = range(1, 6)
-"""Numbers of an XSpace's fields: planes and texts."""
-_MOST_FIELDS = 10_000
-"""The most of those fields that are checked: captures have some ten planes."""
-
-
-def answer(data: bytes) -> Answer:
+def answer(data: bytes) -> CaptureAnswer:
     """A ProfileResponse, its capture cut out; raises `ProblemError` (502) where it is none."""
     empty, parts, files = False, [], []
     try:
@@ -273,7 +273,7 @@ def answer(data: bytes) -> Answer:
     except (IndexError, ValueError) as error:
         remedy = Message("Check that the port is the profiler's.")
         raise problem_error("bad_answer", "The answer cannot be read.", remedy, status=502) from error
-    return Answer(empty, tuple(capture_parts))
+    return CaptureAnswer(empty, tuple(capture_parts))
 
 
 def _check_space(data: memoryview) -> None:

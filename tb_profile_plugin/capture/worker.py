@@ -13,7 +13,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError, problem_error
 from .address import Address
 from .options import Options
-from .rpc import Answer, Server, answer, request
+from .rpc import CaptureAnswer, ProfilerServer, answer, request
 from .write import Target
 
 _GRACE_S = 300.0
@@ -66,7 +66,7 @@ class Worker:
     def reach(self) -> bool:
         """Whether a profiler answers; where not, the worker has failed."""
         try:
-            with Server(self.address) as server:
+            with ProfilerServer(self.address) as server:
                 server.reach()
         except ProblemError as error:
             self._end(FAILED, error.problem)
@@ -90,7 +90,7 @@ class Worker:
 
     def capture(self, at_ns: int) -> None:
         """Capture and write, with as many attempts as the options allow."""
-        with Server(self.address) as server:
+        with ProfilerServer(self.address) as server:
             for attempt in range(1, self._options.retries + 2):
                 self._set_state(CAPTURING, attempt=attempt, until=time.monotonic() + self._options.duration_ms / 1000)
                 try:
@@ -104,7 +104,7 @@ class Worker:
                     break
         self._end(STOPPED if problem.code == "stopped" else FAILED, problem)
 
-    def _attempt(self, server: Server, at_ns: int) -> tuple[int, Path]:
+    def _attempt(self, server: ProfilerServer, at_ns: int) -> tuple[int, Path]:
         """(bytes, file) of the capture; raises `ProblemError`."""
         server_answer = self._profile(server, at_ns)
         if server_answer.capture:
@@ -113,7 +113,7 @@ class Worker:
             raise ProblemError(self._stopped_problem() if self._stop.is_set() else self._empty_problem(), 502)
         return self._written_by_server()
 
-    def _profile(self, server: Server, at_ns: int) -> Answer:
+    def _profile(self, server: ProfilerServer, at_ns: int) -> CaptureAnswer:
         """One call; Stop ends it early, with what there is."""
         profile_request = request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
         call = server.profile(profile_request, _GRACE_S + 3 * self._options.duration_ms / 1000)
@@ -136,7 +136,7 @@ class Worker:
         except grpc.RpcError as error:
             raise server.explain(error) from error
 
-    def _terminate(self, server: Server) -> None:
+    def _terminate(self, server: ProfilerServer) -> None:
         try:
             server.terminate(self._target.run)
         except grpc.RpcError:
@@ -171,6 +171,6 @@ class Worker:
         self.progress = replace(self.progress, state=state, problem=problem)
 
 
-def _not_stopped(server: Server, waited_s: float) -> ProblemError:
+def _not_stopped(server: ProfilerServer, waited_s: float) -> ProblemError:
     message = Message("The server sent nothing within {waited} s of the stop.", waited=f"{waited_s:.0f}")
     return server.failed("not_stopped", message, Message("Capture again; this recording is lost."))

@@ -17,6 +17,7 @@ from ..runtime.regex import regex
 _RUN = regex(r"(?!\.)[\w .+-]{1,100}(?<![ .])")
 _PIECE_BYTES = 16 << 20
 """Bytes written at a time: some systems refuse more than 2 GiB at once."""
+_ELSEWHERE = Message("Grant write access, or capture into another folder.")
 
 
 class Target:
@@ -103,9 +104,6 @@ def _free_name(root: Path) -> str:
         number += 1
         candidate = f"{name}_{number}"
     return candidate
-
-
-_ELSEWHERE = Message("Grant write access, or capture into another folder.")
 
 
 def _unwritable(where: str, message: str, remedy: str) -> ProblemError:

@@ -19,7 +19,7 @@ from .shared import add_steps, output
 
 if TYPE_CHECKING:
     from ..analysis.compare.side import Side
-    from ..analysis.compare.verdict import Verdict
+    from ..analysis.compare.verdict import ComparisonVerdict
     from ..analysis.digest.record import Digest
     from ..budgets.config import Config
     from ..budgets.decide import Outcome
@@ -112,7 +112,7 @@ def _sides_of_commands(args: argparse.Namespace, stack: ExitStack) -> tuple[Side
 
 def _sides_of_sessions(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
     """(new, base): the sessions named, and those of ``--baseline`` or the configured folder, if any."""
-    from ..analysis.compare.side import side
+    from ..analysis.compare.side import side_of_captures
     from ..budgets import baselines
 
     loaded_sides = sides(args, [args.sessions, *([args.baseline] if args.baseline else [])])
@@ -122,7 +122,7 @@ def _sides_of_sessions(args: argparse.Namespace, config: Config) -> tuple[Side, 
     baseline_digests = baselines.read(folder, loaded_sides[0].digests[0])
     if not baseline_digests and baselines.has_baselines(folder):
         warn(Message("{folder} holds only baselines of other machines or programs.", folder=folder))
-    return loaded_sides[0], side(baseline_digests) if baseline_digests else None
+    return loaded_sides[0], side_of_captures(baseline_digests) if baseline_digests else None
 
 
 def _save_baseline(args: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
@@ -139,7 +139,7 @@ def _save_baseline(args: argparse.Namespace, config: Config, digests: list[Diges
 
 
 def _write_outcomes(
-    args: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, verdict: Verdict | None
+    args: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, verdict: ComparisonVerdict | None
 ) -> None:
     from ..budgets import output as reports
 

@@ -9,7 +9,7 @@ from typing import Any
 from .shared import output
 
 SHELLS = ("bash", "zsh")
-"""Of those that shtab knows the ones for which it tells the options of verbs."""
+"""Shells for which shtab tells the options of verbs."""
 _PATHS = frozenset({"DIR", "FILE", "LOGDIR", "LOGDIR|ADDRESS", "SESSION"})
 """How arguments that are paths are called in the help."""
 

@@ -21,6 +21,16 @@ _CALL_FORMATS = ("collapsed", "speedscope", "pprof")
 """Formats of merged calls."""
 _TEXT_FORMATS = ("chrome", "collapsed", "speedscope")
 """Formats that a terminal shows."""
+_SKILL_HEAD = """\
+---
+name: tb-profile
+description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
+whether a change made them faster, from profiler captures (*.xplane.pb, *.pt.trace.json). Use it where such captures, \
+a TensorBoard logdir with profiles, or slow steps are spoken of.
+---
+
+"""
+"""What assistants read before they choose the skill; the rest of it is the guide."""
 
 
 def add(verbs: Any) -> None:
@@ -148,7 +158,15 @@ def _report(args: argparse.Namespace) -> None:
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
     session, *base = sessions = [Capture(stored_session) for stored_session in stored]
     names = shared_pseudonyms(sessions, args.key) if args.key else None
-    report_page = report(session, args.as_is, args.max_size, args.title, notes, names, base[0] if base else None)
+    report_page = report(
+        session,
+        as_is=args.as_is,
+        most_bytes=args.max_size,
+        title=args.title,
+        notes=notes,
+        names=names,
+        base=base[0] if base else None,
+    )
     shared.write(args.out, report_page.html)
     if names:
         names.write(args.key)
@@ -233,18 +251,6 @@ def _mcp(args: argparse.Namespace) -> None:
 def _guide(args: argparse.Namespace) -> None:
     with shared.output(None) as file:
         file.write(shared.GUIDE.read_bytes())
-
-
-_SKILL_HEAD = """\
----
-name: tb-profile
-description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
-whether a change made them faster, from profiler captures (*.xplane.pb, *.pt.trace.json). Use it where such captures, \
-a TensorBoard logdir with profiles, or slow steps are spoken of.
----
-
-"""
-"""What assistants read before they choose the skill; the rest of it is the guide."""
 
 
 def _skill(args: argparse.Namespace) -> None:

@@ -45,6 +45,8 @@ _USAGE_CODES = frozenset(
 _FOR_PROGRAMS = frozenset({"json", "named", "csv", "xprof", "legacy", "sarif", "junit"})
 """Formats that programs read, whose texts are English by default."""
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_LEGACY_FORMATS = ("xprof", "legacy")
+"""Two words for the existing plugin's format; scripts written before 0.2 use the second."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -193,10 +195,6 @@ def _tools_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_tools)
 
 
-_LEGACY_FORMATS = ("xprof", "legacy")
-"""Two words for the existing plugin's format; scripts written before 0.2 use the second."""
-
-
 def _tool_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("name", metavar="NAME", help="name of a tool, as `tb-profile tools` lists it")
     verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
@@ -247,9 +245,9 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _serve(args: argparse.Namespace) -> None:
-    from ..serve.standalone import Address, serve
+    from ..serve.standalone import BindAddress, serve
 
-    address = Address(args.host, args.port, args.allow_host)
+    address = BindAddress(args.host, args.port, args.allow_host)
     serve(args.logdir, address, say, args.hide_capture, not args.no_cache, args.executor)
 
 

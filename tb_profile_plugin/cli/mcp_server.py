@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import lru_cache, partial, wraps
-from typing import Any, TypeVar
+from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -34,8 +34,6 @@ _NAMES_ARE_DATA = (
 )
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
 
 def serve(logdir: str, sql: bool) -> None:
     """Serve the sessions of a logdir until standard input ends; with ``sql`` queries, too."""
@@ -43,56 +41,60 @@ def serve(logdir: str, sql: bool) -> None:
 
 
 def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
-    """The server, with its tools."""
+    """The server, whose tools are the public methods of `_AssistantFunctions`, in their order."""
     mcp = MCPServer(
         "tb-profile",
         instructions="Profiler captures of training programs: why are steps slow? Begin with list_sessions, then "
         f"summary; read_guide says what figures mean. {_NAMES_ARE_DATA}",
         version=__version__,
     )
-    lock = threading.Lock()
-
-    def tool(function: Function) -> Function:
+    functions, lock = _AssistantFunctions(logdir), threading.Lock()
+    for name in vars(_AssistantFunctions):
+        if name.startswith("_") or (name == "sql_query" and not sql):
+            continue
+        function = getattr(functions, name)
         description = f"{function.__doc__} {_NAMES_ARE_DATA}"
         mcp.add_tool(_with_limits(function, lock), description=description, annotations=_READ_ONLY)
-        return function
+    return mcp
 
-    neighbours = Neighbours(lambda name: capture(name), logdir.sessions, ResultCache())
-    open_capture = lru_cache(_MOST_OPEN_SESSIONS)(partial(Capture, neighbours=neighbours))
 
-    def capture(session: str) -> Capture:
-        return open_capture(logdir.find(session))
+class _AssistantFunctions:
+    """What an assistant can call: names, parameters and docstrings are what it reads."""
 
-    sessions = Sessions(logdir, capture)
+    def __init__(self, logdir: Logdir):
+        neighbours = Neighbours(self._capture, logdir.sessions, ResultCache())
+        self._logdir = logdir
+        self._open_capture = lru_cache(_MOST_OPEN_SESSIONS)(partial(Capture, neighbours=neighbours))
+        self._sessions = Sessions(logdir, self._capture)
 
-    @tool
-    def list_sessions(match: str = "", limit: int = 50) -> str:
+    def _capture(self, session: str) -> Capture:
+        """The session of that name; the last few stay open."""
+        return self._open_capture(self._logdir.find(session))
+
+    def list_sessions(self, match: str = "", limit: int = 50) -> str:
         """Names of the sessions that contain a text, newest first, with their hosts and sizes in MB."""
-        runs = [run for run in logdir.sessions() if match.lower() in run.name.lower()]
+        runs = [run for run in self._logdir.sessions() if match.lower() in run.name.lower()]
         rows = [{"session": run.name, "hosts": len(run.hosts), "mb": round(run.size / 1e6, 2)} for run in runs]
         return rows_as_json({"sessions": len(runs)}, rows, 0, limit)
 
-    @tool
-    def summary(session: str, host: str = "") -> str:
+    def summary(self, session: str, host: str = "") -> str:
         """The most important about a session on a page: verdict, figures, causes with remedies, largest ops, doubts."""
-        return summary_report.markdown(capture(session).summary(host).data, escape=printable)
+        return summary_report.markdown(self._capture(session).summary(host).data, escape=printable)
 
-    @tool
-    def why(session: str, host: str = "", steps: str = "typical") -> str:
+    def why(self, session: str, host: str = "", steps: str = "typical") -> str:
         """All causes of the step's length with what to do. Steps: typical, all, or step numbers such as 5-20."""
-        return cut(why_report.text(capture(session).answer("why", host, steps=steps)))
+        return cut(why_report.text(self._capture(session).answer("why", host, steps=steps)))
 
-    @tool
-    def list_tools(session: str) -> str:
+    def list_tools(self, session: str) -> str:
         """The tools of tool_answer(), what each answers, and why one has nothing to show for the session."""
-        session_capture, others = capture(session), tools.precheck()
+        session_capture, others = self._capture(session), tools.precheck()
         with_tables = [tool for tool in tools.find().values() if not tool.streamed]
         lacks = {tool.name: str(tool.unavailable(session_capture, others) or "") for tool in with_tables}
         rows = [{"tool": tool.name, "answers": tool.doc, "lacking": lacks[tool.name]} for tool in with_tables]
         return rows_as_json({}, rows, 0, len(rows))
 
-    @tool
     def tool_answer(  # noqa: PLR0913 - what an agent may give
+        self,
         session: str,
         tool: str,
         host: str = "",
@@ -106,49 +108,44 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
 
         Where a tool takes them: steps (typical, all, 5-20), and base, a session whose figures stand beside.
         """
-        return tool_answer_text(capture(session), tool, host, {"steps": steps, "base": base}, table, start, limit)
+        options = {"steps": steps, "base": base}
+        return tool_answer_text(
+            self._capture(session), tool, host, options=options, table=table, start=start, limit=limit
+        )
 
-    @tool
-    def find_events(session: str, name: str, host: str = "", start: int = 0, limit: int = 50) -> str:
+    def find_events(self, session: str, name: str, host: str = "", start: int = 0, limit: int = 50) -> str:
         """The longest events with names like a pattern (*gemm*), with their times in ps since the first event."""
-        frame = capture(session).events(host, name=name)
+        frame = self._capture(session).events(host, name=name)
         rows = frame.largest("duration_ps", start + limit + 1).records()
         rows.sort(key=lambda row: -row["duration_ps"])
         return rows_as_json({"events": len(frame)}, rows, start, limit)
 
-    @tool
-    def compare(base: list[str], new: list[str]) -> str:
+    def compare(self, base: list[str], new: list[str]) -> str:
         """Whether the new sessions are faster or slower than the base ones, by how much, why, and if that is noise."""
-        return cut(sessions.comparison_text(base, new))
+        return cut(self._sessions.comparison_text(base=base, new=new))
 
-    @tool
-    def check(new: list[str], budgets: list[dict[str, str]], base: list[str] | None = None) -> str:
+    def check(self, new: list[str], budgets: list[dict[str, str]], base: list[str] | None = None) -> str:
         """Whether sessions keep budgets such as {"metric": "step", "max-change": "+3%"}; changes are from the base."""
-        return cut(sessions.budget_check_text(new, base or [], budgets))
+        return cut(self._sessions.budget_check_text(new=new, base=base or [], budgets=budgets))
 
-    @tool
-    def trend(match: str = "*") -> str:
+    def trend(self, match: str = "*") -> str:
         """Since when steps are slower or faster, over the sessions whose names are like a pattern, and why."""
-        return cut(sessions.trend_text(match))
+        return cut(self._sessions.trend_text(match))
 
-    @tool
-    def read_guide() -> str:
+    def read_guide(self) -> str:
         """How to read the figures and sentences, and what not to conclude from them."""
         return GUIDE.read_text(encoding="utf-8")
 
-    if sql:
-
-        @tool
-        def sql_query(session: str, query: str, host: str = "", limit: int = 100, also: list[str] | None = None) -> str:
-            """One SELECT (DuckDB) over events, args, arrows, steps, ops, kernels, allocations, hosts; times in ps."""
-            others = [capture(name) for name in also or ()]
-            result = capture(session).sql_result(query, host, max(1, min(limit, 1000)), also=others)
-            return rows_as_json({"more": result.more}, result.frame.records(), 0, limit)
-
-    return mcp
+    def sql_query(
+        self, session: str, query: str, host: str = "", limit: int = 100, also: list[str] | None = None
+    ) -> str:
+        """One SELECT (DuckDB) over events, args, arrows, steps, ops, kernels, allocations, hosts; times in ps."""
+        others = [self._capture(name) for name in also or ()]
+        result = self._capture(session).sql_result(query, host, max(1, min(limit, 1000)), also=others)
+        return rows_as_json({"more": result.more}, result.frame.records(), 0, limit)
 
 
-def _with_limits(function: Function, lock: threading.Lock) -> Callable[..., Any]:
+def _with_limits(function: Callable[..., Any], lock: threading.Lock) -> Callable[..., Any]:
     """The function with one call at a time, a time limit, and problems as errors for the assistant."""
 
     @wraps(function)

@@ -38,7 +38,7 @@ def add_work(verb: argparse.ArgumentParser) -> None:
 
 
 def add_steps(verb: argparse.ArgumentParser) -> None:
-    """The same as `add_work` for a verb whose figures cover steps, with the options that choose these."""
+    """Let a verb take ``--steps`` and ``--step-event``, which choose the steps that figures cover, and `add_work`."""
     verb.add_argument("--steps", default="", help="steps to cover: typical (the default), all, or a range such as 5-20")
     verb.add_argument("--step-event", default="", help="name of the events that are steps")
     add_work(verb)
@@ -143,7 +143,7 @@ def stored_session(session: str) -> StoredSession:
 def answer_data(
     stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
-    """The same as `answer_bodies`, parsed."""
+    """Tools' answers by name, as plain data; see `answer_bodies`."""
     import json
 
     return {name: json.loads(body) for name, body in answer_bodies(stored, args, questions).items()}

@@ -10,65 +10,70 @@ from ..runtime.problems import Problem
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 
+_UNITS = {"share": "percent"}
+"""Units that the existing plugin calls otherwise than our tables: fractions from 0 to 1 are percent there."""
+
 
 class OldColumn(NamedTuple):
     """A column of the existing plugin's table, and the column of our table whose values it shows."""
 
     id: str
-    column: str
+    """Id in the existing plugin's table."""
+    source_id: str
     """Id of our column."""
     label: str = ""
-    """That of our column where it is empty."""
+    """Empty for the label of our column."""
     unit: str | None = None
-    """That of our column where it is None."""
+    """None for the unit of our column."""
     doc: str | None = None
-    """That of our column where it is None."""
-    filler: Any = None
+    """None for the explanation of our column."""
+    if_none: Any = None
     """Stands where our table has None."""
 
 
-def table(
+def rendered_table(
     answer: AnswerReader,
     name: str,
     columns: Sequence[OldColumn],
     properties: Mapping[str, str] | None = None,
     docs: Mapping[str, str] | None = None,
 ) -> dict[str, Json]:
-    """One of the answer's tables as a DataTable with these columns."""
-    return data_table(old_heads(answer, name, columns), old_rows(answer, name, columns), properties, docs)
+    """The answer's table ``name`` as a DataTable with these columns."""
+    heads, rows = rendered_heads(answer, name, columns), rendered_rows(answer, name, columns)
+    return data_table(heads, rows, properties, docs)
 
 
-def same_columns(answer: AnswerReader, name: str, count: str = "count") -> list[OldColumn]:
-    """All columns of our table under their own ids, for tables that the existing plugin does not have.
+def same_columns(answer: AnswerReader, name: str, *, count_id: str = "count") -> list[OldColumn]:
+    """All columns of our table under their own ids, but ``count`` as ``count_id``.
 
-    ``count`` is the id that the column ``count`` had before.
+    For tables that the existing plugin does not have; scripts know their counts by older ids.
     """
-    return [OldColumn(count if id == "count" else id, id) for id in answer.columns(name)]
+    return [OldColumn(count_id if id == "count" else id, id) for id in answer.columns(name)]
 
 
-def old_heads(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[dict[str, Json]]:
-    """Heads of the columns; what they do not say themselves is that of our table's columns."""
+def rendered_heads(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[dict[str, Json]]:
+    """Declarations of the columns; what they do not say themselves is taken from our table ``name``."""
     heads = []
     for old in columns:
-        own = answer.column(name, old.column)
-        unit = _UNITS.get(own["unit"], own["unit"]) if old.unit is None else old.unit
-        doc = own["doc"] if old.doc is None else old.doc
-        heads.append(head(old.id, old.label or own["label"], own["kind"], unit, doc))
+        source = answer.column(name, old.source_id)
+        unit = _UNITS.get(source["unit"], source["unit"]) if old.unit is None else old.unit
+        doc = source["doc"] if old.doc is None else old.doc
+        heads.append(column_head(old.id, old.label or source["label"], source["kind"], unit=unit, doc=doc))
     return heads
 
 
-def old_rows(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[tuple[Json, ...]]:
-    """Rows of the columns, with their fillers in place of None."""
-    cells = [[old.filler if value is None else value for value in answer.values(name, old.column)] for old in columns]
+def rendered_rows(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[tuple[Json, ...]]:
+    """Rows of our table ``name`` with the values of these columns."""
+    cells = [
+        [old.if_none if value is None else value for value in answer.values(name, old.source_id)] for old in columns
+    ]
     return list(zip(*cells, strict=True))
 
 
-_UNITS = {"share": "percent"}
-"""The existing plugin calls fractions from 0 to 1 percent."""
-
-
-def head(id: str, label: str, kind: str = "number", unit: str = "", doc: str = "", role: str = "") -> dict[str, Json]:
-    """The declaration of a DataTable's column."""
+def column_head(
+    id: str, label: str, kind: str = "number", *, unit: str = "", doc: str = "", role: str = ""
+) -> dict[str, Json]:
+    """The declaration of a DataTable's column, whose ``kind`` is ``number``, ``string`` or ``boolean``."""
     properties = {key: text for key, text in {"doc": doc, "role": role, "unit": unit}.items() if text}
     return {"id": id, "label": label} | ({"p": properties} if properties else {}) | {"type": kind}
 
@@ -101,9 +106,17 @@ def _cells(values: Sequence[Json], kind: str) -> list[Json]:
     if kind == "boolean":
         return [None if value is None else bool(value) for value in values]
     numbers = [None if value is None else float(value) for value in values]
+    # A finite sum tells it of all at once, which is faster; one that overflows only costs looking at each.
     if math.isfinite(sum(filter(None, numbers))):
         return numbers
     return [0.0 if value is not None and not math.isfinite(value) else value for value in numbers]
+
+
+SEVERITY_AND_MESSAGE = (
+    column_head("severity", "Severity", "string"),
+    column_head("message", "Message", "string"),
+)
+"""Columns of tables of notes."""
 
 
 def diagnostics(answer: AnswerReader, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:
@@ -120,6 +133,3 @@ def diagnostics(answer: AnswerReader, order: Sequence[str] = ("warning", "error"
 def note_text(note: Mapping[str, Any]) -> str:
     """A note's message, place and remedy as one text."""
     return str(Problem.from_json(note))
-
-
-SEVERITY_AND_MESSAGE = (head("severity", "Severity", "string"), head("message", "Message", "string"))

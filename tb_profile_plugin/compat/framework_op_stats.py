@@ -9,7 +9,7 @@ from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, data_table, head, old_heads, old_rows
+from .datatable import OldColumn, column_head, data_table, rendered_heads, rendered_rows
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
 _HOST_SHARE = "Of the self time of all host rows (idle included or not, as the table says)."
@@ -20,20 +20,20 @@ _COLUMNS = (
     OldColumn("operation", "name", "Operation Name"),
     OldColumn("occurrences", "count", "#Occurrences", doc="How often the op ran."),
     OldColumn("total_time", "total_us", "Total time (us)"),
-    OldColumn("avg_time", "average_us", "Avg. time (us)", filler=0.0),
+    OldColumn("avg_time", "average_us", "Avg. time (us)", if_none=0.0),
     OldColumn("total_self_time", "self_us", "Total self-time (us)"),
-    OldColumn("avg_self_time", "self_average_us", "Avg. self-time (us)", filler=0.0),
+    OldColumn("avg_self_time", "self_average_us", "Avg. self-time (us)", if_none=0.0),
 )
 _SHARES = (
-    head("device_total_self_time_percent", "Total self-time on Device (%)", unit="percent", doc=_DEVICE_SHARE),
-    head(
+    column_head("device_total_self_time_percent", "Total self-time on Device (%)", unit="percent", doc=_DEVICE_SHARE),
+    column_head(
         "device_cumulative_total_self_time_percent",
         "Cumulative total-self time on Device (%)",
         unit="percent",
         doc="This row and those above it.",
     ),
-    head("host_total_self_time_percent", "Total self-time on Host (%)", unit="percent", doc=_HOST_SHARE),
-    head(
+    column_head("host_total_self_time_percent", "Total self-time on Host (%)", unit="percent", doc=_HOST_SHARE),
+    column_head(
         "Host_cumulative_total_self_time_percent",
         "Cumulative total-self time on Host (%)",
         unit="percent",
@@ -68,17 +68,17 @@ _TENSOR_CORES = OldColumn(
     "tensor_core_share",
     "GPU TensorCore utilization",
     doc="Share of the op's kernel time that ran on tensor cores.",
-    filler=0.0,
+    if_none=0.0,
 )
-_BOUND = OldColumn("bound_by", "bound_by", "Bound by", filler="")
+_BOUND = OldColumn("bound_by", "bound_by", "Bound by", if_none="")
 _MORE = (
-    OldColumn("eager", "execution", "Execution mode", filler="Function"),
+    OldColumn("eager", "execution", "Execution mode", if_none="Function"),
     OldColumn(
         "kernels",
         "kernels",
         "#Kernels",
         doc="Kernels and copies that the op ran on the device; 0 on the host.",
-        filler=0,
+        if_none=0,
     ),
     OldColumn("min_time", "shortest_us", "Min. time (us)"),
     OldColumn("max_time", "longest_us", "Max. time (us)"),
@@ -87,7 +87,7 @@ _MORE = (
 
 
 def framework_op_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """Two tables of ops: with the devices' idle time, and without."""
     on_gpu = hardware_type(device_type(hosts)) == GPU
     return [_table(answer, on_gpu, with_idle) for with_idle in (True, False)]
 
@@ -96,7 +96,7 @@ def _table(answer: AnswerReader, on_gpu: bool, with_idle: bool) -> Json:
     rates = (*_RATES, *([_TENSOR_CORES] if on_gpu else []))
     shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")
     own_rows = answer.rows("ops", "place", "type", *shares)
-    parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
+    parts = [rendered_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
     rows: list[list[Json]] = []
     for (location, op_type, *own_shares), cells, rate_cells, more_cells in zip(own_rows, *parts, strict=True):
         if op_type == IDLE and not with_idle:
@@ -105,11 +105,11 @@ def _table(answer: AnswerReader, on_gpu: bool, with_idle: bool) -> Json:
         share_cells = [*shares_of_location, 0.0, 0.0] if location == ON_DEVICE else [0.0, 0.0, *shares_of_location]
         rows.append([len(rows) + 1, *cells, *share_cells, *rate_cells, *more_cells])
     heads = [
-        head("rank", "Rank", doc="Device ops first, each by self time."),
-        *old_heads(answer, "ops", _COLUMNS),
+        column_head("rank", "Rank", doc="Device ops first, each by self time."),
+        *rendered_heads(answer, "ops", _COLUMNS),
         *_SHARES,
-        *old_heads(answer, "ops", (*rates, _BOUND)),
-        *old_heads(answer, "ops", _MORE),
+        *rendered_heads(answer, "ops", (*rates, _BOUND)),
+        *rendered_heads(answer, "ops", _MORE),
     ]
     training = "Training" if answer.fact("training") else "Inference"
     properties = {"architecture_type": "Unknown", "task_type": training}

@@ -30,7 +30,7 @@ class Document(NamedTuple):
 
     body: bytes
     suffix: str
-    """Of the file's name: ``txt``, ``dot``, ``pb`` …"""
+    """End of the file's name: ``txt``, ``dot``, ``pb`` …"""
 
 
 def document(host: Host, options: Mapping[str, str]) -> Document:

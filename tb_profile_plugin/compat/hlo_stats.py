@@ -8,29 +8,29 @@ from html import escape
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, data_table, head, old_heads, old_rows
+from .datatable import OldColumn, column_head, data_table, rendered_heads, rendered_rows
 
 _IDENTITY = (
     OldColumn("program_id", "program_id", "Program id", doc=""),
     OldColumn("category", "category", "HLO op category", doc=""),
     OldColumn("hlo_op_name", "name", "HLO op name", doc=""),
-    OldColumn("hlo_op_expression", "expression", "HLO op text", doc="", filler=""),
+    OldColumn("hlo_op_expression", "expression", "HLO op text", doc="", if_none=""),
 )
 _FIGURES = (
     OldColumn("occurrences", "count", "#Occurrences"),
     OldColumn("total_time", "total_us", "Total time (us)", ""),
-    OldColumn("avg_time", "average_us", "Avg. time (us)", "", filler=0.0),
+    OldColumn("avg_time", "average_us", "Avg. time (us)", "", if_none=0.0),
     OldColumn("total_self_time", "self_us", "Total self time (us)", ""),
-    OldColumn("avg_self_time", "self_average_us", "Avg. self time (us)", "", filler=0.0),
+    OldColumn("avg_self_time", "self_average_us", "Avg. self time (us)", "", if_none=0.0),
 )
 _RATES = (
-    OldColumn("model_flop_rate", "model_gflop_per_s", "Model GFLOP/s", filler=0.0),
-    OldColumn("normalized_flop_rate", "gflop_per_s", "Normalized GFLOP/s", filler=0.0),
-    OldColumn("measured_memory_bw", "gib_per_s", "Measured memory BW (GiB/s)", filler=0.0),
-    OldColumn("hbm_bw", "hbm_gib_per_s", "HBM BW (GiB/s)", filler=0.0),
+    OldColumn("model_flop_rate", "model_gflop_per_s", "Model GFLOP/s", if_none=0.0),
+    OldColumn("normalized_flop_rate", "gflop_per_s", "Normalized GFLOP/s", if_none=0.0),
+    OldColumn("measured_memory_bw", "gib_per_s", "Measured memory BW (GiB/s)", if_none=0.0),
+    OldColumn("hbm_bw", "hbm_gib_per_s", "HBM BW (GiB/s)", if_none=0.0),
 )
 _INTENSITY = (
-    OldColumn("operational_intensity", "flop_per_byte", "Operational intensity (FLOPS/Byte)", filler=0.0),
+    OldColumn("operational_intensity", "flop_per_byte", "Operational intensity (FLOPS/Byte)", if_none=0.0),
     OldColumn("bound_by", "bound_by", "Bound by"),
 )
 # Columns that the existing plugin does not have.
@@ -50,32 +50,32 @@ NEVER_STATED = "0: no capture known to us states it."
 
 
 def hlo_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The table of XLA's ops, by self time."""
     own_rows = answer.rows("ops", "op_name", "share", "cumulative", "recomputed", "source", "stack", "core")
     heads = [
-        head("rank", "Rank", doc="By self time."),
-        *old_heads(answer, "ops", _IDENTITY),
-        head("tf_op_name", "Framework op name", "string"),
-        *old_heads(answer, "ops", _FIGURES),
-        head("total_self_time_percent", "Total self time (%)", doc=_SHARE_DOC),
-        head(
+        column_head("rank", "Rank", doc="By self time."),
+        *rendered_heads(answer, "ops", _IDENTITY),
+        column_head("tf_op_name", "Framework op name", "string"),
+        *rendered_heads(answer, "ops", _FIGURES),
+        column_head("total_self_time_percent", "Total self time (%)", doc=_SHARE_DOC),
+        column_head(
             "cumulative_total_self_time_percent", "Cumulative total self time (%)", doc="This row and those above it."
         ),
-        head("dma_stall_percent", "%time stalled by DMA", doc=NEVER_STATED),
-        *old_heads(answer, "ops", _RATES),
-        head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER_STATED),
-        head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER_STATED),
-        *old_heads(answer, "ops", _INTENSITY),
-        head("hlo_rematerialization", "Rematerialization", "string"),
-        head("outside_compilation", "Outside Compilation", "string"),
-        head("autotuned", "Autotuned", "string"),
-        head("source_info", "Source Info", "string"),
-        head("core_type", "TPU core type", "string"),
-        head("parent_op_name", "Parent op name", "string"),
-        head("vdd_energy", "VDD Energy (J)", doc=NEVER_STATED),
-        *old_heads(answer, "ops", _OWN),
+        column_head("dma_stall_percent", "%time stalled by DMA", doc=NEVER_STATED),
+        *rendered_heads(answer, "ops", _RATES),
+        column_head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER_STATED),
+        column_head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER_STATED),
+        *rendered_heads(answer, "ops", _INTENSITY),
+        column_head("hlo_rematerialization", "Rematerialization", "string"),
+        column_head("outside_compilation", "Outside Compilation", "string"),
+        column_head("autotuned", "Autotuned", "string"),
+        column_head("source_info", "Source Info", "string"),
+        column_head("core_type", "TPU core type", "string"),
+        column_head("parent_op_name", "Parent op name", "string"),
+        column_head("vdd_energy", "VDD Energy (J)", doc=NEVER_STATED),
+        *rendered_heads(answer, "ops", _OWN),
     ]
-    parts = [old_rows(answer, "ops", columns) for columns in (_IDENTITY, _FIGURES, _RATES, _INTENSITY, _OWN)]
+    parts = [rendered_rows(answer, "ops", columns) for columns in (_IDENTITY, _FIGURES, _RATES, _INTENSITY, _OWN)]
     rows = []
     for rank, (own_row, identity, figures, rates, intensity, own) in enumerate(zip(own_rows, *parts, strict=True), 1):
         op_name, share, cumulative, recomputed, source, stack, core = own_row

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, data_table, diagnostics, head, old_heads, old_rows
+from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_heads, rendered_rows
 from .step_account.step_table import old_steps, step_table
 
 _OPS = (
     OldColumn("opName", "name", "Input Op"),
     OldColumn("count", "count"),
     OldColumn("timeInMs", "total_ms", "Total Time (in ms)"),
-    OldColumn("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", filler=0.0),
+    OldColumn("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", if_none=0.0),
     OldColumn("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),
-    OldColumn("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", filler=0.0),
+    OldColumn("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", if_none=0.0),
     OldColumn("category", "category"),
 )
 _WORK = {
@@ -39,7 +39,7 @@ _LINKS = {
 
 
 def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The page's tables: steps, input ops with advice, notes, summary."""
     work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
     times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}
     docs = {_WORK[id]: doc for id, (_, doc, _) in work.items()}
@@ -47,8 +47,8 @@ def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps]
     return [
         data_table(),
         step_table(answer, hosts, old_steps(answer, hosts, options)),
-        data_table(old_heads(answer, "input_ops", _OPS), old_rows(answer, "input_ops", _OPS), times, docs),
-        data_table([head("link", "link", "string")], advice),
+        data_table(rendered_heads(answer, "input_ops", _OPS), rendered_rows(answer, "input_ops", _OPS), times, docs),
+        data_table([column_head("link", "link", "string")], advice),
         diagnostics(answer),
         _summary(answer),
     ]

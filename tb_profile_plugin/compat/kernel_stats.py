@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, data_table, head, old_heads, old_rows, same_columns, table
+from .datatable import OldColumn, column_head, data_table, rendered_heads, rendered_rows, rendered_table, same_columns
 
 _COLUMNS = (
     OldColumn("kernel_name", "kernel", "Kernel Name"),
@@ -40,7 +40,7 @@ _COLUMNS = (
     OldColumn("avg_duration_us", "average_us", "Avg Duration (μs)"),
     OldColumn("min_duration_us", "shortest_us", "Min Duration (μs)"),
     OldColumn("max_duration_us", "longest_us", "Max Duration (μs)"),
-    OldColumn("share", "share", "Share", filler=0.0),
+    OldColumn("share", "share", "Share", if_none=0.0),
     OldColumn("library", "library"),
     OldColumn("dtype", "dtype"),
     OldColumn("generation", "generation"),
@@ -52,7 +52,7 @@ _SHARES = ("tensor_core_share", "missed_share", "unknown_share")
 
 
 def kernel_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The table of kernels, with those of copies and devices under their names."""
     headline = answer.headline
     properties = {
         "kernels": str(answer.fact("kernels")),
@@ -65,7 +65,10 @@ def kernel_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[s
     properties |= {name: f"{answer.fact(name) or 0.0:.6f}" for name in _SHARES}
     docs = {name: answer.doc(name) for name in ("kernel_time_us", "launches", *_SHARES, "kernels", "tensor_cores")}
     docs["verdict"] = "Whether the tensor cores do the work that they could do."
-    heads = [head("rank", "Rank", doc="By total duration."), *old_heads(answer, "kernels", _COLUMNS)]
-    rows = [(rank, *row) for rank, row in enumerate(old_rows(answer, "kernels", _COLUMNS), 1)]
-    more = {name: table(answer, name, same_columns(answer, name, "occurrences")) for name in ("copies", "devices")}
+    heads = [column_head("rank", "Rank", doc="By total duration."), *rendered_heads(answer, "kernels", _COLUMNS)]
+    rows = [(rank, *row) for rank, row in enumerate(rendered_rows(answer, "kernels", _COLUMNS), 1)]
+    more = {
+        name: rendered_table(answer, name, same_columns(answer, name, count_id="occurrences"))
+        for name in ("copies", "devices")
+    }
     return data_table(heads, rows, properties, docs) | more

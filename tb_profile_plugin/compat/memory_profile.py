@@ -8,7 +8,7 @@ from ..analysis.ops.memory_peaks import reporting_memories
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import same_columns, table
+from .datatable import rendered_table, same_columns
 from .memory_json import memory_json
 
 _TABLES = {"timeline": "usage", "breakdown": "held", "steps": "steps", "growth": "growth"}
@@ -16,12 +16,19 @@ _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms
 
 
 def memory_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The existing plugin's JSON of allocations and memory over time, with our tables under ``tables``."""
     host = next(host for host in hosts if host.name == answer.fact("host"))
     memories = [memory for memory in reporting_memories(host) if options["memory_id"] in ("", memory.memory)]
     values = {name: answer.fact(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
     docs = {name: answer.doc(name) for name in _FACTS}
-    tables = {"summary": table(answer, "memories", same_columns(answer, "memories", "occurrences"), properties, docs)}
-    tables |= {old: table(answer, name, same_columns(answer, name, "occurrences")) for old, name in _TABLES.items()}
+    tables = {
+        "summary": rendered_table(
+            answer, "memories", same_columns(answer, "memories", count_id="occurrences"), properties, docs
+        )
+    }
+    tables |= {
+        old: rendered_table(answer, name, same_columns(answer, name, count_id="occurrences"))
+        for old, name in _TABLES.items()
+    }
     return memory_json(host, memories) | {"tables": tables}

@@ -25,7 +25,7 @@ _VMEM_COLOR = 1
 
 
 def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The message PreprocessResult of the selected program; empty where there is none."""
     program = selected_program(hosts[0], str(options["module_name"]), str(options["memory_space"]))
     if program is None:
         return {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.xla.op import XlaOp, XlaOps
-from ..analysis.xla.op_profile import Node, tree
-from ..analysis.xla.roofline import Peaks, Sums
+from ..analysis.xla.op import XlaOp, XlaOpTable
+from ..analysis.xla.op_profile import ProfileNode, tree
+from ..analysis.xla.roofline import OpSums, Peaks
 from ..model.devices.properties import device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
@@ -17,7 +17,7 @@ _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProv
 
 
 def op_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """Two trees of the ops' time: with the devices' idle time, and without."""
     peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
     table, peaks, bounds = xla.all_ops(hosts, *peak_options)
     group_by = str(options["group_by"])
@@ -33,7 +33,7 @@ def op_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str
     }
 
 
-def _root_node(root: Node, peaks: Peaks, total_ps: int, extra_nodes: list[Json], table: XlaOps) -> Json:
+def _root_node(root: ProfileNode, peaks: Peaks, total_ps: int, extra_nodes: list[Json], table: XlaOpTable) -> Json:
     fields = _node(root, peaks, total_ps)
     children = sorted([*fields["children"], *extra_nodes], key=lambda node: -node["metrics"]["rawTime"])
     fields |= {"children": children, "numChildren": len(children)}
@@ -41,7 +41,7 @@ def _root_node(root: Node, peaks: Peaks, total_ps: int, extra_nodes: list[Json],
     return fields
 
 
-def _node(node: Node, peaks: Peaks, total_ps: int) -> Json:
+def _node(node: ProfileNode, peaks: Peaks, total_ps: int) -> Json:
     children = [_node(child, peaks, total_ps) for child in node.sorted()]
     fields = {"name": node.name, "metrics": _metrics(node.sums, peaks, total_ps), "children": children}
     if node.op:
@@ -49,7 +49,7 @@ def _node(node: Node, peaks: Peaks, total_ps: int) -> Json:
     return fields | {"numChildren": len(children)}
 
 
-def _metrics(sums: Sums, peaks: Peaks, total_ps: int) -> Json:
+def _metrics(sums: OpSums, peaks: Peaks, total_ps: int) -> Json:
     share = sums.self_ps / total_ps if total_ps else 0.0
     seconds = sums.self_ps / 1e12
     compute = sums.flops / seconds / peaks.best_flops if seconds and peaks.best_flops else 0.0
@@ -90,7 +90,7 @@ def _xla_fields(op: XlaOp) -> Json:
 
 
 def _node_without_ops(name: str, time: int) -> Json:
-    sums = Sums(self_ps=time)
+    sums = OpSums(self_ps=time)
     return {
         "name": name,
         "metrics": _metrics(sums, Peaks(), 0),

@@ -11,7 +11,7 @@ from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, data_table, diagnostics, head, old_heads, old_rows, table
+from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_heads, rendered_rows, rendered_table
 from .step_account.step_table import OldSteps, old_steps, step_table
 
 _TENSOR_CORES = (
@@ -36,8 +36,8 @@ _WITHOUT_DOC = ("hbm_utilization_percent", "mxu_utilization_percent")
 
 _PARTS = (
     *(OldColumn(id, id) for id in ("part", "label", "average_ms")),
-    OldColumn("share", "share", filler=0.0),
-    OldColumn("sdv_ms", "deviation_ms", filler=0.0),
+    OldColumn("share", "share", if_none=0.0),
+    OldColumn("sdv_ms", "deviation_ms", if_none=0.0),
     *(OldColumn(id, id) for id in ("minimum_ms", "maximum_ms", "doc")),
 )
 _HINTS = tuple(OldColumn(id, id) for id in ("title", "evidence", "gain_ms", "tool", "level"))
@@ -51,7 +51,7 @@ _HINT_BY_STATEMENT = {
 
 
 def overview_page(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The page's eleven tables, in the existing plugin's order."""
     hardware, steps = hardware_type(answer.fact("device_type")), old_steps(answer, hosts, options)
     shared_steps = str(answer.fact("shared_steps") or 0)
     return [
@@ -63,9 +63,11 @@ def overview_page(answer: AnswerReader, hosts: Sequence[HostWithSteps], options:
         {},
         diagnostics(answer),
         _summary(answer),
-        table(answer, "parts", _PARTS),
-        table(answer, "hints", _HINTS),
-        table(answer, "hosts", _HOSTS, {"shared_steps": shared_steps}, {"shared_steps": answer.doc("shared_steps")}),
+        rendered_table(answer, "parts", _PARTS),
+        rendered_table(answer, "hints", _HINTS),
+        rendered_table(
+            answer, "hosts", _HOSTS, {"shared_steps": shared_steps}, {"shared_steps": answer.doc("shared_steps")}
+        ),
     ]
 
 
@@ -74,9 +76,9 @@ def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
     rate_label = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
     blank = "blank where the capture holds no counts."
     columns = (
-        OldColumn("selfTimePercent", "share", "Time (%)", filler=0.0),
-        OldColumn("cumulativeTimePercent", "cumulative", "Cumulative time (%)", filler=0.0),
-        OldColumn("category", "category", filler="Unknown"),
+        OldColumn("selfTimePercent", "share", "Time (%)", if_none=0.0),
+        OldColumn("cumulativeTimePercent", "cumulative", "Cumulative time (%)", if_none=0.0),
+        OldColumn("category", "category", if_none="Unknown"),
         OldColumn("operation", "name"),
         OldColumn(
             "flopRate",
@@ -97,10 +99,10 @@ def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
     locations = answer.values("top_ops", "place")
     rows = [
         row
-        for row, location in zip(old_rows(answer, "top_ops", columns), locations, strict=True)
+        for row, location in zip(rendered_rows(answer, "top_ops", columns), locations, strict=True)
         if location == ON_DEVICE
     ]
-    return data_table(old_heads(answer, "top_ops", columns), rows, properties, docs)
+    return data_table(rendered_heads(answer, "top_ops", columns), rows, properties, docs)
 
 
 def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str) -> dict[str, str]:
@@ -131,7 +133,7 @@ def _percent_text(share: float | None) -> str:
 
 
 def _run_environment(answer: AnswerReader) -> Json:
-    columns = [head(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
+    columns = [column_head(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
     hosts, tasks = answer.fact("hosts"), answer.fact("tasks")
     properties = {
         "device_core_count": str(answer.fact("device_cores")),
@@ -149,7 +151,7 @@ def _run_environment(answer: AnswerReader) -> Json:
 
 
 def _recommendation(answer: AnswerReader, hardware: str, hosts: Sequence[HostWithSteps], steps: OldSteps) -> Json:
-    columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
+    columns = [column_head(key, key, "string") for key in ("tip_type", "link", "description")]
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
     rows = [
@@ -189,16 +191,18 @@ def _precision_statement(half: float | None, hosts: Sequence[HostWithSteps]) -> 
 def _inference_latency() -> Json:
     return data_table(
         [
-            head("percentile", "percentile", "string"),
-            head("hostTimeMs", "Host time (in ms)", unit="ms", doc="Time of a request on the host."),
-            head("deviceTimeMs", "Device time (in ms)", unit="ms", doc="Time of a request on the device."),
-            head(
+            column_head("percentile", "percentile", "string"),
+            column_head("hostTimeMs", "Host time (in ms)", unit="ms", doc="Time of a request on the host."),
+            column_head("deviceTimeMs", "Device time (in ms)", unit="ms", doc="Time of a request on the device."),
+            column_head(
                 "communicationTimeMs",
                 "Host-device communication time (in ms)",
                 unit="ms",
                 doc="Copies of a request between host and device.",
             ),
-            head("totalTimeMs", "Total latency (in ms)", unit="ms", doc="From a request's arrival to its answer."),
+            column_head(
+                "totalTimeMs", "Total latency (in ms)", unit="ms", doc="From a request's arrival to its answer."
+            ),
         ]
     )
 

@@ -18,7 +18,7 @@ _CORES_PER_HOST = 1000
 
 
 def pod_viewer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The message PodViewerDatabase."""
     steps_of_hosts = [_steps_by_number(host, host_steps(host), step_parts(host)) for host in hosts]
     maps = []
     for number in sorted(set().union(*steps_of_hosts)):

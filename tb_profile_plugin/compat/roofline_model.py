@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ..analysis.xla.op import XlaOp, XlaOps
+from ..analysis.xla.op import XlaOp, XlaOpTable
 from ..analysis.xla.roofline import Bound, Peaks, sums_of
 from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
@@ -14,7 +14,7 @@ from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 from ..tools.columns import op_costs, xla
-from .datatable import data_table, diagnostics, head
+from .datatable import column_head, data_table, diagnostics
 from .hlo_stats import NEVER_STATED, source_cell
 
 _GIB = 2**30
@@ -25,60 +25,66 @@ _NOT_ON_GPU = {"dma_stall_percent"} | {
     for kind in ("bw", "operational_intensity")
 }
 _HEADS = (
-    head("step", "Step", "string"),
-    head("rank", "Rank", doc="Among the ops, by self time; 0 for the program."),
-    head("category", "Category", "string"),
-    head("operation", "Operation", "string"),
-    head("occurrences", "# Occurrences", doc="Executions."),
-    head("total_time", "Total Time (us)", doc="With the ops inside it, over all devices."),
-    head("avg_time", "Avg. time (us)", doc="Per execution."),
-    head("total_self_time", "Total self time (us)", doc="Without the ops inside it."),
-    head("avg_self_time", "Avg. self time (us)", doc="Per execution."),
-    head("total_self_time_percent", "Total self time (%)", doc="Of the devices' time, idle included; a fraction."),
-    head(
+    column_head("step", "Step", "string"),
+    column_head("rank", "Rank", doc="Among the ops, by self time; 0 for the program."),
+    column_head("category", "Category", "string"),
+    column_head("operation", "Operation", "string"),
+    column_head("occurrences", "# Occurrences", doc="Executions."),
+    column_head("total_time", "Total Time (us)", doc="With the ops inside it, over all devices."),
+    column_head("avg_time", "Avg. time (us)", doc="Per execution."),
+    column_head("total_self_time", "Total self time (us)", doc="Without the ops inside it."),
+    column_head("avg_self_time", "Avg. self time (us)", doc="Per execution."),
+    column_head(
+        "total_self_time_percent", "Total self time (%)", doc="Of the devices' time, idle included; a fraction."
+    ),
+    column_head(
         "cumulative_total_self_time_percent",
         "Cumulative total self time (%)",
         doc="This row and those above it; a fraction.",
     ),
-    head("dma_stall_percent", "%time stalled by DMA", doc=NEVER_STATED),
-    head("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", doc="FLOPs per total time."),
-    head("model_flop_rate", "Model FLOP Rate (GFLOP/s)", doc="FLOPs that the model needs, per total time."),
-    head("measured_memory_bw", "Memory BW (GiB/s)", doc="Bytes accessed per total time."),
-    head("hbm_bw", "HBM BW (GiB/s)", doc="Bytes of main memory per total time."),
-    head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER_STATED),
-    head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER_STATED),
-    head("vmem_read_bw", "VMEM Read BW (GiB/s)", doc=NEVER_STATED),
-    head("vmem_write_bw", "VMEM Write BW (GiB/s)", doc=NEVER_STATED),
-    head("operational_intensity", "Operational Intensity (FLOP/Byte)", doc="FLOPs per byte."),
-    head("hbm_operational_intensity", "HBM Operational Intensity (FLOP/Byte)", doc="FLOPs per byte of main memory."),
-    head("cmem_read_operational_intensity", "CMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
-    head("cmem_write_operational_intensity", "CMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
-    head("vmem_read_operational_intensity", "VMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
-    head("vmem_write_operational_intensity", "VMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
-    head(
+    column_head("dma_stall_percent", "%time stalled by DMA", doc=NEVER_STATED),
+    column_head("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", doc="FLOPs per total time."),
+    column_head("model_flop_rate", "Model FLOP Rate (GFLOP/s)", doc="FLOPs that the model needs, per total time."),
+    column_head("measured_memory_bw", "Memory BW (GiB/s)", doc="Bytes accessed per total time."),
+    column_head("hbm_bw", "HBM BW (GiB/s)", doc="Bytes of main memory per total time."),
+    column_head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER_STATED),
+    column_head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER_STATED),
+    column_head("vmem_read_bw", "VMEM Read BW (GiB/s)", doc=NEVER_STATED),
+    column_head("vmem_write_bw", "VMEM Write BW (GiB/s)", doc=NEVER_STATED),
+    column_head("operational_intensity", "Operational Intensity (FLOP/Byte)", doc="FLOPs per byte."),
+    column_head(
+        "hbm_operational_intensity", "HBM Operational Intensity (FLOP/Byte)", doc="FLOPs per byte of main memory."
+    ),
+    column_head("cmem_read_operational_intensity", "CMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
+    column_head("cmem_write_operational_intensity", "CMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
+    column_head("vmem_read_operational_intensity", "VMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
+    column_head("vmem_write_operational_intensity", "VMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER_STATED),
+    column_head(
         "bottleneck_operational_intensity", "Bottleneck Operational Intensity (FLOP/Byte)", doc="That of main memory."
     ),
-    head("bound_by", "Bound by", "string"),
-    head("total_time_per_core", "Total Time per core (us)", doc="Total time by the number of devices that ran ops."),
-    head("total_time_in_percentage", "Total Time (%)", doc="Of the devices' time, idle included; a fraction."),
-    head("optimal_flop_rate", "Optimal FLOP Rate (GFLOP/s)", doc="What its intensity allows."),
-    head("roofline_efficiency", "Roofline efficiency (%)", doc="The larger of the two below."),
-    head("compute_efficiency", "FLOP Rate / Peak (%)", doc="FLOP rate as a fraction of the peak for its type."),
-    head(
+    column_head("bound_by", "Bound by", "string"),
+    column_head(
+        "total_time_per_core", "Total Time per core (us)", doc="Total time by the number of devices that ran ops."
+    ),
+    column_head("total_time_in_percentage", "Total Time (%)", doc="Of the devices' time, idle included; a fraction."),
+    column_head("optimal_flop_rate", "Optimal FLOP Rate (GFLOP/s)", doc="What its intensity allows."),
+    column_head("roofline_efficiency", "Roofline efficiency (%)", doc="The larger of the two below."),
+    column_head("compute_efficiency", "FLOP Rate / Peak (%)", doc="FLOP rate as a fraction of the peak for its type."),
+    column_head(
         "max_mem_bw_utilization",
         "Max memory BW utilization (among supported memories) (%)",
         doc="Bandwidth as a fraction of the peak.",
     ),
-    head("include_infeed_outfeed", "Include Infeed/Outfeed", "boolean"),
-    head("hlo_module_id", "Program ID", "string"),
-    head("source_info", "Source Info", "string"),
-    head("cost_source", "Cost is", "string"),
-    head("dtype", "Type", "string"),
-    head("bound_time", "At best (us)", doc="The longer of its FLOPs and its bytes at the device's peaks."),
+    column_head("include_infeed_outfeed", "Include Infeed/Outfeed", "boolean"),
+    column_head("hlo_module_id", "Program ID", "string"),
+    column_head("source_info", "Source Info", "string"),
+    column_head("cost_source", "Cost is", "string"),
+    column_head("dtype", "Type", "string"),
+    column_head("bound_time", "At best (us)", doc="The longer of its FLOPs and its bytes at the device's peaks."),
 )
 
 
-class _Costs(NamedTuple):
+class _RowCosts(NamedTuple):
     """Time and costs of an op, or of the whole program, and the peaks to compare them with; 0 for what is unknown."""
 
     total_ps: int
@@ -119,7 +125,7 @@ def _ratio(part: float, total: float) -> float:
 
 
 def roofline_model(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module. Every row stands twice: with and without the ops that feed data in and out."""
+    """A table of the program and its ops, and the notes; rows stand twice: with infeed and outfeed, and without."""
     peak_options = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
     table, peaks, bounds = xla.all_ops(hosts, *peak_options)
     device = device_type(hosts)
@@ -131,7 +137,7 @@ def roofline_model(answer: AnswerReader, hosts: Sequence[Host], options: Mapping
     return [data_table(heads, cells, _properties(device, peaks)), diagnostics(answer, ("warning", "error", "info"))]
 
 
-def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds: bool) -> Iterator[dict[str, Any]]:
+def _row_cells(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound], with_feeds: bool) -> Iterator[dict[str, Any]]:
     """Cells by column: of the row of the program, then of its ops."""
     ops_and_bounds = [
         (op, bound)
@@ -144,7 +150,7 @@ def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds:
         return
     sums = sums_of([op for op, _ in ops_and_bounds], [bound for _, bound in ops_and_bounds])
     costs = {name: sum(getattr(op, name) or 0.0 for op, _ in ops_and_bounds) for name in _COSTS}
-    program = _Costs(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **costs)
+    program = _RowCosts(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **costs)
     yield {
         "step": "Total",
         "category": "Program",
@@ -174,7 +180,7 @@ def _row_cells(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], with_feeds:
 def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     runs = op.executions or 1
     costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
-    record = _Costs(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
+    record = _RowCosts(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
     return {
         "step": "Total",
         "category": op.category,
@@ -187,7 +193,7 @@ def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
         "bound_by": bound.limit,
         "hlo_module_id": op_costs.program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
-        "cost_source": op.cost,
+        "cost_source": op.cost_source,
         "dtype": op.dtype,
         "bound_time": None if bound.bound_ps is None else bound.bound_ps / 1e6,
     } | record.cells()

@@ -10,7 +10,16 @@ from ..model.iterators import kind_of
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
-from .datatable import SEVERITY_AND_MESSAGE, OldColumn, data_table, head, old_heads, old_rows, same_columns, table
+from .datatable import (
+    SEVERITY_AND_MESSAGE,
+    OldColumn,
+    column_head,
+    data_table,
+    rendered_heads,
+    rendered_rows,
+    rendered_table,
+    same_columns,
+)
 
 _PIPELINES = (
     *(OldColumn(id, id) for id in ("host", "input_pipeline")),
@@ -24,7 +33,7 @@ _LEADING = (
     OldColumn("host", "host"),
     OldColumn("input_pipeline", "input_pipeline"),
     OldColumn("max_latency", "longest_us"),
-    OldColumn("bottleneck", "bottleneck", filler=""),
+    OldColumn("bottleneck", "bottleneck", if_none=""),
 )
 _TRAILING = (
     OldColumn(
@@ -32,32 +41,32 @@ _TRAILING = (
         "bottleneck_long_name",
         "Long name",
         doc="The path from the pipeline's root to that iterator.",
-        filler="",
+        if_none="",
     ),
-    OldColumn("latency", "bottleneck_us", filler=0.0),
-    *(OldColumn(id, id, filler="") for id in ("overall", "overall_long_name")),
-    OldColumn("overall_us", "overall_us", filler=0.0),
-    *(OldColumn(id, id, filler="") for id in ("finding", "todo")),
+    OldColumn("latency", "bottleneck_us", if_none=0.0),
+    *(OldColumn(id, id, if_none="") for id in ("overall", "overall_long_name")),
+    OldColumn("overall_us", "overall_us", if_none=0.0),
+    *(OldColumn(id, id, if_none="") for id in ("finding", "todo")),
 )
 _PARALLELISABLE = frozenset(["Map", "Interleave"])
 _SEQUENTIAL = frozenset(["Filter", "Batch", "PaddedBatch", "Unbatch"])
 """Kinds of stages as the existing plugin advises on them."""
-_SUGGESTION = head("suggestion", "Suggestion", "string", doc="By the type of that iterator.")
+_SUGGESTION = column_head("suggestion", "Suggestion", "string", doc="By the type of that iterator.")
 _CRITICAL = "What it is to blame for; over a call's nodes these sum to the call's latency."
 _SLOW = "A tf.data pipeline needed more than 50 µs for an element: each slow one is listed with its bottleneck."
 _FAST = "No tf.data pipeline needed more than 50 µs for an element on the hosts captured; others may be slower."
 
 
 def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
-    """See the module."""
+    """The page's nine tables, in the existing plugin's order."""
     calls = [
         column._replace(doc=_CRITICAL) if column.id == "critical_us" else column
-        for column in same_columns(answer, "calls", "num_calls")
+        for column in same_columns(answer, "calls", count_id="num_calls")
         if column.id != "share"
     ]
     stages = [
-        column._replace(filler=0.0 if column.id == "share" else None)
-        for column in same_columns(answer, "stages", "num_calls")
+        column._replace(if_none=0.0 if column.id == "share" else None)
+        for column in same_columns(answer, "stages", count_id="num_calls")
     ]
     described = {"calls_described": str(answer.fact("calls_described"))}
     headline = answer.headline
@@ -71,24 +80,30 @@ def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], opt
         "slowest_pipeline": answer.fact("slowest_pipeline") or "",
     }
     return [
-        table(answer, "calls", calls, described, {"calls_described": "Slowest calls of each pipeline in this table."}),
-        table(answer, "pipelines", _PIPELINES),
+        rendered_table(
+            answer, "calls", calls, described, {"calls_described": "Slowest calls of each pipeline in this table."}
+        ),
+        rendered_table(answer, "pipelines", _PIPELINES),
         _bottlenecks(answer),
-        table(answer, "stages", stages),
-        table(answer, "histogram", same_columns(answer, "histogram", "num_calls")),
-        table(answer, "checks", same_columns(answer, "checks")),
-        table(answer, "advice", same_columns(answer, "advice")),
+        rendered_table(answer, "stages", stages),
+        rendered_table(answer, "histogram", same_columns(answer, "histogram", count_id="num_calls")),
+        rendered_table(answer, "checks", same_columns(answer, "checks")),
+        rendered_table(answer, "advice", same_columns(answer, "advice")),
         data_table(properties=summary),
         data_table(SEVERITY_AND_MESSAGE, [["INFO", note["message"]] for note in answer.notes]),
     ]
 
 
 def _bottlenecks(answer: AnswerReader) -> Json:
-    heads = [*old_heads(answer, "bottlenecks", _LEADING), _SUGGESTION, *old_heads(answer, "bottlenecks", _TRAILING)]
+    heads = [
+        *rendered_heads(answer, "bottlenecks", _LEADING),
+        _SUGGESTION,
+        *rendered_heads(answer, "bottlenecks", _TRAILING),
+    ]
     rows = [
         (*first, _suggestion(first[-1]) if first[-1] else "", *rest)
         for first, rest in zip(
-            old_rows(answer, "bottlenecks", _LEADING), old_rows(answer, "bottlenecks", _TRAILING), strict=True
+            rendered_rows(answer, "bottlenecks", _LEADING), rendered_rows(answer, "bottlenecks", _TRAILING), strict=True
         )
     ]
     slow = answer.fact("slow")

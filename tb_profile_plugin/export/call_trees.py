@@ -118,7 +118,7 @@ def _frame(name: str) -> _Frame:
     return _Frame(match["function"], match["file"], int(match["line"])) if match else _Frame(name, "", 0)
 
 
-class Format(NamedTuple):
+class TreeFormat(NamedTuple):
     """A kind of file."""
 
     write: Callable[[WeightedTree], bytes]
@@ -127,7 +127,7 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "collapsed": Format(collapsed, ".collapsed.txt", "text/plain; charset=utf-8"),
-    "speedscope": Format(speedscope, ".speedscope.json", "application/json"),
-    "pprof": Format(pprof, ".pb.gz", "application/octet-stream"),
+    "collapsed": TreeFormat(collapsed, ".collapsed.txt", "text/plain; charset=utf-8"),
+    "speedscope": TreeFormat(speedscope, ".speedscope.json", "application/json"),
+    "pprof": TreeFormat(pprof, ".pb.gz", "application/octet-stream"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.xla.neighbourhood import Neighbourhood, Node
+from ..analysis.xla.neighbourhood import Neighbourhood, VisibleInstruction
 from ..formats.xspace.hlo.module import Module
 
 _OPCODES_OF_COLOUR = {
@@ -43,7 +43,7 @@ def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _node(module: Module, index: int, node: Node) -> str:
+def _node(module: Module, index: int, node: VisibleInstruction) -> str:
     row, opcode = node.row, module.opcodes[node.row]
     colour = _COLOUR_OF_OPCODE.get(opcode, "white")
     omitted = [

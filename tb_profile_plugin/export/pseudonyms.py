@@ -19,7 +19,7 @@ from .vocabulary import WORDS
 _MARK_LETTERS = "bcdfghjklmnpqrstvwxz"
 """Without vowels they spell nothing."""
 _HASH_DIGITS = 12
-"""Of a number that is a hash: enough that a million words share none."""
+"""Digits of a number that is a hash: enough that a million words share none."""
 _HOST = regex(r"host-\d+ \(.*\)", re.DOTALL)
 _PSEUDONYM = regex(r"([A-Za-z][a-z]*)(\d{1,18})([A-Za-z][a-z]{2})")
 

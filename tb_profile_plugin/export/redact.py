@@ -59,7 +59,7 @@ _PROGRAM: Schema = {
     "instruction": {1: TEXT, 2: TEXT, 7: "metadata", 11: TEXT},
     "metadata": {1: TEXT, 2: TEXT},
 }
-"""Of XLA programs what `xspace.hlo` reads, without source lines."""
+"""Fields of XLA programs that stay: what `xspace.hlo` reads, without source lines."""
 _OPTIONS: Schema = {"options": dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 8, 9), NUMBER)}
 
 _TEXTS = frozenset(

@@ -18,7 +18,7 @@ from ..formats.kineto import categories
 from ..formats.kineto.record import Record, read
 from ..formats.kineto.tokens import NO_TIME
 from ..runtime import cancellation
-from ..runtime.memory import Budget
+from ..runtime.memory import MemoryBudget
 from ..runtime.regex import regex
 from .pseudonyms import Pseudonyms
 from .redact import text_cleaner
@@ -34,7 +34,7 @@ _DEVICE = frozenset(
     maxSharedMemoryPerMultiProcessor
     """.split()
 )
-"""Of a device's properties; all of them numbers."""
+"""Properties of a device that stay; all of them numbers."""
 _JOB = ("rank", "world_size", "pg_count")
 
 _TEXTS = frozenset(
@@ -75,8 +75,8 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], pseudonyms: Pseud
     """
     record = read(data, host, lambda phase, fraction: None)
     cleaner = text_cleaner(aliases, aliases[host], [str(record.header.get("host_name", ""))], pseudonyms)
-    budget, pieces = Budget(host), [_header(record, cleaner)]
-    for piece in _Writer(record, cleaner).events():
+    budget, pieces = MemoryBudget(host), [_header(record, cleaner)]
+    for piece in _TraceWriter(record, cleaner).events():
         budget.take(len(piece))
         pieces.append(piece)
     return b"".join([*pieces, b"\n]}\n"])
@@ -111,7 +111,7 @@ def _device(properties: dict[str, Any], cleaner: TextCleaner) -> dict[str, Any]:
     return numbers | ({"name": cleaner.clean(name)} if isinstance(name, str) else {})
 
 
-class _Writer:
+class _TraceWriter:
     """Writes a record's events in their order."""
 
     def __init__(self, record: Record, cleaner: TextCleaner):

@@ -15,10 +15,10 @@ from ..runtime.regex import regex
 from . import plain_pickle
 
 MOST_BYTES = 64 << 20
-"""Of one dump; a recorder of 2,000 entries with stacks writes about one of them."""
+"""Bytes of one dump at most; a recorder of 2,000 entries with stacks writes about one of them."""
 
 _MOST_ITEMS = 20_000_000
-"""Of stacks, shapes and types of all entries."""
+"""Items of stacks, shapes and types of all entries at most."""
 
 _MOST_DIMENSIONS = 64
 """That tensors have at most."""
@@ -38,7 +38,7 @@ _PEERS = regex(r"(\d{1,9})(->|<-)(\d{1,9})")
 _RANKS = regex(r"\s*\[[\d,\s]*\]\s*")
 
 
-class Frame(NamedTuple):
+class PythonFrame(NamedTuple):
     """One call of a Python stack."""
 
     function: str
@@ -52,7 +52,7 @@ class Call(NamedTuple):
     kind: str
     """Without the library's name: ``all_reduce``."""
     source: int = -1
-    """Of `SEND` and `RECEIVE`, ranks within the group; else -1."""
+    """For `SEND` and `RECEIVE`, ranks within the group; else -1."""
     target: int = -1
     input_sizes: tuple[tuple[int, ...], ...] = ()
     """Shapes of tensors."""
@@ -74,11 +74,11 @@ class Operation(NamedTuple):
     is_p2p: bool
     call: Call
     state: str
-    frames: tuple[Frame, ...]
+    frames: tuple[PythonFrame, ...]
     """Innermost first; empty where none were recorded."""
 
 
-class Group(NamedTuple):
+class RecordedGroup(NamedTuple):
     """A process group as one rank knows it."""
 
     name: str
@@ -93,7 +93,7 @@ class Dump(NamedTuple):
 
     rank: int
     where: str
-    groups: Mapping[str, Group]
+    groups: Mapping[str, RecordedGroup]
     operations: Sequence[Operation]
     """In the order in which they were recorded."""
     unread: int
@@ -161,14 +161,22 @@ def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
     entry_of = _Entries(where)
     operations = [operation for entry in entries if (operation := entry_of(entry))]
     operations.sort(key=lambda operation: operation.record)
-    groups = {name: Group(name, text, ()) for name, text in entry_of.descriptions.items()}
+    groups = {name: RecordedGroup(name, text, ()) for name, text in entry_of.descriptions.items()}
     configured = content.get("pg_config")
     for name, group_facts in configured.items() if isinstance(configured, dict) else ():
         ranks = _ranks(group_facts.get("ranks")) if isinstance(group_facts, dict) else ()
         if ranks:
-            groups[_name(name)] = Group(_name(name), _description(group_facts.get("desc")), ranks)
+            groups[_name(name)] = RecordedGroup(_name(name), _description(group_facts.get("desc")), ranks)
     queued = _queued(content.get("pg_status"))
-    return Dump(rank, where, groups, operations, len(entries) - len(operations), entry_of.world, queued)
+    return Dump(
+        rank=rank,
+        where=where,
+        groups=groups,
+        operations=operations,
+        unread=len(entries) - len(operations),
+        world=entry_of.world,
+        queued=queued,
+    )
 
 
 class _Entries:
@@ -215,7 +223,15 @@ class _Entries:
         if entry.get("pg_id") == 0:
             self.world = _name(group[0])
         frames = self._intern(tuple(map(_frame, self._list(entry.get("frames")))))
-        return Operation(record, _name(group[0]), sequence, is_p2p, self._intern(call), state, frames)
+        return Operation(
+            record=record,
+            group=_name(group[0]),
+            sequence=sequence,
+            is_p2p=is_p2p,
+            call=self._intern(call),
+            state=state,
+            frames=frames,
+        )
 
     def _intern(self, value: Any) -> Any:
         return self._interned.setdefault(value, value)
@@ -240,11 +256,11 @@ class _Entries:
         return tuple(tuple(filter(_is_integer, self._list(shape)[:_MOST_DIMENSIONS])) for shape in self._list(value))
 
 
-def _frame(frame: object) -> Frame:
+def _frame(frame: object) -> PythonFrame:
     if not isinstance(frame, dict):
-        return Frame("", "", 0)
+        return PythonFrame("", "", 0)
     name, file, line = frame.get("name"), frame.get("filename"), frame.get("line")
-    return Frame(_text(name), _text(file), line if _is_integer(line) else 0)
+    return PythonFrame(_text(name), _text(file), line if _is_integer(line) else 0)
 
 
 def _queued(status: object) -> int:

@@ -15,7 +15,7 @@ EXPORTED = b'"exported-by":"tb-profile"'
 """What our own exports in Chrome's format say of themselves."""
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """Files of one kind."""
 
     what: str
@@ -150,69 +150,69 @@ def _is_perfetto(head: bytes) -> bool:
 
 
 _MARKED_KINDS = (
-    Kind(
+    FileKind(
         "a copy of a capture that tb-profile exported",
         "Open the capture itself; the copy lacks devices, programs and steps.",
         _is_own_export,
     ),
-    Kind(
+    FileKind(
         "an SQLite database, such as nsys export and rocprofv3 write",
         sentences("Open it in their own viewers.", _PROFILE),
         _begins_with(b"SQLite format 3\0"),
     ),
-    Kind("a report of Nsight Compute", sentences("Open it in Nsight Compute.", _PROFILE), _begins_with(b"NVR\0")),
-    Kind(
+    FileKind("a report of Nsight Compute", sentences("Open it in Nsight Compute.", _PROFILE), _begins_with(b"NVR\0")),
+    FileKind(
         "JSON of rocprofv3",
         "Record with torch.profiler or JAX's profiler, or let rocprofv3 write pftrace for ui.perfetto.dev.",
         _matches(r'\A\s*\{\s*"rocprofiler-sdk-tool"'),
     ),
-    Kind(
+    FileKind(
         "a pickle, such as a memory snapshot of PyTorch",
         "Open snapshots at docs.pytorch.org/memory_viz, or profile with profile_memory=True.",
         lambda head: head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"),
     ),
-    Kind(
+    FileKind(
         "a memory timeline of PyTorch",
         "Open the trace of the same profiler: prof.export_chrome_trace(path), recorded with profile_memory=True.",
         _matches(r"\A\s*\[\s*\[\s*-?\d+\s*,\s*-?\d+\s*,"),
     ),
-    Kind(
+    FileKind(
         "an execution trace of PyTorch (Chakra), which holds no times",
         "Open the trace of the profiler: prof.export_chrome_trace(path).",
         _matches(r'\A\s*\{\s*"schema"\s*:\s*"[^"]{0,40}chakra'),
     ),
-    Kind(
+    FileKind(
         "a digest of tb-profile", "Use it with tb-profile compare or tb-profile check.", _begins_with(b'{\n"causes":')
     ),
-    Kind(
+    FileKind(
         "a program of XLA as text",
         "Open a capture, which contains the programs that ran.",
         _begins_with(b"HloModule ", b"hlo_module {"),
     ),
-    Kind("a zip archive", "Unpack it, and open the capture in it.", _begins_with(b"PK\x03\x04", b"PK\x05\x06")),
-    Kind("a tar archive", "Unpack it, and open the capture in it.", lambda head: head[257:262] == b"ustar"),
-    Kind(
+    FileKind("a zip archive", "Unpack it, and open the capture in it.", _begins_with(b"PK\x03\x04", b"PK\x05\x06")),
+    FileKind("a tar archive", "Unpack it, and open the capture in it.", lambda head: head[257:262] == b"ustar"),
+    FileKind(
         "compressed, but not with gzip",
         "Unpack it first.",
         _begins_with(b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh", b"\x04\x22\x4d\x18"),
     ),
-    Kind(
+    FileKind(
         "a pointer of Git LFS", "Fetch the file with git lfs pull.", _begins_with(b"version https://git-lfs.github.com")
     ),
-    Kind(
+    FileKind(
         "a web page",
         "Download the file itself.",
         _matches(r"(?i)\A\s*<(?:!doctype html|html|head|\?xml)"),
     ),
-    Kind(
+    FileKind(
         "a program or library", sentences("Run it.", _PROFILE), _begins_with(b"\x7fELF", b"MZ\x90", b"\xcf\xfa\xed\xfe")
     ),
-    Kind(
+    FileKind(
         "a picture or document",
         sentences("Open the capture that it shows.", _PROFILE),
         _begins_with(b"\x89PNG", b"\xff\xd8\xff", b"%PDF"),
     ),
-    Kind(
+    FileKind(
         "data of a model or an array, without times",
         _PROFILE,
         _begins_with(b"\x89HDF\r\n", b"\x93NUMPY", b"PAR1"),
@@ -221,17 +221,17 @@ _MARKED_KINDS = (
 """By marks that nothing else begins with, or nearly so."""
 
 _TEXT_KINDS = (
-    Kind("JSON without events of a trace", sentences("Name a trace in Chrome's format.", _PROFILE), _is_json),
-    Kind(
+    FileKind("JSON without events of a trace", sentences("Name a trace in Chrome's format.", _PROFILE), _is_json),
+    FileKind(
         "text", sentences("Name a capture.", _PROFILE), lambda head: not _TRACE_MEMBER.search(head) and _is_text(head)
     ),
 )
 """What any reader of texts may take for its own."""
 
 _PROTOBUF_KINDS = (
-    Kind("a profile of pprof", "Open it with pprof: go tool pprof -http=: FILE.", _is_pprof),
-    Kind("a program of XLA", "Open a capture, which contains the programs that ran.", _is_program),
-    Kind(
+    FileKind("a profile of pprof", "Open it with pprof: go tool pprof -http=: FILE.", _is_pprof),
+    FileKind("a program of XLA", "Open a capture, which contains the programs that ran.", _is_program),
+    FileKind(
         "a trace of Perfetto",
         "Open it at ui.perfetto.dev, or turn it into JSON: traceconv json FILE trace.json.",
         _is_perfetto,
@@ -239,6 +239,6 @@ _PROTOBUF_KINDS = (
 )
 """Messages of protobuf, which have no mark of their own."""
 
-_REPORT = Kind("a report of Nsight Systems", sentences("Open it in Nsight Systems.", _PROFILE), lambda head: False)
+_REPORT = FileKind("a report of Nsight Systems", sentences("Open it in Nsight Systems.", _PROFILE), lambda head: False)
 _KIND_BY_SUFFIX = {".nsys-rep": _REPORT, ".qdrep": _REPORT, ".qdstrm": _REPORT}
 """What is told by its name alone."""

@@ -34,14 +34,14 @@ def loads(data: bytes) -> Any:
 
     Raises `RefusedPickle` for what asks for functions or objects, `BadPickle` for what is damaged.
     """
-    reader = _Reader(data)
+    reader = _PickleReader(data)
     try:
         return _run(reader)
     except (IndexError, KeyError, TypeError, struct.error, UnicodeDecodeError) as error:
         raise BadPickle(Message("it is damaged or cut at byte {at}", at=reader.at)) from error
 
 
-def _run(reader: _Reader) -> Any:
+def _run(reader: _PickleReader) -> Any:
     """The value of a pickle, read up to its stop. Its most frequent opcodes are carried out here."""
     data, memo, at, stack = reader.data, reader.memo, 0, reader.stack
     while (code := data[at]) != _STOP:
@@ -61,7 +61,7 @@ def _run(reader: _Reader) -> Any:
     return stack.pop()
 
 
-class _Reader:
+class _PickleReader:
     """The stack machine that pickles are written for."""
 
     def __init__(self, data: bytes):
@@ -69,7 +69,7 @@ class _Reader:
         self.at = 0
         self.stack: list[Any] = []
         self.outer_stacks: list[list[Any]] = []
-        """Of each mark, what lay on the stack when it was set."""
+        """By mark, what lay on the stack when it was set."""
         self.memo: dict[int, Any] = {}
         self.containers = 0
 
@@ -101,7 +101,7 @@ class _Reader:
         self.memo[number] = self.stack[-1]
 
 
-def _refuse(reader: _Reader) -> None:
+def _refuse(reader: _PickleReader) -> None:
     # Imported only here: every answer imports this module, few need the names of opcodes.
     from pickletools import opcodes
 
@@ -114,13 +114,13 @@ def _refuse(reader: _Reader) -> None:
     raise BadPickle(Message("it holds more than plain values ({name} at byte {at})", name=name, at=reader.at - 1))
 
 
-def _push_mark(reader: _Reader) -> None:
+def _push_mark(reader: _PickleReader) -> None:
     reader.outer_stacks.append(reader.stack)
     reader.stack = []
 
 
-def _push_tuple(count: int) -> Callable[[_Reader], None]:
-    def act(reader: _Reader) -> None:
+def _push_tuple(count: int) -> Callable[[_PickleReader], None]:
+    def act(reader: _PickleReader) -> None:
         if len(reader.stack) < count:
             raise IndexError
         items = tuple(reader.stack[len(reader.stack) - count :])
@@ -130,27 +130,27 @@ def _push_tuple(count: int) -> Callable[[_Reader], None]:
     return act
 
 
-def _append(reader: _Reader) -> None:
+def _append(reader: _PickleReader) -> None:
     item = reader.stack.pop()
     _top(reader, list).append(item)
 
 
-def _appends(reader: _Reader) -> None:
+def _appends(reader: _PickleReader) -> None:
     items = reader.pop_marked()
     _top(reader, list).extend(items)
 
 
-def _set_item(reader: _Reader) -> None:
+def _set_item(reader: _PickleReader) -> None:
     value, key = reader.stack.pop(), reader.stack.pop()
     _update(_top(reader, dict), [key], [value])
 
 
-def _set_items(reader: _Reader) -> None:
+def _set_items(reader: _PickleReader) -> None:
     items = reader.pop_marked()
     _update(_top(reader, dict), items[::2], items[1::2])
 
 
-def _top(reader: _Reader, kind: type) -> Any:
+def _top(reader: _PickleReader, kind: type) -> Any:
     if type(reader.stack[-1]) is not kind:
         raise TypeError
     return reader.stack[-1]
@@ -162,29 +162,29 @@ def _update(target: dict[Any, Any], keys: list[Any], values: list[Any]) -> None:
     target.update(zip(keys, values, strict=False))
 
 
-def _push_text(width: int) -> Callable[[_Reader], None]:
+def _push_text(width: int) -> Callable[[_PickleReader], None]:
     return lambda reader: reader.stack.append(reader.take(reader.number(width)).decode("utf-8", "surrogatepass"))
 
 
-def _push_bytes(width: int) -> Callable[[_Reader], None]:
+def _push_bytes(width: int) -> Callable[[_PickleReader], None]:
     return lambda reader: reader.stack.append(reader.take(reader.number(width)))
 
 
-def _push_value(value: object) -> Callable[[_Reader], None]:
+def _push_value(value: object) -> Callable[[_PickleReader], None]:
     return lambda reader: reader.stack.append(value)
 
 
-def _skip(size: int) -> Callable[[_Reader], None]:
+def _skip(size: int) -> Callable[[_PickleReader], None]:
     """Over the protocol's number, or the length of a frame: all of a file is in memory anyway."""
 
-    def act(reader: _Reader) -> None:
+    def act(reader: _PickleReader) -> None:
         reader.take(size)
 
     return act
 
 
 _STOP, _BINGET, _BINPUT, _BININT1 = b".hqK"
-_ACTIONS: dict[int, Callable[[_Reader], None]] = {
+_ACTIONS: dict[int, Callable[[_PickleReader], None]] = {
     ord("j"): lambda reader: reader.stack.append(reader.memo[reader.number(4)]),
     ord("r"): lambda reader: reader.memoize(reader.number(4)),
     0x94: lambda reader: reader.memoize(len(reader.memo)),

@@ -68,7 +68,7 @@ def captures(
     looks_right: Callable[[str], bool] = lambda name: False,
     is_empty: Callable[[str], bool] = lambda name: False,
 ) -> list[str]:
-    """Of one folder's file names those of captures, sorted; ``looks_right`` is asked where the name leaves it open.
+    """Captures among one folder's file names, sorted; ``looks_right`` is asked where the name leaves it open.
 
     A capture that ``is_empty`` leaves its place to what was made of it, if that lies beside it.
     """

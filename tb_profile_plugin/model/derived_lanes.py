@@ -19,6 +19,11 @@ from .host import Host
 from .names import op_names
 from .xla_instructions import instructions
 
+_MOST_SCOPES = 256
+"""Levels of scopes that are shown at most: names of programs have some ten, hostile ones thousands."""
+_USUAL_PAUSE_PS = 100_000_000
+"""A pause of 100 µs: gaps up to that are usual between kernels that a host launches one by one."""
+
 
 class Spans(NamedTuple):
     """Slices sorted by begin, outer before inner."""
@@ -28,7 +33,7 @@ class Spans(NamedTuple):
     end: Array
     """int64[n] ps."""
     name_of: Array
-    """int64[n]: place in ``names``."""
+    """int64[n]: index in ``names``."""
     names: Sequence[str]
 
 
@@ -42,7 +47,7 @@ class _Origin(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-class _LaneKind(NamedTuple):
+class _DerivedLane(NamedTuple):
     """A lane that is made of the origins of a stream's events."""
 
     key: str
@@ -52,12 +57,12 @@ class _LaneKind(NamedTuple):
     path_of: Callable[[_Origin], tuple[str, ...]]
 
 
-_LANES = (
-    _LaneKind("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
-    _LaneKind("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
-    _LaneKind("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
-    _LaneKind("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
-    _LaneKind("source", "Source", "scope", lambda origin: origin.source),
+_DERIVED_LANES = (
+    _DerivedLane("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
+    _DerivedLane("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
+    _DerivedLane("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
+    _DerivedLane("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
+    _DerivedLane("source", "Source", "scope", lambda origin: origin.source),
 )
 
 
@@ -79,7 +84,7 @@ def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
         part = plane.lines.events(line)
         rows = np.flatnonzero(kernels[part]) + part.start
         suffix = f" - from #{int(plane.lines.id[line])}" if len(lines) > 1 else ""
-        for lane in _LANES:
+        for lane in _DERIVED_LANES:
             if lane.key in ("modules", "ops") and not _is_gpu(plane):
                 continue
             paths = [lane.path_of(origin) for origin in origins]
@@ -178,12 +183,6 @@ def _with_group_before(group: Array) -> Array:
     """Groups of a stream's events; those of none get the group of the event before."""
     last = np.maximum.accumulate(np.where(group >= 0, np.arange(len(group)), 0))
     return group[last]
-
-
-_MOST_SCOPES = 256
-"""Levels of scopes that are shown at most: names of programs have some ten, hostile ones thousands."""
-_USUAL_PAUSE_PS = 100_000_000
-"""A pause of 100 µs: gaps up to that are usual between kernels that a host launches one by one."""
 
 
 def _is_pause(begin: Array, end: Array) -> Array:

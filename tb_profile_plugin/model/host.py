@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..formats.xspace.hlo.module import Module
 
 UNKNOWN_HOSTNAME = "localhost"
-"""Of hosts whose captures do not name them."""
+"""Name of hosts whose captures do not name them."""
 
 
 class HostSummary(NamedTuple):
@@ -41,7 +41,7 @@ class HostSummary(NamedTuple):
     origin_ns: int
     problems: list[Problem]
     results: dict[str, dict[tuple[Any, ...], Any]]
-    """Of the per-host functions that keep theirs, by the function's name and its arguments."""
+    """Results of the per-host functions that keep theirs, by the function's name and its arguments."""
 
 
 class Host:
@@ -97,7 +97,7 @@ class Host:
         return memo is not None and memo.peek(need.key, _NO_RESULT) is not _NO_RESULT
 
     def evicted(self) -> Host:
-        """The same host without its events, which are decoded anew when they are needed.
+        """This host without its events, which are decoded anew when they are needed.
 
         This one stays as it is for those who work with it.
         """
@@ -171,7 +171,7 @@ class Host:
         return self
 
     def with_steps(self, step_event: str = "") -> HostWithSteps:
-        """The same host with its steps: by the events of that name, or by the best rule where it is empty."""
+        """This host with its steps: by the events of that name, or by the best rule where it is empty."""
         return HostWithSteps(self.underlying, step_event)
 
     @property

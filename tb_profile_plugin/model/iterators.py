@@ -92,7 +92,7 @@ class Functions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calls:
+class IteratorCalls:
     """The n calls of iterators on a host's threads, thread after thread, outer before inner.
 
     What stands at index i of each column is about call i.
@@ -143,7 +143,7 @@ class Calls:
 
 
 @per_host
-def calls(host: Host) -> Calls | None:
+def calls(host: Host) -> IteratorCalls | None:
     """The iterators' calls on the host's threads; None without any that can be told apart."""
     plane = host.cpu
     if plane is None:
@@ -168,7 +168,7 @@ def calls(host: Host) -> Calls | None:
     problems = {name: count for name, count in damage.items() if count}
     functions = ties.functions(host)
     relations = parent, linked, adopted, top, depth, is_root
-    return Calls(plane, row, begin, end, iterator, *relations, ties.ready, iterators, functions, problems)
+    return IteratorCalls(plane, row, begin, end, iterator, *relations, ties.ready, iterators, functions, problems)
 
 
 def adopt_orphans(

@@ -108,7 +108,7 @@ class Lane:
     value: Array | None = None
     """float64[n]: of a counter; None for one of the share of time that its events, disjoint, fill."""
     unit: str = ""
-    """Of a counter's values: ``bytes``, ``share``, or nothing where it is not known."""
+    """Unit of a counter's values: ``bytes``, ``share``, or nothing where it is not known."""
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -152,7 +152,7 @@ class LaneSet:
         return self._next_number
 
     def with_sections(self, sections: Sequence[Section]) -> LaneSet:
-        """The same with more sections of derived lanes at the end, whose events are numbered from `next_number` on."""
+        """These lanes and further sections of derived ones, whose events are numbered from `next_number` on."""
         other = object.__new__(LaneSet)
         other._trace, other.names, other._next_number = self._trace, self.names, self._next_number
         other.sections = [*self.sections, *sections]
@@ -160,8 +160,8 @@ class LaneSet:
         return other
 
     @lazy
-    def _indices(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
-        """Places in ``lanes`` by plane and line of the capture, and of the derived ones."""
+    def _lane_indices(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
+        """(by plane and line of the capture its lanes, the derived ones), as indices of ``lanes``."""
         lines: dict[tuple[int, int], list[int]] = {}
         derived = []
         for index, lane in enumerate(self.lanes):
@@ -173,9 +173,9 @@ class LaneSet:
         return lines, derived
 
     def find(self, event: int) -> tuple[int, int]:
-        """(place in ``lanes``, position there) of an event; (-1, -1) for one that no lane shows."""
+        """(index in ``lanes``, position there) of an event; (-1, -1) for one that no lane shows."""
         trace = self._trace
-        lines, candidates = self._indices
+        lines, candidates = self._lane_indices
         if 0 <= event < len(trace):
             plane = int(np.searchsorted(trace.first, event, side="right")) - 1
             line = int(trace.planes[plane].events.line[event - int(trace.first[plane])])
@@ -209,7 +209,17 @@ class LaneSet:
     def _derived_lanes(self, host: Host, index: int, plane: Plane) -> Iterator[Lane]:
         for key, name, kind, spans in derived_lanes.lanes(host, plane):
             name_of = np.array([self.names.add(text) for text in spans.names], np.int32)[spans.name_of]
-            yield Lane(f"p{index}.{key}", name, "", kind, spans.begin, spans.end, name_of, 0, self._next_number)
+            yield Lane(
+                id=f"p{index}.{key}",
+                name=name,
+                detail="",
+                kind=kind,
+                begin=spans.begin,
+                end=spans.end,
+                name_of=name_of,
+                name_base=0,
+                first=self._next_number,
+            )
             self._next_number += len(spans.begin)
 
     def _lanes_of_plane(self, index: int, plane: Plane) -> list[Lane]:
@@ -238,7 +248,17 @@ class LaneSet:
         frames = host_events.are_frames(plane.names)[name_of] if kind == THREAD else np.zeros(0, bool)
         if not frames.any() or frames.all():
             kind = FRAMES if frames.any() else kind
-            yield Lane(f"p{index}.l{line}", name, detail, kind, begin, end, name_of, base, first)
+            yield Lane(
+                id=f"p{index}.l{line}",
+                name=name,
+                detail=detail,
+                kind=kind,
+                begin=begin,
+                end=end,
+                name_of=name_of,
+                name_base=base,
+                first=first,
+            )
             return
         for kind, key, label, mask in ((THREAD, "", name, ~frames), (FRAMES, ".py", f"{name} · Python", frames)):
             numbers = np.flatnonzero(mask) + first

@@ -93,7 +93,7 @@ class Need(NamedTuple):
     function: Callable[..., object]
     arguments: tuple[Hashable, ...]
     step_event: str | None = None
-    """Of the steps that it is asked by; None where its results depend on the capture alone."""
+    """Event of the steps that it is asked by; None where its results depend on the capture alone."""
 
     @property
     def key(self) -> tuple[Hashable, ...]:

@@ -96,7 +96,7 @@ class LocalThreads(HostExecutor):
         self._count = count or os.cpu_count() or 1
 
     def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
-        """See `HostExecutor`; the next job starts when a result is taken."""
+        """As `HostExecutor` has them; the next job starts when a result is taken."""
         pool = _thread_pool(self._count)
         waiting = iter(jobs.items())
         room = min(most, self._count)
@@ -129,7 +129,7 @@ class LocalCores(LocalThreads):
     """The default: threads; processes where only the results of many hosts stay."""
 
     def for_results(self, room: int) -> HostExecutor:
-        """See `HostExecutor`."""
+        """As `HostExecutor` has it."""
         count = min(self._count, room)
         return LocalProcesses(count) if count > 1 and can_start() else self
 
@@ -141,7 +141,7 @@ class LocalProcesses(HostExecutor):
         self._threads = LocalThreads(count)
 
     def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
-        """See `HostExecutor`; hosts over which a process ended are tried again, one at a time."""
+        """As `HostExecutor` has them; hosts over which a process ended are tried again, one at a time."""
         idle: SimpleQueue[WorkerProcess] = SimpleQueue()
         work = partial(_run_in_process, idle, function)
         lost_hosts: list[str] = []
@@ -190,7 +190,7 @@ class ClusterExecutor(HostExecutor):
         self._lock = threading.Lock()
 
     def outcomes(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Outcomes[Result]:
-        """See `HostExecutor`; the scheduler gives the job of a lost worker to others."""
+        """As `HostExecutor` has them; the scheduler gives the job of a lost worker to others."""
         client = self._client_of_scheduler()
         pool = client.get_executor(pure=False)
         running = {pool.submit(function, *arguments): name for name, arguments in jobs.items()}
@@ -209,7 +209,7 @@ class ClusterExecutor(HostExecutor):
             _cancel(running)
 
     def close(self) -> None:
-        """See `HostExecutor`; the cluster itself stays."""
+        """End what this process has of it; the cluster itself stays."""
         with self._lock:
             client, self._client = self._client, None
         if client:

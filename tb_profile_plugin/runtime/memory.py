@@ -55,7 +55,7 @@ def _machine_bytes() -> int:
     return min(sizes, default=_DEFAULT_BYTES)
 
 
-class Budget:
+class MemoryBudget:
     """What reading one capture has taken of the limit so far, by however many threads."""
 
     def __init__(self, where: str):

@@ -23,7 +23,7 @@ _OPTION_PARAMETERS = (
     *("host_tracer_level", "device_tracer_level", "python_tracer_level"),
 )
 PARAMETERS = (*ADDRESS_PARAMETERS, *_OPTION_PARAMETERS, "run")
-"""Of the routes that capture; the existing plugin's scripts send them, too."""
+"""What the routes that capture take; the existing plugin's scripts send them, too."""
 OPTION_BY_PARAMETER = {"duration": "duration_ms", "delay": "delay_ms", "num_retry": "retries"}
 """Options of `capture.options` whose parameters have other names."""
 _YES = frozenset({"1", "true", "yes", "on"})

@@ -53,7 +53,9 @@ def create_server(app: App, host: str, port: int) -> MultiSocketServer:
     )
     sockets: dict[int, Any] = {}
     pools = _ThreadPools()
-    servers = [_Server(app, sockets, dispatcher=pools, adj=settings, sockinfo=socket) for socket in settings.listen]
+    servers = [
+        _WaitressServer(app, sockets, dispatcher=pools, adj=settings, sockinfo=socket) for socket in settings.listen
+    ]
     addresses = [(server.effective_host, server.effective_port) for server in servers]
     return MultiSocketServer(sockets, settings, addresses, pools)
 
@@ -70,13 +72,13 @@ class _Channel(HTTPChannel):
         self._since, self._sent_at_start = time.monotonic(), self._sent
 
     def service(self) -> None:
-        """See waitress: answer a request. The client's time begins anew with it and after it."""
+        """Answer a request, as waitress calls it. The client's time begins anew with it and after it."""
         self._restart_clock()
         super().service()
         self._restart_clock()
 
     def send(self, data: bytes, do_close: bool = True) -> int:
-        """See waitress: send what the client takes at once; returns how many bytes."""
+        """Send what the client takes at once, as waitress calls it; returns how many bytes."""
         sent: int = super().send(data, do_close)
         self._sent += sent
         return sent
@@ -95,11 +97,11 @@ class _Channel(HTTPChannel):
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
-class _Server(TcpWSGIServer):
+class _WaitressServer(TcpWSGIServer):
     channel_class = _Channel
 
     def maintenance(self, now: float) -> None:
-        """See waitress: called every `_CHECK_INTERVAL_S`."""
+        """Hang up on late clients; waitress calls it every `_CHECK_INTERVAL_S`."""
         for channel in list(self.active_channels.values()):
             if channel.is_late():
                 channel.hang_up()

@@ -29,7 +29,7 @@ def session_entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[s
     }
 
 
-class _Entry:
+class _ListedSession:
     """A session in the list, as JSON text."""
 
     def __init__(self, stored: StoredSession, results: ResultCache):
@@ -48,7 +48,7 @@ class Listing:
     def __init__(self, logdir: Logdir, results: ResultCache):
         self._logdir = logdir
         self._results = results
-        self._entries: dict[StoredSession, _Entry] = {}
+        self._entries: dict[StoredSession, _ListedSession] = {}
         self._survey: Survey | None = None
         self._changed = True
         self._modified_ns = -1
@@ -59,7 +59,7 @@ class Listing:
         """List the session with these facts from now on."""
         with self._lock:
             if stored not in self._entries:
-                self._entries[stored] = _Entry(stored, self._results)
+                self._entries[stored] = _ListedSession(stored, self._results)
             if not self._entries[stored].has_facts:
                 self._entries[stored].set_facts(stored, facts)
                 self._changed = True
@@ -77,7 +77,9 @@ class Listing:
         with self._lock:
             if survey is not self._survey:
                 old = self._entries
-                self._entries = {stored: old.get(stored) or _Entry(stored, self._results) for stored in survey.sessions}
+                self._entries = {
+                    stored: old.get(stored) or _ListedSession(stored, self._results) for stored in survey.sessions
+                }
                 self._survey, self._changed, self._modified_ns = survey, True, -1
             self._take_cached_facts()
             if self._changed:

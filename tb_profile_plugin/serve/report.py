@@ -38,7 +38,7 @@ from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from ..tools import get
 from .dispatch import Dispatcher
-from .report_window import Window, drawing
+from .report_window import ReportWindow, drawing
 from .responses import STATIC
 
 MOST_BYTES = 4_000_000
@@ -47,6 +47,8 @@ _MOST_ROWS = 5_000
 """Rows of a table that a report holds at most."""
 _PSEUDONYMS = ("session", "base")
 """Pseudonyms of the sessions in a redacted report."""
+_AnswersByView = dict[tuple[str, str, str], Any]
+"""Answers by name of the session, name of the base, and name of the tool."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def report(  # noqa: PLR0913 - its options
     names: Pseudonyms | None = None,
     base: Session | None = None,
     steps: str = TYPICAL,
-    window: Window | None = None,
+    window: ReportWindow | None = None,
 ) -> Report:
     """The pages of a session in one file, redacted unless ``as_is``, below a title and notes, which are not redacted.
 
@@ -94,47 +96,91 @@ def report(  # noqa: PLR0913 - its options
     Raises `ProblemError` for a capture that cannot be read or redacted, for bad ``steps``, and where the pages are not
     built.
     """
-    script, notices = (STATIC / name for name in ("report.js", "report.notices.txt"))
-    if not (script.is_file() and notices.is_file()):
-        raise problem_error("not_built", "The pages are not built.", "Run scripts/build once.", status=500)
+    script, notices = _script_and_notices()
     if base is not None and base.stored.files == session.stored.files:
         raise problem_error("same_session", "The base is this session itself.", "Choose another session.")
     checked_steps = checked(steps)
+    if window and not as_is:
+        window = window._replace(shifts={share.alias(session, name): ps for name, ps in window.shifts.items()})
     sessions = [session] if base is None else [session, base]
     with _temporary_logdir(sessions, as_is, names) as (logdir, runs):
-        app = Dispatcher(logdir, hide_capture=True, keep=False)
-        recorder = _AnswerRecorder(app)
-        views = _views(recorder, runs, checked_steps)
-        answers, left_out = _tool_answers(recorder, views, most_bytes)
-        included = {name for _, _, name in answers}
-        for view in views:
-            tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
-            recorder.keep(tools, "tools", run=view.run)
-        reported = app.session(runs[0])
-        digest_element, step_drawing = _digest_element_and_drawing(reported, steps)
-        window_drawing = ""
-        if window:
-            shifts = {name if as_is else share.alias(session, name): ps for name, ps in window.shifts.items()}
-            window_drawing = drawing(reported, window._replace(shifts=shifts))
-        origin = _capture_sentence(reported)
-    about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
+        content = _content(logdir, runs, checked_steps, most_bytes, window)
     run, base_run = runs[0], runs[1] if base else ""
-    comparison = answers.get((run, base_run, "compare"))
-    html = page(
-        summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS}),
-        Cover(title, notes.strip(), sentences(origin, about), base_run, comparison, steps, window_drawing),
-        script.read_text(encoding="utf-8"),
-        pack(to_json(recorder.answers)),
-        digest_element,
-        step_drawing,
-        notices.read_text(encoding="utf-8"),
+    about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
+    cover = Cover(
+        title=title,
+        notes=notes.strip(),
+        about=sentences(content.origin, about),
+        base=base_run,
+        comparison=content.answers.get((run, base_run, "compare")),
+        steps=steps,
+        window=content.window_drawing,
     )
+    html = page(
+        summary.summary(run, {question: content.answers[run, "", question] for question in summary.QUESTIONS}),
+        cover,
+        script,
+        content.packed_answers,
+        embedded=content.digest_element,
+        drawn=content.step_drawing,
+        notices=notices,
+    )
+    return Report(html, content.titles, content.left_out)
+
+
+def _script_and_notices() -> tuple[str, str]:
+    """The bundle of a report's pages, and its licences' texts; raises `ProblemError` where they are not built."""
+    script, notices = (STATIC / name for name in ("report.js", "report.notices.txt"))
+    if not (script.is_file() and notices.is_file()):
+        raise problem_error("not_built", "The pages are not built.", "Run scripts/build once.", status=500)
+    return script.read_text(encoding="utf-8"), notices.read_text(encoding="utf-8")
+
+
+class _Content(NamedTuple):
+    """What a report holds of its sessions."""
+
+    answers: _AnswersByView
+    packed_answers: bytes
+    """All answers that its pages ask for, compressed."""
+    titles: tuple[str, ...]
+    """Titles of the pages in it."""
+    left_out: tuple[str, ...]
+    """Titles of the pages that are too large."""
+    origin: Message
+    """`_capture_sentence` of the first session."""
+    digest_element: str
+    step_drawing: str
+    window_drawing: str
+    """HTML; empty where there is none."""
+
+
+def _content(logdir: Logdir, runs: Sequence[str], steps: str, most_bytes: int, window: ReportWindow | None) -> _Content:
+    """What the application says of the sessions of a logdir, the reported one first, and drawings of that one."""
+    app = Dispatcher(logdir, hide_capture=True, keep=False)
+    recorder = _AnswerRecorder(app)
+    views = _views(recorder, runs, steps)
+    answers, left_out = _tool_answers(recorder, views, most_bytes)
+    included = {name for _, _, name in answers}
+    for view in views:
+        tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
+        recorder.keep(tools, "tools", run=view.run)
     titles = [
         tool["title"]
         for name, tool in views[0].tools.items()
         if name in included and not (tool["unavailable"] or tool["shown_on"])
     ]
-    return Report(html, tuple(titles), tuple(left_out))
+    reported = app.session(runs[0])
+    digest_element, step_drawing = _digest_element_and_drawing(reported, steps)
+    return _Content(
+        answers=answers,
+        packed_answers=pack(to_json(recorder.answers)),
+        titles=tuple(titles),
+        left_out=tuple(left_out),
+        origin=_capture_sentence(reported),
+        digest_element=digest_element,
+        step_drawing=step_drawing,
+        window_drawing=drawing(reported, window) if window else "",
+    )
 
 
 def _views(recorder: _AnswerRecorder, runs: Sequence[str], steps: str) -> list[_ReportView]:
@@ -230,10 +276,6 @@ class _AnswerRecorder:
     def keep(self, answer: Any, route: str, **query: str) -> None:
         """Put an answer, which may have been changed, into the report."""
         self.answers[json.dumps([route, sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = answer
-
-
-_AnswersByView = dict[tuple[str, str, str], Any]
-"""Answers by name of the session, name of the base, and name of the tool."""
 
 
 def _tool_answers(

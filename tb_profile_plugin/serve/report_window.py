@@ -15,7 +15,7 @@ _MOST_HOSTS = 8
 """Hosts that are drawn."""
 
 
-class Window(NamedTuple):
+class ReportWindow(NamedTuple):
     """A range of time on one clock."""
 
     begin: int
@@ -26,7 +26,7 @@ class Window(NamedTuple):
     """By host: ps that are added to its own times to bring them onto that clock."""
 
 
-def drawing(session: Session, window: Window) -> str:
+def drawing(session: Session, window: ReportWindow) -> str:
     """The window of the first `_MOST_HOSTS` hosts as HTML; raises `ProblemError` for a host that cannot be read."""
     title = localized("Timeline from {begin_ps} to {end_ps}", begin_ps=window.begin, end_ps=window.end)
     pictures = "".join(_pictures(session, window)) or f"<p>{escape(localized('Nothing was recorded then.'))}</p>"
@@ -36,7 +36,7 @@ def drawing(session: Session, window: Window) -> str:
     )
 
 
-def _pictures(session: Session, window: Window) -> Iterator[str]:
+def _pictures(session: Session, window: ReportWindow) -> Iterator[str]:
     for host in [name for name in session.hosts if name in window.shifts][:_MOST_HOSTS]:
         shift = window.shifts[host]
         svg = picture(timeline(session.host(host)), window.begin - shift, window.end - shift)

@@ -38,13 +38,13 @@ _PAGE_POLICY = "; ".join(
         "frame-ancestors 'self'",
     ]
 )
-"""Of our pages: charts set styles on elements; everything else comes from our own files."""
+"""The policy of our pages: charts set styles on elements; everything else comes from our own files."""
 
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
-"""Of answers that are no page, should a browser ever show one as such."""
+"""The policy of answers that are no page, should a browser ever show one as such."""
 
 _STATIC_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
-"""Of pages without scripts that hold their styles."""
+"""The policy of pages without scripts that hold their styles."""
 
 _STATIC_TYPES = {
     ".css": "text/css; charset=utf-8",

@@ -1,4 +1,4 @@
-"""The same pages without TensorBoard."""
+"""The server of the pages without TensorBoard: ``tb-profile serve``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .connections import create_server
 logger = logging.getLogger(__name__)
 
 
-class Address(NamedTuple):
+class BindAddress(NamedTuple):
     """Where a server listens."""
 
     host: str
@@ -30,7 +30,7 @@ class Address(NamedTuple):
 
 def serve(
     spec: str,
-    address: Address,
+    address: BindAddress,
     tell: Callable[[str], None],
     hide_capture: bool = False,
     keep: bool = True,
@@ -63,7 +63,7 @@ def serve(
     server.run()
 
 
-def _address_problem(address: Address, error: OSError | ValueError) -> Problem:
+def _address_problem(address: BindAddress, error: OSError | ValueError) -> Problem:
     port = str(address.port)
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
         remedy = Message("Choose another with --port, or 0 for any free one.")

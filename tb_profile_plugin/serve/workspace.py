@@ -55,6 +55,26 @@ class _Key(NamedTuple):
     """Sessions that the options name."""
 
 
+def _answer_key(
+    session: Session,
+    tool: Tool,
+    host: str,
+    options: Mapping[str, str],
+    shape: str,
+    other_sessions: tuple[StoredSession, ...],
+) -> _Key:
+    """The key of an answer in the language of whoever asks."""
+    return _Key(
+        stored=session.stored,
+        tool=tool.name,
+        host=host,
+        options=tuple(sorted(options.items())),
+        shape=shape,
+        language=language(),
+        other_sessions=other_sessions,
+    )
+
+
 class _CutAnswer(NamedTuple):
     """An answer whose long tables have only their first rows, and these tables."""
 
@@ -149,7 +169,7 @@ class Workspace:
         if tool.uses_all_sessions:
             # It reads digests of the other sessions from the cache, to which any answer may have added some.
             shape = f"{shape} {self._result_cache.modified_ns()}"
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, language(), other_sessions)
+        key = _answer_key(session, tool, host, options, shape, other_sessions)
         key_parts = (*question(tool.name, host, options, shape), *other_sessions)
 
         def answer() -> bytes:
@@ -211,7 +231,7 @@ class Workspace:
 
     def _cut_answer(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _CutAnswer:
         other_sessions = self._other_sessions(tool, options)
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", language(), other_sessions)
+        key = _answer_key(session, tool, host, options, "part", other_sessions)
 
         def cut() -> _CutAnswer:
             from ..tools.answers.rows import split_long_tables

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..formats import recognize
 from ..runtime import cancellation
-from ..runtime.memory import Budget
+from ..runtime.memory import MemoryBudget
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from . import cache
@@ -33,7 +33,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     """
     if file.url:
         _fetch(file, progress)
-    budget = Budget(file.where)
+    budget = MemoryBudget(file.where)
     content = _stored_bytes(file, budget)
     return Inflated(content, file.path).content(budget) if _is_compressed(content, file) else content
 
@@ -55,7 +55,7 @@ def contents(
             yield stream
         else:
             return
-    budget = Budget(file.where)
+    budget = MemoryBudget(file.where)
     content = _stored_bytes(file, budget)
     if not _is_compressed(content, file):
         yield content
@@ -71,7 +71,7 @@ def _fetch(file: StoredFile, progress: Callable[[float], None]) -> None:
     fetch(file, progress)
 
 
-def _stored_bytes(file: StoredFile, budget: Budget) -> Buffer:
+def _stored_bytes(file: StoredFile, budget: MemoryBudget) -> Buffer:
     """A file's bytes as they lie there, or in the cache where it was fetched."""
     with readable(file):
         return load(file.path, budget.take, _opener(file))
@@ -114,7 +114,7 @@ class Inflated:
         while len(begin) < recognize.HEAD and (piece := self._next_piece()):
             begin += piece
         self.head = bytes(begin[: recognize.HEAD])
-        """See `recognize.HEAD`."""
+        """Its first bytes, `recognize.HEAD` at most."""
         self._ready = memoryview(begin)
 
     @property
@@ -129,7 +129,7 @@ class Inflated:
         room[:size], self._ready = ready[:size], ready[size:]
         return size
 
-    def content(self, budget: Budget) -> bytearray:
+    def content(self, budget: MemoryBudget) -> bytearray:
         """All that it inflates to; raises `ProblemError` where that is too much."""
         content, piece = bytearray(), bytes(self._ready)
         while piece:

@@ -27,7 +27,7 @@ class Dumps(NamedTuple):
     dumps: tuple[Dump, ...]
     """Sorted by rank, of each rank one."""
     problems: tuple[Problem, ...]
-    """Of files that look like dumps and cannot be read."""
+    """Problems of files that look like dumps and cannot be read."""
 
 
 def read(folder: str) -> Dumps:

@@ -72,7 +72,7 @@ def _with_own_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
 
 
 def joined(sessions: Iterable[StoredSession]) -> list[StoredSession]:
-    """The same sessions, in which those that one job's hosts wrote at one time are one, under the first one's name."""
+    """The sessions, in which those that one job's hosts wrote at one time are one, under the first one's name."""
     sessions_of_jobs: list[StoredSession] = []
     jobs: dict[tuple[str, str], list[tuple[float, StoredSession]]] = {}
     for session in sessions:

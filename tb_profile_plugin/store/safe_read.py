@@ -27,7 +27,7 @@ GZIP = zlib.MAX_WBITS | 16
 MAGIC = b"\x1f\x8b"
 """Begin of a gzip file."""
 
-_PIECE = 8 << 20
+_BLOCK_BYTES = 8 << 20
 """Bytes that a thread reads at once."""
 _HAS_PREADV = hasattr(os, "preadv")
 """Whether threads can read parts of one file."""
@@ -59,7 +59,7 @@ class FileStream:
         self._at = begin
         head = bytearray(recognize.HEAD)
         self.head = bytes(head[: _fill(file, memoryview(head), begin)])
-        """See `recognize.HEAD`."""
+        """Its first bytes, `recognize.HEAD` at most."""
 
     @property
     def fraction(self) -> float:
@@ -131,8 +131,8 @@ def head(path: Path) -> bytes:
         return b""
 
 
-def _is_unchanged(one: os.stat_result, other: os.stat_result) -> bool:
-    return (one.st_size, one.st_mtime_ns) == (other.st_size, other.st_mtime_ns)
+def _is_unchanged(before: os.stat_result, after: os.stat_result) -> bool:
+    return (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
 
 
 def _read(file: FileIO, size: int) -> Buffer:
@@ -147,14 +147,14 @@ def _read(file: FileIO, size: int) -> Buffer:
         content.madvise(mmap.MADV_HUGEPAGE)
     else:
         content = mmap.mmap(-1, size)
-    pieces = range(0, size, _PIECE)
+    offsets = range(0, size, _BLOCK_BYTES)
     with memoryview(content) as view, ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         # Memory is made where it is first written to, which can take longer than copying.
-        run = threads.map if _HAS_PREADV and len(pieces) > 1 else map
-        sizes = run(lambda offset: _fill(file, view[offset : offset + _PIECE], offset), pieces)
-        for offset, size_read in zip(pieces, sizes, strict=True):
+        run = threads.map if _HAS_PREADV and len(offsets) > 1 else map
+        sizes = run(lambda offset: _fill(file, view[offset : offset + _BLOCK_BYTES], offset), offsets)
+        for offset, size_read in zip(offsets, sizes, strict=True):
             cancellation.check()
-            if size_read < min(_PIECE, size - offset):
+            if size_read < min(_BLOCK_BYTES, size - offset):
                 return bytes(view[: offset + size_read])
     return content
 

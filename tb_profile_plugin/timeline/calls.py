@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.activity.device_events import device_work
 from ..analysis.activity.gaps import moments
-from ..analysis.call_tree import Calls, CallTree, call_tree, joined, nesting
+from ..analysis.call_tree import CallTree, NestedCalls, call_tree, joined, nesting
 from ..formats.columns import vocabulary
 from ..model.devices.allocations import allocations, has_allocations
 from ..model.host import Host
@@ -69,7 +69,7 @@ def _line_tree(host: Host, areas: Sequence[Area], begin: int, end: int, weight: 
     host_timeline = timeline(host)
     starts, ends, name, event = _events_in(host_timeline, areas, begin, end)
     text_of_name, texts = _path_names(host_timeline, name)
-    calls = Calls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), text_of_name)
+    calls = NestedCalls(np.array([0, len(event)]), np.clip(starts, begin, end), np.clip(ends, begin, end), text_of_name)
     nested = nesting(calls)
     weight_of_call = nested.own
     if weight != TIME:

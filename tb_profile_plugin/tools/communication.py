@@ -13,7 +13,7 @@ from ..analysis.steps.host_account import figures
 from ..analysis.workers.late_causes import CAUSE_LABELS
 from ..analysis.workers.late_patterns import PATTERN_LABELS
 from ..analysis.workers.late_peers import LatePeers, late_peers
-from ..analysis.workers.lateness import Lateness, Verdict, category_label, late_workers
+from ..analysis.workers.lateness import Lateness, LatenessVerdict, category_label, late_workers
 from ..analysis.workers.worker_communication import CommunicationRow, communicates, communication_rows
 from ..model import clock
 from ..model.host import HostWithSteps
@@ -200,7 +200,7 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     )
 
 
-def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: Verdict | None) -> dict[str, Any]:
+def _facts(hosts: Sequence[HostWithSteps], peers: LatePeers | None, verdict: LatenessVerdict | None) -> dict[str, Any]:
     facts: dict[str, Any] = {"aligned": peers.are_clocks_aligned if peers else None}
     if peers and peers.error_ps is not None:
         facts["error_us"] = peers.error_ps / PS_PER_US

@@ -13,8 +13,8 @@ from ..analysis.compare.likely_base import likely_base
 from ..analysis.compare.load import digest_of_session
 from ..analysis.compare.match import TIERS
 from ..analysis.compare.reasons import Hosts
-from ..analysis.compare.side import Side, Sides, side
-from ..analysis.compare.verdict import Verdict, verdict
+from ..analysis.compare.side import Side, Sides, side_of_captures
+from ..analysis.compare.verdict import ComparisonVerdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, host_labels
 from ..analysis.digest.record import NOTHING
@@ -27,7 +27,7 @@ from .answers.tool import STEP_EVENT, Param, tool
 from .columns.steps import STEPS_PARAM
 
 _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
-"""Of headlines, by verdict."""
+"""Levels of headlines by verdict."""
 
 _SIDES = (
     number("base_ps", "Base", "ps", "Mean over the base's counted steps."),
@@ -265,7 +265,7 @@ def _compare_side(sessions: Sequence[Session], host: str, steps: str, step_event
         (session.name, digest_of_session(session, host, step_event, steps))
         for session, host in zip(sessions, hosts, strict=True)
     ]
-    return side(digests, items)
+    return side_of_captures(digests, items)
 
 
 def _memory_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
@@ -281,13 +281,13 @@ def _memory_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
         yield name, base_peak, new_peak, delta, base_growth, new_growth
 
 
-def _level(judgement: Verdict) -> Level:
+def _level(judgement: ComparisonVerdict) -> Level:
     if (judgement.code, judgement.certainty) == ("slower", "probable"):
         return "warn"
     return _LEVELS.get(judgement.code, "unknown")
 
 
-def _fact_values(comparison: Comparison, judgement: Verdict, base: str) -> dict[str, Any]:
+def _fact_values(comparison: Comparison, judgement: ComparisonVerdict, base: str) -> dict[str, Any]:
     change = None if comparison.blocking_fact else comparison.deciding_change
     return {
         "base": base,

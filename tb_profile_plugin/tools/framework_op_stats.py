@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import attrgetter
 
-from ..analysis.ops.async_transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
+from ..analysis.ops.async_transfers import AsyncTransfer, host_bandwidth, host_link, transfers, transfers_of_host
 from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.grouping import merged_scopes, most_telling
 from ..analysis.ops.host_ops import host_ops
-from ..analysis.ops.op_table import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped, merged
+from ..analysis.ops.op_table import IDLE, ON_DEVICE, ON_HOST, Op, OpGroup, OpTable, grouped, merged
 from ..analysis.ops.shares import largest
 from ..model.devices.properties import GPU, device_type, hardware_type, host_device_type
 from ..model.host import Host
@@ -183,7 +183,7 @@ def listed_type(op: Op) -> str:
     return op.type or op.category or without_end(_TRAILING_NUMBERS, op.name) or "Unknown"
 
 
-def _headline(location: str, types: Sequence[Group]) -> Headline | None:
+def _headline(location: str, types: Sequence[OpGroup]) -> Headline | None:
     total_ps = sum(group.self_ps for group in types)
     if not total_ps:
         return None
@@ -206,7 +206,7 @@ def _headline(location: str, types: Sequence[Group]) -> Headline | None:
     )
 
 
-def _transfer_columns(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
+def _transfer_columns(transfers: Sequence[AsyncTransfer]) -> dict[str, list[object]]:
     return {
         "name": [transfer.name for transfer in transfers],
         "kind": [transfer.kind for transfer in transfers],
@@ -218,7 +218,7 @@ def _transfer_columns(transfers: Sequence[Transfer]) -> dict[str, list[object]]:
     }
 
 
-def _group_columns(column: str, groups_by_location: dict[str, list[Group]]) -> dict[str, list[object]]:
+def _group_columns(column: str, groups_by_location: dict[str, list[OpGroup]]) -> dict[str, list[object]]:
     total_ps = {location: sum(group.self_ps for group in groups) for location, groups in groups_by_location.items()}
     rows = [(location, group) for location, groups in groups_by_location.items() for group in groups]
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..analysis.xla.device_runs import OpMaker
 from ..analysis.xla.neighbourhood import MOST_NODES, Edge, Flow, Neighbourhood, callers, neighbourhood
-from ..analysis.xla.op import XlaOp, XlaOps
+from ..analysis.xla.op import XlaOp, XlaOpTable
 from ..analysis.xla.ops import xla_ops
 from ..analysis.xla.roofline import bound_of, peaks_of
 from ..analysis.xla.search import instruction_named, search, similar_names
@@ -302,7 +302,7 @@ def _search_hit_row(module: Module, row: int, ops: OpsByName) -> dict[str, Any]:
     }
 
 
-def _program_rows(modules: Mapping[int, Module], table: XlaOps) -> list[dict[str, Any]]:
+def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict[str, Any]]:
     self_ps = table.program_self_ps
     ordered = sorted(modules.values(), key=lambda module: (-self_ps.get(module.program_id, 0), module.title))
     return [

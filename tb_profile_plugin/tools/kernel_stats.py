@@ -11,7 +11,7 @@ from ..analysis.ops import gpu_copies, gpu_kernels
 from ..analysis.ops.gpu_kernels import (
     NOT_IN_NAME,
     NOT_RECOGNISED,
-    Kernel,
+    GpuKernel,
     KernelGroup,
     grouped,
     tensor_core_ops,
@@ -251,7 +251,7 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     )
 
 
-def _kernel_columns(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, list[object]]:
+def _kernel_columns(all_kernels: Sequence[GpuKernel], total_ps: int) -> dict[str, list[object]]:
     ranges = [kernel.occupancy_range or (None, None) for kernel in all_kernels]
     short_names = short_kernel_names.short_names(kernel.name for kernel in all_kernels)
     return {
@@ -285,7 +285,7 @@ def _cost_columns(hosts: Sequence[Host], names: Sequence[str], columns: Sequence
     return {column.id: values[column.id] for column in columns}
 
 
-def _time_columns(rows: Sequence[Kernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
+def _time_columns(rows: Sequence[GpuKernel] | Sequence[KernelGroup], total_ps: int) -> dict[str, list[object]]:
     return {
         "total_us": [row.total_ps / PS_PER_US for row in rows],
         "share": [ratio(row.total_ps, total_ps) for row in rows],
@@ -301,11 +301,11 @@ def _dimensions(size: tuple[int, ...]) -> str | None:
 
 
 def _group_columns(
-    id: str, groups: Sequence[KernelGroup], total_ps: int, other_name: Callable[[Kernel], str]
+    id: str, groups: Sequence[KernelGroup], total_ps: int, other_name: Callable[[GpuKernel], str]
 ) -> dict[str, list[object]]:
     """The columns of a `_grouping`: ``id`` is that of the groups' names, ``other_name`` gives what is counted."""
 
-    def distinct(name: Callable[[Kernel], str]) -> list[list[str]]:
+    def distinct(name: Callable[[GpuKernel], str]) -> list[list[str]]:
         return [list(dict.fromkeys(filter(None, map(name, group.members)))) for group in groups]
 
     return {
@@ -318,11 +318,11 @@ def _group_columns(
     }
 
 
-def _share_columns(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> dict[str, list[object]]:
+def _share_columns(all_kernels: Sequence[GpuKernel], total_ps: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
     ops_on_tensor_cores = tensor_core_ops(all_kernels)
     short_names = short_kernel_names.short_names(kernel.name for kernel in all_kernels)
-    divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
+    divisions: list[tuple[str, str, Callable[[GpuKernel], str]]] = [
         (Message("Kernels with the highest total time"), "short", lambda kernel: short_names[kernel.name]),
         (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, ops_on_tensor_cores, cores)),
         (Message("Number type"), "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
@@ -336,10 +336,10 @@ def _share_columns(all_kernels: Sequence[Kernel], total_ps: int, cores: str) -> 
     return by_column(_SHARES, rows)
 
 
-def _fact_values(all_kernels: Sequence[Kernel], total_ps: int) -> dict[str, Any]:
+def _fact_values(all_kernels: Sequence[GpuKernel], total_ps: int) -> dict[str, Any]:
     ops_on_tensor_cores = tensor_core_ops(all_kernels)
 
-    def share(is_counted: Callable[[Kernel], bool | None]) -> float | None:
+    def share(is_counted: Callable[[GpuKernel], bool | None]) -> float | None:
         return ratio(sum(kernel.total_ps for kernel in all_kernels if is_counted(kernel)), total_ps)
 
     return {

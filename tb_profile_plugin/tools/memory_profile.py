@@ -11,7 +11,7 @@ from ..analysis.diagnosis import memory_headline
 from ..analysis.health.recording_advice import MEMORY, remedy
 from ..analysis.ops import memory as ops_memory
 from ..analysis.ops.memory import Holding
-from ..analysis.ops.memory_peaks import Memory, memories, reporting_memories
+from ..analysis.ops.memory_peaks import MemoryPeak, memories, reporting_memories
 from ..model.devices.allocations import Allocations, has_allocations, origin
 from ..model.framework import framework
 from ..model.host import Host, HostWithSteps
@@ -212,8 +212,8 @@ def memory_profile(
 
 
 def _host_and_memory(
-    hosts: Sequence[Host], all_memories: Sequence[tuple[HostWithSteps, Memory]], memory_id: str
-) -> tuple[HostWithSteps, Memory]:
+    hosts: Sequence[Host], all_memories: Sequence[tuple[HostWithSteps, MemoryPeak]], memory_id: str
+) -> tuple[HostWithSteps, MemoryPeak]:
     """The memory of that id, else that of a device before a host's, with the highest peak; raises `ProblemError`."""
     candidates = [(host, memory) for host, memory in all_memories if memory_id in ("", memory.memory_id)]
     if not candidates:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..analysis.xla.op_profile import GROUPINGS, Node
+from ..analysis.xla.op_profile import GROUPINGS, ProfileNode
 from ..analysis.xla.op_profile import tree as op_tree
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_column, number, text
+from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_id, number, text
 from .answers.tool import Param, tool
 from .columns import op_costs, xla
 
@@ -90,12 +90,12 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
         rows.append(_extra_row(len(rows), Message("Idle"), "idle", table.idle_ps, table.idle_ps / total_ps, None))
     headline = Headline(xla.time_sentence(table, bounds), "info", "roofline_model") if rows else None
     facts = xla.time_facts(table, peaks, bounds)
-    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xla.op_notes(session, table, peaks, bounds))
+    return Answer(facts, {"nodes": by_id(_NODES, rows)}, headline, xla.op_notes(session, table, peaks, bounds))
 
 
-def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
+def _walk(root: ProfileNode) -> Iterator[tuple[ProfileNode, int | None, int]]:
     """(node, its parent's id, its depth), parents before children; a node's id is its position in this order."""
-    stack: list[tuple[Node, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
+    stack: list[tuple[ProfileNode, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
     id = 0
     while stack:
         node, parent, depth = stack.pop()
@@ -104,37 +104,47 @@ def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
         id += 1
 
 
-def _node_row(id: int, node: Node, parent: int | None, depth: int, total_ps: int, busy_ps: int) -> list[Any]:
+def _node_row(
+    id: int, node: ProfileNode, parent: int | None, depth: int, total_ps: int, busy_ps: int
+) -> dict[str, Any]:
     sums, op = node.sums, node.op
     has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
     leaf = op if not node.children else None
-    return [
-        id,
-        parent,
-        depth,
-        node.name,
-        "op" if leaf else "group",
-        sums.ops,
-        sums.self_ps / PS_PER_US,
-        sums.self_ps / total_ps,
-        sums.self_ps / busy_ps,
-        sums.bound_ps / PS_PER_US if has_bound else None,
-        sums.wasted_ps / PS_PER_US if has_bound else None,
-        sums.unknown_ps / PS_PER_US or None,
-        sums.bound_ps / sums.bounded_ps if has_bound else None,
-        sums.main_limit,
-        leaf.executions if leaf else None,
-        sums.flops / seconds / 1e9 if seconds and sums.flops else None,
-        sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
-        op_costs.program_text(leaf.program) if leaf else None,
-        leaf.name if leaf else None,
-        op.category if op else None,
-        op.source if op else None,
-        op.text if op else None,
-    ]
+    return {
+        "id": id,
+        "parent": parent,
+        "depth": depth,
+        "name": node.name,
+        "kind": "op" if leaf else "group",
+        "ops": sums.ops,
+        "self_us": sums.self_ps / PS_PER_US,
+        "share": sums.self_ps / total_ps,
+        "of_busy": sums.self_ps / busy_ps,
+        "bound_us": sums.bound_ps / PS_PER_US if has_bound else None,
+        "wasted_us": sums.wasted_ps / PS_PER_US if has_bound else None,
+        "unknown_us": sums.unknown_ps / PS_PER_US or None,
+        "efficiency": sums.bound_ps / sums.bounded_ps if has_bound else None,
+        "bound_by": sums.main_limit,
+        "count": leaf.executions if leaf else None,
+        "gflop_per_s": sums.flops / seconds / 1e9 if seconds and sums.flops else None,
+        "gib_per_s": sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
+        "program_id": op_costs.program_text(leaf.program) if leaf else None,
+        "op": leaf.name if leaf else None,
+        "category": op.category if op else None,
+        "source": op.source if op else None,
+        "expression": op.text if op else None,
+    }
 
 
-def _extra_row(id: int, name: str, kind: str, ps: int, share: float, busy_share: float | None) -> list[Any]:
+def _extra_row(id: int, name: str, kind: str, ps: int, share: float, busy_share: float | None) -> dict[str, Any]:
     """A row at the top that is no node of the tree."""
-    cells = [id, None, 0, name, kind, None, ps / PS_PER_US, share, busy_share]
-    return cells + [None] * (len(_NODES.columns) - len(cells))
+    row = dict.fromkeys(column.id for column in _NODES.columns)
+    return row | {
+        "id": id,
+        "depth": 0,
+        "name": name,
+        "kind": kind,
+        "self_us": ps / PS_PER_US,
+        "share": share,
+        "of_busy": busy_share,
+    }

@@ -274,16 +274,16 @@ def _precision_facts(typical: Typical) -> dict[str, float | None]:
 
 
 def _part_columns(typical: Typical) -> dict[str, Sequence[Any]]:
-    step, gap = by_category(typical.step_ps), by_category(typical.gap_ps)
+    step, between = by_category(typical.step_ps), by_category(typical.between_ps)
     samples = typical.steps.by_category()[typical.steps.counted] / PS_PER_MS
     spreads = [summary(times) for times in samples.T]
     return {
         "part": [category.id for category in CATEGORIES],
         "label": [category.label for category in CATEGORIES],
-        "average_ms": ((step + gap) / PS_PER_MS).tolist(),
+        "average_ms": ((step + between) / PS_PER_MS).tolist(),
         "step_ms": (step / PS_PER_MS).tolist(),
-        "between_ms": (gap / PS_PER_MS).tolist(),
-        "share": [ratio(ps, typical.period_ps) for ps in (step + gap).tolist()],
+        "between_ms": (between / PS_PER_MS).tolist(),
+        "share": [ratio(ps, typical.period_ps) for ps in (step + between).tolist()],
         "deviation_ms": [spread.deviation for spread in spreads],
         "minimum_ms": [spread.minimum for spread in spreads],
         "maximum_ms": [spread.maximum for spread in spreads],

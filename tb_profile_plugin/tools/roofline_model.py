@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.xla.op import XlaOps
-from ..analysis.xla.roofline import TRANSFER, UNKNOWN, Peaks, Sums
-from ..analysis.xla.transfers import Transfers, merged_transfers, transfers
+from ..analysis.xla.op import XlaOpTable
+from ..analysis.xla.roofline import TRANSFER, UNKNOWN, OpSums, Peaks
+from ..analysis.xla.transfers import Transfer, Transfers, merged_transfers, transfers
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
@@ -113,10 +113,10 @@ _FACTS = (
 def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
     """Are ops limited by compute or by memory, and how far are they from the device's peak?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
-    programs: dict[tuple[str, str], Sums] = {}
-    total = Sums()
+    programs: dict[tuple[str, str], OpSums] = {}
+    total = OpSums()
     for op, bound in zip(table.ops, bounds, strict=True):
-        programs.setdefault((op.module, op_costs.program_text(op.program)), Sums()).add(op, bound)
+        programs.setdefault((op.module, op_costs.program_text(op.program)), OpSums()).add(op, bound)
         total.add(op, bound)
     rows = [
         xla.identity(op) | xla.figures(op, bound) | xla.origin(op) for op, bound in zip(table.ops, bounds, strict=True)
@@ -132,14 +132,14 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     ordered = sorted(programs.items(), key=lambda item: -item[1].self_ps)
     tables = {
         "ceilings": by_column(_CEILINGS, _ceiling_rows(table, peaks)),
-        "programs": by_column(_PROGRAMS, [_program_row(*name, sums) for name, sums in ordered]),
-        "transfers": by_column(_TRANSFERS, _transfer_rows(all_transfers, table)),
+        "programs": by_id(_PROGRAMS, [_program_row(*name, sums) for name, sums in ordered]),
+        "transfers": by_id(_TRANSFERS, _transfer_rows(all_transfers, table)),
         "ops": by_id(_OPS, rows),
     }
     return Answer(facts, tables, _headline(total, all_transfers), xla.op_notes(session, table, peaks, bounds))
 
 
-def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
+def _ceiling_rows(table: XlaOpTable, peaks: Peaks) -> list[list[Any]]:
     """The peaks of the number types that ops use and of the memories that the device has."""
     source = Message("given") if peaks.by_user else Message("known of the device")
     used_types = {peaks.reachable_type(op) for op in table.ops if op.flops}
@@ -155,42 +155,48 @@ def _ceiling_rows(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     return ceilings
 
 
-def _program_row(module: str, program: str, sums: Sums) -> list[Any]:
+def _program_row(module: str, program: str, sums: OpSums) -> dict[str, Any]:
     has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
+    return {
+        "program": module,
+        "program_id": program,
+        "ops": sums.ops,
+        "self_us": sums.self_ps / PS_PER_US,
+        "bound_us": sums.bound_ps / PS_PER_US if has_bound else None,
+        "wasted_us": sums.wasted_ps / PS_PER_US if has_bound else None,
+        "unknown_share": ratio(sums.unknown_ps, sums.self_ps),
+        "gflop_per_s": sums.flops / seconds / 1e9 if seconds and sums.flops else None,
+        "gib_per_s": sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
+        "flop_per_byte": sums.flops / sums.bytes if sums.flops and sums.bytes else None,
+        "bound_by": sums.main_limit,
+    }
+
+
+def _transfer_row(transfer: Transfer, wait_ps: int | None) -> dict[str, Any]:
+    return {
+        "program": transfer.module,
+        "program_id": op_costs.program_text(transfer.program),
+        "name": transfer.name,
+        "done": transfer.done,
+        "direction": transfer.direction,
+        "count": transfer.count,
+        "bytes": transfer.bytes,
+        "span_us": transfer.span_ps / PS_PER_US,
+        "waiting_us": None if wait_ps is None else wait_ps / PS_PER_US,
+        "hidden": None if wait_ps is None or not transfer.span_ps else max(1 - wait_ps / transfer.span_ps, 0.0),
+    }
+
+
+def _transfer_rows(all_transfers: Transfers, table: XlaOpTable) -> list[dict[str, Any]]:
+    """Waiting is known only where as many waits as transfers were recorded: not every device may record them."""
+    wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.is_transfer}
     return [
-        module,
-        program,
-        sums.ops,
-        sums.self_ps / PS_PER_US,
-        sums.bound_ps / PS_PER_US if has_bound else None,
-        sums.wasted_ps / PS_PER_US if has_bound else None,
-        ratio(sums.unknown_ps, sums.self_ps),
-        sums.flops / seconds / 1e9 if seconds and sums.flops else None,
-        sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
-        sums.flops / sums.bytes if sums.flops and sums.bytes else None,
-        sums.main_limit,
+        _transfer_row(transfer, wait_ps_by_key.get((transfer.program, transfer.done, transfer.count)))
+        for transfer in all_transfers.transfers
     ]
 
 
-def _transfer_rows(all_transfers: Transfers, table: XlaOps) -> list[list[Any]]:
-    """Waiting is known only where as many waits as transfers were recorded: not every device may record them."""
-    wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.is_transfer}
-    rows = []
-    for transfer in all_transfers.transfers:
-        wait_ps = wait_ps_by_key.get((transfer.program, transfer.done, transfer.count))
-        rows.append(
-            [
-                *(transfer.module, op_costs.program_text(transfer.program), transfer.name, transfer.done),
-                *(transfer.direction, transfer.count, transfer.bytes),
-                transfer.span_ps / PS_PER_US,
-                None if wait_ps is None else wait_ps / PS_PER_US,
-                None if wait_ps is None or not transfer.span_ps else max(1 - wait_ps / transfer.span_ps, 0.0),
-            ]
-        )
-    return rows
-
-
-def _headline(total: Sums, all_transfers: Transfers) -> Headline | None:
+def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
     if not total.self_ps:
         return None
     unknown = total.unknown_ps / total.self_ps

@@ -13,7 +13,7 @@ from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines, slowest_first
 from ..analysis.tfdata.input_wait_cost import input_cost
 from ..analysis.tfdata.iterator_calls import Pipeline
-from ..analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnosed
+from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting_text
 from ..model.framework import framework
 from ..model.host import Host, HostWithSteps
@@ -21,7 +21,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, by_field, flag, number, text
+from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, by_field, by_id, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines
 from .columns.findings import in_ms
@@ -171,7 +171,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps]
     )
 
 
-def _pipeline_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _pipeline_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = []
     for diagnosis in diagnoses:
         pipeline = diagnosis.pipeline
@@ -191,7 +191,7 @@ def _pipeline_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     return by_column(_PIPELINES, rows)
 
 
-def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = []
     host_pipelines = [(page, pipeline) for page, pipeline in ordered if not pipeline.device]
     for (page, pipeline), diagnosis in zip(host_pipelines, diagnoses, strict=True):
@@ -201,40 +201,54 @@ def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosi
         stage = pipeline.stages[pipeline.bottleneck] if pipeline.bottleneck >= 0 else None
         advice = diagnosis.findings[0] if diagnosis.findings else None
         rows.append(
-            [
-                *(pipeline.host, pipeline.name, pipeline.max_ps / PS_PER_US),
-                *((worst.label, worst.long_name, worst.self_ps / PS_PER_US) if worst else (None, None, None)),
-                *((stage.label, stage.long_name, stage.critical_ps / PS_PER_US) if stage else (None, None, None)),
-                *((advice.id, advice.title) if advice else (None, None)),
-            ]
+            {
+                "host": pipeline.host,
+                "input_pipeline": pipeline.name,
+                "longest_us": pipeline.max_ps / PS_PER_US,
+                "bottleneck": worst.label if worst else None,
+                "bottleneck_long_name": worst.long_name if worst else None,
+                "bottleneck_us": worst.self_ps / PS_PER_US if worst else None,
+                "overall": stage.label if stage else None,
+                "overall_long_name": stage.long_name if stage else None,
+                "overall_us": stage.critical_ps / PS_PER_US if stage else None,
+                "finding": advice.id if advice else None,
+                "todo": advice.title if advice else None,
+            }
         )
-    return by_column(_BOTTLENECKS, rows)
+    return by_id(_BOTTLENECKS, rows)
 
 
 def _check_columns(
-    hosts: Sequence[HostWithSteps], ordered: PagesAndPipelines, diagnoses: Sequence[Diagnosis]
+    hosts: Sequence[HostWithSteps], ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]
 ) -> dict[str, Sequence[Any]]:
     # Asked of hosts without a pipeline, too: others of the session may have one, and the needs are the same for all.
     host_entries, steps = entries(hosts), step_time.slowest_steps(hosts)
     return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads, steps) if diagnoses else [])
 
 
-def _advice_columns(diagnoses: Sequence[Diagnosis]) -> dict[str, list[Any]]:
+def _advice_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = [
-        [
-            *(diagnosis.pipeline.host, diagnosis.pipeline.name, finding.id, finding.title, finding.evidence),
-            *(finding.code, finding.stage, in_ms(finding.gain_ps), finding.level),
-        ]
+        {
+            "host": diagnosis.pipeline.host,
+            "input_pipeline": diagnosis.pipeline.name,
+            "finding": finding.id,
+            "title": finding.title,
+            "evidence": finding.evidence,
+            "code": finding.code,
+            "stage": finding.stage,
+            "gain_ms": in_ms(finding.gain_ps),
+            "level": finding.level,
+        }
         for diagnosis in diagnoses
         for finding in diagnosis.findings
     ]
-    return by_column(_ADVICE, rows)
+    return by_id(_ADVICE, rows)
 
 
 NO_PIPELINE = Message("No tf.data pipeline of a host ran during the capture. Capture for longer.")
 
 
-def _headline(diagnoses: Sequence[Diagnosis]) -> Headline:
+def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
     if not diagnoses:
         return Headline(NO_PIPELINE, "unknown")
     first, pipeline = diagnoses[0], diagnoses[0].pipeline
@@ -275,7 +289,7 @@ def _latency_sentence(pipeline: Pipeline, name: str) -> Message:
     return Message("A call of {pipeline} takes {typical_ps}.", **typical)
 
 
-def _gain_sentence(diagnosis: Diagnosis) -> str:
+def _gain_sentence(diagnosis: PipelineDiagnosis) -> str:
     """How much shorter steps could be, judged by those that did not wait; empty where there are none."""
     if not diagnosis.cost.compared:
         return ""

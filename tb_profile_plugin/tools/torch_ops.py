@@ -7,7 +7,7 @@ from typing import Any
 
 from ..analysis.diagnosis import torch_rules
 from ..analysis.health import capture_health
-from ..analysis.ops.torch_ops import Cost, Costs, TorchOps, merged
+from ..analysis.ops.torch_ops import CallCost, Costs, TorchOps, merged
 from ..analysis.ops.torch_ops import torch_ops as host_torch_ops
 from ..model.framework import PYTORCH, framework
 from ..model.host import HostWithSteps
@@ -202,7 +202,7 @@ def _headline(ops: TorchOps) -> Headline | None:
     )
 
 
-def _largest_first(costs: Costs) -> list[tuple[tuple[str, str], Cost]]:
+def _largest_first(costs: Costs) -> list[tuple[tuple[str, str], CallCost]]:
     return sorted(costs.items(), key=lambda item: (-item[1].device_self, -item[1].host_self, item[0]))
 
 
@@ -233,10 +233,10 @@ def _device_us(ps: int, total_ps: int) -> float | None:
 
 
 def _module_rows(costs: Costs) -> list[tuple[Any, ...]]:
-    def device_ps(cost: Cost) -> int:
+    def device_ps(cost: CallCost) -> int:
         return cost.device_total + cost.backward_device
 
-    def host_ps(cost: Cost) -> int:
+    def host_ps(cost: CallCost) -> int:
         return cost.host_total + cost.backward_host
 
     all_device_ps = sum(map(device_ps, costs.values()))

@@ -292,9 +292,18 @@ def _cause_columns(causes: Sequence[Cause]) -> dict[str, list[Any]]:
 def _step_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     typical, period_ps = diagnosis.typical, diagnosis.typical.period_ps
     rows = [
-        (state, LABELS[state], round(step_ps), round(gap_ps), round(step_ps + gap_ps), (step_ps + gap_ps) / period_ps)
-        for state, step_ps, gap_ps in zip(STATES, typical.step_ps.tolist(), typical.gap_ps.tolist(), strict=True)
-        if step_ps + gap_ps > 0
+        (
+            state,
+            LABELS[state],
+            round(step_ps),
+            round(between_ps),
+            round(step_ps + between_ps),
+            (step_ps + between_ps) / period_ps,
+        )
+        for state, step_ps, between_ps in zip(
+            STATES, typical.step_ps.tolist(), typical.between_ps.tolist(), strict=True
+        )
+        if step_ps + between_ps > 0
     ]
     return by_column(_STEP, rows)
 

@@ -7,8 +7,8 @@ from trees import holds, paths
 
 from tb_profile_plugin.analysis.call_tree import (
     SMALLER,
-    Calls,
     CallTree,
+    NestedCalls,
     against,
     call_tree,
     inverted,
@@ -26,7 +26,7 @@ NAMES = "abcde"
 def tree_of(events: list[Event], lines: int = 2) -> CallTree:
     events = sorted(events, key=lambda event: (event[0], event[1], -event[2]))
     line, begin, length, name = np.ascontiguousarray(np.array(events, np.int64).reshape(-1, 4).T)
-    calls = Calls(np.searchsorted(line, np.arange(lines + 1)), begin, begin + length, name)
+    calls = NestedCalls(np.searchsorted(line, np.arange(lines + 1)), begin, begin + length, name)
     nested = nesting(calls)
     return call_tree(calls, nested, nested.own, NAMES, [f"line {number}" for number in range(lines)])
 

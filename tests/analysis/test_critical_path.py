@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
 from tb_profile_plugin.analysis.activity.replay.critical_path import Path, critical_path
-from tb_profile_plugin.analysis.activity.replay.cycle import _Change, _Recorded, _repeated, _Users, _Waits, cycle
+from tb_profile_plugin.analysis.activity.replay.cycle import _Change, _RecordedColumns, _repeated, _Users, _Waits, cycle
 from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.graph import Graph, graph
 from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
@@ -107,7 +107,7 @@ def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:
     none = np.empty((0, 2), np.int64)
     once = cycle(dag, numbers, np.zeros(len(dag), bool), numbers, 0, none)
     waits = _Waits(once.binding, once.lag, once.first, once.other, once.other_lag)
-    recorded = _Recorded(once.node, once.begin, durations, numbers, once.on_host)
+    recorded = _RecordedColumns(once.node, once.begin, durations, numbers, once.on_host)
     nothing = np.zeros(len(dag), np.int64)
     users = _Users(once.last_user, once.feeds_next, once.last_bound)
     (ends,) = _repeated(waits, recorded, _Change(nothing, nothing, False), users, once.scratch, len(dag), 1)

@@ -3,24 +3,27 @@
 from pathlib import Path
 
 import draw
+import numpy as np
 import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.finding import Finding
-from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnoses
+from tb_profile_plugin.analysis.steps import step_time
+from tb_profile_plugin.analysis.tfdata import questions
+from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
 
 
-def drawn(text: str) -> Diagnosis:
+def drawn(text: str) -> PipelineDiagnosis:
     return diagnoses(draw.host("/host:CPU\n" + text, 3, 2000))[0]
 
 
-def captured(name: str) -> Diagnosis:
+def captured(name: str) -> PipelineDiagnosis:
     return diagnoses(tb_profile_plugin.open(TRACES / f"{name}.xplane.pb").select()[0])[0]
 
 
-def by_code(found: Diagnosis) -> dict[str, Finding]:
+def by_code(found: PipelineDiagnosis) -> dict[str, Finding]:
     return {each.id: each for each in found.findings}
 
 
@@ -120,7 +123,7 @@ def test_python_that_works_ahead_holds_the_program_up() -> None:
     assert "Python" not in by_code(drawn(AHEAD.replace("KIND", "Resize")))["contention"].evidence
 
 
-def waiting(python: bool) -> Diagnosis:
+def waiting(python: bool) -> PipelineDiagnosis:
     """Six steps, all as long, of which every second one waits."""
     rows = ""
     for step in range(6):
@@ -144,3 +147,11 @@ def test_steps_that_did_not_wait_prove_nothing_beside_python() -> None:
     assert not waiting(python=False).slow
     assert not waiting(python=True).cost.compared
     assert waiting(python=True).slow
+
+
+def test_without_steps_to_mark_them_is_what_to_do() -> None:
+    hosts = tb_profile_plugin.open(TRACES / "slow_map.xplane.pb").select()
+    no_steps = step_time.slowest_steps(hosts).take(np.empty(0, np.int64))
+    threads = questions.PoolThreads(1, 0.5, 4)
+    *_, check = questions.checklist(questions.entries(hosts), diagnoses(hosts[0]), threads, no_steps)
+    assert (check.id, check.level, check.evidence, check.todo) == ("steps", "unknown", "", "Mark steps in the program.")

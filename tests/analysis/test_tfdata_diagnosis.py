@@ -13,12 +13,12 @@ from tb_profile_plugin.analysis.tfdata import structure
 from tb_profile_plugin.analysis.tfdata.functions import transforming_ps
 from tb_profile_plugin.analysis.tfdata.input_wait_cost import input_cost
 from tb_profile_plugin.analysis.tfdata.iterator_calls import Pipeline, pipelines
-from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnoses
+from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 
 
-def drawn(text: str, steps: int = 1, every: float = 1000) -> Diagnosis:
+def drawn(text: str, steps: int = 1, every: float = 1000) -> PipelineDiagnosis:
     return diagnoses(draw.host("/host:CPU\n" + text, steps, every))[0]
 
 

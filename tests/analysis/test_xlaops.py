@@ -9,7 +9,7 @@ import drawn
 import pytest
 
 from tb_profile_plugin.analysis.xla.op import XlaOp
-from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, WIDEST, Node, tree
+from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, WIDEST, ProfileNode, tree
 from tb_profile_plugin.analysis.xla.ops import xla_ops
 from tb_profile_plugin.analysis.xla.roofline import (
     COMPUTE,
@@ -63,7 +63,7 @@ def test_laws(path: Path) -> None:
         add_up(root)
 
 
-def add_up(node: Node) -> None:
+def add_up(node: ProfileNode) -> None:
     if node.children:
         assert sum(child.sums.self_ps for child in node.children.values()) == node.sums.self_ps
         for child in node.children.values():
@@ -94,14 +94,19 @@ def test_executions_are_not_kernels() -> None:
     table = xla_ops(draw.host(PROGRAM))
     dot, lost = (next(op for op in table.ops if op.name == name) for name in ("dot.1", "lost"))
     assert (dot.executions, dot.kernels, dot.self_ps, dot.program) == (2, 4, 90_000_000, 7)
-    assert (lost.module, lost.program, lost.flops, lost.cost) == ("jit_g", -1, None, "unknown")
+    assert (lost.module, lost.program, lost.flops, lost.cost_source) == ("jit_g", -1, None, "unknown")
     assert (table.other_ps, table.idle_ps, table.window_ps) == (4_000_000, 16_000_000, 120_000_000)
 
 
 def test_a_tpu_states_what_its_ops_cost() -> None:
     table = xla_ops(draw.decoded(drawn.tpu()))
     fusion = next(op for op in table.ops if op.name == "fusion.1")
-    assert fusion.cost == "stated" and fusion.flops and fusion.source == "train.py:12" and fusion.core == "TensorCore"
+    assert (
+        fusion.cost_source == "stated"
+        and fusion.flops
+        and fusion.source == "train.py:12"
+        and fusion.core == "TensorCore"
+    )
 
 
 LOOP = """
@@ -137,7 +142,7 @@ def test_peaks_that_are_given_hold() -> None:
 def test_what_holds_an_op_up(flops: Any, moved: float, by: str, at_best: Any) -> None:
     """1 TFLOP/s and 1 TB/s: a FLOP or a byte takes 1 ps."""
     op = XlaOp(1, "f", "dot", "dot", dtype="f32", executions=1, total_ps=2 * 10**9, self_ps=2 * 10**9)
-    op.flops, op.bytes, op.hbm_bytes, op.cost = flops, moved, moved, "computed" if flops else "partly computed"
+    op.flops, op.bytes, op.hbm_bytes, op.cost_source = flops, moved, moved, "computed" if flops else "partly computed"
     if by == "Latency":
         op.total_ps = op.self_ps = 10**6
     found = bound_of(op, Peaks("d", {"fp32": 1e12}, 1e12))
@@ -157,7 +162,7 @@ def test_names_of_ours_are_said_in_each_language() -> None:
     facts = "compute_cap_major=9, compute_cap_minor=0, core_count=132, clock_rate=1980000"
     host = draw.host(f"/device:GPU:0 {{{facts}}}\n  s | k[0,1]")
     gpu = capabilities(host.gpus[0])
-    wide = Node("root", children={str(number): Node(str(number)) for number in range(WIDEST + 2)})
+    wide = ProfileNode("root", children={str(number): ProfileNode(str(number)) for number in range(WIDEST + 2)})
     with use_language("zh"):
         assert translated([*gpu.on_chip, *gpu.host_link]) == ["共享内存", "主机链路 (PCIe 5.0 ×16)"]
         assert translated(wide.sorted()[-1].name) == "另外 2 个"

@@ -5,14 +5,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import draw
 import drawn
 import pytest
-from playwright.sync_api import Browser, BrowserContext, FrameLocator, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Locator, Page, expect, sync_playwright
 from tensorboards import address_of
 
 from tb_profile_plugin.store import Logdir
@@ -22,7 +24,8 @@ TRACES = ROOT / "tests" / "traces"
 PUBLIC = ROOT.parent / "shared" / "profiles"
 """Captures from all over the world that lie beside a checkout on some machines; they are no part of the project."""
 TIMEOUT_MS = 90_000
-"""The first capture after an install waits for the decoder's compiler."""
+"""What a page may take: the machine is of any speed, and the first capture after an install waits for the compiler."""
+expect.set_options(timeout=TIMEOUT_MS)
 
 CHROMIUMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
 """The first draws no window around a page, which costs the others most of the time of a short test."""
@@ -148,11 +151,22 @@ def watch() -> Watch:
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1400, "height": 1000})
-    context.set_default_timeout(TIMEOUT_MS)
-    yield context
-    context.close()
+def new_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes contexts with Playwright's options; they are closed after the test."""
+    with ExitStack() as stack:
+
+        def opened(**options: Any) -> BrowserContext:
+            context = browser.new_context(**options)
+            stack.callback(context.close)
+            context.set_default_timeout(TIMEOUT_MS)
+            return context
+
+        yield opened
+
+
+@pytest.fixture
+def context(new_context: Callable[..., BrowserContext]) -> BrowserContext:
+    return new_context(viewport={"width": 1400, "height": 1000})
 
 
 @pytest.fixture

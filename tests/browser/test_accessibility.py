@@ -10,10 +10,9 @@ import draw
 import histories
 import pytest
 from planted_hangs import missing
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 Sites = Callable[..., Any]
-LONG = 90_000
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 DRAWN = "drawn"
 CAPTURE_OF = {
@@ -51,23 +50,21 @@ BASE = "keras_lstm_unmarked/run"
 
 
 @pytest.fixture
-def phone_and_desk(browser: Browser, watch: Any) -> Iterator[Page]:
+def phone_and_desk(new_context: Callable[..., BrowserContext], watch: Any) -> Iterator[Page]:
     """A page into which axe-core may be put, which the content security policy would refuse."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, bypass_csp=True, reduced_motion="reduce")
-    context.set_default_timeout(LONG)
+    context = new_context(viewport={"width": 1440, "height": 900}, bypass_csp=True, reduced_motion="reduce")
     page = context.new_page()
     watch.over(page)
     yield page
-    context.close()
     assert watch.faults == []
 
 
 def drawn_page(server: Any, page: Page) -> None:
     """Wait until all of the page is there."""
     main = server.main(page)
-    expect(main).to_have_attribute("aria-busy", "false", timeout=LONG)
-    expect(main.locator("section, .tl-canvases").first).to_be_visible(timeout=LONG)
-    expect(main.locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
+    expect(main).to_have_attribute("aria-busy", "false")
+    expect(main.locator("section, .tl-canvases").first).to_be_visible()
+    expect(main.locator("[aria-busy=true], .waiting")).to_have_count(0)
 
 
 def with_axe(page: Page) -> None:
@@ -124,7 +121,7 @@ def test_axe_reports_nothing_of_a_history_with_long_names(
             os.utime(file, (1.8e9 + day, 1.8e9 + day))
     server = site("standalone", tmp_path)
     page.goto(server.link(run=names[-1], tool=tool))
-    expect(page.get_by_role("link", name=names[1]).first).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("link", name=names[1]).first).to_be_visible()
     holds_in_every_look(page)
 
 
@@ -136,7 +133,7 @@ def test_a_long_name_of_steps_stays_in_the_window(site: Sites, phone_and_desk: P
     server = site("standalone", tmp_path)
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(server.link(run="run", tool="overview_page"))
-    expect(page.locator(".axis figcaption")).to_contain_text(name, timeout=LONG)
+    expect(page.locator(".axis figcaption")).to_contain_text(name)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -148,10 +145,10 @@ def test_axe_reports_nothing_in_what_a_box_on_the_timeline_shows(
     server = site("standalone", traces)
     page.goto(server.link(run="torch_training", tool="trace_viewer", find="aten", list="1"))
     drawn_page(server, page)
-    expect(page.get_by_role("option").first).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("option").first).to_be_visible()
     page.get_by_role("button", name="Flame graph").click()
     page.get_by_role("tab", name=tab).click()
-    expect(page.locator(".tl-selection :is(.flame, .calltable, .grid)")).to_be_visible(timeout=LONG)
+    expect(page.locator(".tl-selection :is(.flame, .calltable, .grid)")).to_be_visible()
     page.mouse.move(1, 1)
     holds_in_every_look(page, lambda: expect(page.locator(".tip")).to_have_count(0))
 
@@ -166,7 +163,7 @@ def test_axe_reports_nothing_in_what_a_button_opens(
     drawn_page(server, page)
     page.locator("header").get_by_role("button", name=re.compile(f"^{button}")).click()
     expect(page.locator("dialog, .menu-panel").first).to_be_visible()
-    expect(page.locator("dialog .loading")).to_have_count(0, timeout=LONG)
+    expect(page.locator("dialog .loading")).to_have_count(0)
     with_axe(page)
     assert violations(page) == []
 
@@ -175,11 +172,11 @@ def test_charts_are_named_by_what_they_show(site: Sites, page: Page, traces: Pat
     server = site("standalone", traces)
     page.goto(server.link(run="keras_fit/run", tool="overview_page"))
     steps = page.get_by_role("img", name=re.compile(r"^Step time of \d+ steps, mean .+, longest step .+ with "))
-    expect(steps.locator("canvas").first).to_be_visible(timeout=LONG)
+    expect(steps.locator("canvas").first).to_be_visible()
     page.goto(server.link(run="starved_input/run", tool="memory_profile"))
-    headline = page.locator(".verdict").first.inner_text(timeout=LONG).split("\n")[0]
+    headline = page.locator(".verdict").first.inner_text().split("\n")[0]
     chart = page.get_by_role("img", name=re.compile("^Memory in use over time. "))
-    expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
+    expect(chart.locator("canvas").first).to_be_visible()
     assert headline in str(chart.get_attribute("aria-label"))
 
 

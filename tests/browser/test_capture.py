@@ -14,7 +14,6 @@ __all__ = ["closed_port", "fake", "python"]
 
 Sites = Callable[..., Any]
 Fakes = Callable[..., Any]
-LONG = 90_000
 BOTH = pytest.mark.parametrize("kind", ["tensorboard", "standalone"])
 
 
@@ -34,14 +33,14 @@ def opened(site: Any, page: Page) -> Any:
     """The dialog, once its button is pressed."""
     page.goto(site.link())
     body = site.body(page)
-    body.get_by_role("button", name="Capture", exact=True).click(timeout=LONG)
+    body.get_by_role("button", name="Capture", exact=True).click()
     dialog = body.locator("dialog.capture")
     expect(dialog).to_be_visible()
     return dialog
 
 
 def press(dialog: Any, name: str) -> None:
-    dialog.get_by_role("button", name=name).click(timeout=LONG)
+    dialog.get_by_role("button", name=name).click()
 
 
 @pytest.mark.slow
@@ -54,14 +53,14 @@ def test_a_training_is_captured_and_its_steps_are_shown(
     dialog.locator("#capture-places").fill(training)
     dialog.locator("#capture-duration").fill("600")
     press(dialog, "Capture")
-    expect(dialog).to_be_hidden(timeout=LONG)
+    expect(dialog).to_be_hidden()
     main = server.main(page)
-    expect(main.locator(".verdict").first).to_be_visible(timeout=LONG)
-    expect(server.body(page).locator(".picker-button")).to_contain_text(re.compile(r"\d+ steps"), timeout=LONG)
+    expect(main.locator(".verdict").first).to_be_visible()
+    expect(server.body(page).locator(".picker-button")).to_contain_text(re.compile(r"\d+ steps"))
     expect(page).to_have_url(re.compile("tool=overview_page"))
     # What was typed is there again after a reload.
     page.reload()
-    server.body(page).get_by_role("button", name="Capture", exact=True).click(timeout=LONG)
+    server.body(page).get_by_role("button", name="Capture", exact=True).click()
     expect(server.body(page).locator("#capture-places")).to_have_value(training)
     expect(server.body(page).locator("#capture-duration")).to_have_value("600")
 
@@ -74,14 +73,14 @@ def test_two_workers_and_a_dead_one(
     dialog = opened(server, page)
     dialog.locator("#capture-places").fill(f"{training}, localhost:{closed_port}, {training_too}")
     press(dialog, "Capture")
-    expect(dialog.locator(".answers")).to_contain_text(f"localhost:{closed_port}: Nothing listens there.", timeout=LONG)
+    expect(dialog.locator(".answers")).to_contain_text(f"localhost:{closed_port}: Nothing listens there.")
     press(dialog, "Capture the 2 of 3 that answer")
-    expect(dialog).to_contain_text("2 of 3 workers returned a capture.", timeout=LONG)
+    expect(dialog).to_contain_text("2 of 3 workers returned a capture.")
     expect(dialog.locator(".worker.done")).to_have_count(2)
     expect(dialog.locator(".worker.failed")).to_contain_text("Nothing listens there.")
     press(dialog, "Open the session")
-    expect(server.body(page).locator(".picker-button")).to_contain_text("2 hosts", timeout=LONG)
-    expect(server.main(page).locator(".verdict").first).to_be_visible(timeout=LONG)
+    expect(server.body(page).locator(".picker-button")).to_contain_text("2 hosts")
+    expect(server.main(page).locator(".verdict").first).to_be_visible()
 
 
 @BOTH
@@ -92,14 +91,14 @@ def test_progress_and_stop(site: Sites, page: Page, tmp_path: Path, fake: Fakes,
     dialog.locator("#capture-places").fill(worker.address)
     dialog.locator("#capture-duration").fill("60000")
     press(dialog, "Capture")
-    expect(dialog.locator(".worker.capturing")).to_contain_text(re.compile(r"5\d\.\d s left"), timeout=LONG)
+    expect(dialog.locator(".worker.capturing")).to_contain_text(re.compile(r"5\d\.\d s left"))
     press(dialog, "Continue in the background")
     running = server.body(page).get_by_role("button", name="Capturing…")
     running.click()
     expect(dialog.locator(".worker.capturing")).to_be_visible()
     press(dialog, "Stop and save the recording")
-    expect(dialog).to_be_hidden(timeout=LONG)
-    expect(server.body(page).locator(".picker-button")).to_contain_text("1 host", timeout=LONG)
+    expect(dialog).to_be_hidden()
+    expect(server.body(page).locator(".picker-button")).to_contain_text("1 host")
 
 
 def test_a_capture_that_fails_says_why(site: Sites, page: Page, tmp_path: Path, fake: Fakes) -> None:
@@ -110,7 +109,7 @@ def test_a_capture_that_fails_says_why(site: Sites, page: Page, tmp_path: Path, 
     dialog.locator("#capture-duration").fill("100")
     dialog.locator("#capture-num_retry").fill("0")
     page.keyboard.press("Enter")
-    expect(dialog).to_contain_text("Capture failed.", timeout=LONG)
+    expect(dialog).to_contain_text("Capture failed.")
     expect(dialog.locator(".worker.failed")).to_contain_text("Nothing was recorded during the capture.")
     press(dialog, "Back")
     expect(dialog.locator("#capture-places")).to_have_value(worker.address)
@@ -132,6 +131,6 @@ def test_what_is_typed_wrong_is_said_at_its_field(site: Sites, page: Page, tmp_p
 def test_the_button_can_be_switched_off(site: Sites, page: Page, tmp_path: Path) -> None:
     server = site("standalone", tmp_path, "--hide-capture")
     page.goto(server.link())
-    expect(server.main(page)).to_contain_text("No profile here yet", timeout=LONG)
+    expect(server.main(page)).to_contain_text("No profile here yet")
     expect(server.main(page)).to_contain_text("tb-profile capture localhost:6009")
     expect(server.body(page).get_by_role("button", name="Capture")).to_have_count(0)

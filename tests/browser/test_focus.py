@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
-LONG = 90_000
 FOCUSED = """() => {
     const focused = document.activeElement;
     const box = focused.getBoundingClientRect();
@@ -29,9 +28,9 @@ def phone(site: Sites, page: Page, traces: Path) -> Page:
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(reduced_motion="reduce")
     page.goto(site("standalone", traces).link(run="starved_input/run", tool="overview_page"))
-    expect(page.locator(".advice[aria-busy=false] .action").first).to_be_visible(timeout=LONG)
-    expect(page.locator(".axis .lane-name").first).to_be_attached(timeout=LONG)
-    expect(page.locator("main [aria-busy=true], main .waiting")).to_have_count(0, timeout=LONG)
+    expect(page.locator(".advice[aria-busy=false] .action").first).to_be_visible()
+    expect(page.locator(".axis .lane-name").first).to_be_attached()
+    expect(page.locator("main [aria-busy=true], main .waiting")).to_have_count(0)
     return page
 
 

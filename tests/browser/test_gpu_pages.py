@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
-LONG = 90_000
 
 KERNELS = """
 /host:CPU
@@ -44,7 +43,7 @@ def kernels(site: Sites, tmp_path_factory: pytest.TempPathFactory) -> Any:
 def opened(server: Any, page: Page, tool: str) -> Any:
     page.goto(server.link(run="run", tool=tool))
     main = server.main(page)
-    expect(main.locator(".verdict")).not_to_be_empty(timeout=LONG)
+    expect(main.locator(".verdict")).not_to_be_empty()
     return main
 
 
@@ -65,7 +64,7 @@ def test_a_long_table_is_sorted_found_and_scrolled_through(site: Sites, page: Pa
     server = site("standalone", tmp_path)
     page.goto(server.link(run="run", tool="kernel_stats"))
     grid = server.main(page).locator(".grid").first
-    expect(grid.locator(".toolbar")).to_contain_text("6000 rows", timeout=LONG)
+    expect(grid.locator(".toolbar")).to_contain_text("6000 rows")
     grid.get_by_role("button", name="Kernel", exact=True).click()
     expect(grid.locator("tbody tr").nth(1)).to_contain_text("kernel_1")
     grid.locator(".scroller").evaluate("element => element.scrollTo(0, element.scrollHeight)")
@@ -86,7 +85,7 @@ def test_memory_at_a_moment_and_of_a_part_of_the_time(site: Sites, page: Page, t
     expect(main.locator(".verdict")).to_contain_text("GPU_0_bfc peaks at")
     expect(main.locator("tbody tr", has_text="big/Conv2D")).to_have_count(1)
     canvas = main.get_by_role("img", name=re.compile("Memory in use"))
-    expect(canvas.locator("canvas")).to_be_visible(timeout=LONG)
+    expect(canvas.locator("canvas")).to_be_visible()
     box = canvas.bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] * 0.24, box["y"] + box["height"] / 2)
@@ -120,7 +119,7 @@ def test_captures_without_gpus_say_why(site: Sites, page: Page, traces: Path) ->
     server = site("standalone", traces)
     for tool, reason in (("kernel_stats", "names no GPU"), ("memory_profile", "no allocator events")):
         page.goto(server.link(run="custom_loop/run", tool=tool))
-        expect(server.main(page)).to_contain_text(reason, timeout=LONG)
+        expect(server.main(page)).to_contain_text(reason)
 
 
 def test_a_slider_replays_one_op(site: Sites, page: Page) -> None:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tb_profile_plugin.runtime.messages import FOLDER, mark
 
 Sites = Callable[..., Any]
-LONG = 90_000
 CHINESE, JAPANESE = (json.loads((FOLDER / f"pages.{code}.json").read_text("utf-8")) for code in ("zh", "ja"))
 SEEN = """() => {
   const texts = [];
@@ -62,8 +61,8 @@ def test_every_text_is_of_the_catalogue_and_has_room(site: Sites, page: Page, tr
     server = site("standalone", traces)
     page.goto(server.link(run="keras_fit/run", tool=tool, lang="ja"))
     shown = ".folds .fold" if tool == "overview_page" else ".tl-label"
-    expect(server.main(page).locator(shown).first).to_be_visible(timeout=LONG)
-    expect(server.main(page).locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
+    expect(server.main(page).locator(shown).first).to_be_visible()
+    expect(server.main(page).locator("[aria-busy=true], .waiting")).to_have_count(0)
     found = page.evaluate(SEEN)
     assert any("~" in text for text in found)
     assert [part for text in found for part in strange(text, "\n".join(answers).lower())] == []
@@ -81,16 +80,17 @@ def test_a_chart_that_is_not_redrawn_yet_does_not_widen_the_page(site: Sites, pa
     )
     server = site("standalone", traces)
     page.goto(server.link(run="keras_fit/run", tool="overview_page"))
-    expect(server.main(page).locator("canvas").first).to_be_visible(timeout=LONG)
+    expect(server.main(page).locator("canvas").first).to_be_visible()
     page.evaluate("window.still = true")
     page.set_viewport_size({"width": 1024, "height": 900})
     page.wait_for_function("innerWidth === 1024 && document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_the_browser_chooses_the_language_and_the_menu_another(site: Sites, browser: Browser, traces: Path) -> None:
+def test_the_browser_chooses_the_language_and_the_menu_another(
+    site: Sites, new_context: Callable[..., BrowserContext], traces: Path
+) -> None:
     server = site("standalone", traces)
-    context = browser.new_context(locale="ja-JP")
-    context.set_default_timeout(LONG)
+    context = new_context(locale="ja-JP")
     page = context.new_page()
     page.goto(server.link(run="keras_fit/run", tool="framework_op_stats"))
     expect(page.locator("html")).to_have_attribute("lang", "ja")
@@ -101,4 +101,3 @@ def test_the_browser_chooses_the_language_and_the_menu_another(site: Sites, brow
     expect(page.get_by_role("button", name=CHINESE["Language"], exact=True)).to_be_visible()
     page.goto(server.link(run="keras_fit/run", tool="overview_page"))
     expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
-    context.close()

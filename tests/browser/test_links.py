@@ -9,21 +9,20 @@ import pytest
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
-LONG = 90_000
 RUN = "custom_loop/run"
 
 
 def opened(site: Any, page: Page, **view: str) -> Any:
     page.goto(site.link(**view))
     main = site.main(page)
-    expect(main).to_have_attribute("aria-busy", "false", timeout=LONG)
-    expect(main.locator(".section").first).to_be_visible(timeout=LONG)
+    expect(main).to_have_attribute("aria-busy", "false")
+    expect(main.locator(".section").first).to_be_visible()
     return main
 
 
 def window(page: Page) -> tuple[float, float]:
     """The timeline's window in ns."""
-    expect(page).to_have_url(re.compile(r"[&.]t="), timeout=LONG)
+    expect(page).to_have_url(re.compile(r"[&.]t="))
     begin, end = re.search(r"[&.]t=([\d.-]+)~([\d.-]+)", unquote(page.url)).groups()  # type: ignore[union-attr]
     return float(begin), float(end)
 
@@ -35,15 +34,15 @@ def test_a_column_of_the_step_graph_leads_to_that_step(site: Sites, page: Page, 
     steps = page.request.get(answer_url(server, "overview_page")).json()["tables"]["steps"]
     values = {column["id"]: column["values"] for column in steps["columns"]}
     chart = main.locator(".chart").first
-    expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
+    expect(chart.locator("canvas").first).to_be_visible()
     box = chart.bounding_box()
     chart.click(position={"x": box["width"] * 0.5, "y": box["height"] * 0.6})
     begin, end = window(page)
     times = [(at * 1e6, long * 1e6) for at, long in zip(values["begin_ms"], values["duration_ms"], strict=True)]
     assert any(begin == pytest.approx(at - 0.04 * long, abs=1) and end > at + long for at, long in times)
-    expect(server.body(page).locator(".timeline")).to_be_visible(timeout=LONG)
+    expect(server.body(page).locator(".timeline")).to_be_visible()
     page.go_back()
-    expect(server.main(page).locator(".chart").first).to_be_visible(timeout=LONG)
+    expect(server.main(page).locator(".chart").first).to_be_visible()
 
 
 def answer_url(server: Any, tool: str) -> str:
@@ -61,7 +60,7 @@ def test_the_keyboard_leads_from_an_op_to_its_first_event(site: Sites, page: Pag
     link = server.body(page).get_by_role("dialog").get_by_role("link", name="Timeline")
     link.focus()
     page.keyboard.press("Enter")
-    expect(server.main(page).locator(".tl-event")).to_contain_text(name, timeout=LONG)
+    expect(server.main(page).locator(".tl-event")).to_contain_text(name)
     expect(server.main(page).locator("input[type=search]").first).to_have_value(re.compile(re.escape(re.escape(name))))
     expect(page).to_have_url(re.compile("[&.]event="))
 
@@ -75,8 +74,8 @@ def test_a_node_of_a_pipeline_leads_to_its_longest_call(site: Sites, page: Page,
     page.keyboard.press("Enter")
     expect(main.locator(".node-details")).to_contain_text(name)
     page.reload()
-    main.locator(".node-details a").click(timeout=LONG)
-    expect(server.main(page).locator(".tl-event")).to_contain_text(f"::{name}", timeout=LONG)
+    main.locator(".node-details a").click()
+    expect(server.main(page).locator(".tl-event")).to_contain_text(f"::{name}")
 
 
 @pytest.mark.parametrize("kind", ["tensorboard", "standalone"])
@@ -93,7 +92,7 @@ def test_tables_keep_their_order_and_filter(site: Sites, page: Page, traces: Any
     main.locator(".grid .toolbar select").last.select_option(index=1)
     page.reload()
     main = server.main(page)
-    expect(main.locator(".grid input[type=search]")).to_have_value("iterator", timeout=LONG)
+    expect(main.locator(".grid input[type=search]")).to_have_value("iterator")
     expect(main.locator(".grid th[aria-sort=ascending]")).to_contain_text("Operation")
     page.go_back()
     expect(main.locator(".grid .toolbar select").last).to_have_value("")
@@ -105,7 +104,7 @@ def test_dragging_over_steps_chooses_them_for_all_pages(site: Sites, page: Page,
     server = site("standalone", traces)
     main = opened(server, page, run=RUN, tool="overview_page")
     chart = main.locator(".chart").first
-    expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
+    expect(chart.locator("canvas").first).to_be_visible()
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     x, y = box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.5
@@ -115,11 +114,11 @@ def test_dragging_over_steps_chooses_them_for_all_pages(site: Sites, page: Page,
     expect(main.locator(".band")).to_be_visible()
     page.mouse.up()
     expect(page).to_have_url(re.compile(r"[&.]steps=\d+-\d+"))
-    expect(server.body(page).locator("main .chart").first).to_be_visible(timeout=LONG)
+    expect(server.body(page).locator("main .chart").first).to_be_visible()
     for name in ("Timeline", "Input"):
         page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).click()
         expect(page).to_have_url(re.compile(r"[&.]steps=\d+-\d+"))
     page.go_back()
     page.go_back()
-    main.get_by_role("button", name="Typical steps again").click(timeout=LONG)
+    main.get_by_role("button", name="Typical steps again").click()
     expect(page).not_to_have_url(re.compile(r"[&.]steps="))

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
-LONG = 90_000
 RAN = """
 /host:CPU
   tf_XLAEigen/1 | dot.1[10,40]{hlo_op=dot.1, hlo_module=m, program_id=7, run_id=1, device_ordinal=0}
@@ -31,12 +30,12 @@ def server(site: Sites, tmp_path_factory: pytest.TempPathFactory) -> Any:
 def main(server: Any, page: Page) -> Any:
     page.goto(server.link(run="run", tool="graph_viewer"))
     found = server.main(page)
-    expect(found.locator(".verdict")).to_contain_text("dot.1 takes 80", timeout=LONG)
+    expect(found.locator(".verdict")).to_contain_text("dot.1 takes 80")
     return found
 
 
 def test_it_is_drawn_opened_and_followed(main: Any, page: Page) -> None:
-    expect(main.locator(".op .box")).to_have_count(5, timeout=LONG)
+    expect(main.locator(".op .box")).to_have_count(5)
     expect(main.locator(".op-graph aside > h3")).to_have_text("dot.1")
     main.get_by_role("button", name="Open: scale_fusion").click()
     expect(main.locator(".opened text")).to_have_text(re.compile("scale_fusion"))
@@ -64,7 +63,7 @@ def test_all_programs_are_searched_and_names_are_text(main: Any, page: Page) -> 
 
 
 def test_the_graph_is_saved(main: Any, page: Page) -> None:
-    expect(main.locator(".op .box")).to_have_count(5, timeout=LONG)
+    expect(main.locator(".op .box")).to_have_count(5)
     for name, begin in (
         ("The drawing as SVG", "<svg"),
         ("The graph for Graphviz", "digraph G {"),
@@ -99,5 +98,5 @@ def test_pages_without_programs_say_why_and_what_to_do(site: Sites, page: Page, 
     server = site("standalone", traces)
     page.goto(server.link(run="custom_loop/run", tool=tool))
     state = server.main(page).locator(".state")
-    expect(state).to_contain_text("This capture holds no XLA program", timeout=LONG)
+    expect(state).to_contain_text("This capture holds no XLA program")
     expect(state).to_contain_text("Capture JAX, PyTorch/XLA or TensorFlow with jit_compile=True")

@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import draw
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page
 
 import tb_profile_plugin
 from tb_profile_plugin.runtime.messages import FOLDER, localized, use_language
@@ -26,10 +26,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def context(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
-    context = browser.new_context(offline=True, **getattr(request, "param", {}))
-    yield context
-    context.close()
+def context(new_context: Callable[..., BrowserContext], request: pytest.FixtureRequest) -> BrowserContext:
+    return new_context(offline=True, **getattr(request, "param", {}))
 
 
 def faults(page: Page) -> list[str]:

@@ -8,7 +8,6 @@ import draw
 import pytest
 from playwright.sync_api import Page, expect
 
-LONG = 90_000
 CLIPBOARD = (
     "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async text => { window.copied = text; }}})"
 )
@@ -62,7 +61,7 @@ def test_the_link_and_the_summary_are_copied(
     page.add_init_script(clipboard)
     server = site("standalone", traces)
     page.goto(server.link(run="keras_fit/run", tool="trace_viewer", find="FunctionRun"))
-    expect(page.locator(".tl-search output")).to_be_visible(timeout=LONG)
+    expect(page.locator(".tl-search output")).to_be_visible()
     page.get_by_role("button", name="Share").click()
     dialog = page.locator("dialog[open]")
     dialog.get_by_role("button", name="Copy link").click()
@@ -70,7 +69,7 @@ def test_the_link_and_the_summary_are_copied(
     expect(dialog.get_by_role("button", name="Copied")).to_have_count(0)
     assert page.evaluate("window.copied") == page.url and "find=FunctionRun" in page.url
     dialog.get_by_role("button", name="Copy summary").click()
-    expect(dialog.get_by_role("button", name="Copied")).to_be_visible(timeout=LONG)
+    expect(dialog.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("window.copied").startswith("**")
 
 
@@ -78,14 +77,14 @@ def test_the_report_draws_the_window_of_the_timeline(
     site: Callable[..., Any], page: Page, watch: Any, traces: Path, tmp_path: Path
 ) -> None:
     page.goto(site("standalone", traces).link(run="keras_fit/run", tool="trace_viewer", t="1000~900000"))
-    expect(page.locator(".tl-labels")).to_be_visible(timeout=LONG)
+    expect(page.locator(".tl-labels")).to_be_visible()
     page.get_by_role("button", name="Share").click()
     with page.expect_download() as saving:
         page.locator("dialog[open]").get_by_role("link", name="Report with this window of the Timeline").click()
     saving.value.save_as(tmp_path / "report.html")
     assert watch.faults == []
     page.goto((tmp_path / "report.html").as_uri())
-    expect(page.get_by_role("main")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("main")).to_be_visible()
     expect(page.get_by_role("heading", name="Timeline from 1.00 µs to 900 µs")).to_be_visible()
     expect(page.locator(".window svg").first).to_be_visible()
     watch.faults.clear()
@@ -97,11 +96,11 @@ def test_the_report_and_the_summary_cover_the_chosen_steps(
     page.add_init_script(CLIPBOARD)
     server = site("standalone", traces)
     page.goto(server.link(run="keras_fit/run", tool="overview_page", steps="10-12"))
-    told = page.locator(".extent b").inner_text(timeout=LONG)
+    told = page.locator(".extent b").inner_text()
     page.get_by_role("button", name="Share").click()
     dialog = page.locator("dialog[open]")
     dialog.get_by_role("button", name="Copy summary").click()
-    expect(dialog.get_by_role("button", name="Copied")).to_be_visible(timeout=LONG)
+    expect(dialog.get_by_role("button", name="Copied")).to_be_visible()
     asked = page.request.get(f"{server.url}share/summary", params={"run": "keras_fit/run", "steps": "10-12"}).text()
     assert page.evaluate("window.copied") == asked
     with page.expect_download() as saving:
@@ -109,6 +108,6 @@ def test_the_report_and_the_summary_cover_the_chosen_steps(
     saving.value.save_as(tmp_path / "report.html")
     assert watch.faults == []
     page.goto((tmp_path / "report.html").as_uri())
-    expect(page.locator(".extent b")).to_have_text(told, timeout=LONG)
+    expect(page.locator(".extent b")).to_have_text(told)
     expect(page.get_by_label("Over")).to_have_value("10-12")
     watch.faults.clear()

@@ -32,7 +32,7 @@ def timeline(server: Any, page: Page, run: str) -> Any:
     """The timeline of a session, drawn."""
     page.goto(server.link(run=run, tool="trace_viewer"))
     body = server.body(page)
-    expect(body.locator(".tl-canvases canvas[aria-busy]")).to_have_attribute("aria-busy", "false", timeout=90_000)
+    expect(body.locator(".tl-canvases canvas[aria-busy]")).to_have_attribute("aria-busy", "false")
     return body
 
 

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 Sites = Callable[..., Any]
-LONG = 90_000
 FIRST_SCREEN = 500
 SIZES: list[ViewportSize] = [{"width": 390, "height": 844}, {"width": 1440, "height": 900}]
 """Of a phone's window, in which pages are opened, and of one on a desk."""
@@ -22,8 +21,8 @@ def test_the_first_remedy_stands_on_the_first_screen(site: Sites, page: Page, tr
     page.goto(server.link(run=run, tool="overview_page"))
     for size in SIZES:
         page.set_viewport_size(size)
-        expect(main.locator(".actions-row, .folds .fold").first).to_be_visible(timeout=LONG)
-        expect(main.locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
+        expect(main.locator(".actions-row, .folds .fold").first).to_be_visible()
+        expect(main.locator("[aria-busy=true], .waiting")).to_have_count(0)
         cards = main.locator(".action h3")
         assert cards.count() <= 3
         if cards.count():
@@ -36,7 +35,7 @@ def test_a_typical_step_lies_below_the_bar_on_its_axis(site: Sites, page: Page, 
     server = site("standalone", traces)
     page.goto(server.link(run="keras_fit/run", tool="overview_page"))
     axis = server.main(page).locator(".axis")
-    expect(axis.locator("canvas").first).to_be_visible(timeout=LONG)
+    expect(axis.locator("canvas").first).to_be_visible()
     bar, lane = axis.locator(".stackbar").bounding_box(), axis.locator("canvas").first.bounding_box()
     assert bar and lane and (bar["x"], bar["width"]) == pytest.approx((lane["x"], lane["width"]))
     axis.get_by_role("link", name="Timeline").click()
@@ -46,7 +45,7 @@ def test_a_typical_step_lies_below_the_bar_on_its_axis(site: Sites, page: Page, 
 def test_an_old_link_to_the_causes_opens_them(drawn_gpu: Any, page: Page) -> None:
     page.goto(drawn_gpu.link(run="run", tool="why"))
     fold = drawn_gpu.main(page).locator("details.fold[open]")
-    expect(fold.get_by_role("heading", name="All causes")).to_be_in_viewport(timeout=LONG)
+    expect(fold.get_by_role("heading", name="All causes")).to_be_in_viewport()
     expect(fold.locator(".hints .hint").first).to_be_visible()
     assert page.locator(".tabs a[aria-current=page]").inner_text() == "Summary"
 
@@ -54,10 +53,10 @@ def test_an_old_link_to_the_causes_opens_them(drawn_gpu: Any, page: Page) -> Non
 def test_an_open_fold_is_kept_in_the_address(drawn_gpu: Any, page: Page) -> None:
     page.goto(drawn_gpu.link(run="run", tool="overview_page"))
     summary = drawn_gpu.main(page).locator("summary", has_text="Environment")
-    summary.click(timeout=LONG)
+    summary.click()
     expect(page).to_have_url(re.compile("open=environment"))
     page.reload()
-    expect(drawn_gpu.main(page).locator(".figure").first).to_be_visible(timeout=LONG)
+    expect(drawn_gpu.main(page).locator(".figure").first).to_be_visible()
     summary.click()
     expect(page).not_to_have_url(re.compile("open="))
 
@@ -65,7 +64,7 @@ def test_an_open_fold_is_kept_in_the_address(drawn_gpu: Any, page: Page) -> None
 def test_what_a_capture_lacks_stands_in_one_place(drawn_gpu: Any, page: Page) -> None:
     page.goto(drawn_gpu.link(run="run", tool="overview_page"))
     away = page.get_by_role("link", name=re.compile(r"Not in this capture \(\d+\)"))
-    many = int(re.findall(r"\d+", away.inner_text(timeout=LONG))[0])
+    many = int(re.findall(r"\d+", away.inner_text())[0])
     away.click()
     main = drawn_gpu.main(page)
     expect(main.get_by_role("heading", name=f"{many} pages have nothing to show for this capture")).to_be_visible()
@@ -94,7 +93,7 @@ def test_keys_reach_groups_and_their_pages(drawn_gpu: Any, page: Page) -> None:
 def test_nothing_scrolls_sideways_on_a_phone(drawn_gpu: Any, page: Page, tool: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(drawn_gpu.link(run="run", tool=tool))
-    expect(drawn_gpu.main(page)).to_have_attribute("aria-busy", "false", timeout=LONG)
-    expect(drawn_gpu.main(page).locator("section, p").first).to_be_visible(timeout=LONG)
-    expect(drawn_gpu.main(page).locator("[aria-busy=true], .waiting")).to_have_count(0, timeout=LONG)
+    expect(drawn_gpu.main(page)).to_have_attribute("aria-busy", "false")
+    expect(drawn_gpu.main(page).locator("section, p").first).to_be_visible()
+    expect(drawn_gpu.main(page).locator("[aria-busy=true], .waiting")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 Sites = Callable[..., Any]
-LONG = 90_000
 FRAMES = "async many => { while (many--) await new Promise(requestAnimationFrame) }"
 """Waits until the page was drawn so many times."""
 
@@ -24,13 +23,13 @@ class Timeline:
         page.goto(server.link(run=run, tool="trace_viewer", **options))
         self.body = server.body(page)
         self.canvas: Locator = self.body.locator(".tl-canvases")
-        expect(self.body.locator(".tl-canvases canvas[data-renderer]")).to_be_visible(timeout=LONG)
+        expect(self.body.locator(".tl-canvases canvas[data-renderer]")).to_be_visible()
         expect(self.body.locator(".tl-label").first).to_be_visible()
         self.drawn()
 
     def drawn(self) -> None:
         """Wait until all that is in view is fetched and drawn."""
-        expect(self.canvas.locator("canvas[aria-busy]")).to_have_attribute("aria-busy", "false", timeout=LONG)
+        expect(self.canvas.locator("canvas[aria-busy]")).to_have_attribute("aria-busy", "false")
 
     def drag(self, x0: float, y0: float, x1: float, y1: float) -> None:
         """From one place of the canvas to another."""
@@ -45,11 +44,11 @@ class Timeline:
     def search(self, text: str) -> None:
         self.page.keyboard.press("/")
         self.body.locator(".tl-search input").fill(text)
-        expect(self.body.locator(".tl-search output")).to_be_visible(timeout=LONG)
+        expect(self.body.locator(".tl-search output")).to_be_visible()
 
     def until(self, holds: Callable[[str], bool]) -> None:
         """Wait for what the address comes to; it is written a moment after the last move."""
-        self.page.wait_for_url(holds, timeout=LONG)
+        self.page.wait_for_url(holds)
 
     @property
     def window(self) -> tuple[float, float] | None:
@@ -170,7 +169,7 @@ def test_lanes_that_tell_why_devices_are_idle_can_be_left_out(gpu: Timeline) -> 
     gpu.body.get_by_label("Why devices are idle").click()
     expect(idle).to_have_count(0)
     gpu.page.reload()
-    expect(gpu.body.locator(".tl-label.lane").first).to_be_visible(timeout=LONG)
+    expect(gpu.body.locator(".tl-label.lane").first).to_be_visible()
     gpu.drawn()
     expect(idle).to_have_count(0)
 
@@ -187,8 +186,8 @@ def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
     gpu.drawn()
     url, pixels = gpu.page.url, gpu.canvas.screenshot()
     gpu.page.reload()
-    expect(gpu.body.locator(".tl-event")).to_be_visible(timeout=LONG)
-    expect(gpu.body.locator(".tl-search output")).to_be_visible(timeout=LONG)
+    expect(gpu.body.locator(".tl-event")).to_be_visible()
+    expect(gpu.body.locator(".tl-search output")).to_be_visible()
     gpu.drawn()
     assert gpu.page.url == url
     assert gpu.canvas.screenshot() == pixels
@@ -241,7 +240,7 @@ def test_calls_of_a_box_are_a_flame_graph(gpu: Timeline) -> None:
     expect(callers.nth(1)).to_contain_text("MatMul")
     gpu.until(lambda url: "tab=callers" in url and "weight=device" in url and "box=" in url)
     gpu.page.reload()
-    expect(callers).to_have_count(2, timeout=LONG)
+    expect(callers).to_have_count(2)
     gpu.body.get_by_role("button", name="Save").click()
     with gpu.page.expect_download() as download:
         gpu.body.get_by_text("Collapsed stacks").click()
@@ -258,7 +257,7 @@ def test_an_interval_is_measured_named_kept_and_removed(cpu: Timeline) -> None:
     marks.locator("input").press("Enter")
     cpu.until(lambda url: "warm" in url)
     cpu.page.reload()
-    expect(marks).to_have_count(1, timeout=LONG)
+    expect(marks).to_have_count(1)
     expect(marks.locator("input")).to_have_value("warm up")
     marks.get_by_label("Remove the mark").click()
     expect(marks).to_have_count(0)
@@ -300,7 +299,7 @@ def test_lanes_are_hidden_and_shown_again(gpu: Timeline) -> None:
     expect(stream).to_have_count(0)
     gpu.until(lambda url: "hide=" in url)
     gpu.page.reload()
-    expect(gpu.body.get_by_text("Hidden (1)")).to_be_visible(timeout=LONG)
+    expect(gpu.body.get_by_text("Hidden (1)")).to_be_visible()
     gpu.drawn()
     expect(stream).to_have_count(0)
     gpu.body.get_by_text("Hidden (1)").click()
@@ -346,7 +345,7 @@ def test_colours_by_library_are_part_of_the_link(cpu: Timeline) -> None:
     chosen = slices.evaluate("slices => slices.toDataURL()")
     assert chosen != before
     cpu.page.reload()
-    expect(cpu.body.get_by_role("button", name="Show (1)")).to_be_visible(timeout=LONG)
+    expect(cpu.body.get_by_role("button", name="Show (1)")).to_be_visible()
 
 
 def test_several_hosts_side_by_side(site: Sites, page: Page, traces: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import digests
 
 from tb_profile_plugin.analysis.compare.engine import Comparison, compare
-from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.compare.side import side_of_captures
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import Digest
 
@@ -27,7 +27,7 @@ def capture(launches: int = 1, programs: str = "one", rest: str = "compute/(othe
 
 
 def judged(base: Sequence[Digest], new: Sequence[Digest]) -> tuple[Comparison, str]:
-    one, other = (side([(str(i), each) for i, each in enumerate(some)]) for some in (base, new))
+    one, other = (side_of_captures([(str(i), each) for i, each in enumerate(some)]) for some in (base, new))
     found = compare(one, other)
     told = verdict(found)
     assert told.code == "unclear"
@@ -70,6 +70,10 @@ def test_programs_that_have_nothing_in_common_are_not_comparable() -> None:
         ps = [ms * MS + i * MS // 100 for i in range(8)]
         return digests.digest(ps, {f"compute/{name}": ps})
 
-    told = verdict(compare(side([("a", only("attention", 300))]), side([("b", only("sort", 1))])))
+    attention, sort, new = (
+        side_of_captures([(name, digest)])
+        for name, digest in (("a", only("attention", 300)), ("a", only("sort", 300)), ("b", only("sort", 1)))
+    )
+    told = verdict(compare(attention, new))
     assert told.code == "incomparable" and "Time in ops found on both sides: 0 % and 0 %" in told.text
-    assert verdict(compare(side([("a", only("sort", 300))]), side([("b", only("sort", 1))]))).code == "faster"
+    assert verdict(compare(sort, new)).code == "faster"

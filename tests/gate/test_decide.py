@@ -8,8 +8,8 @@ import digests
 import numpy as np
 import pytest
 
-from tb_profile_plugin.analysis.compare.side import Side, side
-from tb_profile_plugin.analysis.digest.record import Digest, Memory
+from tb_profile_plugin.analysis.compare.side import Side, side_of_captures
+from tb_profile_plugin.analysis.digest.record import AllocatorMemory, Digest
 from tb_profile_plugin.budgets.config import Budget, Config, budget, load
 from tb_profile_plugin.budgets.decide import BROKEN, OK, UNJUDGED, Outcome, decide, exit_code
 from tb_profile_plugin.budgets.output import summary
@@ -20,7 +20,7 @@ A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 
 
 def one(*found: Digest) -> Side:
-    return side([(f"r{i}", each) for i, each in enumerate(found)])
+    return side_of_captures([(f"r{i}", each) for i, each in enumerate(found)])
 
 
 def captures(count: int, by: int = 0, seed: int = 0) -> Side:
@@ -116,7 +116,9 @@ def test_what_cannot_be_judged_is_code_4() -> None:
 
 def test_counts_and_sizes_are_exact() -> None:
     counted = digests.digest(A, {"compute/dot": A})
-    lots = replace(counted, steps=replace(counted.steps, launches=[7] * 10), memory=[Memory("GPU_0_bfc", 2**30, 0, 0)])
+    lots = replace(
+        counted, steps=replace(counted.steps, launches=[7] * 10), memory=[AllocatorMemory("GPU_0_bfc", 2**30, 0, 0)]
+    )
     assert judged({"metric": "launches", "max": 1}, one(counted)).state == "met"
     assert judged({"metric": "launches", "max": 6}, one(lots)).state == "broken"
     assert judged({"metric": "launches", "max-change": "+0"}, one(lots), one(counted)).state == "broken"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.compare.side import Side, side
+from tb_profile_plugin.analysis.compare.side import Side, side_of_captures
 from tb_profile_plugin.analysis.digest.digest import digest
-from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, Memory
+from tb_profile_plugin.analysis.digest.record import AllocatorMemory, Digest, DigestCause, DigestKernel
 from tb_profile_plugin.budgets.config import Config, budget
 from tb_profile_plugin.budgets.decide import Outcome, decide
 from tb_profile_plugin.budgets.measure import change_of, value_of
@@ -25,7 +25,7 @@ A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 
 
 def one(*found: Digest, items: int = 1) -> Side:
-    return side([(f"r{i}", each) for i, each in enumerate(found)], items)
+    return side_of_captures([(f"r{i}", each) for i, each in enumerate(found)], items)
 
 
 def judged(new: Side, base: Side | None = None, **table: Any) -> Outcome:
@@ -138,7 +138,8 @@ def test_counts_sizes_and_shares() -> None:
     shapes = {"compute/dot": {"shape": "f32[]", "operands": "bf16[64,64]"}, "compute/add": {"shape": "f32[64,64]"}}
     times = {"compute/dot": [each * 3 // 4 for each in A], "compute/add": [each // 4 for each in A]}
     made = replace(
-        digests.digest(A, times, details=shapes), memory=[Memory("a", 100, 50, 250_000), Memory("b", 10, 0, 500_000)]
+        digests.digest(A, times, details=shapes),
+        memory=[AllocatorMemory("a", 100, 50, 250_000), AllocatorMemory("b", 10, 0, 500_000)],
     )
     own = one(made)
     expected = {"precision.16": 0.75, "precision.32": 0.25, "precision.64": 0, "launches:dot": 1, "launches:*": 2}

@@ -131,14 +131,14 @@ def joins(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Reads every trace from its middle on, too; events of each second half that was taken over."""
     monkeypatch.setattr(window, "_LONG_BYTES", 0)
     counts: list[int] = []
-    join = record._Reader._append_second_half
+    join = record._TraceReader._append_second_half
 
-    def counted(self: record._Reader, rest: record._Reader, end: Any) -> int:
+    def counted(self: record._TraceReader, rest: record._TraceReader, end: Any) -> int:
         at = join(self, rest, end)
         counts.append(rest.event_count)
         return at
 
-    monkeypatch.setattr(record._Reader, "_append_second_half", counted)
+    monkeypatch.setattr(record._TraceReader, "_append_second_half", counted)
     return counts
 
 
@@ -176,14 +176,14 @@ def test_what_seemed_to_be_events_leaves_its_memory(joins: list[int], monkeypatc
     data = b'{"traceEvents": [], "unread": [[' + events + b"]]}"
     monkeypatch.setenv("TB_PROFILE_MEMORY_LIMIT", str(len(data)))
     used: list[int] = []
-    release = memory_limit.Budget.release
+    release = memory_limit.MemoryBudget.release
 
-    def noted(self: memory_limit.Budget, size: int) -> None:
+    def noted(self: memory_limit.MemoryBudget, size: int) -> None:
         used.append(self._used)
         release(self, size)
         used.append(self._used)
 
-    monkeypatch.setattr(memory_limit.Budget, "release", noted)
+    monkeypatch.setattr(memory_limit.MemoryBudget, "release", noted)
     assert len(read(SeekablePieces(data))) == 0
     before, after = used
     assert after < before - 2000 * 64

@@ -8,7 +8,7 @@ from torchtrace import BACKWARD, frame, host, launch, mark, on_device, op
 
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.diagnosis.torch_rules import torch_findings
-from tb_profile_plugin.analysis.ops.torch_ops import Cost, merged, torch_ops
+from tb_profile_plugin.analysis.ops.torch_ops import CallCost, merged, torch_ops
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.tools import get
 
@@ -37,7 +37,7 @@ BACK = (
 )
 
 
-def figures(cost: Cost) -> tuple[int, ...]:
+def figures(cost: CallCost) -> tuple[int, ...]:
     """Calls, then times in µs."""
     return (cost.calls, *(ps // US for ps in list(vars(cost).values())[1:]))
 

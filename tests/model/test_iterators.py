@@ -5,10 +5,10 @@ from draw import host
 
 from tb_profile_plugin.analysis.tfdata.iterator_calls import TfData, tf_data
 from tb_profile_plugin.model.events.nested import MISSING
-from tb_profile_plugin.model.iterators import Calls, calls, kind_of, stage_path
+from tb_profile_plugin.model.iterators import IteratorCalls, calls, kind_of, stage_path
 
 
-def found(text: str) -> Calls:
+def found(text: str) -> IteratorCalls:
     answer = calls(host("/host:CPU\n" + text))
     assert answer is not None
     return answer

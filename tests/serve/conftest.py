@@ -12,14 +12,14 @@ from werkzeug.test import Client
 
 from tb_profile_plugin import api, tools
 from tb_profile_plugin.analysis.health import capture_health
-from tb_profile_plugin.compat.datatable import data_table, head
+from tb_profile_plugin.compat.datatable import column_head, data_table
 from tb_profile_plugin.model import profiler_options, session
 from tb_profile_plugin.runtime.problems import Problem, ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredSession
 from tb_profile_plugin.tools.answers.tool import Param, Tool
 
-TABLE = data_table([head("op", "Op, name", "string"), head("ms", "ms")], [["a", 1], ['b "c"', 2.5]])
+TABLE = data_table([column_head("op", "Op, name", "string"), column_head("ms", "ms")], [["a", 1], ['b "c"', 2.5]])
 
 
 @dataclass

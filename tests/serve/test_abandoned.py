@@ -71,7 +71,7 @@ def waitress(logdir: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, Callabl
     monkeypatch.setattr(standalone, "create_server", remember)
     thread = threading.Thread(
         target=standalone.serve,
-        args=(logdir, standalone.Address("127.0.0.1", 0), lambda line: listening.set()),
+        args=(logdir, standalone.BindAddress("127.0.0.1", 0), lambda line: listening.set()),
         daemon=True,
     )
     thread.start()

@@ -68,6 +68,14 @@ def test_two_files_are_both_sides(client: Client, runs: Path) -> None:
     assert post(client, f"[{fast},{slow}]", {}, **both).status_code == 403
 
 
+def test_digests_without_a_name_get_one_in_the_language_asked_for(client: Client, runs: Path) -> None:
+    fast = digest(runs, "fast")
+    both = f"[{fast},{digest(runs, 'slow')}]"
+    for lang, base, file in (("", "the base", "the file"), ("ja", "基準側", "ファイル")):
+        assert post(client, both, side="both", lang=lang).get_json()["facts"]["base"]["value"] == base
+        assert post(client, fast, lang=lang).get_json()["facts"]["base"]["value"] == file
+
+
 @pytest.mark.parametrize(
     ("headers", "code"),
     [

@@ -19,7 +19,7 @@ from simulated.machine import Event, Machine, Rank
 from simulated.programs import COMM, COMPUTE, COPY, REDUCE, UPLOAD, Launch, Peers, Program, Python, Sync, Thing, Wait
 
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
-from tb_profile_plugin.analysis.workers.lateness import Verdict, late_workers
+from tb_profile_plugin.analysis.workers.lateness import LatenessVerdict, late_workers
 from tb_profile_plugin.model.host import HostWithSteps
 
 NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
@@ -273,7 +273,7 @@ class Judged(NamedTuple):
     """What is said of a job, and whether that is true."""
 
     job: Job
-    said: Verdict | None
+    said: LatenessVerdict | None
     is_right: bool
     sentence: str
 
@@ -288,7 +288,7 @@ def judged(seed: int, profiler: str = "torch") -> Judged:
     return Judged(job, said, _is_right(job, said), said.sentence if said else "")
 
 
-def _is_right(job: Job, said: Verdict | None) -> bool:
+def _is_right(job: Job, said: LatenessVerdict | None) -> bool:
     planted = job.planted
     if not planted.cause:
         return said is None or said.worker is None

@@ -86,7 +86,7 @@ def test_what_takes_no_time_wastes_none_worth_telling(tmp_path: Path) -> None:
 
 
 def test_what_costs_nothing_has_no_bound() -> None:
-    op = XlaOp(1, "f", "copy", "copy", dtype="f32", executions=1, total_ps=10**9, self_ps=10**9, cost=COMPUTED)
+    op = XlaOp(1, "f", "copy", "copy", dtype="f32", executions=1, total_ps=10**9, self_ps=10**9, cost_source=COMPUTED)
     op.flops = op.bytes = op.hbm_bytes = 0.0
     found = bound_of(op, Peaks("d", {"fp32": 1e12}, 1e12))
     assert (found.bound_ps, found.wasted_ps(op), found.efficiency(op)) == (None, None, None)

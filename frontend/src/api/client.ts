@@ -1,6 +1,6 @@
 /** The only place that talks to the server. */
 
-import type { CallSource, WeighedCalls } from "../base/calltree";
+import type { CallSource, WeightedCalls } from "../base/calltree";
 import { bytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
 import { currentLanguage, t } from "../base/messages";
@@ -175,7 +175,7 @@ function tableSource(table: Query): RowSource & CallSource {
     file: (choice, format) => routeAddress("rows_file", { ...query(choice), format }),
     csv: (choice) => getText("rows_file", { ...query(choice), format: "csv" }),
     calls: ({ weight, inverted }, signal) =>
-      getJson<WeighedCalls>("calls", { ...table, weight, inverted: inverted ? "1" : "" }, signal),
+      getJson<WeightedCalls>("calls", { ...table, weight, inverted: inverted ? "1" : "" }, signal),
     callsFile: (weight, format) => routeAddress("calls", { ...table, weight, format }),
   };
 }

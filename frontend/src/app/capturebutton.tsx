@@ -11,7 +11,7 @@ export function CaptureButton({ capture }: { capture: Capture }) {
     <button
       type="button"
       class="button"
-      onClick={capture.openDialog}
+      onClick={() => capture.openDialog()}
       data-tip={t("Capture from a running program, through its profiler server")}
     >
       {running ? <span class="spinner" aria-hidden="true" /> : <Icon name="record" />}

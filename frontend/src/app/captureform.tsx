@@ -50,7 +50,7 @@ const SERVER_SNIPPETS: readonly (readonly [string, string])[] = [
   ["PyTorch/XLA", "import torch_xla.debug.profiler as xp\nserver = xp.start_server(6009)"],
 ];
 
-interface RowProps {
+interface FieldRowProps {
   readonly capture: Capture;
   readonly field: Field;
   readonly label: string;
@@ -60,7 +60,7 @@ interface RowProps {
 }
 
 /** One field with its label; what is wrong with it stands below. */
-function FieldRow({ capture, field, label, doc, unit, children }: RowProps) {
+function FieldRow({ capture, field, label, doc, unit, children }: FieldRowProps) {
   const fault = capture.faults.value[field];
   const id = `capture-${field}`;
   return (

@@ -90,7 +90,7 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
       <div class="actions">
         {job.phase === "running" && (
           <>
-            <button type="button" class="button primary" disabled={stopping} onClick={capture.stop}>
+            <button type="button" class="button primary" disabled={stopping} onClick={() => capture.stop()}>
               {stopping ? t("Stopping…") : t("Stop and save the recording")}
             </button>
             <button type="button" class="button" onClick={close}>
@@ -99,12 +99,12 @@ export function CaptureProgress({ capture, job, close }: ProgressProps) {
           </>
         )}
         {job.phase === "done" && (
-          <button type="button" class="button primary" disabled={!job.session} onClick={capture.openSession}>
+          <button type="button" class="button primary" disabled={!job.session} onClick={() => capture.openSession()}>
             {job.session ? t("Open the session") : t("Looking for the session…")}
           </button>
         )}
         {job.phase !== "running" && (
-          <button type="button" class="button" onClick={capture.backToForm}>
+          <button type="button" class="button" onClick={() => capture.backToForm()}>
             {job.phase === "failed" ? t("Back") : t("Capture again")}
           </button>
         )}

@@ -58,7 +58,7 @@ function usePage(tool: ToolEntry): { page: Page | null; problem: Problem | null 
   return loaded?.tool.name === tool.name ? loaded : { page: null, problem: null };
 }
 
-/** Of a tool that is streamed: its page asks for what it shows by itself. */
+/** What pages of streamed tools get: they ask for what they show themselves. */
 const EMPTY_ANSWER = new Answer({ tool: "", headline: null, facts: {}, tables: {}, notes: [] });
 
 function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {

@@ -29,9 +29,9 @@ export function HelpDialog({ store, close }: { store: Store; close: () => void }
   const groups = groupsOf(store.tools.state.value.value ?? []);
   const letters = groupLetters(groups.map(({ id }) => id));
   const pages = groups.flatMap((group, at) =>
-    group.pages.map((page, place) => ({
+    group.pages.map((page, index) => ({
       page,
-      keys: [`g ${letters[at]}`, ...(group.pages.length > 1 ? [place + 1] : [])].join(" "),
+      keys: [`g ${letters[at]}`, ...(group.pages.length > 1 ? [index + 1] : [])].join(" "),
     })),
   );
   return (

@@ -13,7 +13,7 @@ export function groupLetters(ids: readonly string[]): string[] {
   });
 }
 
-export interface KeyActions {
+export interface PageKeyActions {
   /** The groups of pages, each with as many as it has to show. */
   readonly groups: () => readonly { readonly id: string; readonly pages: number }[];
   readonly openGroup: (place: number) => void;
@@ -25,7 +25,7 @@ export interface KeyActions {
 }
 
 /** Listens on the document; returns how to stop. After `g` a letter opens a group, and a digit after that a page of it. */
-export function listenToKeys(document: Document, actions: KeyActions): () => void {
+export function listenToKeys(document: Document, actions: PageKeyActions): () => void {
   let expectedKey: "group" | "page" = "group";
   let expectedUntil = 0;
   let pageCount = 0;

@@ -31,14 +31,14 @@ function containsWords(entry: SessionEntry, words: string): boolean {
     .every((word) => text.includes(word));
 }
 
-interface RowProps {
+interface SessionRowProps {
   readonly entry: SessionEntry;
   readonly chosen: boolean;
   readonly choose: () => void;
   readonly action: ComponentChildren;
 }
 
-function SessionRow({ entry, chosen, choose, action }: RowProps) {
+function SessionRow({ entry, chosen, choose, action }: SessionRowProps) {
   return (
     <li>
       <button type="button" class="session" aria-current={chosen ? "true" : undefined} onClick={choose}>

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import type { ToolEntry } from "../api/types";
 import { t } from "../base/messages";
-import { createCapture } from "../state/capture";
+import { Capture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
 import { isInForeignPage } from "../state/frame";
 import { addressOptions } from "../state/optionstore";
@@ -63,7 +63,7 @@ function focusFilter(): void {
 export function AppFrame({ store }: { store: Store }) {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const optionStore = useMemo(() => addressOptions(store), [store]);
-  const capture = useMemo(() => createCapture(store, storageOf(window), isInForeignPage(window)), [store]);
+  const capture = useMemo(() => new Capture(store, storageOf(window), isInForeignPage(window)), [store]);
   const groups = () => groupsOf(store.tools.state.peek().value ?? []);
   const openPage = (tool: ToolEntry | undefined) => tool && store.go({ tool: tool.name });
   useEffect(

@@ -51,13 +51,13 @@ function GroupTab({ store, group, letter }: { store: Store; group: PageGroup; le
 function GroupPageTabs({ store, group, letter }: { store: Store; group: PageGroup; letter: string }) {
   return (
     <nav class="tabs pages" aria-label={group.title}>
-      {group.pages.map((page, place) => (
+      {group.pages.map((page, index) => (
         <Tab
           key={page.name}
           store={store}
           tool={page.name}
           label={page.title}
-          tip={`${questionOf(page)}\n${t("Keys: {keys}", { keys: `g ${letter} ${place + 1}` })}`}
+          tip={`${questionOf(page)}\n${t("Keys: {keys}", { keys: `g ${letter} ${index + 1}` })}`}
           current={page === store.tool.value ? "page" : undefined}
         />
       ))}
@@ -73,8 +73,8 @@ export function GroupTabs({ store }: { store: Store }) {
   const showsMissing = store.view.value.tool === MISSING_PAGES;
   return (
     <nav class="tabs" aria-label={t("Pages")}>
-      {groups.map((group, place) => (
-        <GroupTab key={group.id} store={store} group={group} letter={letters[place] ?? ""} />
+      {groups.map((group, index) => (
+        <GroupTab key={group.id} store={store} group={group} letter={letters[index] ?? ""} />
       ))}
       {missing > 0 && (
         <Tab
@@ -93,10 +93,10 @@ export function GroupTabs({ store }: { store: Store }) {
 export function PageTabs({ store }: { store: Store }) {
   const groups = groupsOf(store.tools.state.value.value ?? []);
   const letters = groupLetters(groups.map(({ id }) => id));
-  const place = groups.findIndex(({ id }) => id === store.tool.value?.group);
-  const group = groups[place];
+  const index = groups.findIndex(({ id }) => id === store.tool.value?.group);
+  const group = groups[index];
   return group && group.pages.length > 1 ? (
-    <GroupPageTabs store={store} group={group} letter={letters[place] ?? ""} />
+    <GroupPageTabs store={store} group={group} letter={letters[index] ?? ""} />
   ) : null;
 }
 

@@ -3,22 +3,22 @@
 export interface CallTree {
   /** The node around each one; -1 on top. */
   readonly parent: readonly number[];
-  /** Index in `names`. */
+  /** Index of each node's name in `names`. */
   readonly name: readonly number[];
-  /** Of each node in `unit`: its own, without its children's. */
+  /** Self weight of each node in `unit`: without its children's. */
   readonly own: readonly number[];
-  /** Its own and all children's. */
+  /** Weight of each node with all its children's. */
   readonly total: readonly number[];
-  /** How often it was called; 0 for threads. */
+  /** How often each node was called; 0 for threads. */
   readonly calls: readonly number[];
   readonly names: readonly string[];
   readonly unit: "ps" | "bytes";
-  /** Of all nodes on top. */
+  /** Sum of the totals of all nodes on top. */
   readonly total_weight: number;
-  /** The baseline's totals, and how much more there is here. */
+  /** The baseline's total of each node, and how much more there is here. */
   readonly base_total?: readonly number[];
   readonly delta?: readonly number[];
-  /** What the baseline alone has: the heaviest nodes, how many others, and what they weigh there. */
+  /** What the baseline alone has: the heaviest nodes, how many others, what those and all weigh there. */
   readonly base_only?: {
     readonly nodes: readonly number[];
     readonly others: number;
@@ -37,14 +37,14 @@ export function pathTo({ parent }: CallTree, node: number): number[] {
 }
 
 /** A tree, and what else its calls could be weighed by. */
-export interface WeighedCalls extends CallTree {
+export interface WeightedCalls extends CallTree {
   readonly weight: string;
   readonly weights: readonly { readonly id: string; readonly label: string }[];
 }
 
 /** Where the trees of a table come from. */
 export interface CallSource {
-  calls(choice: { readonly weight: string; readonly inverted: boolean }, signal: AbortSignal): Promise<WeighedCalls>;
+  calls(choice: { readonly weight: string; readonly inverted: boolean }, signal: AbortSignal): Promise<WeightedCalls>;
   /** The address of the tree as a file for another tool. */
   callsFile(weight: string, format: string): string;
 }

@@ -21,7 +21,7 @@ export function csv(header: readonly string[], rows: readonly (readonly Value[])
 
 /** An array of objects, one per row, keyed by column id. */
 export function json(ids: readonly string[], rows: readonly (readonly Value[])[]): string {
-  const objects = rows.map((row) => Object.fromEntries(ids.map((id, place) => [id, row[place] ?? null])));
+  const objects = rows.map((row) => Object.fromEntries(ids.map((id, index) => [id, row[index] ?? null])));
   return `${JSON.stringify(objects, null, 1)}\n`;
 }
 

@@ -59,20 +59,21 @@ const TIME_UNITS: readonly (readonly [string, number])[] = [
   ["µs", 1e6],
   ["ns", 1e3],
 ];
+export const PS_PER_MS = 1e9;
 /** By the unit as tools declare it. */
-const PS_PER_UNIT: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9, s: 1e12 };
+const PS_PER_UNIT: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: PS_PER_MS, s: 1e12 };
 
 /** How many milliseconds one of this unit is; 1 for what is no unit of time. */
 export function inMilliseconds(unit: string): number {
-  return (PS_PER_UNIT[unit] ?? 1e9) / 1e9;
+  return (PS_PER_UNIT[unit] ?? PS_PER_MS) / PS_PER_MS;
 }
 
 /** The unit in which a column of times whose largest is `size` (in `unit`) reads best. */
 export function timeScale(size: number, unit = "ms"): Scale {
-  const psPerGiven = PS_PER_UNIT[unit] ?? 1e9;
+  const psPerGiven = PS_PER_UNIT[unit] ?? PS_PER_MS;
   const picoseconds = Math.abs(size) * psPerGiven;
   const [name, psPerUnit] =
-    TIME_UNITS.find(([, step]) => picoseconds >= step) ?? (picoseconds === 0 ? ["ms", 1e9] : ["ns", 1e3]);
+    TIME_UNITS.find(([, step]) => picoseconds >= step) ?? (picoseconds === 0 ? ["ms", PS_PER_MS] : ["ns", 1e3]);
   return { unit: name, factor: psPerGiven / psPerUnit, decimals: Math.min(3, decimalsFor(picoseconds / psPerUnit)) };
 }
 

@@ -21,7 +21,7 @@ interface Entry {
   readonly dtype: keyof typeof TYPES;
   readonly length: number;
   readonly offset: number;
-  /** Of whole numbers that are written as differences: how many bytes these take. */
+  /** How many bytes the differences take that whole numbers are written as; absent for plain arrays. */
   readonly bytes?: number;
 }
 

@@ -47,7 +47,7 @@ export class Table {
     this.columns = columns;
     this.rows = rows;
     this.rest = rest;
-    this.indexById = new Map(columns.map(({ id }, place) => [id, place]));
+    this.indexById = new Map(columns.map(({ id }, index) => [id, index]));
   }
 
   /** The answer's table, whose rows may be the first of those that a source has. */
@@ -63,7 +63,7 @@ export class Table {
     return this.rest?.total ?? this.rows.length;
   }
 
-  /** The same columns with these of the rows that are here, and no others. */
+  /** A table of the same columns with these of the rows that are here, and no others. */
   of(rows: readonly Row[]): Table {
     return new Table(this.columns, rows, this.label, this.doc);
   }
@@ -85,9 +85,9 @@ export class Table {
     const removedCount = this.column(id)?.summary?.choices.find(({ value }) => value === text)?.rows ?? 0;
     const rest = { ...this.rest, without: { ...this.rest.without, [id]: text }, total: this.rest.total - removedCount };
     const removedRows = this.where({ [id]: text }).rows;
-    const columns = this.columns.map((column, place) => {
+    const columns = this.columns.map((column, index) => {
       if (!column.summary) return column;
-      const sizes = (rows: readonly Row[]) => rows.map((row) => Math.abs(Number(row[place] ?? 0)) || 0);
+      const sizes = (rows: readonly Row[]) => rows.map((row) => Math.abs(Number(row[index] ?? 0)) || 0);
       // Where the largest of all is left out, that of the rows that are here stands for the next one.
       const largest = sizes(removedRows).includes(column.summary.largest)
         ? most(sizes(remaining.rows), 0)
@@ -118,11 +118,11 @@ export class Table {
 
   /** Some of the columns, in this order. */
   pick(ids: readonly string[]): Table {
-    const places = ids.flatMap((id) => this.indexById.get(id) ?? []);
-    const columns = places.flatMap((place) => this.columns[place] ?? []);
+    const indices = ids.flatMap((id) => this.indexById.get(id) ?? []);
+    const columns = indices.flatMap((index) => this.columns[index] ?? []);
     return new Table(
       columns,
-      this.rows.map((row) => places.map((place) => row[place] ?? null)),
+      this.rows.map((row) => indices.map((index) => row[index] ?? null)),
       this.label,
       this.doc,
       this.rest,
@@ -147,9 +147,15 @@ export class Table {
     return typeof value === "number" ? value : null;
   }
 
-  /** The cell as a length to draw: 0 where it is unknown. */
-  length(row: Row, id: string): number {
+  /** The cell as a number to draw or to add up: 0 where it is unknown. What is printed is `number`. */
+  numberOrZero(row: Row, id: string): number {
     return this.number(row, id) ?? 0;
+  }
+
+  /** The cell as a number is printed; empty where it is unknown. */
+  printed(row: Row, id: string, print: (value: number) => string): string {
+    const value = this.number(row, id);
+    return value === null ? "" : print(value);
   }
 
   text(row: Row, id: string): string {

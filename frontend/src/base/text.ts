@@ -5,15 +5,15 @@ export function cutEnd(text: string, units: number): string {
   return text.slice(0, isInsideCharacter(text, units) ? units - 1 : units);
 }
 
-/** The same from its end. */
+/** At most `units` of a string's length from its end; a character that would be cut in two is left out. */
 export function cutBegin(text: string, units: number): string {
   const from = Math.max(0, text.length - units);
   return text.slice(isInsideCharacter(text, from) ? from + 1 : from);
 }
 
-/** Whether the two halves of one character stand before and behind a place. */
-function isInsideCharacter(text: string, at: number): boolean {
-  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
+/** Whether the two halves of one character stand before and behind an index. */
+function isInsideCharacter(text: string, index: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(index - 1, index + 1));
 }
 
 /** A part of an address as the text that it stands for; a stray % in a link made by hand is taken as it stands. */

@@ -75,7 +75,7 @@ export function standaloneHash(view: View): string {
 export function tensorBoardHash(hash: string, plugin: string, view: View): string {
   const prefix = keyPrefix(plugin);
   const others = hashEntries(hash)
-    .filter(([key], place) => !key.startsWith(prefix) && !(place === 0 && key === plugin))
+    .filter(([key], index) => !key.startsWith(prefix) && !(index === 0 && key === plugin))
     .map(([key, value]) => (value === undefined ? key : `${key}=${value}`));
   return `#${[plugin, ...hashParts(view, prefix), ...others].join("&")}`;
 }

@@ -1,11 +1,12 @@
 /** What draws slices; WebGL where there is it, a plain canvas otherwise. */
 
-/** Slices of one lane as the server sends them: begins at `origin + begin * unit` ps. */
+/** Slices of one lane as the server sends them: each begins at `originPs + begin * psPerUnit`. */
 export interface Slices {
   readonly count: number;
   readonly originPs: number;
   readonly psPerUnit: number;
   readonly begin: Uint32Array;
+  /** How long each lasts, in units. */
   readonly width: Uint32Array;
   readonly row: Uint16Array;
   /** Red, green, blue, opacity: four bytes per slice. */
@@ -33,10 +34,10 @@ export interface LanePlace {
 export interface Renderer {
   readonly kind: "webgl" | "2d";
   upload(slices: Slices): UploadedLane;
-  /** Starts a frame on a canvas of that size in CSS pixels. */
-  start(width: number, height: number, ratio: number): void;
-  /** Draws only between these heights from now on. */
-  clip(top: number, bottom: number): void;
+  /** Starts a frame on a canvas of that size in CSS pixels, each `ratio` pixels of the screen. */
+  start(widthPx: number, heightPx: number, ratio: number): void;
+  /** Draws only between these heights (CSS pixels) from now on. */
+  clip(topPx: number, bottomPx: number): void;
   draw(handle: UploadedLane, spot: LanePlace): void;
   dispose(): void;
 }

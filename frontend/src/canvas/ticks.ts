@@ -22,7 +22,7 @@ export function axisTicks(view: Viewport, width: number, leastPx = 110): Ticks {
   const stepPs = ([1, 2, 5, 10].find((factor) => factor * power >= leastStep) ?? 10) * power;
   const first = Math.ceil(view.begin / stepPs);
   const count = Math.max(0, Math.floor(view.end / stepPs) - first + 1);
-  return { stepPs, timesPs: Array.from({ length: count }, (_, place) => (first + place) * stepPs) };
+  return { stepPs, timesPs: Array.from({ length: count }, (_, index) => (first + index) * stepPs) };
 }
 
 /** A tick's time with as many digits as the step needs, e.g. `12.5 ms`. */

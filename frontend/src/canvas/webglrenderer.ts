@@ -2,12 +2,19 @@
 
 import { GAP_PX, type LanePlace, type Renderer, SEPARATE_FROM_PX, type Slices, type UploadedLane } from "./renderer";
 
+/** Where the shader finds its attributes. */
+const CORNER = 0;
+const BEGIN = 1;
+const LENGTH = 2;
+const ROW = 3;
+const COLOUR = 4;
+
 const VERTEX = `#version 300 es
-layout(location = 0) in vec2 corner;
-layout(location = 1) in uint begin;
-layout(location = 2) in uint length;
-layout(location = 3) in float row;
-layout(location = 4) in vec4 colour;
+layout(location = ${CORNER}) in vec2 corner;
+layout(location = ${BEGIN}) in uint begin;
+layout(location = ${LENGTH}) in uint length;
+layout(location = ${ROW}) in float row;
+layout(location = ${COLOUR}) in vec4 colour;
 uniform int left;
 uniform float leftRest;
 uniform float pixelsPerUnit;
@@ -21,9 +28,9 @@ void main() {
   float to = from + float(length) * pixelsPerUnit;
   from = clamp(from, -8.0, size.x + 8.0);
   to = clamp(to, -8.0, size.x + 8.0);
-  float wide = to - from;
+  float width = to - from;
   // Merged slices, which are pale, stand side by side.
-  to = wide > ${SEPARATE_FROM_PX.toFixed(1)} && colour.a > 0.99 ? to - 1.0 / ratio : max(to, from + 1.0 / ratio);
+  to = width > ${SEPARATE_FROM_PX.toFixed(1)} && colour.a > 0.99 ? to - 1.0 / ratio : max(to, from + 1.0 / ratio);
   float x = mix(from, to, corner.x);
   float y = place.x + row * place.y + corner.y * (place.y - ${GAP_PX.toFixed(1)});
   bool hidden = row >= place.z;
@@ -37,20 +44,33 @@ in vec4 shade;
 out vec4 pixel;
 void main() { pixel = shade; }`;
 
+/** A shader of a kind (`gl.VERTEX_SHADER` or `gl.FRAGMENT_SHADER`); null where there is none, which the console tells. */
+function compileShader(gl: WebGL2RenderingContext, kind: number, text: string): WebGLShader | null {
+  const shader = gl.createShader(kind);
+  if (!shader) return null;
+  gl.shaderSource(shader, text);
+  gl.compileShader(shader);
+  if (gl.getShaderParameter(shader, gl.COMPILE_STATUS)) return shader;
+  // A context that the browser took away compiles nothing, and says nothing.
+  if (!gl.isContextLost()) console.warn("timeline: shader not compiled", gl.getShaderInfoLog(shader));
+  gl.deleteShader(shader);
+  return null;
+}
+
+/** Both shaders as a program; null where there is none, which the console tells. */
 function compileProgram(gl: WebGL2RenderingContext): WebGLProgram | null {
+  const vertexShader = compileShader(gl, gl.VERTEX_SHADER, VERTEX);
+  const fragmentShader = vertexShader && compileShader(gl, gl.FRAGMENT_SHADER, FRAGMENT);
+  if (!vertexShader || !fragmentShader) return null;
   const program = gl.createProgram();
-  for (const [kind, text] of [
-    [gl.VERTEX_SHADER, VERTEX],
-    [gl.FRAGMENT_SHADER, FRAGMENT],
-  ] as const) {
-    const shader = gl.createShader(kind);
-    if (!shader) return null;
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
+  for (const shader of [vertexShader, fragmentShader]) {
     gl.attachShader(program, shader);
+    gl.deleteShader(shader); // The program holds it until it goes itself.
   }
   gl.linkProgram(program);
-  return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
+  if (gl.getProgramParameter(program, gl.LINK_STATUS)) return program;
+  if (!gl.isContextLost()) console.warn("timeline: shaders not linked", gl.getProgramInfoLog(program));
+  return null;
 }
 
 class WebglLane implements UploadedLane {
@@ -66,14 +86,14 @@ class WebglLane implements UploadedLane {
     this.vertices = gl.createVertexArray();
     gl.bindVertexArray(this.vertices);
     gl.bindBuffer(gl.ARRAY_BUFFER, corners);
-    gl.enableVertexAttribArray(0);
-    gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
-    this.integerColumn(1, slices.begin);
-    this.integerColumn(2, slices.width);
-    this.column(3, slices.row);
-    gl.vertexAttribPointer(3, 1, gl.UNSIGNED_SHORT, false, 0, 0);
-    this.colours = this.column(4, slices.colour);
-    gl.vertexAttribPointer(4, 4, gl.UNSIGNED_BYTE, true, 0, 0);
+    gl.enableVertexAttribArray(CORNER);
+    gl.vertexAttribPointer(CORNER, 2, gl.FLOAT, false, 0, 0);
+    this.integerColumn(BEGIN, slices.begin);
+    this.integerColumn(LENGTH, slices.width);
+    this.column(ROW, slices.row);
+    gl.vertexAttribPointer(ROW, 1, gl.UNSIGNED_SHORT, false, 0, 0);
+    this.colours = this.column(COLOUR, slices.colour);
+    gl.vertexAttribPointer(COLOUR, 4, gl.UNSIGNED_BYTE, true, 0, 0);
     gl.bindVertexArray(null);
   }
 
@@ -118,59 +138,90 @@ const CONTEXT_ATTRIBUTES: WebGLContextAttributes = {
   failIfMajorPerformanceCaveat: true,
 };
 
+/** The places of the shaders' inputs that are the same for all slices of a lane. */
+function uniformsOf(gl: WebGL2RenderingContext, program: WebGLProgram) {
+  const location = (name: string) => gl.getUniformLocation(program, name);
+  return {
+    left: location("left"),
+    leftRest: location("leftRest"),
+    pixelsPerUnit: location("pixelsPerUnit"),
+    size: location("size"),
+    place: location("place"),
+    ratio: location("ratio"),
+  };
+}
+
+class WebglRenderer implements Renderer {
+  readonly kind = "webgl";
+  private readonly uniforms: ReturnType<typeof uniformsOf>;
+  /** The corners of the quad that each slice is drawn as. */
+  private readonly corners: WebGLBuffer;
+  /** Height of the frame that is drawn, and how many pixels of the screen a CSS pixel has there. */
+  private heightPx = 0;
+  private ratio = 1;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly gl: WebGL2RenderingContext,
+    private readonly program: WebGLProgram,
+  ) {
+    this.uniforms = uniformsOf(gl, program);
+    this.corners = gl.createBuffer();
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.corners);
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([0, 0, 1, 0, 0, 1, 1, 1]), gl.STATIC_DRAW);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  }
+
+  upload(slices: Slices): UploadedLane {
+    return new WebglLane(this.gl, slices, this.corners);
+  }
+
+  start(widthPx: number, heightPx: number, ratio: number): void {
+    const { canvas, gl } = this;
+    this.heightPx = heightPx;
+    this.ratio = ratio;
+    const pixelWidth = Math.round(widthPx * ratio);
+    const pixelHeight = Math.round(heightPx * ratio);
+    if (canvas.width !== pixelWidth) canvas.width = pixelWidth;
+    if (canvas.height !== pixelHeight) canvas.height = pixelHeight;
+    gl.viewport(0, 0, pixelWidth, pixelHeight);
+    gl.disable(gl.SCISSOR_TEST);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.useProgram(this.program);
+    gl.uniform2f(this.uniforms.size, widthPx, heightPx);
+    gl.uniform1f(this.uniforms.ratio, ratio);
+  }
+
+  clip(topPx: number, bottomPx: number): void {
+    const { canvas, gl, heightPx, ratio } = this;
+    gl.enable(gl.SCISSOR_TEST);
+    // WebGL counts from the bottom.
+    const fromBottom = Math.round((heightPx - bottomPx) * ratio);
+    gl.scissor(0, fromBottom, canvas.width, Math.max(0, Math.round((bottomPx - topPx) * ratio)));
+  }
+
+  draw(handle: UploadedLane, spot: LanePlace): void {
+    const { gl, uniforms } = this;
+    const lane = handle as WebglLane;
+    const leftUnits = (spot.begin - lane.slices.originPs) / lane.slices.psPerUnit;
+    const wholeUnits = Math.max(-(2 ** 30), Math.min(2 ** 31 - 1, Math.floor(leftUnits)));
+    gl.uniform1i(uniforms.left, wholeUnits);
+    gl.uniform1f(uniforms.leftRest, leftUnits - wholeUnits);
+    gl.uniform1f(uniforms.pixelsPerUnit, lane.slices.psPerUnit / spot.psPerPixel);
+    gl.uniform3f(uniforms.place, spot.topPx, spot.rowHeightPx, spot.rowCount);
+    lane.draw();
+  }
+
+  dispose(): void {
+    this.gl.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+}
+
 /** A renderer on the canvas, or null where no graphics card draws WebGL 2 (or the browser took it away). */
 export function createWebglRenderer(canvas: HTMLCanvasElement): Renderer | null {
   const gl = canvas.getContext("webgl2", CONTEXT_ATTRIBUTES);
   const program = gl && compileProgram(gl);
-  if (!gl || !program) return null;
-  const uniform = (name: string) => gl.getUniformLocation(program, name);
-  const [leftLocation, leftRestLocation, pixelsPerUnitLocation] = [
-    uniform("left"),
-    uniform("leftRest"),
-    uniform("pixelsPerUnit"),
-  ];
-  const [sizeLocation, placeLocation, ratioLocation] = [uniform("size"), uniform("place"), uniform("ratio")];
-  const corners = gl.createBuffer();
-  gl.bindBuffer(gl.ARRAY_BUFFER, corners);
-  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([0, 0, 1, 0, 0, 1, 1, 1]), gl.STATIC_DRAW);
-  gl.enable(gl.BLEND);
-  gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-  let height = 0;
-  let pixelRatio = 1;
-  return {
-    kind: "webgl",
-    upload: (slices) => new WebglLane(gl, slices, corners),
-    start: (width, tall, ratio) => {
-      [height, pixelRatio] = [tall, ratio];
-      const [across, down] = [Math.round(width * ratio), Math.round(tall * ratio)];
-      if (canvas.width !== across || canvas.height !== down) [canvas.width, canvas.height] = [across, down];
-      gl.viewport(0, 0, across, down);
-      gl.disable(gl.SCISSOR_TEST);
-      gl.clearColor(0, 0, 0, 0);
-      gl.clear(gl.COLOR_BUFFER_BIT);
-      gl.useProgram(program);
-      gl.uniform2f(sizeLocation, width, tall);
-      gl.uniform1f(ratioLocation, ratio);
-    },
-    clip: (top, bottom) => {
-      gl.enable(gl.SCISSOR_TEST);
-      gl.scissor(
-        0,
-        Math.round((height - bottom) * pixelRatio),
-        canvas.width,
-        Math.max(0, Math.round((bottom - top) * pixelRatio)),
-      );
-    },
-    draw: (handle, spot: LanePlace) => {
-      const lane = handle as WebglLane;
-      const start = (spot.begin - lane.slices.originPs) / lane.slices.psPerUnit;
-      const wholeUnits = Math.max(-(2 ** 30), Math.min(2 ** 31 - 1, Math.floor(start)));
-      gl.uniform1i(leftLocation, wholeUnits);
-      gl.uniform1f(leftRestLocation, start - wholeUnits);
-      gl.uniform1f(pixelsPerUnitLocation, lane.slices.psPerUnit / spot.psPerPixel);
-      gl.uniform3f(placeLocation, spot.topPx, spot.rowHeightPx, spot.rowCount);
-      lane.draw();
-    },
-    dispose: () => gl.getExtension("WEBGL_lose_context")?.loseContext(),
-  };
+  return gl && program ? new WebglRenderer(canvas, gl, program) : null;
 }

@@ -20,32 +20,6 @@ import type { Store } from "./store";
 const STORAGE_KEY = "tb-profile.capture";
 const POLL_MS = 300;
 
-export interface Capture {
-  /** Whether this server captures; null until it answered that. */
-  readonly isAllowed: ReadonlySignal<boolean | null>;
-  /** Whether a page of another server is around ours, which could lead clicks: then nothing is captured. */
-  readonly isInForeignPage: boolean;
-  readonly isOpen: Signal<boolean>;
-  readonly form: Signal<CaptureForm>;
-  readonly faults: ReadonlySignal<Faults>;
-  readonly recentPlaces: ReadonlySignal<readonly string[]>;
-  /** Which of the addresses answered; null before they were asked, and after they were changed. */
-  readonly pingedWorkers: ReadonlySignal<PingAnswer["workers"] | null>;
-  readonly isPinging: ReadonlySignal<boolean>;
-  /** A problem of no single field. */
-  readonly problem: ReadonlySignal<Problem | null>;
-  readonly job: ReadonlySignal<CaptureJob | null>;
-  readonly isStopping: ReadonlySignal<boolean>;
-  openDialog(): void;
-  /** Asks the addresses, and starts where all answer; `anyway` starts where only some do. */
-  start(anyway: boolean): Promise<void>;
-  stop(): void;
-  /** From an outcome back to the form. */
-  backToForm(): void;
-  /** Opens the captured session on its first page. */
-  openSession(): void;
-}
-
 /** Calls `act` once a session is listed; a view of one that is not would say that there is none. */
 function onceListed(store: Store, run: string, act: () => void): void {
   store.sessions.refresh();
@@ -58,153 +32,169 @@ function onceListed(store: Store, run: string, act: () => void): void {
   });
 }
 
-export function createCapture(store: Store, storage: Storage | null, isInForeignPage = false): Capture {
-  const stored = readStored(storage, STORAGE_KEY);
-  const form = signal(formOf(stored.form));
-  const recentPlaces = signal(recentOf(stored.recent));
+/** The dialog for one store; captures outlive it on the server, also those that others started. */
+export class Capture {
+  private readonly allowed = signal<boolean | null>(null);
+  /** Whether this server captures; null until it answered that. */
+  readonly isAllowed: ReadonlySignal<boolean | null> = this.allowed;
+  readonly isOpen = signal(false);
+  readonly form: Signal<CaptureForm>;
   /** Fields that the server refused. */
-  const refusals = signal<Faults>({});
-  const pingedWorkers = signal<PingAnswer["workers"] | null>(null);
-  const isPinging = signal(false);
-  const problem = signal<Problem | null>(null);
-  const job = signal<CaptureJob | null>(null);
-  const isStopping = signal(false);
-  const isOpen = signal(false);
-  const isAllowed = signal<boolean | null>(null);
-  captureApi.hidden().then(
-    (hidden) => {
-      isAllowed.value = !hidden;
-    },
-    () => {
+  private readonly refusals = signal<Faults>({});
+  /** What is wrong with fields, by the form's own rules and by the server's. */
+  readonly faults: ReadonlySignal<Faults>;
+  readonly recentPlaces: Signal<readonly string[]>;
+  /** Which of the addresses answered; null before they were asked, and after they were changed. */
+  readonly pingedWorkers = signal<PingAnswer["workers"] | null>(null);
+  readonly isPinging = signal(false);
+  /** A problem of no single field. */
+  readonly problem = signal<Problem | null>(null);
+  readonly job = signal<CaptureJob | null>(null);
+  readonly isStopping = signal(false);
+  private isWatching = false;
+
+  /** `isInForeignPage`: a page of another server is around ours and could lead clicks, so that nothing is captured. */
+  constructor(
+    private readonly store: Store,
+    private readonly storage: Storage | null,
+    readonly isInForeignPage = false,
+  ) {
+    const stored = readStored(storage, STORAGE_KEY);
+    this.form = signal(formOf(stored.form));
+    this.recentPlaces = signal(recentOf(stored.recent));
+    this.faults = computed(() => ({ ...this.refusals.value, ...faults(this.form.value) }));
+    void this.askWhetherAllowed();
+    this.forgetAnswersToFormerForm();
+  }
+
+  private async askWhetherAllowed(): Promise<void> {
+    try {
+      this.allowed.value = !(await captureApi.hidden());
+    } catch {
       // The attempt to start a capture will show what is wrong.
-      isAllowed.value = true;
-    },
-  );
+      this.allowed.value = true;
+    }
+  }
 
-  let previous = form.peek();
-  effect(() => {
-    const { places, tpu } = form.value;
-    if (places !== previous.places || tpu !== previous.tpu) pingedWorkers.value = null;
-    previous = form.value;
-    refusals.value = {};
-    problem.value = null;
-  });
-
-  const showError = (error: unknown) => {
-    const failure = toProblem(error);
-    const field = fieldOf(failure.where);
-    if (field) refusals.value = { [field]: `${failure.message} ${failure.remedy}` };
-    else problem.value = failure;
-  };
-
-  const openSession = () => {
-    const session = job.peek()?.session;
-    if (!session) return;
-    onceListed(store, session, () => {
-      store.go({ run: session, tool: "overview_page", host: "" });
-      isOpen.value = false;
-      job.value = null;
+  /** What the server said of the form is forgotten when that changes; who answered, when the addresses do. */
+  private forgetAnswersToFormerForm(): void {
+    let previous = this.form.peek();
+    effect(() => {
+      const { places, tpu } = this.form.value;
+      if (places !== previous.places || tpu !== previous.tpu) this.pingedWorkers.value = null;
+      previous = this.form.value;
+      this.refusals.value = {};
+      this.problem.value = null;
     });
-  };
+  }
 
-  const finish = ({ workers }: CaptureJob) => {
-    isStopping.value = false;
-    store.sessions.refresh();
-    if (isOpen.peek() && workers.every((worker) => worker.state === "done")) openSession();
-  };
+  openDialog(): void {
+    if (this.job.peek()?.phase !== "running") this.backToForm();
+    this.isOpen.value = true;
+    void this.watchCaptureOfOthers();
+  }
 
-  let isWatching = false;
-  const watchJob = async () => {
-    if (isWatching) return;
-    isWatching = true;
+  /** Someone else may be capturing on this server. */
+  private async watchCaptureOfOthers(): Promise<void> {
+    try {
+      const { job } = await captureApi.state();
+      if (job?.phase === "running") void this.watchJob();
+    } catch {
+      // The attempt to start a capture will show what is wrong.
+    }
+  }
+
+  /** From an outcome back to the form. */
+  backToForm(): void {
+    this.job.value = null;
+    this.pingedWorkers.value = null;
+    this.problem.value = null;
+  }
+
+  /** Asks the addresses, and starts where all answer; `anyway` starts where only some do. */
+  async start(anyway: boolean): Promise<void> {
+    if (this.isInForeignPage || this.isPinging.peek() || Object.keys(faults(this.form.peek())).length) return;
+    this.isPinging.value = true;
+    this.problem.value = null;
+    try {
+      await this.pingAndStart(anyway);
+    } catch (error) {
+      this.showError(error);
+    } finally {
+      this.isPinging.value = false;
+    }
+  }
+
+  private async pingAndStart(anyway: boolean): Promise<void> {
+    const query = requestParameters(this.form.peek());
+    const { workers } = await captureApi.ping({
+      service_addr: query.service_addr ?? "",
+      is_tpu_name: query.is_tpu_name ?? "",
+    });
+    this.pingedWorkers.value = workers;
+    const reachableCount = workers.filter((worker) => !worker.problem).length;
+    if (!reachableCount || (reachableCount < workers.length && !anyway)) return;
+    this.recentPlaces.value = withRecent(this.recentPlaces.peek(), this.form.peek().places);
+    writeStored(this.storage, STORAGE_KEY, { form: this.form.peek(), recent: this.recentPlaces.peek() });
+    this.job.value = (await captureApi.start(query)).job;
+    void this.watchJob();
+  }
+
+  /** Shows an error at the field that it is about, if it is about one. */
+  private showError(error: unknown): void {
+    const problem = toProblem(error);
+    const field = fieldOf(problem.where);
+    if (field) this.refusals.value = { [field]: `${problem.message} ${problem.remedy}` };
+    else this.problem.value = problem;
+  }
+
+  /** Follows the server's capture to its end; one watch is enough. */
+  private async watchJob(): Promise<void> {
+    if (this.isWatching) return;
+    this.isWatching = true;
     try {
       for (;;) {
-        const latest = (await captureApi.state()).job;
-        job.value = latest;
-        if (!latest || latest.phase === "failed") break;
-        if (latest.phase === "done" && latest.session) {
-          finish(latest);
+        const { job } = await captureApi.state();
+        this.job.value = job;
+        if (!job || job.phase === "failed") break;
+        if (job.phase === "done" && job.session) {
+          this.finish(job);
           break;
         }
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
     } catch (error) {
-      problem.value = toProblem(error);
+      this.problem.value = toProblem(error);
     } finally {
-      isWatching = false;
-      isStopping.value = false;
+      this.isWatching = false;
+      this.isStopping.value = false;
     }
-  };
+  }
 
-  const pingAndStart = async (anyway: boolean) => {
-    const query = requestParameters(form.peek());
-    const { workers } = await captureApi.ping({
-      service_addr: query.service_addr ?? "",
-      is_tpu_name: query.is_tpu_name ?? "",
+  /** Opens the session where all went well; otherwise the outcome stays in sight. */
+  private finish({ workers }: CaptureJob): void {
+    this.isStopping.value = false;
+    this.store.sessions.refresh();
+    if (this.isOpen.peek() && workers.every((worker) => worker.state === "done")) this.openSession();
+  }
+
+  stop(): void {
+    if (this.isInForeignPage) return;
+    this.isStopping.value = true;
+    captureApi.stop().catch((error: unknown) => {
+      this.isStopping.value = false;
+      this.problem.value = toProblem(error);
     });
-    pingedWorkers.value = workers;
-    const reachable = workers.filter((worker) => !worker.problem).length;
-    if (!reachable || (reachable < workers.length && !anyway)) return;
-    recentPlaces.value = withRecent(recentPlaces.peek(), form.peek().places);
-    writeStored(storage, STORAGE_KEY, { form: form.peek(), recent: recentPlaces.peek() });
-    job.value = (await captureApi.start(query)).job;
-    void watchJob();
-  };
+  }
 
-  const start = async (anyway: boolean) => {
-    if (isInForeignPage || isPinging.peek() || Object.keys(faults(form.peek())).length) return;
-    isPinging.value = true;
-    problem.value = null;
-    try {
-      await pingAndStart(anyway);
-    } catch (error) {
-      showError(error);
-    } finally {
-      isPinging.value = false;
-    }
-  };
-
-  const backToForm = () => {
-    job.value = null;
-    pingedWorkers.value = null;
-    problem.value = null;
-  };
-
-  return {
-    isAllowed,
-    isInForeignPage,
-    isOpen,
-    form,
-    faults: computed(() => ({ ...refusals.value, ...faults(form.value) })),
-    recentPlaces,
-    pingedWorkers,
-    isPinging,
-    problem,
-    job,
-    isStopping,
-    openSession: openSession,
-    start,
-    backToForm,
-    openDialog: () => {
-      if (job.peek()?.phase !== "running") backToForm();
-      isOpen.value = true;
-      // Someone else may be capturing on this server.
-      captureApi.state().then(
-        (state) => {
-          if (state.job?.phase === "running") void watchJob();
-        },
-        () => {
-          // The attempt to start a capture will show what is wrong.
-        },
-      );
-    },
-    stop: () => {
-      if (isInForeignPage) return;
-      isStopping.value = true;
-      captureApi.stop().catch((error: unknown) => {
-        isStopping.value = false;
-        problem.value = toProblem(error);
-      });
-    },
-  };
+  /** Opens the captured session on its first page. */
+  openSession(): void {
+    const session = this.job.peek()?.session;
+    if (!session) return;
+    onceListed(this.store, session, () => {
+      this.store.go({ run: session, tool: "overview_page", host: "" });
+      this.isOpen.value = false;
+      this.job.value = null;
+    });
+  }
 }

@@ -14,7 +14,7 @@ const ABOUT_FOUND_STEPS: ReadonlySet<string> = new Set([
 ]);
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
 
-/** The same problems, errors before warnings before notes. */
+/** The problems in order: errors before warnings before notes. */
 export function worstFirst(problems: readonly Problem[]): Problem[] {
   return [...problems].sort((a, b) => SEVERITY_ORDER[a.severity] - SEVERITY_ORDER[b.severity]);
 }

@@ -1,5 +1,6 @@
 /** Links to other tools of the same session, and to the events behind a figure on the timeline. */
 
+import { PS_PER_MS } from "../base/format";
 import { cutEnd } from "../base/text";
 import { DEFAULT_VIEW, type TimelineView, writeTimelineView } from "../base/timelinecodec";
 import type { View } from "../base/urlcodec";
@@ -7,7 +8,6 @@ import { pageToolOf } from "./pages";
 import type { Store } from "./store";
 
 export const TIMELINE = "trace_viewer";
-const PS_PER_MS = 1e9;
 /** Share of a window's length that is shown before and behind it. */
 const MARGIN_SHARE = 0.04;
 

@@ -6,7 +6,7 @@ import { readStored, writeStored } from "./storage";
 const THEMES = ["auto", "light", "dark"] as const;
 
 export interface Settings {
-  /** Of the standalone page; TensorBoard's own choice counts inside it. */
+  /** Theme of the standalone page; inside TensorBoard its own choice counts. */
   readonly theme: (typeof THEMES)[number];
   /** Code of the language; "" for the browser's. */
   readonly language: string;

@@ -17,7 +17,7 @@ export interface ViewState {
   readonly view: ReadonlySignal<View>;
   /** Changes the view, with an entry in the browser's history. Another session or tool drops the tool's options. */
   go(change: Partial<View>): void;
-  /** The same without an entry: for a default that is filled in, or a control being dragged. */
+  /** Changes the view without an entry: for a default that is filled in, or a control being dragged. */
   replace(change: Partial<View>): void;
   /** A link to a view, for anchors that open in a new tab as well. */
   href(change: Partial<View>): string;

@@ -22,7 +22,7 @@ interface Collective {
   /** When it began anywhere, and until when it took, in ms since the session's first event. */
   readonly beginMs: number;
   readonly endMs: number;
-  /** Of the first and the last to arrive. */
+  /** Hosts of the first and the last to arrive. */
   readonly hosts: readonly string[];
 }
 
@@ -32,17 +32,19 @@ function collectivesOf(table: Table): Collective[] {
     const [first = []] = workerRows;
     const arrivals = workerRows.map((row) => ({
       worker: table.text(row, "worker"),
-      atUs: table.length(row, "arrives_us"),
+      atUs: table.numberOrZero(row, "arrives_us"),
       isLate: table.cell(row, "late") === true,
     }));
-    const byArrival = workerRows.toSorted((a, b) => table.length(a, "arrives_us") - table.length(b, "arrives_us"));
+    const byArrival = workerRows.toSorted(
+      (a, b) => table.numberOrZero(a, "arrives_us") - table.numberOrZero(b, "arrives_us"),
+    );
     return {
-      beginMs: smallest(workerRows.map((row) => table.length(row, "begin_ms"))),
-      endMs: largest(workerRows.map((row) => table.length(row, "end_ms"))),
+      beginMs: smallest(workerRows.map((row) => table.numberOrZero(row, "begin_ms"))),
+      endMs: largest(workerRows.map((row) => table.numberOrZero(row, "end_ms"))),
       hosts: [...new Set([byArrival[0], byArrival.at(-1)].map((row) => table.text(row ?? [], "host")))],
       number,
       kind: table.text(first, "kind"),
-      transferUs: table.length(first, "transfer_us"),
+      transferUs: table.numberOrZero(first, "transfer_us"),
       lastArrivalUs: largest(arrivals.map(({ atUs }) => atUs)),
       arrivals,
     };

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { linkToOpEvents } from "../state/links";
-import { useChoice, useChoices } from "../view/choices";
+import { useChoice, useChoices, useIdleSwitch } from "../view/choices";
 import { Grid } from "../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Notes } from "../view/problems";
@@ -46,10 +46,9 @@ function opsCounted(ops: Table, withIdle: boolean): Table {
 
 export default function OpsPage(props: PageProps) {
   const { answer, store } = props;
-  const [idleChoice, setIdleChoice] = useChoice("idle");
+  const [withIdle, setWithIdle] = useIdleSwitch();
   const [groupChoice, setGroupChoice] = useChoice("group");
   const [, choose] = useChoices();
-  const withIdle = idleChoice === "in";
   const tableId = GROUPINGS.find(([value]) => value === groupChoice)?.[1] ?? (answer.text("grouping") || "ops");
   const isGrouped = tableId !== "ops";
   const transfers = answer.table("transfers");
@@ -91,7 +90,7 @@ export default function OpsPage(props: PageProps) {
                 label={t("Include idle time")}
                 doc={t("Counts time without any op as an op named IDLE.")}
                 on={withIdle}
-                set={(on) => setIdleChoice(on ? "in" : "")}
+                set={setWithIdle}
               />
             )}
           </>

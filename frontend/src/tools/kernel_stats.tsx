@@ -38,7 +38,7 @@ const SPECS: ColumnSpecs = {
     { hidden: true },
   ),
 };
-/** Of single kernels the name in the capture is beside the short one. */
+/** For single kernels, whose name in the capture stands beside the short one. */
 const KERNEL_SPECS: ColumnSpecs = { ...SPECS, kernel: { hidden: true } };
 
 /** What the address says, the table, and its name in the menu. */
@@ -94,7 +94,7 @@ function Copies({ page }: { page: PageProps }) {
   const copies = page.answer.table("copies");
   const [open, dialog] = useOpDialog(page.store);
   const openCard = (row: Row) => {
-    const event = { host: copies.text(row, "host"), event: copies.length(row, "event") };
+    const event = { host: copies.text(row, "host"), event: copies.numberOrZero(row, "event") };
     const name = copies.text(row, "kind") || copies.label;
     return { go: () => open({ table: copies, row, name, program: "", eventName: "", event }) };
   };

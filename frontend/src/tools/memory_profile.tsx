@@ -46,7 +46,8 @@ function MemoryFigures({ memories, row }: { memories: Table; row: Row }) {
     <dl class="figures">
       {MEMORY_FIGURES.map((id) => {
         const { label, unit, doc } = memories.column(id) ?? { label: id, unit: "", doc: "" };
-        const note = id === "peak_bytes" ? t("at {time}", { time: time(memories.length(row, "peak_ms")) }) : undefined;
+        const note =
+          id === "peak_bytes" ? t("at {time}", { time: time(memories.numberOrZero(row, "peak_ms")) }) : undefined;
         return <Figure key={id} label={label} value={asShown(memories.cell(row, id), unit)} note={note} doc={doc} />;
       })}
     </dl>
@@ -115,7 +116,7 @@ function LiveAllocations({ answer, row, page, open }: { answer: Answer; row: Row
       title={
         isMomentChosen
           ? t("Allocations at {time}", { time: time(moment) })
-          : t("Allocations at the peak, {time}", { time: time(answer.table("memories").length(row, "peak_ms")) })
+          : t("Allocations at the peak, {time}", { time: time(answer.table("memories").numberOrZero(row, "peak_ms")) })
       }
       note={view ? undefined : t("click a row for the line that allocates it")}
       doc={t(

@@ -2,7 +2,7 @@
 
 import { t } from "../base/messages";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
-import { useChoice } from "../view/choices";
+import { useChoice, useIdleSwitch } from "../view/choices";
 import { Facts } from "../view/facts";
 import { Section } from "../view/section";
 import { Select } from "../view/select";
@@ -20,14 +20,31 @@ const GROUPINGS: readonly (readonly [string, string])[] = [
 
 const VIEWS = [["", t("as a tree")], ...CALL_VIEWS] as const;
 
+/** What the parts of the tree's bars are. */
+function TreeLegend() {
+  return (
+    <span class="optree-legend">
+      <span>
+        <i /> {t("at best")}
+      </span>{" "}
+      <span>
+        <i class="wasted" /> {t("wasted")}
+      </span>{" "}
+      <span>
+        <i class="unknown" /> {t("not known")}
+      </span>
+    </span>
+  );
+}
+
 export default function OpProfilePage(props: PageProps) {
   const { answer, store } = props;
   const nodes = answer.table("nodes");
   const hasIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
-  const [idle, setIdle] = useChoice("idle");
+  const [withIdle, setWithIdle] = useIdleSwitch();
   const [view, setView] = useChoice("view");
   const { options } = store.view.value;
-  const group = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
+  const setGrouping = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
   return (
     <>
       <PageHead page={props} />
@@ -35,33 +52,17 @@ export default function OpProfilePage(props: PageProps) {
       <Section
         title={nodes.label}
         doc={nodes.doc}
-        note={
-          view ? (
-            hasIdle && t("without idle time")
-          ) : (
-            <span class="optree-legend">
-              <span>
-                <i /> {t("at best")}
-              </span>{" "}
-              <span>
-                <i class="wasted" /> {t("wasted")}
-              </span>{" "}
-              <span>
-                <i class="unknown" /> {t("not known")}
-              </span>
-            </span>
-          )
-        }
+        note={view ? hasIdle && t("without idle time") : <TreeLegend />}
         controls={
           <>
-            <Select label={t("Grouping")} value={options.group_by ?? ""} options={GROUPINGS} choose={group} />
+            <Select label={t("Grouping")} value={options.group_by ?? ""} options={GROUPINGS} choose={setGrouping} />
             <Select label={nodes.label} value={view} options={VIEWS} choose={setView} />
             {!view && hasIdle && (
               <Switch
                 label={t("Include idle time")}
                 doc={t("Counts the time in which devices are idle.")}
-                on={idle === "in"}
-                set={(on) => setIdle(on ? "in" : "")}
+                on={withIdle}
+                set={setWithIdle}
               />
             )}
           </>
@@ -70,7 +71,7 @@ export default function OpProfilePage(props: PageProps) {
         {view ? (
           <TableCalls answer={answer} table="nodes" view={view} store={store} />
         ) : (
-          <ProfileTree nodes={nodes} idle={idle === "in"} store={store} />
+          <ProfileTree nodes={nodes} idle={withIdle} store={store} />
         )}
       </Section>
     </>

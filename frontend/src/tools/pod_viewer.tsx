@@ -51,7 +51,7 @@ function WorkerDetails({ step, row, store }: { step: PodStep; row: Row; store: S
   const { workers } = step;
   const link = linkToWorker(store, workers, row);
   const pieces = partPieces(workers, row);
-  const total = workers.length(row, "total_ms");
+  const total = workers.numberOrZero(row, "total_ms");
   return (
     <Section
       title={workers.text(row, "worker")}
@@ -109,7 +109,7 @@ export default function PodPage(props: PageProps) {
     workers.rows.find((row) => workers.text(row, "worker") === hoveredWorker) ??
     workers.rows.find((row) => workers.text(row, "worker") === worker);
   const slowest = workers.rows.reduce<Row>(
-    (most, row) => (workers.length(row, "total_ms") > workers.length(most, "total_ms") ? row : most),
+    (most, row) => (workers.numberOrZero(row, "total_ms") > workers.numberOrZero(most, "total_ms") ? row : most),
     [],
   );
   return (

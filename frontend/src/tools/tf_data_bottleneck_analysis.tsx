@@ -89,7 +89,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   const host = bottlenecks.text(row, "host");
   const pipeline = bottlenecks.text(row, "input_pipeline");
   const pipelineAdvice = advice.where({ host, input_pipeline: pipeline });
-  const us = (id: string) => time(bottlenecks.length(row, id), "us");
+  const us = (id: string) => time(bottlenecks.numberOrZero(row, id), "us");
   return (
     <Section
       title={t("What to do")}
@@ -140,7 +140,7 @@ function LongName({ text }: { text: string }) {
 }
 
 function Advice({ table, row }: { table: Table; row: Row }) {
-  const gain = table.length(row, "gain_ms");
+  const gain = table.numberOrZero(row, "gain_ms");
   return (
     <li class="hint">
       <LevelMark level={toLevel(table.text(row, "level"))} />

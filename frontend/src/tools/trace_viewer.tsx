@@ -1,7 +1,7 @@
 /** The timeline: what happened when, on every thread and device; a baseline's below, step over step. */
 
 import { useMemo, useState } from "preact/hooks";
-import { clockChoice, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
+import { clockChoice, type Lanes, TimelineApi } from "../api/timeline";
 import { t } from "../base/messages";
 import { readTimelineView, VIEW_OPTIONS } from "../base/timelinecodec";
 import type { Store } from "../state/store";
@@ -25,7 +25,7 @@ export default function TraceViewer({ store, session }: PageProps) {
   const { idle } = store.settings.value;
   const clocks = clockChoice(store.view.value.options);
   const identity = `${session.run}\n${host}\n${clocks}\n${session.modified}\n${idle}`;
-  const api = useMemo(() => timelineApi(session.run, host, clocks), [identity]);
+  const api = useMemo(() => new TimelineApi(session.run, host, clocks), [identity]);
   const { lanes, problem, progress } = useLanes(api, session.run);
   if (problem) return <ProblemPage problem={problem} />;
   if (!lanes) return <Loading what={t("Arranging the events")} progress={progress} />;

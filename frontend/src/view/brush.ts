@@ -3,7 +3,7 @@
 import type { EChartsType } from "echarts/core";
 
 /** What a drag covers, in pixels of the chart; null while there is none. */
-export interface Band {
+export interface SelectedBand {
   readonly left: number;
   readonly width: number;
 }
@@ -12,7 +12,7 @@ export interface Band {
 const SHORTEST_DRAG = 6;
 
 /** A position of the pointer in the chart, px. */
-interface Point {
+interface PointerPosition {
   readonly offsetX: number;
   readonly offsetY: number;
 }
@@ -24,12 +24,12 @@ interface Point {
 export function brush(
   chart: EChartsType,
   chosen: (first: number, last: number) => void,
-  draw: (band: Band | null) => void,
+  draw: (band: SelectedBand | null) => void,
 ): () => boolean {
   const zr = chart.getZr();
-  let start: Point | null = null;
+  let start: PointerPosition | null = null;
   let isDrag = false;
-  const isFar = (point: Point) => start !== null && Math.abs(point.offsetX - start.offsetX) >= SHORTEST_DRAG;
+  const isFar = (point: PointerPosition) => start !== null && Math.abs(point.offsetX - start.offsetX) >= SHORTEST_DRAG;
   const columnAt = (x: number, y: number) => Math.max(0, chart.convertFromPixel("grid", [x, y])[0] as number);
   zr.on("mousedown", (point) => {
     start = chart.containPixel("grid", [point.offsetX, point.offsetY]) ? point : null;

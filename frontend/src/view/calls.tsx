@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
 import type { Problem } from "../api/types";
-import { type CallTree, callName, pathTo, type WeighedCalls } from "../base/calltree";
+import { type CallTree, callName, pathTo, type WeightedCalls } from "../base/calltree";
 import { t } from "../base/messages";
 import type { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
@@ -29,7 +29,7 @@ export const CALL_VIEWS = [
 ] as const;
 
 interface CallControlsProps {
-  readonly calls: WeighedCalls | null;
+  readonly calls: WeightedCalls | null;
   readonly weight: string;
   readonly setWeight: (weight: string) => void;
   readonly fileAddress: (weight: string, format: string) => string;
@@ -74,7 +74,7 @@ function SaveMenu({ href }: { href: (format: string) => string }) {
 }
 
 interface CallPictureProps {
-  readonly calls: WeighedCalls | null;
+  readonly calls: WeightedCalls | null;
   readonly inverted: boolean;
   readonly label: string;
   readonly find?: string;
@@ -149,7 +149,7 @@ interface TableCallsProps {
 /** The rows of a table that lie within each other. */
 export function TableCalls({ answer, table, view, store }: TableCallsProps) {
   const [chosenWeight, setWeight] = useChoice(`${table}.weight`);
-  const [loaded, setLoaded] = useState<{ calls: WeighedCalls | null; problem: Problem | null } | null>(null);
+  const [loaded, setLoaded] = useState<{ calls: WeightedCalls | null; problem: Problem | null } | null>(null);
   const source = useMemo(() => answer.source(table), [answer, table]);
   const inverted = view === "callers";
   useEffect(() => {

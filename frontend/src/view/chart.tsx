@@ -3,7 +3,7 @@
 import type { ECElementEvent, EChartsType } from "echarts/core";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../base/messages";
-import { type Band, brush } from "./brush";
+import { brush, type SelectedBand } from "./brush";
 import { type Palette, readPalette } from "./palette";
 
 export type ChartOption = Parameters<EChartsType["setOption"]>[0];
@@ -34,19 +34,35 @@ function useThemeChanges(): number {
   return turn;
 }
 
+type Handlers = { readonly [K in "onPoint" | "onColumn" | "onRange" | "onReady"]: ChartProps[K] | undefined };
+
+/** Calls handlers for what the pointer does, and draws the band while some columns are dragged over. */
+function listen(
+  chart: EChartsType,
+  handlers: { readonly current: Handlers },
+  drawBand: (band: SelectedBand | null) => void,
+): void {
+  chart.on("mouseover", (event) => handlers.current.onPoint?.(event as ECElementEvent));
+  const isDragEnd = handlers.current.onRange
+    ? brush(chart, (first, last) => handlers.current.onRange?.(first, last), drawBand)
+    : () => false;
+  chart.getZr().on("click", ({ offsetX, offsetY }) => {
+    const { onColumn } = handlers.current;
+    const position = [offsetX, offsetY];
+    if (onColumn && !isDragEnd() && chart.containPixel("grid", position)) {
+      onColumn(chart.convertFromPixel("grid", position)[0] as number);
+    }
+  });
+}
+
 export function Chart({ label, height, build, onPoint, onColumn, onRange, onReady }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType | null>(null);
   const [hasFailed, setFailed] = useState(false);
-  const pointHandler = useRef(onPoint);
-  pointHandler.current = onPoint;
-  const columnHandler = useRef(onColumn);
-  columnHandler.current = onColumn;
-  const rangeHandler = useRef(onRange);
-  rangeHandler.current = onRange;
-  const [band, setBand] = useState<Band | null>(null);
-  const readyHandler = useRef(onReady);
-  readyHandler.current = onReady;
+  const [band, setBand] = useState<SelectedBand | null>(null);
+  // The chart is made once, and calls those that were given last.
+  const handlers = useRef<Handlers>({ onPoint, onColumn, onRange, onReady });
+  handlers.current = { onPoint, onColumn, onRange, onReady };
   const themeChanges = useThemeChanges();
 
   useEffect(() => {
@@ -59,19 +75,9 @@ export function Chart({ label, height, build, onPoint, onColumn, onRange, onRead
       ({ init }) => {
         if (isUnmounted) return;
         newChart = init(target, undefined, { renderer: "canvas" });
-        newChart.on("mouseover", (event) => pointHandler.current?.(event as ECElementEvent));
-        const chart = newChart;
-        const isDragEnd = rangeHandler.current
-          ? brush(chart, (first, last) => rangeHandler.current?.(first, last), setBand)
-          : () => false;
-        chart.getZr().on("click", ({ offsetX, offsetY }) => {
-          const at = [offsetX, offsetY];
-          if (columnHandler.current && !isDragEnd() && chart.containPixel("grid", at)) {
-            columnHandler.current(chart.convertFromPixel("grid", at)[0] as number);
-          }
-        });
+        listen(newChart, handlers, setBand);
         sizeObserver.observe(target);
-        readyHandler.current?.(newChart);
+        handlers.current.onReady?.(newChart);
         setChart(newChart);
       },
       () => setFailed(true),

@@ -23,6 +23,12 @@ export function useChoices(): readonly [Options, (change: Options) => void] {
   return [keeper.options.value, change];
 }
 
+/** Whether figures include the time in which devices are idle, and a function that sets that. */
+export function useIdleSwitch(): readonly [boolean, (isIncluded: boolean) => void] {
+  const [choice, choose] = useChoice("idle");
+  return [choice === "in", (isIncluded) => choose(isIncluded ? "in" : "")];
+}
+
 /** One choice by its key, "" until it is made, and a function that sets it. */
 export function useChoice(key: string): readonly [string, (value: string) => void] {
   const [choices, change] = useChoices();

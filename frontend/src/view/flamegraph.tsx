@@ -86,14 +86,14 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
       style={{ height: `${(depth + 1) * ROW_PX}px` }}
       onKeyDownCapture={onKey}
     >
-      {boxes.map((box, place) => {
+      {boxes.map((box, index) => {
         const name = callName(tree, box.node);
         const isOther = words !== "" && !name.toLowerCase().includes(words);
         return (
           <button
             key={box.node}
             type="button"
-            tabIndex={place ? -1 : 0}
+            tabIndex={index ? -1 : 0}
             aria-label={describe(box.node)}
             data-tip={describe(box.node)}
             style={{

@@ -31,7 +31,8 @@ const BOX_WIDTH_PX = 176;
 const LINE_PX = 15;
 const COLUMN_PX = BOX_WIDTH_PX + 44;
 
-interface Box {
+/** The upper left corner of a node's box, px. */
+interface BoxCorner {
   readonly x: number;
   readonly y: number;
 }
@@ -52,7 +53,9 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
   const boxHeight = 26 + lines * LINE_PX;
   const { boxes, width, height, start } = useMemo(() => {
     const places = treeLayout(nodes.map((node) => node.parent));
-    const boxes = places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN_PX, y: 8 + row * (boxHeight + 18) }));
+    const boxes = places.map(
+      ({ column, row }): BoxCorner => ({ x: 8 + column * COLUMN_PX, y: 8 + row * (boxHeight + 18) }),
+    );
     const width = largest(boxes.map(({ x }) => x)) + BOX_WIDTH_PX + 8;
     const height = largest(boxes.map(({ y }) => y)) + boxHeight + 10;
     const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")]?.x ?? width;
@@ -64,7 +67,7 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
         <Arrow key={index} node={node} from={boxes[index]} to={boxes[node.parent]} tall={boxHeight} />
       ))}
       {nodes.map((node, index) => (
-        <NodeBox
+        <BoxCorner
           key={index}
           node={node}
           box={boxes[index] ?? { x: 0, y: 0 }}
@@ -79,8 +82,8 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
 
 interface ArrowProps {
   readonly node: GraphNode;
-  readonly from: Box | undefined;
-  readonly to: Box | undefined;
+  readonly from: BoxCorner | undefined;
+  readonly to: BoxCorner | undefined;
   readonly tall: number;
 }
 
@@ -99,13 +102,13 @@ function Arrow({ node, from, to, tall }: ArrowProps) {
 
 interface NodeBoxProps {
   readonly node: GraphNode;
-  readonly box: Box;
+  readonly box: BoxCorner;
   readonly tall: number;
   readonly selected: boolean;
   readonly select: () => void;
 }
 
-function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
+function BoxCorner({ node, box, tall, selected, select }: NodeBoxProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
     <g

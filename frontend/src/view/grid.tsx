@@ -9,11 +9,11 @@ import {
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import { type GridChoice, readChoice, type SortedColumn, writeChoice } from "../base/gridcodec";
-import { joinSentences, t } from "../base/messages";
-import type { Row, Table, Value } from "../base/table";
-import { breakableParts } from "../base/text";
+import { t } from "../base/messages";
+import type { Row, Table } from "../base/table";
 import { useOptionStore } from "./choices";
-import { Doubt, useDoubt } from "./doubt";
+import { type ChosenRows, GridBody, type RowLink } from "./gridbody";
+import { GridHead } from "./gridhead";
 import { ColumnMenu, ExportMenu, FacetMenus } from "./gridmenus";
 import {
   applyChoice,
@@ -26,16 +26,11 @@ import {
   presentTable,
 } from "./gridmodel";
 import { useLoadedRows, usePages } from "./gridrows";
-import { PathName } from "./pathname";
-import { onPlainClick } from "./plainclick";
 import { ProblemLine } from "./problems";
 
 const ROW_PX = 24;
 /** Fewer rows than this are simply all drawn. */
 const VIRTUAL_FROM_ROWS = 80;
-/** How a row is marked that only the baseline has. */
-const BASELINE_ONLY = "gone";
-
 export interface GridProps {
   readonly table: Table;
   readonly specs?: ColumnSpecs;
@@ -47,15 +42,9 @@ export interface GridProps {
   readonly id?: string;
   /** How it is sorted until the reader sorts it. */
   readonly sort?: readonly SortedColumn[];
-  readonly onRow?: (row: readonly Value[]) => void;
+  readonly onRow?: (row: Row) => void;
   /** Where a row leads, or what it opens in place; takes the place of `onRow`. */
-  readonly link?: (row: readonly Value[]) => RowLink | undefined;
-}
-
-interface RowLink {
-  /** None where it leads to no other page. */
-  readonly href?: string;
-  readonly go: () => void;
+  readonly link?: (row: Row) => RowLink | undefined;
 }
 
 const UNSORTED: readonly SortedColumn[] = [];
@@ -101,12 +90,6 @@ function fixedWidthPx(column: PresentedColumn): number {
   return Math.min(column.widthPx, column.numeric ? 130 : 200);
 }
 
-interface ChosenRows {
-  readonly total: number;
-  /** Undefined while it is asked for. */
-  readonly at: (place: number) => { readonly key: string; readonly row: Row } | undefined;
-}
-
 /** The chosen rows in their order, and the part of them that is in sight. */
 function useChosenRows(
   table: Table,
@@ -120,9 +103,9 @@ function useChosenRows(
   const localRows = table.rest ? null : model.getRowModel().rows;
   const rows: ChosenRows = {
     total: localRows ? localRows.length : lastTotal.current,
-    at: (place) => {
-      const row = localRows ? localRows[place]?.original : pages.at(place);
-      return row && { key: localRows?.[place]?.id ?? `${place}`, row };
+    at: (index) => {
+      const row = localRows ? localRows[index]?.original : pages.at(index);
+      return row && { key: localRows?.[index]?.id ?? `${index}`, row };
     },
   };
   const window = useVirtualRows(rows.total, scroller);
@@ -153,157 +136,6 @@ function useVirtualRows(total: number, element: { current: HTMLDivElement | null
   return { from, to, above: from * ROW_PX, below: (total - to) * ROW_PX };
 }
 
-interface HeadProps {
-  readonly column: PresentedColumn;
-  readonly sorted: false | "asc" | "desc" | undefined;
-  readonly toggle: (several: boolean) => void;
-}
-
-function HeadButton({ column, sorted, toggle }: HeadProps) {
-  const tip = joinSentences(column.doc, useDoubt(column.depends));
-  return (
-    <button
-      type="button"
-      class={column.doc ? "explained" : undefined}
-      data-tip={tip || undefined}
-      onClick={(event) => toggle(event.shiftKey)}
-    >
-      {breakableParts(column.label).flatMap((phrase) => [phrase, <wbr key={phrase} />])}
-      {column.unit && <small> {column.unit}</small>}
-      <Doubt depends={column.depends} inButton />
-      <span class="direction" aria-hidden="true">
-        {sorted === "asc" ? "▲" : sorted === "desc" ? "▼" : ""}
-      </span>
-    </button>
-  );
-}
-
-function Head({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
-  return (
-    <thead>
-      <tr>
-        {columns.map((column) => {
-          const sorted = model.getColumn(column.id)?.getIsSorted();
-          const direction = sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : "none";
-          return (
-            <th key={column.id} class={column.numeric ? "number" : undefined} aria-sort={direction} scope="col">
-              <HeadButton
-                column={column}
-                sorted={sorted}
-                toggle={(several) => model.getColumn(column.id)?.toggleSorting(undefined, several)}
-              />
-            </th>
-          );
-        })}
-      </tr>
-    </thead>
-  );
-}
-
-interface CellProps {
-  readonly column: PresentedColumn;
-  readonly value: Value;
-  /** What it says in full, where that is another text. */
-  readonly full: Value;
-  /** What the cell does when it is the one that stands for its row. */
-  readonly action: { readonly href?: string; readonly go: () => void } | undefined;
-}
-
-function Cell({ column, value, full, action }: CellProps) {
-  const text = column.show(value);
-  const fullText = typeof full === "string" ? full : text;
-  if (column.fill) {
-    const fill = `${Math.min(100, column.fill(value) * 100).toFixed(1)}%`;
-    return (
-      <td class="number bar" style={{ "--fill": fill }}>
-        {text}
-      </td>
-    );
-  }
-  const sign = column.signed && typeof value === "number" && value !== 0 ? (value > 0 ? " more" : " less") : "";
-  return (
-    <td
-      class={column.numeric ? `number${sign}` : undefined}
-      title={!column.numeric && (fullText !== text || text.length > 24) ? fullText : undefined}
-    >
-      {action ? <RowAction {...action} text={text || t("(none)")} /> : <PathName text={text} />}
-    </td>
-  );
-}
-
-/** Makes a row's action reachable by keyboard, and a link one that opens in a new tab as well. */
-function RowAction({ href, go, text }: { href?: string; go: () => void; text: string }) {
-  const onClick = (event: MouseEvent) => {
-    event.stopPropagation();
-    onPlainClick(go)(event);
-  };
-  return href === undefined ? (
-    <button type="button" class="row-act" onClick={onClick}>
-      <PathName text={text} />
-    </button>
-  ) : (
-    <a class="row-act" href={href} target="_top" onClick={onClick}>
-      <PathName text={text} />
-    </a>
-  );
-}
-
-interface BodyProps {
-  readonly onRow: GridProps["onRow"];
-  readonly link: GridProps["link"];
-  readonly rows: ChosenRows;
-  readonly from: number;
-  readonly to: number;
-  readonly columns: readonly { readonly column: PresentedColumn; readonly place: number }[];
-  /** The column whose cells stand for their rows. */
-  readonly actionColumn: string | undefined;
-  /** Where in a row stands how it was found in the baseline; -1 for nowhere. */
-  readonly matchIndex: number;
-}
-
-function Body({ rows, from, to, columns, actionColumn, matchIndex, onRow, link }: BodyProps) {
-  return (
-    <>
-      {Array.from({ length: to - from }, (_, offset) => {
-        const place = from + offset;
-        const loaded = rows.at(place);
-        if (!loaded) return <LoadingRow key={`pending ${place}`} place={place} columns={columns.length} />;
-        const { key, row } = loaded;
-        // A row that only the baseline has leads nowhere in this session.
-        const isInSession = row[matchIndex] !== BASELINE_ONLY;
-        const act = isInSession ? (link ? link(row) : onRow && { go: () => onRow(row) }) : undefined;
-        return (
-          <tr
-            key={key}
-            aria-rowindex={place + 2}
-            class={act ? "clickable" : isInSession ? undefined : BASELINE_ONLY}
-            onClick={act && (() => act.go())}
-          >
-            {columns.map(({ column, place: at }) => (
-              <Cell
-                key={column.id}
-                column={column}
-                value={row[at] ?? null}
-                full={row[column.full] ?? null}
-                action={column.id === actionColumn ? act : undefined}
-              />
-            ))}
-          </tr>
-        );
-      })}
-    </>
-  );
-}
-
-/** A row that is being asked for. */
-function LoadingRow({ place, columns }: { place: number; columns: number }) {
-  return (
-    <tr aria-rowindex={place + 2} aria-busy="true">
-      <td colSpan={columns}>…</td>
-    </tr>
-  );
-}
-
 export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow, link }: GridProps) {
   const presented = useMemo(() => presentTable(table, specs, hideEmpty), [table, specs, hideEmpty]);
   const model = useGridModel(presented, id, sort);
@@ -312,7 +144,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
   const { rows, window, problem } = useChosenRows(table, model, choice, scroller);
   const hidden = model.store.state.columnVisibility;
   const columns = presented.columns
-    .map((column, place) => ({ column, place }))
+    .map((column, cellIndex) => ({ column, cellIndex }))
     .filter(({ column }) => hidden[column.id] !== false);
   const visibleColumns = columns.map(({ column }) => column);
   const textColumns = visibleColumns.filter((column) => !column.numeric).sort((a, b) => b.widthPx - a.widthPx);
@@ -358,10 +190,10 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
               />
             ))}
           </colgroup>
-          <Head model={model} columns={visibleColumns} />
+          <GridHead model={model} columns={visibleColumns} />
           <tbody>
             {window.above > 0 && <tr class="spacer" style={{ height: `${window.above}px` }} />}
-            <Body
+            <GridBody
               rows={rows}
               from={window.from}
               to={window.to}

@@ -51,7 +51,7 @@ export interface ColumnSpec {
 
 export type ColumnSpecs = Readonly<Record<string, ColumnSpec>>;
 
-/** The same for several columns, whose ids are parted by blanks. */
+/** One spec for several columns, whose ids are separated by blanks. */
 export function columnSpecs(ids: string, spec: ColumnSpec): ColumnSpecs {
   return Object.fromEntries(ids.split(" ").map((id) => [id, spec]));
 }

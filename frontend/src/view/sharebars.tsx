@@ -12,7 +12,7 @@ interface Share {
   readonly name: string;
   /** In microseconds. */
   readonly us: number;
-  /** Of the table beside it, the column that holds the name; "" for its first one, undefined for none. */
+  /** The column of the table beside it that holds the name; "" for its first one, undefined for none. */
   readonly column?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function ShareLists({ shares, times, pick }: ShareListsProps) {
           of,
           bars: ofDivision.rows.map((row) => ({
             name: ofDivision.text(row, "name"),
-            us: ofDivision.length(row, times),
+            us: ofDivision.numberOrZero(row, times),
             column: ofDivision.has("column") ? ofDivision.text(row, "column") || undefined : "",
           })),
         };

@@ -7,5 +7,5 @@ export function withElements(
   message: string,
   elements: Readonly<Record<string, ComponentChildren>>,
 ): ComponentChildren[] {
-  return message.split(/\{(\w+)\}/).map((part, place) => (place % 2 ? (elements[part] ?? `{${part}}`) : part));
+  return message.split(/\{(\w+)\}/).map((part, index) => (index % 2 ? (elements[part] ?? `{${part}}`) : part));
 }

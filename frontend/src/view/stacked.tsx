@@ -213,7 +213,7 @@ interface ChartSectionProps extends ChartProps {
   readonly doc: string;
   readonly note?: string | undefined;
   readonly controls?: ComponentChildren;
-  /** The same figures for reading and copying. */
+  /** The chart's figures, for reading and copying. */
   readonly table: Table;
   readonly specs?: ColumnSpecs;
   readonly name: string;

@@ -21,11 +21,12 @@ it("reads cells by column id; what is unknown is null, and nothing to draw", () 
     3.5,
     true,
   ]);
-  expect([table.cell(second, "nosuch"), table.number(second, "time_us"), table.length(second, "time_us")]).toEqual([
-    null,
-    null,
-    0,
-  ]);
+  expect([
+    table.cell(second, "nosuch"),
+    table.number(second, "time_us"),
+    table.numberOrZero(second, "time_us"),
+    table.printed(second, "time_us", String),
+  ]).toEqual([null, null, 0, ""]);
   expect(table.column("time_us")).toMatchObject({ unit: "us", doc: "", kind: "number" });
 });
 

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { setBaseAddress } from "../../src/api/client";
 import { DEFAULTS } from "../../src/base/captureform";
-import { type Capture, createCapture } from "../../src/state/capture";
+import { Capture } from "../../src/state/capture";
 import type { Store } from "../../src/state/store";
 
 const SILENT = {
@@ -52,7 +52,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 async function started(places = "a:1"): Promise<Capture> {
-  const capture = createCapture(store, localStorage);
+  const capture = new Capture(store, localStorage);
   capture.openDialog();
   capture.form.value = { ...capture.form.value, places };
   await capture.start(false);
@@ -65,7 +65,7 @@ it("asks who answers, starts, and opens the session", async () => {
   expect(sent.map(([path]) => path)).toEqual(["/capture/ping", "/capture/start"]);
   expect(capture.isAllowed.value).toBe(true);
   expect(capture.isOpen.value).toBe(false);
-  expect(createCapture(store, localStorage).form.value.places).toBe("a:1");
+  expect(new Capture(store, localStorage).form.value.places).toBe("a:1");
 });
 
 it("starts with those who answer only when told to, and stays with the outcome", async () => {
@@ -111,7 +111,7 @@ it("shows what the server refuses at its field, and the rest for the whole", asy
 
 it("is not offered where the server forbids it", async () => {
   answers["/config"] = { hideCaptureProfileButton: true };
-  const capture = createCapture(store, localStorage);
+  const capture = new Capture(store, localStorage);
   await vi.waitFor(() => expect(capture.isAllowed.value).toBe(false));
 });
 
@@ -129,14 +129,14 @@ it.each([
   '{"recent": [5, {}, null]}',
 ])("opens with the usual form where %s was kept", (kept) => {
   localStorage.setItem("tb-profile.capture", kept);
-  const { form, faults, recentPlaces } = createCapture(store, localStorage);
+  const { form, faults, recentPlaces } = new Capture(store, localStorage);
   expect([form.value, faults.value, recentPlaces.value]).toEqual([DEFAULTS, {}, []]);
 });
 
 it("keeps what is sound, and a session's name for one time only", () => {
   const kept = { form: { ...DEFAULTS, places: "a:1", run: "r9", more: 1 }, recent: ["a:1", 7, "a:1", "b:2"] };
   localStorage.setItem("tb-profile.capture", JSON.stringify(kept));
-  const { form, recentPlaces } = createCapture(store, localStorage);
+  const { form, recentPlaces } = new Capture(store, localStorage);
   expect([form.value, recentPlaces.value]).toEqual([{ ...DEFAULTS, places: "a:1" }, ["a:1", "b:2"]]);
 });
 
@@ -147,15 +147,15 @@ it("captures where the browser keeps nothing", async () => {
       throw new DOMException("full", "QuotaExceededError");
     },
   };
-  const capture = createCapture(store, full as unknown as Storage);
+  const capture = new Capture(store, full as unknown as Storage);
   capture.form.value = { ...DEFAULTS, places: "a:1" };
   await capture.start(false);
   expect(sent.map(([path]) => path)).toEqual(["/capture/ping", "/capture/start"]);
-  expect(createCapture(store, null).form.value).toEqual(DEFAULTS);
+  expect(new Capture(store, null).form.value).toEqual(DEFAULTS);
 });
 
 it("neither starts nor stops inside another server's page", async () => {
-  const capture = createCapture(store, localStorage, true);
+  const capture = new Capture(store, localStorage, true);
   capture.openDialog();
   await capture.start(true);
   capture.stop();

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
+import type { Answer } from "../../src/base/table";
 import { actionsOf, splitRemedy } from "../../src/tools/summary/actions";
 import { StepBar } from "../../src/tools/summary/bar";
 import { PartsTable } from "../../src/tools/summary/partstable";
@@ -24,15 +25,15 @@ function step(between: number) {
   return answer(facts, { parts, steps: { name: ["1"] } });
 }
 
-async function rows(between: number): Promise<string[]> {
-  await act(() => render(<PartsTable answer={step(between)} />, root));
+async function rows(of: Answer): Promise<string[]> {
+  await act(() => render(<PartsTable answer={of} />, root));
   const cells = (row: HTMLTableRowElement) => [...row.cells].map((cell) => cell.textContent?.trim()).join("|");
   return [...root.querySelectorAll("tr")].map(cells);
 }
 
 describe("the figures of the step", () => {
   it("tell what lies in the step from what lies after it, where something does", async () => {
-    const [head, compute, input, sum, ...more] = await rows(30);
+    const [head, compute, input, sum, ...more] = await rows(step(30));
     expect(head).toBe("State|Average ms|step_ms ms|between_ms ms|share");
     expect(compute).toBe("Compute|60.0|60.0|0.0|60.0\u202f%");
     expect(input).toBe("Waiting for input|40.0|10.0|30.0|40.0\u202f%");
@@ -41,10 +42,26 @@ describe("the figures of the step", () => {
   });
 
   it("speak of the step alone where none does", async () => {
-    const [head, compute, , sum] = await rows(0);
+    const [head, compute, , sum] = await rows(step(0));
     expect(head).toBe("State|Average ms|share");
     expect(compute).toBe("Compute|60.0|60.0\u202f%");
     expect(sum).toMatch(/^Step\|100\.0\|/);
+  });
+
+  it("leave out what is unknown", async () => {
+    const parts = {
+      part: ["compute"],
+      label: ["Compute"],
+      average_ms: [60],
+      share: [null],
+      deviation_ms: [1],
+      minimum_ms: [null],
+      maximum_ms: [62],
+    };
+    const [, compute] = await rows(answer({ parts_ms: 60 }, { parts }));
+    expect(compute).toBe("Compute|60.00||1.00|");
+    await act(() => render(<StepBar answer={answer({ parts_ms: 60 }, { parts })} severalHosts={false} />, root));
+    expect(root.querySelector(".key li")?.textContent).toBe("Compute 60.0\u202fms");
   });
 });
 

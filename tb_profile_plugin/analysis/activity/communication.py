@@ -68,7 +68,7 @@ def overlaps(host: Host) -> list[Overlap]:
 def _overlaps_of(
     host: Host, device: str, table: tuple[Array, Array, Array], works: Sequence[DeviceWork]
 ) -> list[Overlap]:
-    """Of one device's collectives, ``table`` (event, begin, end), int64[n]; the computing of ``works`` hides them."""
+    """How far the computing of ``works`` hides one device's collectives, ``table`` (event, begin, end), int64[n]."""
     event, begin, end = table
     if not len(event):
         return []
@@ -143,7 +143,15 @@ def joined(tables: Sequence[Collectives]) -> Collectives | None:
     kinds_and_keys = [row for table in tables for row in zip(table.kind, table.key, strict=True)]
     order = np.argsort(begin, kind="stable")
     kind, key = ([kinds_and_keys[row][part] for row in order.tolist()] for part in (0, 1))
-    return Collectives(tables[0].device, begin[order], end[order], event[order], kind, key, size[order])
+    return Collectives(
+        device=tables[0].device,
+        begin=begin[order],
+        end=end[order],
+        event=event[order],
+        kind=kind,
+        key=key,
+        group_size=size[order],
+    )
 
 
 def _of_device(host: Host, work: DeviceWork) -> Collectives:

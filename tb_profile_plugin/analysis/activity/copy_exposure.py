@@ -28,7 +28,7 @@ _MEMORY_KINDS = regex(r"\bkind_(src|dst):(\w+)")
 
 
 @dataclass(frozen=True)
-class Copies:
+class CopyExposure:
     """Copies of one device, direction and kind of memory."""
 
     device: str
@@ -52,13 +52,13 @@ class Copies:
 
 
 @per_host(keep=True)
-def copies(host: Host) -> list[Copies]:
+def copies(host: Host) -> list[CopyExposure]:
     """All copies that devices recorded; most time first."""
     all_copies = [group for work in device_work(host) for group in _copies_of(host, work)]
     return sorted(all_copies, key=lambda group: -group.ps)
 
 
-def _copies_of(host: Host, work: DeviceWork) -> list[Copies]:
+def _copies_of(host: Host, work: DeviceWork) -> list[CopyExposure]:
     """The copies of one device, by direction and kind of memory."""
     copy_rows = np.flatnonzero(work.kind == Kind.COPY)
     others = union(work.begin[work.kind != Kind.COPY], work.end[work.kind != Kind.COPY])
@@ -79,17 +79,17 @@ def _copies_of(host: Host, work: DeviceWork) -> list[Copies]:
         total_bytes, time = sum(sizes), int(duration[rows].sum())
         speed = total_bytes / (time / 1e12) if has_sizes and time else None
         copies_of_device.append(
-            Copies(
-                work.name,
-                direction,
-                memory,
-                len(rows),
-                time,
-                int((duration - hidden)[rows].sum()),
-                total_bytes if has_sizes else None,
-                speed / 1e9 if speed is not None and speed < _FASTEST else None,
-                sum(size < SMALL_BYTES for size in sizes) if has_sizes else None,
-                int(blocking[rows].sum()),
+            CopyExposure(
+                device=work.name,
+                direction=direction,
+                memory=memory,
+                count=len(rows),
+                ps=time,
+                exposed_ps=int((duration - hidden)[rows].sum()),
+                bytes=total_bytes if has_sizes else None,
+                gb_per_s=speed / 1e9 if speed is not None and speed < _FASTEST else None,
+                small=sum(size < SMALL_BYTES for size in sizes) if has_sizes else None,
+                blocking=int(blocking[rows].sum()),
             )
         )
     return copies_of_device
@@ -106,7 +106,7 @@ def _kinds_and_sizes(host: Host, device: str) -> dict[int, tuple[int, int]]:
 
 
 def _direction(name: str, kind: int) -> str:
-    """As `Copies.direction` says it; ``kind`` is a row of `op_names.COPIES`, or -1."""
+    """As `CopyExposure.direction` says it; ``kind`` is a row of `op_names.COPIES`, or -1."""
     if name.lower().startswith("memset"):
         return "Memset"
     return op_names.COPIES[kind] if kind >= 0 else name.lstrip("%").partition(" = ")[0].rstrip(_NUMBERING)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...runtime.arrays import I8, I32, I64, I64Matrix, Int
 from ...runtime.jit import inlined, jit
-from .gap_tables import KnownWaits, Launches, Layers, Pieces, Threads
+from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers, Pieces
 from .states import State
 
 _LAUNCH, _DISPATCH = int(State.LAUNCH), int(State.DISPATCH)
@@ -18,19 +18,39 @@ _STREAM, _BEFORE_CAPTURE, _UNEXPLAINED = int(State.STREAM), int(State.BEFORE_CAP
 _SYNC = int(State.SYNC)
 _MOST_HOPS = 16
 """So many times a waiting thread is followed to the one that it waits for."""
+_UNKNOWN = -1
+"""Stands for the `State` of pieces until it shows how long they are in all."""
+_HANDING_OVER = -1
+"""Stands for a number of hops: the time is what an event took to hand over, and its number stands for the line."""
+_LINE, _FROM, _UNTIL, _HOPS, _ACTIVITY = range(5)
+"""Columns of `Scratch.stack`."""
+_ACTIVITIES, _EVENTS = range(2)
+"""Rows of `Scratch.reached`."""
 
 
 class Scratch(NamedTuple):
     """Memory that is used again for each gap."""
 
     stack: I64Matrix
-    """int64[k, 5], what comes later: (line, begin, end, hops, index in the activity or -1); with hops -1 the line is
-    an event, and this is what it took to hand over."""
+    """int64[k, 5], times of threads that are not worked out yet, the earliest on top: line, begin and end (ps), how
+    often a thread was followed to come here, and index of the line's next activity, -1 where that is not known."""
     reached: I64Matrix
     """int64[2, lines]: what was looked up last on each line, of its activities and of its events: time goes on."""
     no_awaited: I64
     """What `KnownWaits.awaited` says of an event that waits for none. The kernel makes no array of its own: else it
     would count references at each gap."""
+
+
+class Expected(NamedTuple):
+    """How launched work is explained that waits for nothing that is known."""
+
+    state: Int
+    """`State` of the wait, if it takes at most ``most_ps``."""
+    most_ps: Int
+    launched: Int
+    """ps, when it was launched: what of `KnownWaits.general` began before that is no reason."""
+    wait_call: Int
+    """Where the wait takes longer: the call that lets its stream wait, -1 for none."""
 
 
 class Reached(NamedTuple):
@@ -69,7 +89,7 @@ def events_ending_gaps(edges: I64, layer: I8, begin: I64, launch_begin: I64, lau
     return ending_event
 
 
-def gap_pieces(layers: Layers, launches: Launches, waits: KnownWaits, threads: Threads) -> Pieces:
+def gap_pieces(layers: Layers, launches: Launches, waits: KnownWaits, threads: HostThreads) -> Pieces:
     """All moments of a device, as `gaps.Moments` has them: each gap in the pieces that its cause is known of."""
     # What of it is not written takes no memory.
     pieces, stack = empty_pieces(4 * len(layers.layer) + 1024), np.empty((4 * _MOST_HOPS, 5), np.int64)
@@ -79,7 +99,7 @@ def gap_pieces(layers: Layers, launches: Launches, waits: KnownWaits, threads: T
         reached = Reached(*_add_gap_pieces(pieces, scratch, reached, layers, launches, waits, threads))
         if reached.layer == len(layers.layer):
             break
-        pieces = _with_twice_the_room(pieces, reached.piece)
+        pieces = _enlarged(pieces, reached.piece)
     pieces.begin[reached.piece] = layers.edges[-1]
     begin, state, event = pieces
     return Pieces(begin[: reached.piece + 1], state[: reached.piece], event[: reached.piece])
@@ -90,7 +110,7 @@ def empty_pieces(size: int) -> Pieces:
     return Pieces(np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32))
 
 
-def _with_twice_the_room(pieces: Pieces, count: int) -> Pieces:
+def _enlarged(pieces: Pieces, count: int) -> Pieces:
     """A copy of the first ``count`` pieces, with twice the room."""
     larger = empty_pieces(2 * len(pieces.state))
     larger.begin[:count], larger.state[:count] = pieces.begin[:count], pieces.state[:count]
@@ -106,44 +126,36 @@ def _add_gap_pieces(
     layers: Layers,
     launches: Launches,
     waits: KnownWaits,
-    threads: Threads,
+    threads: HostThreads,
 ) -> tuple[Int, Int, Int]:
     """Add the pieces of all layers, or of those for which there is room; `Reached` says how far it has come."""
     edges, layer = layers.edges, layers.layer
     at, gap, count = reached.layer, reached.gap, reached.piece
     general_row = np.int64(0)
     while at < len(layer):
-        low, high, start = edges[at], edges[at + 1], count
+        begin, end, start = edges[at], edges[at + 1], count
+        event = np.int64(layers.ending_event[gap]) if layer[at] < 0 else np.int64(-1)
         if layer[at] >= 0:
-            count = _add_piece(pieces, count, low, high, np.int64(layer[at]), -1)
+            count = _add_piece(pieces, count, begin, end, np.int64(layer[at]), -1)
+        elif event >= 0 and launches.call[event] < 0:
+            unknown = np.int64(_BEFORE_CAPTURE if launches.early[event] else _UNEXPLAINED)
+            count = _add_piece(pieces, count, begin, end, unknown, -1)
         else:
-            event = np.int64(layers.ending_event[gap])
-            if event >= 0 and launches.call[event] < 0:
-                unknown = np.int64(_BEFORE_CAPTURE if launches.early[event] else _UNEXPLAINED)
-                count = _add_piece(pieces, count, low, high, unknown, -1)
-            else:
-                until = high if event < 0 else max(low, min(launches.begin[event], high))
-                line = np.int64(threads.loop) if event < 0 else np.int64(launches.thread[event])
-                if until > low:
-                    count = _add_thread_pieces(pieces, scratch, count, (line, low, until), threads, waits)
-                if event >= 0:
-                    launch_end = launches.end[event]
-                    launched = max(until, min(launch_end, high))
-                    count = _add_piece(pieces, count, until, launched, _LAUNCH, np.int64(launches.call[event]))
-                    empty = launch_end > low
-                    most_ps = (
-                        np.int64(waits.latency_ps)
-                        if empty
-                        else waits.usual_pause_ps[launches.kind[event], launches.inside[event]]
-                    )
-                    state = np.int64(_LATENCY if empty else _BETWEEN)
-                    peer = waits.awaited[event] if len(waits.awaited) > 0 else scratch.no_awaited
-                    while general_row < len(waits.general) and waits.general[general_row, 1] <= launched:
-                        general_row += 1
-                    expected = Expected(state, most_ps, launch_end, waits.wait_calls[event])
-                    count = add_queue_pieces(
-                        pieces, count, (launched, high), peer, waits.general, general_row, expected
-                    )
+            # What the thread did, up to the launch; the launch; what the launched event waits for from then on.
+            launch_begin = end if event < 0 else max(begin, min(launches.begin[event], end))
+            line = np.int64(threads.loop) if event < 0 else np.int64(launches.thread[event])
+            if launch_begin > begin:
+                count = _add_thread_pieces(pieces, scratch, count, (line, begin, launch_begin), threads, waits)
+            if event >= 0:
+                launch_end = max(launch_begin, min(launches.end[event], end))
+                count = _add_piece(pieces, count, launch_begin, launch_end, _LAUNCH, np.int64(launches.call[event]))
+                awaited = waits.awaited[event] if len(waits.awaited) > 0 else scratch.no_awaited
+                while general_row < len(waits.general) and waits.general[general_row, END] <= launch_end:
+                    general_row += 1
+                expected = _expected_wait(event, begin, launches, waits)
+                count = add_queue_pieces(
+                    pieces, count, (launch_end, end), awaited, waits.general, general_row, expected
+                )
         if count > len(pieces.state):
             return at, gap, start
         gap += layer[at] < 0
@@ -152,101 +164,134 @@ def _add_gap_pieces(
 
 
 @inlined
+def _expected_wait(event: Int, gap_begin: Int, launches: Launches, waits: KnownWaits) -> Expected:
+    """What is expected of an event that ends a gap: another wait where its stream was empty when it was launched."""
+    launch_end, wait_call = launches.end[event], np.int64(waits.wait_calls[event])
+    if launch_end > gap_begin:
+        return Expected(np.int64(_LATENCY), np.int64(waits.latency_ps), launch_end, wait_call)
+    usual_pause_ps = waits.usual_pause_ps[launches.kind[event], launches.inside[event]]
+    return Expected(np.int64(_BETWEEN), usual_pause_ps, launch_end, wait_call)
+
+
+@inlined
 def _add_thread_pieces(
-    pieces: Pieces, scratch: Scratch, count: Int, span: tuple[Int, Int, Int], threads: Threads, waits: KnownWaits
+    pieces: Pieces, scratch: Scratch, count: Int, span: tuple[Int, Int, Int], threads: HostThreads, waits: KnownWaits
 ) -> Int:
-    """Add what a thread did in ``span`` (line, begin, end); for its idle times, what the one did that it waited for."""
-    stack, reached, loop, python = scratch.stack, scratch.reached, threads.loop, threads.python
-    act_begin, act_end = threads.activity_begin, threads.activity_end
-    line, low, high = span
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = line, low, high, 0, -1
+    """Add what a thread did in ``span`` (line, begin, end); for its idle times, what the one did that it waited for.
+
+    ``Scratch.stack`` holds what is left to do. Where a thread is idle and waits for an event of another thread, three
+    rows take the place of the one at hand, the earliest on top:
+
+        this thread   activity|----------- idle -----------|activity     3. it goes on
+        the event                           |==============|             2. it hands over
+        other thread          |what it did  |                            1. what this one waited for
+    """
+    stack = scratch.stack
+    line, begin, end = span
+    _set_row(stack, 0, line, begin, end, np.int64(0), np.int64(-1))
     depth = 1
     while depth > 0:
         depth -= 1
-        line, at, stop, hops, k = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3], stack[depth, 4]
-        if hops < 0:
-            count = _add_piece(pieces, count, at, stop, _DISPATCH, line)
+        line, now, end = stack[depth, _LINE], stack[depth, _FROM], stack[depth, _UNTIL]
+        hops, k = stack[depth, _HOPS], stack[depth, _ACTIVITY]
+        if hops == _HANDING_OVER:
+            count = _add_piece(pieces, count, now, end, _DISPATCH, line)
             continue
         last = threads.first[line + 1] if line >= 0 else np.int64(0)
         if k < 0:
             k = np.int64(0)
             if line >= 0:
-                k = _next_after(act_end, at, reached[0, line], last)
-                reached[0, line] = k
-        while at < stop:
-            if k < last and act_begin[k] <= at:
-                then, state = min(act_end[k], stop), np.int64(threads.activity_state[k])
-                event = np.int64(threads.activity_event[k])
+                k = _next_after(threads.activity_end, now, scratch.reached[_ACTIVITIES, line], last)
+                scratch.reached[_ACTIVITIES, line] = k
+        while now < end:
+            if k < last and threads.activity_begin[k] <= now:
+                activity_end = min(threads.activity_end[k], end)
+                state, event = np.int64(threads.activity_state[k]), np.int64(threads.activity_event[k])
                 if state == _SYNC:
-                    count = _add_wait_pieces(pieces, count, at, then, event, waits)
+                    count = _add_wait_pieces(pieces, count, now, activity_end, event, waits)
                 else:
-                    count = _add_piece(pieces, count, at, then, state, event)
+                    count = _add_piece(pieces, count, now, activity_end, state, event)
                 k += 1
-                at = then
+                now = activity_end
                 continue
-            then = min(act_begin[k], stop) if k < last else stop
-            source = _source(line, at, threads, reached[1]) if hops < _MOST_HOPS else np.int64(-1)
-            if source >= 0:
-                # From when the other thread had begun to hand over, it is the framework that takes the time.
-                until = max(at, min(threads.begin[source], then))
-                follow, hops_then = np.int64(threads.thread[threads.line_of[source]]), hops + 1
-            elif line >= 0 and line != loop and loop >= 0 and not python[line] and hops < _MOST_HOPS:
-                until, follow, hops_then = then, np.int64(loop), np.int64(_MOST_HOPS)
-            else:
-                silent = np.int64(_UNRECORDED if line == loop else _UNEXPLAINED)
-                if line >= 0 and python[line]:
-                    silent = np.int64(_PYTHON)
-                count = _add_piece(pieces, count, at, then, silent, np.int64(-1))
-                at = then
+            idle_end = min(threads.activity_begin[k], end) if k < last else end
+            cause = _source(line, now, threads, scratch.reached[_EVENTS]) if hops < _MOST_HOPS else np.int64(-1)
+            other, other_hops = _awaited_thread(line, hops, cause, threads)
+            if other_hops < 0:
+                count = _add_piece(pieces, count, now, idle_end, _silence(line, threads), np.int64(-1))
+                now = idle_end
                 continue
-            _set_row(stack, depth, line, then, stop, hops, k)
-            _set_row(stack, depth + 1, source, until, then, np.int64(-1), k)
-            _set_row(stack, depth + 2, follow, at, until, hops_then, np.int64(-1))
+            # From when the other thread had begun to hand over, it is the framework that takes the time.
+            handover = max(now, min(threads.begin[cause], idle_end)) if cause >= 0 else idle_end
+            _set_row(stack, depth, line, idle_end, end, hops, k)
+            _set_row(stack, depth + 1, cause, handover, idle_end, np.int64(_HANDING_OVER), np.int64(-1))
+            _set_row(stack, depth + 2, other, now, handover, other_hops, np.int64(-1))
             depth += 3
             break
     return count
 
 
 @inlined
-def _add_wait_pieces(pieces: Pieces, count: Int, at: Int, stop: Int, event: Int, waits: KnownWaits) -> Int:
+def _awaited_thread(line: Int, hops: Int, cause: Int, threads: HostThreads) -> tuple[Int, Int]:
+    """(line, hops to it) of the thread that an idle one waits for: the one of the event that is its cause, else the
+    loop's, which is followed no further; hops are -1 where it waits for none.
+    """
+    if cause >= 0:
+        return np.int64(threads.thread[threads.line_of[cause]]), hops + 1
+    loop = np.int64(threads.loop)
+    waits_for_loop = line >= 0 and line != loop and loop >= 0 and hops < _MOST_HOPS and not threads.python[line]
+    return loop, np.int64(_MOST_HOPS if waits_for_loop else -1)
+
+
+@inlined
+def _silence(line: Int, threads: HostThreads) -> Int:
+    """`State` of a thread that is idle, and waits for none that is known."""
+    if line >= 0 and threads.python[line]:
+        return np.int64(_PYTHON)
+    return np.int64(_UNRECORDED if line == threads.loop else _UNEXPLAINED)
+
+
+@inlined
+def _add_wait_pieces(pieces: Pieces, count: Int, begin: Int, end: Int, event: Int, waits: KnownWaits) -> Int:
     """Add a wait in a call: what is known of that time instead, of peers before all else, and the wait of the rest."""
     peers, general = waits.peers, waits.general
-    i, k = first_ending_after(peers, at), first_ending_after(general, at)
-    while at < stop:
-        until, state, cause = stop, np.int64(_SYNC), np.int64(-1)
-        while i < len(peers) and peers[i, 1] <= at:
+    i, k, now = first_ending_after(peers, begin), first_ending_after(general, begin), begin
+    while now < end:
+        until, state, cause = end, np.int64(_SYNC), np.int64(-1)
+        while i < len(peers) and peers[i, END] <= now:
             i += 1
-        while k < len(general) and general[k, 1] <= at:
+        while k < len(general) and general[k, END] <= now:
             k += 1
-        if i < len(peers) and peers[i, 0] <= at:
-            until, state, cause = min(until, peers[i, 1]), peers[i, 2], peers[i, 3]
+        if i < len(peers) and peers[i, BEGIN] <= now:
+            until, state, cause = min(until, peers[i, END]), peers[i, STATE], peers[i, EVENT]
         else:
             if i < len(peers):
-                until = min(until, peers[i, 0])
-            if k < len(general) and general[k, 0] <= at:
-                until, state, cause = min(until, general[k, 1]), general[k, 2], general[k, 3]
+                until = min(until, peers[i, BEGIN])
+            if k < len(general) and general[k, BEGIN] <= now:
+                until, state, cause = min(until, general[k, END]), general[k, STATE], general[k, EVENT]
             elif k < len(general):
-                until = min(until, general[k, 0])
-        count = _add_piece(pieces, count, at, until, state, cause if cause >= 0 else event)
-        at = until
+                until = min(until, general[k, BEGIN])
+        count = _add_piece(pieces, count, now, until, state, cause if cause >= 0 else event)
+        now = until
     return count
 
 
 @jit
-def _set_row(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int, index: Int) -> None:
+def _set_row(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int, activity: Int) -> None:
     """Fill a row of `Scratch.stack`."""
-    stack[row, 0], stack[row, 1], stack[row, 2], stack[row, 3], stack[row, 4] = line, begin, end, hops, index
+    stack[row, _LINE], stack[row, _FROM], stack[row, _UNTIL] = line, begin, end
+    stack[row, _HOPS], stack[row, _ACTIVITY] = hops, activity
 
 
 @jit
-def _source(line: Int, at: Int, threads: Threads, reached: I64) -> Int:
+def _source(line: Int, moment: Int, threads: HostThreads, reached: I64) -> Int:
     """What led to the next event on a line from that moment on, or to one of the two within it; -1 where unknown."""
     if line < 0:
         return np.int64(-1)
-    high = threads.lines[line + 1]
-    event = _next_after(threads.begin, at - 1, reached[line], high)
+    last = threads.lines[line + 1]
+    event = _next_after(threads.begin, moment - 1, reached[line], last)
     reached[line] = event
-    for i in range(event, min(event + 3, high)):
+    for i in range(event, min(event + 3, last)):
         if threads.came_from[i] >= 0:
             return np.int64(threads.came_from[i])
     return np.int64(-1)
@@ -259,26 +304,7 @@ def _next_after(times: I64, moment: Int, low: Int, high: Int) -> Int:
     while low < high and times[min(low + step, high) - 1] <= moment:
         low = min(low + step, high)
         step *= 2
-    high = min(low + step, high)
-    while low < high:
-        middle = (low + high) // 2
-        if times[middle] <= moment:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-class Expected(NamedTuple):
-    """How launched work is explained that waits for nothing that is known."""
-
-    state: Int
-    """`State` of the wait, if it takes at most ``most_ps``."""
-    most_ps: Int
-    launched: Int
-    """ps, when it was launched: what of `KnownWaits.general` began before that is no reason."""
-    wait_call: Int
-    """Where the wait takes longer: the call that lets its stream wait, -1 for none."""
+    return low + np.int64(np.searchsorted(times[low : min(low + step, high)], moment, "right"))
 
 
 @inlined
@@ -295,34 +321,30 @@ def add_queue_pieces(
 
     ``awaited`` is a row of `KnownWaits.awaited`, ``row`` the first of ``general`` that ends after the begin.
     """
-    start, rest = count, np.int64(0)
-    at, high = time
-    while at < high:
-        until, state, event = high, np.int64(-1), np.int64(-1)
-        while row < len(general) and (general[row, 1] <= at or general[row, 4] < expected.launched):
+    start, unknown_ps = count, np.int64(0)
+    now, end = time
+    while now < end:
+        until, state, event = end, np.int64(_UNKNOWN), np.int64(-1)
+        while row < len(general) and (general[row, END] <= now or general[row, SINCE] < expected.launched):
             row += 1
-        if awaited[0] <= at and at < awaited[1]:
-            until, state, event = min(high, awaited[1]), np.int64(_PEER), awaited[2]
+        if awaited[0] <= now and now < awaited[1]:
+            until, state, event = min(end, awaited[1]), np.int64(_PEER), awaited[2]
         else:
-            if awaited[0] > at:
+            if awaited[0] > now:
                 until = min(until, awaited[0])
-            if row < len(general) and general[row, 0] <= at:
-                until, state, event = (
-                    min(until, general[row, 1]),
-                    general[row, 2],
-                    general[row, 3],
-                )
+            if row < len(general) and general[row, BEGIN] <= now:
+                until, state, event = min(until, general[row, END]), general[row, STATE], general[row, EVENT]
             elif row < len(general):
-                until = min(until, general[row, 0])
-        if state < 0:
-            rest += until - at
-        count = _add_piece(pieces, count, at, until, state, event)
-        at = until
+                until = min(until, general[row, BEGIN])
+        if state == _UNKNOWN:
+            unknown_ps += until - now
+        count = _add_piece(pieces, count, now, until, state, event)
+        now = until
     states = pieces.state
     for k in range(start, min(count, len(states))):
-        if states[k] >= 0:
+        if states[k] != _UNKNOWN:
             continue
-        if rest <= expected.most_ps:
+        if unknown_ps <= expected.most_ps:
             states[k] = expected.state
         elif expected.wait_call >= 0:
             states[k], pieces.event[k] = _STREAM, expected.wait_call
@@ -332,16 +354,9 @@ def add_queue_pieces(
 
 
 @jit
-def first_ending_after(intervals: I64Matrix, at: Int) -> Int:
+def first_ending_after(intervals: I64Matrix, moment: Int) -> Int:
     """The first row that ends after a moment, of rows (begin, end, …) that are disjoint and ascend."""
-    low, high = np.int64(0), np.int64(len(intervals))
-    while low < high:
-        middle = (low + high) // 2
-        if intervals[middle, 1] <= at:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return np.int64(np.searchsorted(intervals[:, END], moment, "right"))
 
 
 @jit

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from ...runtime.arrays import I8, I32, I64, Bool, I64Matrix, Int
 
+BEGIN, END, STATE, EVENT, SINCE = range(5)
+"""Columns of `KnownWaits.general`; the first four are those of `KnownWaits.peers`, too."""
+
 
 class Pieces(NamedTuple):
     """Parts of a device's time, in order; columns that are filled from the left."""
@@ -66,7 +69,7 @@ class KnownWaits(NamedTuple):
     """How long work that finds its stream empty may take to begin."""
 
 
-class Threads(NamedTuple):
+class HostThreads(NamedTuple):
     """What the host's threads did; the columns of `Activity` and of the trace that are needed."""
 
     begin: I64

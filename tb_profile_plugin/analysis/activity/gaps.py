@@ -18,7 +18,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import events_ending_gaps, gap_pieces
-from .gap_tables import KnownWaits, Launches, Layers, Threads
+from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers
 from .layers import Intervals, TouchingIntervals, covered_by_any, first_kind, layered
 from .states import CAUSES, State
 from .thread_classes import activity, event_classes, have_state
@@ -119,7 +119,15 @@ def _moments_of(host: Host, device: int, wide: Array) -> Moments:
     ending_event = events_ending_gaps(edges, layer, work.begin, work.launch_begin, work.launch)
     pieces = gap_pieces(
         Layers(edges, layer, ending_event),
-        Launches(work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
+        Launches(
+            begin=work.launch_begin,
+            end=work.launch_end,
+            thread=work.thread,
+            call=work.launch,
+            inside=work.inside,
+            early=work.early,
+            kind=work.kind,
+        ),
         KnownWaits(
             awaited_events(host, device),
             wait_calls(host, device),
@@ -128,7 +136,7 @@ def _moments_of(host: Host, device: int, wide: Array) -> Moments:
             _pauses(work, latency_ps),
             latency_ps,
         ),
-        Threads(
+        HostThreads(
             *(host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
             *(act.first, act.begin, act.end, act.state, act.event, act.loop),
         ),
@@ -270,8 +278,8 @@ def _general_causes(
         since = starts[index[layer]]
         while begin[events[event[layer]]] < since:
             event[layer] += 1
-        general[count, 0], general[count, 1], general[count, 2] = edges[i], edges[i + 1], states[layer]
-        general[count, 3], general[count, 4] = events[event[layer]], _ANY_TIME if anytime[layer] else since
+        general[count, BEGIN], general[count, END], general[count, STATE] = edges[i], edges[i + 1], states[layer]
+        general[count, EVENT], general[count, SINCE] = events[event[layer]], _ANY_TIME if anytime[layer] else since
         count += 1
     return general
 

@@ -151,21 +151,21 @@ def _figures_of(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins
     call_ps = host.trace.end[calls] - host.trace.begin[calls]
     idle = int(spent[State.COMPILE :].sum())
     return QueueFigures(
-        work.name,
-        int(in_windows.sum()),
-        int(launched.sum()),
-        int((launched & launched_on_empty(work)).sum()),
-        int(np.median((work.begin - work.launch_end)[launched])) if launched.any() else None,
-        _weighted_median(queue, begins, ends),
-        idle - int(spent[list(_LAUNCHED_IN_TIME)].sum()),
-        idle,
-        int(spent[: State.COMPILE].sum()),
-        int(call_ps.sum()),
-        int(kernels.sum()),
-        int(short.sum()),
-        int((work.end - work.begin)[short].sum()),
-        0 if work.program else int((launched & (work.inside == 1)).sum()),
-        _blocked_calls(host, queue, calls, call_ps),
+        device=work.name,
+        events=int(in_windows.sum()),
+        launches=int(launched.sum()),
+        starved=int((launched & launched_on_empty(work)).sum()),
+        lead_ps=int(np.median((work.begin - work.launch_end)[launched])) if launched.any() else None,
+        waiting=_weighted_median(queue, begins, ends),
+        late_ps=idle - int(spent[list(_LAUNCHED_IN_TIME)].sum()),
+        idle_ps=idle,
+        busy_ps=int(spent[: State.COMPILE].sum()),
+        calls_ps=int(call_ps.sum()),
+        kernels=int(kernels.sum()),
+        short=int(short.sum()),
+        short_ps=int((work.end - work.begin)[short].sum()),
+        by_graph=0 if work.program else int((launched & (work.inside == 1)).sum()),
+        blocked=_blocked_calls(host, queue, calls, call_ps),
     )
 
 

@@ -11,8 +11,8 @@ from .side import Side, Sides
 
 
 @dataclass(frozen=True)
-class Cause:
-    """Of slow steps, ps per step: means over captures."""
+class CauseChange:
+    """A cause of slow steps on both sides, ps per step: means over captures."""
 
     id: str
     label: Message
@@ -31,12 +31,12 @@ def late_hosts(side: Side) -> list[str]:
     return sorted({name for cause in late for name, _ in cause.names})
 
 
-def causes(sides: Sides) -> list[Cause]:
+def causes(sides: Sides) -> list[CauseChange]:
     """All causes of either side, by how much they changed."""
     times: dict[str, list[float]] = {}
     for which, side in enumerate(sides):
         for digest in side.digests:
             for cause in digest.causes:
                 times.setdefault(cause.id, [0.0, 0.0])[which] += cause.per_step_ps / len(side.digests)
-    all_causes = [Cause(id, message(LABELS[id]), round(base), round(new)) for id, (base, new) in times.items()]
+    all_causes = [CauseChange(id, message(LABELS[id]), round(base), round(new)) for id, (base, new) in times.items()]
     return sorted(all_causes, key=lambda cause: (-abs(cause.delta_ps), cause.id))

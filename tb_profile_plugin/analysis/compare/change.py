@@ -21,7 +21,7 @@ ALPHA, POWER = 0.05, 0.8
 _MOST_PERMUTED = 16
 """Captures up to which all ways of dividing them are tried."""
 _DEVIATIONS_PER_MEDIAN = 1.4826
-"""Of normally distributed samples, the standard deviation by their median absolute deviation."""
+"""Standard deviation of normally distributed samples by their median absolute deviation."""
 _CLIPPED_SHARE = 0.1
 """A share of the steps at either end that most steps are without."""
 _LEAST_CAPTURES = 3
@@ -44,7 +44,7 @@ Of 2,300 pairs of real captures of one program no more were told apart by it, of
 _ROUNDING = 1e-12
 """Sums in another order are equal to such a share."""
 _LEAST_SWAPPED = 6
-"""Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
+"""Pairs from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
 _MOST_CAPTURES = 30
 """More nobody makes of each side."""
 
@@ -64,12 +64,12 @@ class Change:
 
     estimate: float
     low: float | None
-    """Of the interval of 95 %; None where nothing tells how much steps vary."""
+    """Lower end of the interval of 95 %; None where nothing tells how much steps vary."""
     high: float | None
     p: float | None
     """Probability of such a difference where there is none; see `p_of`."""
     permutation_p: float | None
-    """The same by all ways of dividing the captures, or of swapping those of a turn; None where there are too many."""
+    """p by all ways of dividing the captures, or of swapping those of a pair; None where there are too many."""
     least_detectable: float | None
     """The smallest change that these captures would tell in 4 of 5 cases."""
     covers_runs: bool
@@ -77,9 +77,9 @@ class Change:
     step_variation: float | None = None
     """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
     is_far: bool = False
-    """See `is_far`: it does not matter how steps depend on those before them."""
+    """Whether it `is_far`: then it does not matter how steps depend on those before them."""
     is_separate: bool = False
-    """See `are_separate`: no interval is needed."""
+    """Whether samples `are_separate`: no interval is needed."""
     captures_needed: int | None = None
     """So many a side would tell the estimate in 4 of 5 cases, if it is true; None where it would take very many."""
 
@@ -109,7 +109,7 @@ def _summed_spread(variances: Sequence[float], freedoms: Sequence[float]) -> Spr
     return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
 
 
-Turns = Sequence[tuple[int, int]]
+CapturePairs = Sequence[tuple[int, int]]
 """Indices of the base's capture and of the new side's that were recorded one after the other."""
 
 
@@ -127,22 +127,25 @@ class CaptureValues(NamedTuple):
 
     values: Sequence[float]
     variances: Sequence[float | None]
-    """Of each value; None where nothing tells how it varies."""
+    """Variance of each value; None where nothing tells how it varies."""
     freedoms: Sequence[float]
     """How many independent steps each value is of."""
 
 
 def difference_spread(
-    base: CaptureValues, new: CaptureValues, run_variation: RunVariation | None = None, turns: Turns | None = None
+    base: CaptureValues,
+    new: CaptureValues,
+    run_variation: RunVariation | None = None,
+    pairs: CapturePairs | None = None,
 ) -> Spread | None:
     """How far the new side's mean less the base's may be off; None where nothing tells how values vary.
 
-    What is known of how runs differ counts where a side has a single one; of captures that were recorded by turns,
+    What is known of how runs differ counts where a side has a single one; of captures that were recorded in such pairs,
     neighbours are held against each other.
     """
-    if turns:
-        differences = [new.values[j] - base.values[i] for i, j in turns]
-        return Spread(math.sqrt(variance(differences) / len(turns)), len(turns) - 1.0)
+    if pairs:
+        differences = [new.values[j] - base.values[i] for i, j in pairs]
+        return Spread(math.sqrt(variance(differences) / len(pairs)), len(pairs) - 1.0)
     if min(len(base.values), len(new.values)) >= 2:
         return welch(base.values, new.values)
     variances, freedoms = [], []
@@ -159,7 +162,7 @@ def difference_spread(
 
 
 def neighbour_variation(captures: Sequence[Estimate]) -> RunVariation | None:
-    """Of captures of one program in order of time: drifts between days do not count, neighbours do.
+    """How runs vary, by captures of one program in order of time: drifts between days do not count, neighbours do.
 
     None with fewer than four.
     """
@@ -171,7 +174,7 @@ def neighbour_variation(captures: Sequence[Estimate]) -> RunVariation | None:
 
 
 def run_variation(captures: Sequence[Estimate]) -> RunVariation | None:
-    """The same of captures among which another one is judged: rare runs that take far longer count, too."""
+    """`neighbour_variation` of captures that another one is judged by: rare runs that take far longer count, too."""
     neighbours = neighbour_variation(captures)
     if neighbours is None:
         return None
@@ -230,7 +233,7 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def swap_p(differences: Sequence[float]) -> float | None:
-    """Of captures by turns, the share of ways to swap them that differ as much; None where turns are few or many."""
+    """Share of the ways to swap the captures of pairs that differ as much; None where pairs are few or many."""
     if not _LEAST_SWAPPED <= len(differences) <= _MOST_PERMUTED:
         return None
     observed = abs(math.fsum(differences)) * (1 - _ROUNDING)
@@ -261,7 +264,7 @@ def log_ratio(
     base: Sequence[Estimate],
     new: Sequence[Estimate],
     run_variation: RunVariation | None = None,
-    turns: Turns | None = None,
+    pairs: CapturePairs | None = None,
 ) -> tuple[float, Spread | None]:
     """The logarithm of the new side's mean over the base's, and how far it may be off."""
     before, after = (
@@ -270,7 +273,7 @@ def log_ratio(
         )
         for side in (base, new)
     )
-    return mean(after.values) - mean(before.values), difference_spread(before, after, run_variation, turns)
+    return mean(after.values) - mean(before.values), difference_spread(before, after, run_variation, pairs)
 
 
 def _logarithms(captures: Sequence[Estimate]) -> list[float]:
@@ -281,19 +284,27 @@ def ratio(
     base: Sequence[Estimate],
     new: Sequence[Estimate],
     run_variation: RunVariation | None = None,
-    turns: Turns | None = None,
+    pairs: CapturePairs | None = None,
 ) -> Change:
     """How much longer the new side's steps take, as a share of the base's."""
-    difference, spread = log_ratio(base, new, run_variation, turns)
+    difference, spread = log_ratio(base, new, run_variation, pairs)
     covers_runs = min(len(base), len(new)) >= 2 or run_variation is not None
     # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
     before, after = (sum((capture.mean for capture in side), Fraction(0)) / len(side) for side in (base, new))
     estimate = float(after / before) - 1
     if spread is None:
-        return Change(estimate, None, None, None, None, None, covers_runs)
+        return Change(
+            estimate=estimate,
+            low=None,
+            high=None,
+            p=None,
+            permutation_p=None,
+            least_detectable=None,
+            covers_runs=covers_runs,
+        )
     reach = min(_LARGEST_LOGARITHM, quantile(1 - ALPHA / 2, spread.freedom) * spread.error)
     logs = _logarithms(base), _logarithms(new)
-    by_swapping = swap_p([logs[1][j] - logs[0][i] for i, j in turns or ()])
+    by_swapping = swap_p([logs[1][j] - logs[0][i] for i, j in pairs or ()])
     count = min(len(base), len(new))
     return Change(
         estimate,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ...runtime.messages import Message, some_of
-from ..digest.record import OTHERS, DigestOp, Part
+from ..digest.record import OTHERS, DigestOp, StateTime
 from ..statistics import adjusted, quantile
 from .change import (
     ALPHA,
@@ -29,7 +29,7 @@ from .match import SURE, Entry, OpPair, op_pairs
 from .side import Side, Sides
 
 FALSE_DISCOVERY_RATE = 0.10
-"""Of the ops that are marked, so many may be there by chance."""
+"""Share of the marked ops that may be there by chance."""
 _MARKED_SHARE, _MARKED_PS = 0.005, 20_000_000
 """And they change by so much of the base's step, and by 20 µs at least."""
 _TESTED_SHARE = 0.001
@@ -43,7 +43,7 @@ class Difference:
     base: Fraction
     new: Fraction
     low: float | None = None
-    """Of the interval of 95 % of `delta`; None where nothing tells how it varies."""
+    """Lower end of the interval of 95 % of `delta`; None where nothing tells how it varies."""
     high: float | None = None
     p: float | None = None
     """Probability of such a difference where there is none; see `change.p_of`."""
@@ -61,7 +61,7 @@ class PartRow:
     id: str
     difference: Difference
     base_sums: list[int]
-    """Of each capture, over its steps that count, ps."""
+    """ps by capture, over its steps that count."""
     new_sums: list[int]
 
 
@@ -71,7 +71,7 @@ class OpSide(NamedTuple):
     name: str
     kernels: str
     sums: list[int]
-    """Of each capture, over its steps that count, ps."""
+    """ps by capture, over its steps that count."""
     launches: Fraction
     """Per step."""
     total: Fraction
@@ -135,16 +135,16 @@ class Comparison:
     sides: Sides
     facts: list[Fact]
     step_change: Change | None
-    """Of the steps' times; None where there are none."""
+    """Change of the steps' times; None where there are none."""
     device_change: Change | None
-    """Of what devices do in steps, where the host's figures cannot be compared."""
+    """Change of what devices do in steps, where the host's figures cannot be compared."""
     step_difference: Difference
     parts: list[PartRow]
     """By the size of their difference."""
     ops: list[OpRow]
     """By the size of their difference, those that are not told apart last."""
     matched_shares: tuple[float, float]
-    """Of the base and of the new side: the share of its step in ops that are matched with certainty."""
+    """By side, the base first: the share of its step in ops that are matched with certainty."""
     run_variation: RunVariation | None = None
     """How much runs of one program differ, where a side has one capture only, and that is known nevertheless."""
 
@@ -168,35 +168,38 @@ def compare(base: Side, new: Side, run_variation: RunVariation | None = None) ->
     """The new side against the base; unless it is given, how runs differ is taken from the side with most captures."""
     sides = Sides(base, new)
     run_variation = run_variation or max(sides, key=lambda side: len(side.digests)).run_variation
-    pairs = op_pairs(base.ops, new.ops)
-    step = Difference(
-        *sides.both(lambda side: side.mean([sum(part.sum_ps for part in digest.parts) for digest in side.digests]))
-    )
+    pairs = op_pairs(base.indexed_ops, new.indexed_ops)
+    step = Difference(*sides.both(_step_ps))
     ops = _with_marks([_op_row(i, pair, sides) for i, pair in enumerate(pairs)], step)
     ops.sort(key=lambda op: (op.is_others, -abs(op.difference.delta), op.part, op.name))
     return Comparison(
-        sides,
-        facts(sides, pairs),
-        _change(sides, False, run_variation),
-        _change(sides, True, run_variation),
-        step,
-        _part_rows(sides),
-        [replace(op, id=i) for i, op in enumerate(ops)],
-        (
+        sides=sides,
+        facts=facts(sides, pairs),
+        step_change=_change(sides, False, run_variation),
+        device_change=_change(sides, True, run_variation),
+        step_difference=step,
+        parts=_part_rows(sides),
+        ops=[replace(op, id=i) for i, op in enumerate(ops)],
+        matched_shares=(
             _matched_share([(pair.tier, pair.base) for pair in pairs]),
             _matched_share([(pair.tier, pair.new) for pair in pairs]),
         ),
-        run_variation if min(len(side.digests) for side in sides) == 1 else None,
+        run_variation=run_variation if min(len(side.digests) for side in sides) == 1 else None,
     )
 
 
+def _step_ps(side: Side) -> Fraction:
+    """Mean time of a step, per item, as its parts sum to it."""
+    return side.mean_per_item([sum(part.sum_ps for part in digest.parts) for digest in side.digests])
+
+
 def _change(sides: Sides, on_devices: bool, run_variation: RunVariation | None) -> Change | None:
-    """Of the steps' times, or of what devices do in them, per item; None where a side has none."""
+    """Change of the steps' times, or of what devices do in them, per item; None where a side has none."""
     base, new = sides
     base_steps, new_steps = sides.both(lambda side: side.step_estimates(on_devices))
     if not (base_steps and new_steps):
         return None
-    change = ratio(base_steps, new_steps, run_variation, sides.turns)
+    change = ratio(base_steps, new_steps, run_variation, sides.interleaved_pairs)
     if not change.covers_runs:
         times = sides.both(lambda side: warm_steps(side.digests[0], on_devices))
         step_variation = variation_of_steps(*times, (float(base_steps[0].mean), float(new_steps[0].mean)))
@@ -226,7 +229,7 @@ def _change(sides: Sides, on_devices: bool, run_variation: RunVariation | None) 
 
 @dataclass(frozen=True)
 class _CaptureSums:
-    """Of one part or op on one side: lists of one entry per capture, over its steps that count."""
+    """Sums of one part or op on one side: lists of one entry per capture, over its steps that count."""
 
     sum_ps: list[int]
     variances: list[int | None]
@@ -234,8 +237,8 @@ class _CaptureSums:
     total_ps: list[int]
 
 
-def _capture_sums(side: Side, entries: Sequence[tuple[int, Part | DigestOp]]) -> _CaptureSums:
-    """Of entries, each with its capture; the variances of several in one capture are added."""
+def _capture_sums(side: Side, entries: Sequence[tuple[int, StateTime | DigestOp]]) -> _CaptureSums:
+    """Sums of entries, each with its capture; the variances of several in one capture are added."""
     count = len(side.digests)
     sums = _CaptureSums([0] * count, [0] * count, [0] * count, [0] * count)
     for capture, entry in entries:
@@ -249,8 +252,9 @@ def _capture_sums(side: Side, entries: Sequence[tuple[int, Part | DigestOp]]) ->
 
 
 def _difference(sides: Sides, base: _CaptureSums, new: _CaptureSums) -> Difference:
-    difference = Difference(sides.base.mean(base.sum_ps), sides.new.mean(new.sum_ps))
-    uncertainty = difference_spread(_per_step(sides.base, base), _per_step(sides.new, new), turns=sides.turns)
+    difference = Difference(sides.base.mean_per_item(base.sum_ps), sides.new.mean_per_item(new.sum_ps))
+    base_values, new_values = _per_step(sides.base, base), _per_step(sides.new, new)
+    uncertainty = difference_spread(base_values, new_values, pairs=sides.interleaved_pairs)
     if uncertainty is None:
         return difference
     middle = float(difference.delta)
@@ -264,7 +268,7 @@ def _per_step(side: Side, sums: _CaptureSums) -> CaptureValues:
         None if variance is None else variance * inflation / side.items**2
         for variance, inflation in zip(sums.variances, side.inflations, strict=True)
     ]
-    return CaptureValues([float(mean) for mean in side.means(sums.sum_ps)], variances, side.independent_steps)
+    return CaptureValues([float(mean) for mean in side.means_per_item(sums.sum_ps)], variances, side.independent_steps)
 
 
 def _part_rows(sides: Sides) -> list[PartRow]:
@@ -294,13 +298,13 @@ def _op_side(side: Side, ops: Sequence[Entry], sums: _CaptureSums) -> OpSide:
     for capture, op in ops:
         names = [kernel.name for kernel in side.digests[capture].kernels if kernel.op == op.name]
         kernels |= dict.fromkeys(sorted(names))
-    (count, *other_counts) = set(side.means(sums.launches))
+    (count, *other_counts) = set(side.means_per_item(sums.launches))
     return OpSide(
         some_of(list(dict.fromkeys(op.name for _, op in ops)), 1),
         ", ".join(kernels),
         sums.sum_ps,
-        side.mean(sums.launches) * side.items,
-        side.mean(sums.total_ps),
+        side.mean_per_item(sums.launches) * side.items,
+        side.mean_per_item(sums.total_ps),
         None if other_counts or count.denominator > 1 else count.numerator,
     )
 

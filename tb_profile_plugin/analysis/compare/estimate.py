@@ -22,14 +22,14 @@ _CLIPPED_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """Of one capture; times in ps, or whatever unit the samples have."""
+    """What one capture tells of its mean step; times in ps, or whatever unit the samples have."""
 
     total: int
-    """Of the kept steps."""
+    """Sum over the steps that count."""
     step_count: int
     """How many these are, 1 or more."""
     variance: float | None
-    """Of the mean, autocorrelation reckoned with; None with fewer than three steps."""
+    """Variance of the mean, autocorrelation reckoned with; None with fewer than three steps."""
     inflation: float
     """By how much autocorrelation multiplies the variance."""
     freedom: float
@@ -48,7 +48,7 @@ class Estimate:
 
 
 def estimate(samples: Sequence[int], indices: Sequence[int]) -> Estimate:
-    """Of samples in order of time; ``indices`` are those that the mean goes over, which lie in the middle."""
+    """The estimate from samples in order; ``indices`` are those that the mean goes over, which lie in the middle."""
     selected = [samples[i] for i in indices]
     n, h = len(samples), len(selected)
     inflation = inflation_of(samples)

@@ -26,14 +26,14 @@ _MISSING = frozenset({"devices_unrecorded", "no_device_events"})
 _HEAVIEST = 10
 """So many ops that compute longest tell whether shapes changed."""
 _NEARLY_ALL = 0.75
-"""Of the heaviest ops' time: another batch changes all but what works on weights alone."""
+"""Share of the heaviest ops' time: another batch changes all but what works on weights alone."""
 _SIZES = regex(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
-"""Of arrays that have two dimensions or more, none of them empty."""
+"""Sizes of arrays that have two dimensions or more, none of them empty."""
 _ARRAYS = regex(r"(?<![a-z0-9])[0-9]*([a-z][a-z0-9]*)\[([0-9,]*)\]")
 _RELATED = 0.05
-"""Of 12 programs before and after a change, the side that had more in common had at least 0.85."""
+"""What related programs have in common: 12 before and after a change had 0.85 on the side with more in common."""
 _NEARLY_ALL_STEPS = 0.9
-"""Of the steps that count: the rest may have been cut off from what they launched."""
+"""Share of the steps that count: the rest may have been cut off from what they launched."""
 _OTHER_COUNT = Fraction(1, 50)
 """Where counts differ from step to step, by such a share they may differ by chance."""
 _SHIFT = 0.05
@@ -64,7 +64,7 @@ class Fact:
 
 
 def facts(sides: Sides, pairs: Sequence[OpPair] = ()) -> list[Fact]:
-    """Of two sides, and of their ops where these are matched; those that stop a verdict first."""
+    """What differs between two sides and their ops, where these are matched; what stops a verdict first."""
     all_facts = [
         *(_shapes(pairs) if sides.base.items == sides.new.items else ()),
         *_health(sides),
@@ -84,7 +84,7 @@ def _if_different(
 ) -> list[Fact]:
     """The fact if it is not the same on both sides; without ``value_of`` it is the digests' fact of that id."""
     value_of = value_of or (lambda digest: digest.facts[id])
-    base, new = sides.both(lambda side: listed([str(value) for value in side.values_of(value_of)]))
+    base, new = sides.both(lambda side: listed([str(value) for value in side.distinct_values(value_of)]))
     return [Fact(id, label, base, new, grade, text)] if base != new else []
 
 
@@ -99,7 +99,7 @@ def _steps(sides: Sides) -> Iterator[Fact]:
             lambda side: (
                 Message("none")
                 if any(digest.facts["step_rule"] == "none" for digest in side.digests)
-                else listed(side.values_of(rule_text))
+                else listed(side.distinct_values(rule_text))
             )
         )
         yield Fact(
@@ -142,7 +142,7 @@ def _machine(sides: Sides) -> Iterator[Fact]:
         level: int | None = digest.facts["levels"].get(PYTHON_TRACER)
         return level
 
-    base_levels, new_levels = sides.both(lambda side: side.values_of(python_tracer))
+    base_levels, new_levels = sides.both(lambda side: side.distinct_values(python_tracer))
     if None not in (*base_levels, *new_levels) and any(base_levels) != any(new_levels):
         text = Message("The Python tracer slows the host, so only device work is compared.")
         yield from _if_different(sides, PYTHON_TRACER, Message("Python tracer level"), HOST, text, python_tracer)
@@ -194,7 +194,7 @@ def _launches_agree(sides: Sides) -> bool:
     sums = sides.both(
         lambda side: [sum(digest.steps.launches[i] for i in digest.steps.selected) for digest in side.digests]
     )
-    low, high = sorted(side.mean(launches) for side, launches in zip(sides, sums, strict=True))
+    low, high = sorted(side.mean_per_item(launches) for side, launches in zip(sides, sums, strict=True))
     return low >= (1 - _OTHER_COUNT) * high
 
 
@@ -247,7 +247,7 @@ def _largest_type(op: DigestOp) -> str:
 
 
 def _tensor_core_share(side: Side) -> float | None:
-    """Of the kernels' time; None where there are no kernels."""
+    """Share of the kernels' time on tensor cores; None where there are no kernels."""
     kernels = [kernel for digest in side.digests for kernel in digest.kernels]
     total = sum(kernel.total_ps for kernel in kernels)
     return sum(kernel.total_ps for kernel in kernels if kernel.tensor_core) / total if total else None
@@ -300,6 +300,6 @@ def _time_ps(pair: OpPair) -> int:
 
 
 def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:
-    """Of an op's result and of what it takes, those of two dimensions or more."""
+    """Dimensions of an op's result and operands, of those that have two or more."""
     sizes = _SIZES.findall(f"{op.shape},{op.operands}")
     return [tuple(map(int, text.split(","))) for text in sizes]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...runtime.messages import Message, sentences
-from .causes import Cause, causes
+from .causes import CauseChange, causes
 from .certain_changes import certain_changes
 from .change import Change
 from .engine import Comparison
@@ -165,7 +165,7 @@ def _unusual_steps(comparison: Comparison) -> Message | str:
     )
 
 
-def cause_of(comparison: Comparison, id: str) -> Cause | None:
+def cause_of(comparison: Comparison, id: str) -> CauseChange | None:
     """The cause of slow steps of that id, on both sides."""
     return next((cause for cause in causes(comparison.sides) if cause.id == id), None)
 

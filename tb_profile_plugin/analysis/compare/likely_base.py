@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...model.session import Session
 
 _MOST_BYTES = 32 << 20
-"""Of captures that are read for a suggestion."""
+"""Bytes of captures that are read for a suggestion."""
 
 
 def likely_base(session: Session, step_event: str = "", steps: str = TYPICAL) -> str | None:

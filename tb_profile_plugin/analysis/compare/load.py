@@ -91,7 +91,7 @@ def digest_of(one: Source, cache: ResultCache, session: Callable[[], Session]) -
 
 
 def digest_of_session(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
-    """Of an open session: what its logdir's cache has, else worked out, and kept from now on."""
+    """The digest of an open session: what its logdir's cache has, else worked out, and kept from now on."""
     from ..digest.digest import digest
     from ..steps.step_choice import checked
 

@@ -31,7 +31,7 @@ def is_likely_machine(comparison: Comparison, change: Change) -> bool:
     """
     if any(fact.id.startswith(_ENVIRONMENT) for fact in comparison.facts):
         return False
-    if change.covers_runs and not comparison.sides.one_after_the_other:
+    if change.covers_runs and not comparison.sides.is_recorded_in_blocks:
         return False
     if not programs_are_same(comparison) and (change.covers_runs or change.is_far or not _has_same_ops(comparison)):
         return False

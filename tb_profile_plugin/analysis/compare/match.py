@@ -1,4 +1,4 @@
-"""The same op on both sides, though compilers number them anew: by name, origin, what it calculates, or source line.
+"""Ops that are the same on both sides, though compilers number them anew: by name, origin, calculation, or source line.
 
 Groups match one to one, in tiers: each takes what earlier ones left, and the rows of one key on a side are summed. A
 name with a number alone matches nothing: `fusion.7` may be another fusion today.
@@ -116,7 +116,7 @@ def _exact(op: DigestOp, scopes: Scopes) -> Key:
 
 
 def _path(op: DigestOp) -> str:
-    """Of its scope; ops outside of XLA's programs are named by it."""
+    """Path of an op's scope; ops outside of XLA's programs are named by it."""
     return op.origin or ("" if op.module else op.name)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from ...runtime.messages import Message, all_of, message
 from ..diagnosis.catalogue import LABELS
 from ..digest.record import LATE_PEER, NOTHING, OTHERS
-from .causes import Cause, late_hosts
+from .causes import CauseChange, late_hosts
 from .engine import Comparison, OpRow
 from .facts import PYTHON_TRACER
 from .headline import cause_of
@@ -109,7 +109,7 @@ def is_renamed(comparison: Comparison) -> bool:
     return both > _RENAMED_SHARE * min(comparison.step_difference.base, comparison.step_difference.new)
 
 
-def _peer_sentence(late: Cause, side: Side, hosts: Mapping[str, str]) -> Message:
+def _peer_sentence(late: CauseChange, side: Side, hosts: Mapping[str, str]) -> Message:
     """For which workers the others wait, and how long on both sides."""
     late_names = [hosts.get(host, host) for host in late_hosts(side)]
     return Message(

@@ -11,7 +11,7 @@ from ...runtime.regex import regex
 from ..digest.record import OTHERS, Digest
 
 _LEAST_COMMON = 0.75
-"""Of the compute: programs before and after a change share 0.85 of one side and more, others mostly less than 0.3."""
+"""Share of the compute: programs before and after a change share 0.85 of one side, others mostly less than 0.3."""
 _COMPUTE = "compute"
 _NUMBERS = regex(r"[._]\d+")
 _MOST_NAMES = 3
@@ -26,7 +26,7 @@ class _Program(NamedTuple):
 
     machine_key: str
     xla_names: frozenset[str]
-    """Of XLA's programs."""
+    """Names of XLA's programs."""
     compute_ps: Mapping[str, int]
     """Time by kind of op; empty where no op is known."""
 

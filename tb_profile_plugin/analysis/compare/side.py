@@ -9,16 +9,22 @@ from typing import Any, TypeVar
 
 from ...runtime.memo import lazy
 from ..digest.record import Digest
-from .change import RunVariation, Turns, run_variation
+from .change import CapturePairs, RunVariation, run_variation
 from .estimate import Estimate, inflation_of, step_estimate, warm_steps
 from .match import Entry
 
 T = TypeVar("T")
 
+_LEAST_PAIRS = 4
+"""Pairs of captures from which on they alone tell how much such pairs differ."""
+
 
 @dataclass(frozen=True)
 class Side:
-    """See the module; means over captures are means of their means."""
+    """Captures of one program, which are compared with those of another side.
+
+    Times are per step and item; means over captures are means of their means.
+    """
 
     names: tuple[str, ...]
     digests: tuple[Digest, ...]
@@ -42,8 +48,8 @@ class Side:
         return [max(2.0, steps / factor) for steps, factor in zip(self.step_counts, self.inflations, strict=True)]
 
     @property
-    def ops(self) -> list[Entry]:
-        """Of all captures, in their order."""
+    def indexed_ops(self) -> list[Entry]:
+        """The ops of all captures, in their order, each with the index of its capture."""
         return [(i, op) for i, digest in enumerate(self.digests) for op in digest.ops]
 
     def step_estimates(self, on_devices: bool = False) -> list[Estimate]:
@@ -54,29 +60,25 @@ class Side:
     @property
     def run_variation(self) -> RunVariation | None:
         """How much runs of its program differ, by the captures in order of time; None with fewer than four."""
-        ordered = sorted(self.digests, key=lambda digest: int(digest.facts["origin_ns"]))
+        ordered = sorted(self.digests, key=lambda digest: digest.origin_ns)
         return run_variation([estimate for estimate in map(step_estimate, ordered) if estimate.total])
 
-    def means(self, sums: Sequence[int]) -> list[Fraction]:
-        """By capture, per step and item; ``sums`` are over the steps that count, by capture."""
-        return [Fraction(sum_ps, count * self.items) for sum_ps, count in zip(sums, self.step_counts, strict=True)]
+    def means_per_item(self, sums: Sequence[int]) -> list[Fraction]:
+        """By capture, of a sum over its steps that count the part of one step and item; exact, so that equals are."""
+        return [Fraction(total, count * self.items) for total, count in zip(sums, self.step_counts, strict=True)]
 
-    def mean(self, sums: Sequence[int]) -> Fraction:
-        """Of the captures' means."""
-        return sum(self.means(sums), Fraction(0)) / len(self.digests)
+    def mean_per_item(self, sums: Sequence[int]) -> Fraction:
+        """The mean of `means_per_item`."""
+        return sum(self.means_per_item(sums), Fraction(0)) / len(self.digests)
 
-    def values_of(self, fact: Callable[[Digest], Any]) -> list[Any]:
-        """A fact's different values, in their order."""
+    def distinct_values(self, fact: Callable[[Digest], Any]) -> list[Any]:
+        """A fact's different values, in the order of the captures."""
         values: list[Any] = []
         for digest in self.digests:
             value = fact(digest)
             if value not in values:
                 values.append(value)
         return values
-
-
-_LEAST_TURNS = 4
-"""Pairs of captures from which on they alone tell how much such pairs differ."""
 
 
 @dataclass(frozen=True)
@@ -92,43 +94,43 @@ class Sides:
         yield self.new
 
     def both(self, value_of: Callable[[Side], T]) -> tuple[T, T]:
-        """Of the base, and of the new side."""
+        """What a function says of the base, and of the new side."""
         return value_of(self.base), value_of(self.new)
 
     @lazy
-    def one_after_the_other(self) -> bool:
+    def is_recorded_in_blocks(self) -> bool:
         """Whether all captures of one side were recorded before those of the other: machines change meanwhile."""
-        base, new = self.both(lambda side: [int(digest.facts["origin_ns"]) for digest in side.digests])
+        base, new = self.both(lambda side: [digest.origin_ns for digest in side.digests])
         return max(base) < min(new) or max(new) < min(base)
 
     @lazy
-    def turns(self) -> Turns | None:
-        """Captures that were recorded one after the other, one of each side; None where not all were.
+    def interleaved_pairs(self) -> CapturePairs | None:
+        """Pairs of captures that were recorded one after the other, one of each side; None where not all were.
 
         What drifts on the machine meanwhile meets both alike, and leaves when they are held against each other.
         """
         captures = [
-            (int(digest.facts["origin_ns"]), which, index)
-            for which, side in enumerate(self)
+            (digest.origin_ns, side_index, index)
+            for side_index, side in enumerate(self)
             for index, digest in enumerate(side.digests)
         ]
         captures.sort()
         if (
-            not len(self.base.digests) == len(self.new.digests) >= _LEAST_TURNS
+            not len(self.base.digests) == len(self.new.digests) >= _LEAST_PAIRS
             or len({origin_ns for origin_ns, _, _ in captures}) < len(captures)
             or any(len(side.step_estimates()) < len(side.digests) for side in self)
         ):
             return None
-        turns = []
-        for (_, which, index), (_, next_which, next_index) in zip(captures[::2], captures[1::2], strict=True):
-            if which == next_which:
+        pairs = []
+        for (_, side_index, index), (_, next_side_index, next_index) in zip(captures[::2], captures[1::2], strict=True):
+            if side_index == next_side_index:
                 return None
-            turns.append((index, next_index) if which == 0 else (next_index, index))
-        return turns
+            pairs.append((index, next_index) if side_index == 0 else (next_index, index))
+        return pairs
 
 
-def side(captures: Sequence[tuple[str, Digest]], items: int = 1) -> Side:
-    """Of (name, digest) of captures; a digest that is given twice counts once, by its content."""
+def side_of_captures(captures: Sequence[tuple[str, Digest]], items: int = 1) -> Side:
+    """A side made of (name, digest) of captures; a digest that is given twice counts once, by its content."""
     by_id: dict[str, tuple[str, Digest]] = {}
     for name, digest in captures:
         by_id.setdefault(digest.id, (name, digest))

@@ -20,8 +20,8 @@ from .change import ALPHA, neighbour_variation, p_of, welch
 from .engine import compare
 from .estimate import Estimate, step_estimate
 from .same_program import by_program, program_name
-from .side import side
-from .verdict import THRESHOLD, Verdict, verdict
+from .side import side_of_captures
+from .verdict import THRESHOLD, ComparisonVerdict, verdict
 
 _MOST_PIECES = 8
 _CONFIRMED = 3
@@ -43,7 +43,7 @@ class Point:
     piece: int
     """Index of the piece of the fit that it is in."""
     level: float
-    """Of that piece: the median of its sessions' steps, in the estimates' unit."""
+    """Level of that piece: the median of its sessions' steps, in the estimates' unit."""
 
     @property
     def began(self) -> str | None:
@@ -63,13 +63,13 @@ class Jump:
     """As a share of the old level."""
     confirmed: bool
     """Whether there are sessions enough, and their levels differ by more than chance."""
-    verdict: Verdict | None
-    """Of the sessions before against those after; None where it is not confirmed."""
+    verdict: ComparisonVerdict | None
+    """Verdict on the sessions after it against those before; None where it is not confirmed."""
 
 
 @dataclass(frozen=True)
 class Trend:
-    """See the module."""
+    """Sessions in order of time, with the pieces of them that take equally long."""
 
     points: list[Point]
     jumps: list[Jump]
@@ -84,7 +84,7 @@ def timed(sessions: Sequence[tuple[str, Digest]]) -> list[tuple[str, Digest, Est
 
 
 def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) -> Trend:
-    """Of the sessions of one program on one machine that `timed` has; ``threshold`` as in `verdict`."""
+    """The trend of the sessions of one program on one machine that `timed` has; ``threshold`` as in `verdict`."""
     rows = timed(sessions)
     logs = [math.log(float(estimate.mean)) for _, _, estimate in rows]
     runs = neighbour_variation([estimate for _, _, estimate in rows])
@@ -101,7 +101,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
     for before, after in pairwise(ranges):
         jump = _jump([logs[i] for i in before], [logs[i] for i in after], after.start)
         if jump.confirmed:
-            old, new = (side([rows[i][:2] for i in part]) for part in (before, after))
+            old, new = (side_of_captures([rows[i][:2] for i in part]) for part in (before, after))
             jump = replace(jump, verdict=verdict(compare(old, new), threshold))
         jumps.append(jump)
     return Trend(points, jumps, runs.deviation if runs else None)
@@ -164,7 +164,7 @@ def pieces(values: Sequence[float], least: float) -> list[int]:
 
 
 def criterion(deviations: float, n: int, pieces: int, least: float) -> float:
-    """Of so many ``pieces`` of ``n`` values that leave this sum of absolute ``deviations``; the smallest is best."""
+    """Criterion of so many ``pieces`` of ``n`` values that leave this sum of ``deviations``; the smallest is best."""
     return 2 * n * math.log(max(least + deviations / n, 1e-12)) + (2 * pieces - 1) * math.log(n)
 
 

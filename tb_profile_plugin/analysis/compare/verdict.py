@@ -22,8 +22,8 @@ THRESHOLD = 0.01
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """See the module."""
+class ComparisonVerdict:
+    """Whether the new side is slower or faster, how certain that is, and why."""
 
     code: Code
     certainty: Certainty
@@ -31,17 +31,17 @@ class Verdict:
     why: list[str]
     """Ids of the parts and ops that explain the difference: ``input``, ``op:17``."""
     reasons: list[Message]
-    """The same in sentences."""
+    """The reasons, in sentences."""
     doubts: list[Message]
     """What speaks against the sentence, and what would help."""
 
 
-def verdict(comparison: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({}, {})) -> Verdict:
-    """Of a comparison; differences below the ``threshold`` do not matter."""
+def verdict(comparison: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({}, {})) -> ComparisonVerdict:
+    """The verdict on a comparison; differences below the ``threshold`` do not matter."""
     code, certainty = _code_and_certainty(comparison, threshold)
     why, reasons = reasons_of(comparison, hosts) if code in ("slower", "faster") else ([], [])
     text = headline(comparison, code, certainty == "probable", threshold)
-    return Verdict(code, certainty, text, why, reasons, [*doubts_of(comparison, code, threshold)])
+    return ComparisonVerdict(code, certainty, text, why, reasons, [*doubts_of(comparison, code, threshold)])
 
 
 def _code_and_certainty(comparison: Comparison, threshold: float) -> tuple[Code, Certainty]:
@@ -61,7 +61,7 @@ def _code_and_certainty(comparison: Comparison, threshold: float) -> tuple[Code,
             return code, "shown"  # type: ignore[return-value]
         if sure > 0 and likely >= matters:
             return code, "probable"  # type: ignore[return-value]
-    if (change.is_far or change.is_separate or _is_proven_by_turns(comparison, change)) and abs(middle) >= matters:
+    if (change.is_far or change.is_separate or _is_proven_by_pairs(comparison, change)) and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
 
@@ -71,9 +71,10 @@ def _logarithm(ratio: float) -> float:
     return round(math.log1p(ratio), 12)
 
 
-def _is_proven_by_turns(comparison: Comparison, change: Change) -> bool:
-    """Whether captures by turns differ more than nearly all other ways of dividing them, however unevenly they do."""
-    return bool(comparison.sides.turns) and change.permutation_p is not None and change.permutation_p <= ALPHA
+def _is_proven_by_pairs(comparison: Comparison, change: Change) -> bool:
+    """Whether pairs of captures differ more than nearly all other ways of dividing them, however unevenly they do."""
+    is_paired = bool(comparison.sides.interleaved_pairs)
+    return is_paired and change.permutation_p is not None and change.permutation_p <= ALPHA
 
 
 def _is_proven(comparison: Comparison, change: Change) -> bool:

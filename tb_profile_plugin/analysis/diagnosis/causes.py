@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ..activity.states import STATES, State
 from ..steps.event_labels import HOST_MEMORY, ON_CPU, without_ending
 from ..steps.host_account import Interval
-from ..steps.typical_times import LongGaps, NamedTime, Typical
+from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
 from .cause_kinds import OPTIMIZER, PAUSE
 from .remedies import Remedy
@@ -61,7 +61,7 @@ class Cause(NamedTuple):
     id: str
     per_step_ps: int
     share: float
-    """Of the time from step to step, 0–1; of the capture where no step was found."""
+    """Share of the time from step to step, 0–1; of the capture where no step was found."""
     gain_ps: int | None
     """What a step would be shorter without it, at most; None where that cannot be told."""
     confidence: Confidence
@@ -82,17 +82,17 @@ class Cause(NamedTuple):
         return LABELS[self.id]
 
 
-class Calls(NamedTuple):
+class DispatchedCalls(NamedTuple):
     """What a step dispatches, see `dispatched_calls`; the most of any host."""
 
     per_step: float
     one_by_one_share: float
     long_share: float = 0.0
-    """See `HostFigures`."""
+    """As `HostFigures.long_share`."""
 
 
 def losses_by_cause(
-    typical: Typical, calls: Calls, is_unrecorded: bool, gap_cause: str = "", on_cpu: bool = False
+    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str = "", on_cpu: bool = False
 ) -> list[TimeLoss]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
@@ -100,12 +100,12 @@ def losses_by_cause(
     ``gap_cause`` if that is not empty, except for a state that is most of it and no work. ``on_cpu`` says that there is
     no device.
     """
-    gap_cause = gap_cause or ("between_steps" if _works_in_few_gaps(typical) else "")
+    gap_cause = gap_cause or ("between_steps" if _works_in_few_pauses(typical) else "")
     losses: dict[str, TimeLoss] = {}
     cause_ids: dict[tuple[str, bool], str] = {}
     states_between = states_named_between(typical)
     for index, state in enumerate(STATES):
-        for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
+        for between, times in ((False, typical.step_ps), (True, typical.between_ps)):
             id = state if not between or state in states_between else "between_steps"
             is_most = state not in _WORK_STATES and 2 * times[index] > times.sum()
             if between and gap_cause and (gap_cause == EVALUATION or not is_most):
@@ -117,8 +117,8 @@ def losses_by_cause(
             loss.states = (*loss.states, state)
     _split_late_peer(losses, typical)
     for id in {"between_steps", EVALUATION}.intersection(losses):
-        losses[id].arguments = {"few": _long_gaps_sentence(typical.long_gaps)}
-        losses[id].long_gaps = typical.long_gaps
+        losses[id].arguments = {"few": _long_pauses_sentence(typical.long_pauses)}
+        losses[id].long_pauses = typical.long_pauses
     for loss in losses.values():
         named_times = [
             time for time in typical.names if loss.id in (cause_ids[time.state, False], cause_ids[time.state, True])
@@ -134,18 +134,18 @@ def losses_by_cause(
     return [loss for loss in losses.values() if loss.ps > 0]
 
 
-def _works_in_few_gaps(typical: Typical) -> bool:
-    """Whether most of the time between steps is work of few gaps, such as an evaluation: no work of each step."""
-    work_ps = float(typical.gap_ps[[State.COMPUTE, State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY]].sum())
-    return typical.long_gaps is not None and 2 * work_ps > float(typical.gap_ps.sum())
+def _works_in_few_pauses(typical: Typical) -> bool:
+    """Whether most of the time between steps is work of few parts, such as an evaluation: no work of each step."""
+    work_ps = float(typical.between_ps[[State.COMPUTE, State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY]].sum())
+    return typical.long_pauses is not None and 2 * work_ps > float(typical.between_ps.sum())
 
 
 def _explain_pauses(pause: TimeLoss, typical: Typical) -> None:
     """Say what pauses are for, as far as names tell, and how often they come where most of them lie between steps."""
-    between = 2 * sum(time.gap_ps for time in pause.names) > pause.ps
-    pause.long_gaps = typical.long_gaps if between else None
+    between = 2 * sum(time.between_ps for time in pause.names) > pause.ps
+    pause.long_pauses = typical.long_pauses if between else None
     kinds = [Sentence(f"pause.{kind}") for kind in pause.kinds[:_MOST_PAUSE_KINDS]]
-    pause.arguments = {"few": _long_gaps_sentence(pause.long_gaps)} | ({"parts": joined(kinds)} if kinds else {})
+    pause.arguments = {"few": _long_pauses_sentence(pause.long_pauses)} | ({"parts": joined(kinds)} if kinds else {})
 
 
 def name_pauses(losses: Sequence[TimeLoss]) -> None:
@@ -158,17 +158,17 @@ def name_pauses(losses: Sequence[TimeLoss]) -> None:
             loss.id = "pauses"
 
 
-def _long_gaps_sentence(long: LongGaps | None) -> Sentence:
-    """That most of the time lies in few gaps, and how often these come; without words for None."""
+def _long_pauses_sentence(long: LongPauses | None) -> Sentence:
+    """That most of the time lies in few parts, and how often these come; without words for None."""
     if long is None:
         return Sentence("few.none")
     period = Sentence("period.every", {"count": long.every}) if long.every else Sentence("period.none")
-    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": period})
+    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.pauses, "period": period})
 
 
 def states_named_between(typical: Typical) -> tuple[str, ...]:
     """The states that keep their names between steps."""
-    times = dict(zip(STATES, typical.gap_ps.tolist(), strict=True))
+    times = dict(zip(STATES, typical.between_ps.tolist(), strict=True))
     loss_ps = sum(ps for state, ps in times.items() if state not in _WORK_STATES)
     return (*_WORK_STATES, *(state for state in _STATES_WITH_NAMES_BETWEEN if 2 * times[state] > loss_ps))
 
@@ -243,16 +243,16 @@ def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[
 
 def _part_with_cause(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> NamedTime:
     """The part of a name's time that counts for a cause: in steps, between them, or both."""
-    step, gap = cause_ids[time.state, False] == id, cause_ids[time.state, True] == id
+    in_steps, between = cause_ids[time.state, False] == id, cause_ids[time.state, True] == id
     return time._replace(
-        step_ps=time.step_ps * step,
-        step_count=time.step_count * step,
-        gap_ps=time.gap_ps * gap,
-        gap_count=time.gap_count * gap,
+        step_ps=time.step_ps * in_steps,
+        step_count=time.step_count * in_steps,
+        between_ps=time.between_ps * between,
+        between_count=time.between_count * between,
     )
 
 
-def _refined(id: str, typical: Typical, calls: Calls, is_unrecorded: bool) -> str:
+def _refined(id: str, typical: Typical, calls: DispatchedCalls, is_unrecorded: bool) -> str:
     """The cause, or a more special one that the capture shows."""
     if is_unrecorded and id == "unexplained":
         return "not_recorded"
@@ -263,7 +263,7 @@ def _refined(id: str, typical: Typical, calls: Calls, is_unrecorded: bool) -> st
     return "eager" if id in _CALL_CAUSES and _are_one_by_one(typical, calls) else id
 
 
-def _are_one_by_one(typical: Typical, calls: Calls) -> bool:
+def _are_one_by_one(typical: Typical, calls: DispatchedCalls) -> bool:
     """Whether what the host loses goes into calls of little work that it dispatches one by one."""
     if calls.per_step < _TINY_CALLS:
         return False

@@ -23,7 +23,7 @@ class PathShare(NamedTuple):
     per_step_ps: float
     """Mean over the typical steps whose path is known."""
     share: float
-    """Of the path, 0–1."""
+    """Share of the path, 0–1."""
     steps: float
     """Share of these steps on whose path it is."""
 

@@ -18,10 +18,10 @@ from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times
 from . import input_stage
 from .catalogue import Sentence
-from .causes import HOST_LATE, NAMES, Calls, Cause, Confidence, losses_by_cause, name_pauses
+from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, works_elsewhere
-from .headlines import BAD, LEADS, NOTABLE, Headline, has_devices, headline, passing
-from .program_facts import UNRECORDED_DEVICE, WASTEFUL, Program, program_facts, program_of
+from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
+from .program_facts import UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
 from .remedies import remedy
 from .time_loss import UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
@@ -59,14 +59,14 @@ _TIE_MARGIN = 0.1
 """Several ways of being late lead together over another cause only where they are by this share longer than that."""
 
 
-class Part(NamedTuple):
+class CapturePart(NamedTuple):
     """Time of a host's whole capture, ps."""
 
     host: str
     phase: str
     """As `HostFigures.phases` has them."""
     id: str
-    """Of a state, see `analysis.activity.states`; ``profiler`` for the profiler's own time."""
+    """Id of a state of `analysis.activity.states`; ``profiler`` for the profiler's own time."""
     ps: int
 
 
@@ -84,15 +84,15 @@ class Device(NamedTuple):
 class Diagnosis(NamedTuple):
     """What a page, the command line and comparisons quote."""
 
-    headline: Headline
-    accounting: list[Part]
+    headline: DiagnosisHeadline
+    accounting: list[CapturePart]
     """Per host it sums to the time from the first to the last event."""
     typical: Typical
     causes: list[Cause]
     """Ranked."""
     unusual: list[UnusualStep]
     devices: list[Device]
-    program: Program
+    program: ProgramFacts
 
 
 def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
@@ -101,7 +101,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     Only with ``replays`` causes have gains; nothing else differs.
     """
     typical = typical_times(hosts, wanted, replays)
-    calls = Calls(
+    calls = DispatchedCalls(
         max(map(calls_per_step, hosts)),
         max(map(one_by_one_share, hosts)),
         max(figures(host).long_share for host in hosts),
@@ -133,13 +133,21 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
     accounting = [part for host in hosts for part in _accounting(host)]
     devices = [device for host in hosts for device in _devices(host)]
-    return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices, program)
+    return Diagnosis(
+        headline=headline(ranked, typical, hosts),
+        accounting=accounting,
+        typical=typical,
+        causes=causes,
+        unusual=unusual,
+        devices=devices,
+        program=program,
+    )
 
 
 def _name_function(loss: TimeLoss, name: str) -> None:
-    """Name what devices do in few gaps by the function of the program that does it."""
-    if name and loss.long_gaps is not None:
-        loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_gaps.count / loss.long_gaps.gaps)]
+    """Name what devices do between few steps by the function of the program that does it."""
+    if name and loss.long_pauses is not None:
+        loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_pauses.count / loss.long_pauses.pauses)]
 
 
 def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
@@ -147,7 +155,7 @@ def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
     return TimeLoss("counted", typical.period_ps, arguments={"count": kernels})
 
 
-def _accounting(host: HostWithSteps) -> list[Part]:
+def _accounting(host: HostWithSteps) -> list[CapturePart]:
     host_figures = figures(host)
     times: dict[tuple[str, str], int] = {}
     for phase in dict.fromkeys(host_figures.phases.tolist()):
@@ -156,7 +164,7 @@ def _accounting(host: HostWithSteps) -> list[Part]:
         ):
             key = (phase, PROFILER if phase == PROFILER else state)
             times[key] = times.get(key, 0) + ps
-    return [Part(host.name, *key, ps) for key, ps in times.items() if ps]
+    return [CapturePart(host.name, *key, ps) for key, ps in times.items() if ps]
 
 
 def _devices(host: HostWithSteps) -> list[Device]:
@@ -237,21 +245,21 @@ def _next_limit(loss: TimeLoss, ranked: Sequence[TimeLoss]) -> str:
 
 
 def _cause(
-    loss: TimeLoss, typical: Typical, program: Program, evidence: Sequence[Interval], ranked: Sequence[TimeLoss]
+    loss: TimeLoss, typical: Typical, program: ProgramFacts, evidence: Sequence[Interval], ranked: Sequence[TimeLoss]
 ) -> Cause:
     period_ps = typical.period_ps
     return Cause(
-        loss.id,
-        round(loss.ps),
-        loss.ps / (loss.base_ps or period_ps),
-        None if works_elsewhere(program, typical) else gain(loss, typical),
-        _confidence(typical, ranked),
-        _next_limit(loss, ranked),
-        _sentence(loss, typical, program.device),
-        loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts),
-        [(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
-        loss.own_evidence(evidence)[:_EVIDENCE],
-        loss.base_ps,
+        id=loss.id,
+        per_step_ps=round(loss.ps),
+        share=loss.ps / (loss.base_ps or period_ps),
+        gain_ps=None if works_elsewhere(program, typical) else gain(loss, typical),
+        confidence=_confidence(typical, ranked),
+        then=_next_limit(loss, ranked),
+        sentence=_sentence(loss, typical, program.device),
+        remedy=loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts),
+        names=[(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
+        evidence=loss.own_evidence(evidence)[:_EVIDENCE],
+        base_ps=loss.base_ps,
     )
 
 

@@ -77,17 +77,17 @@ def _is_habit(cause: Cause, no_fault: Sequence[str]) -> bool:
 def _finding_of_cause(cause: Cause, framework: str) -> Finding:
     """What helps against a cause, with what it takes."""
     return Finding(
-        cause.id,
-        cause.remedy.text,
-        cause.sentence.text,
-        cause.remedy.gain_ps(cause.gain_ps),
-        "bad" if cause.share >= BAD else "warn",
-        cause.remedy.code,
-        "tf_data_bottleneck_analysis"
+        id=cause.id,
+        title=cause.remedy.text,
+        evidence=cause.sentence.text,
+        gain_ps=cause.remedy.gain_ps(cause.gain_ps),
+        level="bad" if cause.share >= BAD else "warn",
+        code=cause.remedy.code,
+        tool="tf_data_bottleneck_analysis"
         if cause.id == "input" and framework == TENSORFLOW
         else _TOOL_OF_CAUSE.get(cause.id, "why"),
-        cause.per_step_ps,
-        cause.base_ps,
+        takes_ps=cause.per_step_ps,
+        base_ps=cause.base_ps,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..activity.states import HOST_CAUSES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
-from .program_facts import UNRECORDED_DEVICE, Program
+from .program_facts import UNRECORDED_DEVICE, ProgramFacts
 from .time_loss import NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
 
 _NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")
@@ -37,7 +37,7 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     return round(min(max(gain_ps - loss.other_causes_ps, 0.0) + loss.work_ps, typical.steady_ps or typical.period_ps))
 
 
-def works_elsewhere(program: Program, typical: Typical) -> bool:
+def works_elsewhere(program: ProgramFacts, typical: Typical) -> bool:
     """Whether what computes is a device of which nothing was recorded, so that it may be busy at any time."""
     works = typical.share(State.COMPUTE, State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY)
     return UNRECORDED_DEVICE in program.facts and works < _NO_WORK

@@ -33,7 +33,7 @@ NOTABLE = 0.02
 _MOST_OF_HOST = 0.6
 """One way of being late that makes up so much of all of them is named alone."""
 _SECOND = 0.15
-"""Of several ways of being late the second one is named, too, where it makes up so much of all of them."""
+"""Share of all ways of being late from which on the second one is named, too."""
 _ON_CPU = ("launch", "between")
 """Causes that have other sentences where the work runs on the CPU, which has no kernels."""
 HOST_OVERHEAD = "headline.host"
@@ -42,7 +42,7 @@ _MOST_WORDS = 20
 """A headline has no more; of what takes the time it says as many names as that leaves room for."""
 
 
-class Headline(NamedTuple):
+class DiagnosisHeadline(NamedTuple):
     """The largest fact in one sentence."""
 
     sentence: Sentence
@@ -65,25 +65,25 @@ def passing(losses: Sequence[TimeLoss]) -> tuple[str, ...]:
     )
 
 
-def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]) -> Headline:
+def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]) -> DiagnosisHeadline:
     """By the first of the ranked causes, or by all ways in which the host is late where these lead only together."""
     period_ps = typical.period_ps
     if not ranked or not period_ps:
-        return Headline(Sentence("headline.nothing"), "unknown")
+        return DiagnosisHeadline(Sentence("headline.nothing"), "unknown")
     lead = ranked[0]
     if lead.id == WORK:
         losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
         fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
         fine = fine and not any(WASTEFUL & program_facts(host) for host in hosts)
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
-        return Headline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
+        return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)
     others = [loss for loss in ranked if loss.id not in (*HOST_LATE, WORK, *passing(ranked)) and loss.most_ps is None]
     other_ps = max((loss.ps for loss in others), default=0.0)
     if lead.id in HOST_LATE and lead.ps < max(_MOST_OF_HOST * late_ps, other_ps) and late_ps > other_ps:
-        return Headline(_host_sentence(late, late_ps, typical, hosts), _level(late_ps / period_ps))
-    return Headline(_sentence(_code(lead, typical, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
+        return DiagnosisHeadline(_host_sentence(late, late_ps, typical, hosts), _level(late_ps / period_ps))
+    return DiagnosisHeadline(_sentence(_code(lead, typical, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
 
 
 def _host_sentence(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
@@ -125,9 +125,9 @@ def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]
 def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
     """Arguments of a headline, but for the names of what takes the time."""
     period_ps = typical.period_ps
-    gap = float(typical.gap_ps.sum())
+    between_ps = float(typical.between_ps.sum())
     suffix = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
-    span = "span.period" if gap > NOTABLE * period_ps else f"span.step{suffix}"
+    span = "span.period" if between_ps > NOTABLE * period_ps else f"span.step{suffix}"
     facts: dict[str, object] = {
         "share": loss.ps / (loss.base_ps or period_ps),
         "time_ps": round(loss.ps),
@@ -141,18 +141,20 @@ def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str,
     return facts | dict(loss.arguments or {}) | named
 
 
-def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> Headline:
+def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> DiagnosisHeadline:
     """What waiting for input costs the typical step, however little."""
     share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
     if not typical.period_ps:
-        return Headline(Sentence("headline.nothing"), "unknown")
+        return DiagnosisHeadline(Sentence("headline.nothing"), "unknown")
     loss = TimeLoss("input", ps, [time for time in typical.names if time.state == "input"])
     name_input_stage(loss, hosts)
     if share < _LITTLE_INPUT:
-        return Headline(_sentence("input.little", loss, typical, hosts), "ok" if typical.has_steps else "unknown")
+        return DiagnosisHeadline(
+            _sentence("input.little", loss, typical, hosts), "ok" if typical.has_steps else "unknown"
+        )
     if loss.most_ps is not None:
-        return Headline(_sentence("input.idle", loss, typical, hosts), "info")
-    return Headline(_sentence(f"headline.input{loss.variant}", loss, typical, hosts), _level(share))
+        return DiagnosisHeadline(_sentence("input.idle", loss, typical, hosts), "info")
+    return DiagnosisHeadline(_sentence(f"headline.input{loss.variant}", loss, typical, hosts), _level(share))
 
 
 def _level(share: float) -> Level:

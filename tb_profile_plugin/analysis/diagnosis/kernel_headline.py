@@ -14,7 +14,7 @@ _WARNING_SHARE = 0.1
 _OPS_TOOL = "framework_op_stats"
 
 
-class Verdict(NamedTuple):
+class KernelVerdict(NamedTuple):
     """The answer in one sentence, and the tool to open next."""
 
     text: Message
@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
     tool: str
 
 
-def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verdict:
+def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> KernelVerdict:
     """Time that only changes layouts, or cores left unused, whichever is more; else what takes the time.
 
     ``facts`` are those of the kernels' tool; ``device`` is what the device is called.
@@ -36,10 +36,10 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
     )
     if layout >= _WARNING_SHARE and (layout >= missed or not facts["tensor_cores"]):
         layout_text = Message("{share} of the kernel time goes to layout conversions and transposes.", share=layout)
-        return Verdict(sentences(layout_text, remedy("", "layout").text, largest_text), "warn", _OPS_TOOL)
+        return KernelVerdict(sentences(layout_text, remedy("", "layout").text, largest_text), "warn", _OPS_TOOL)
     if not facts["tensor_cores"]:
         no_cores = Message("This device ({device}) has no {cores}.", device=device, cores=cores)
-        return Verdict(sentences(largest_text, no_cores), "info", _OPS_TOOL)
+        return KernelVerdict(sentences(largest_text, no_cores), "info", _OPS_TOOL)
     if missed >= _WARNING_SHARE:
         text = Message(
             "{missed_share} of the kernel time is matrix products and convolutions without {cores} ({used_share} use "
@@ -48,11 +48,11 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
             cores=cores,
             used_share=used,
         )
-        return Verdict(text, "warn", _OPS_TOOL)
+        return KernelVerdict(text, "warn", _OPS_TOOL)
     on_cores = (
         Message("{share} runs on {cores}.", share=used, cores=cores)
         if used
         else Message("No kernel needs {cores}.", cores=cores)
     )
     more_text = Message("{share} more could use them.", share=missed) if missed >= 0.005 else ""
-    return Verdict(sentences(largest_text, on_cores, more_text), "info", _OPS_TOOL)
+    return KernelVerdict(sentences(largest_text, on_cores, more_text), "info", _OPS_TOOL)

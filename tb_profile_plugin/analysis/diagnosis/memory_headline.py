@@ -8,7 +8,7 @@ from typing import Literal
 from ...runtime.messages import Message, message, sentences
 from ...runtime.units import memory as amount
 from ..ops.memory import STACK, UNNAMED, Holding
-from ..ops.memory_peaks import Memory
+from ..ops.memory_peaks import MemoryPeak
 
 _TIGHT = 0.9
 """Share of the capacity in use from which on a memory is nearly full."""
@@ -21,7 +21,7 @@ _SCOPES = 2
 
 
 def verdict(
-    memory: Memory, holdings: Sequence[Holding], line_of: Mapping[int, str]
+    memory: MemoryPeak, holdings: Sequence[Holding], line_of: Mapping[int, str]
 ) -> tuple[Message, Literal["ok", "warn"]]:
     """The sentence, and whether the memory is nearly full or in pieces; ``line_of`` are allocations' source lines."""
     share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0

@@ -67,21 +67,21 @@ _MOST_BYTES = 4 << 20
 """Bytes of programs of which float64 and donation are looked up: larger ones are known by other pages."""
 
 
-class Program(NamedTuple):
+class ProgramFacts(NamedTuple):
     """What was captured, as far as sentences and remedies differ by it; of all hosts of a session."""
 
     framework: str
-    """Of most hosts, see `model.framework`."""
+    """Framework of most hosts, as `model.framework` names it."""
     device: str
     """As `device_word` has it."""
     facts: frozenset[str]
-    """See `program_facts`."""
+    """What `program_facts` says of it."""
 
 
-def program_of(hosts: Sequence[Host]) -> Program:
+def program_of(hosts: Sequence[Host]) -> ProgramFacts:
     """What the hosts run, and on what."""
     most = Counter(framework(host) for host in hosts).most_common(1)[0][0]
-    return Program(most, device_word(hosts), frozenset[str]().union(*map(program_facts, hosts)))
+    return ProgramFacts(most, device_word(hosts), frozenset[str]().union(*map(program_facts, hosts)))
 
 
 def device_word(hosts: Sequence[Host]) -> str:

@@ -22,7 +22,7 @@ from .program_facts import (
     OWN_OPS,
     SAVES_ASYNCHRONOUSLY,
     TRACED,
-    Program,
+    ProgramFacts,
 )
 from .remedy_examples import EXAMPLES
 
@@ -46,7 +46,7 @@ class Remedy(NamedTuple):
 
 
 def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) -> Remedy:
-    """Of the first of the causes that has one: for what the capture shows, as `program_facts` names it, in its
+    """Remedy of the first of the causes that has one: for what the capture shows, as `program_facts` names it, in its
     framework, else what holds in all.
     """
     keys = (
@@ -62,7 +62,7 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
 
 
 def advised(
-    program: Program, id: str, cause: str, evidence: str, gain_ps: float | None = None, tool: str = ""
+    program: ProgramFacts, id: str, cause: str, evidence: str, gain_ps: float | None = None, tool: str = ""
 ) -> Finding | None:
     """What a rule of that id finds, with the remedy of a cause; None where the program needs none."""
     advice = remedy(program.framework, cause, facts=program.facts)

@@ -25,7 +25,7 @@ from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .gains import works_elsewhere
-from .program_facts import OWN_OPS, Program
+from .program_facts import OWN_OPS, ProgramFacts
 from .remedies import advised
 
 _OPS_TOOL = "framework_op_stats"
@@ -43,10 +43,10 @@ class Evidence(NamedTuple):
     """What the rules look at."""
 
     hosts: Sequence[HostWithSteps]
-    program: Program
+    program: ProgramFacts
     typical: Typical
     device_ops: OpTable
-    """Of all hosts."""
+    """Ops of all hosts."""
 
     def gain_ps(self, events: Callable[[HostWithSteps], Array], factor: float, most_ps: float) -> float:
         """ps that a step gets shorter, at most ``most_ps``, if these events of devices (int64[k]) take ``factor`` times
@@ -80,7 +80,7 @@ def _precision_finding(e: Evidence) -> Finding | None:
         "{percent} of device compute of known precision is 16-bit; mixed precision at most halves the rest.",
         percent=half / (half + single),
     )
-    gain_ps = e.gain_ps(_computes_in_32_bits, _OF_32_BITS, float(e.typical.kind_ps[DeviceKind.COMPUTE_32]) / 2)
+    gain_ps = e.gain_ps(_computes_in_32_bits, _OF_32_BITS, float(e.typical.device_kind_ps[DeviceKind.COMPUTE_32]) / 2)
     return advised(e.program, "precision", "float32", text, gain_ps, "kernel_stats")
 
 

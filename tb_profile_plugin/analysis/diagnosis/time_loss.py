@@ -13,7 +13,7 @@ from ...runtime.messages import listed
 from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_THREAD, ON_CPU, STARTING, without_ending
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval
-from ..steps.typical_times import LongGaps, NamedTime
+from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
 from .cause_kinds import NAMED_SHARE, PAUSE, PYTHON_INPUT, kinds
 from .remedies import Remedy
@@ -52,8 +52,8 @@ class TimeLoss:
     """The states that it sums."""
     arguments: dict[str, Any] | None = None
     """What its sentences say beside its names."""
-    long_gaps: LongGaps | None = None
-    """Where most of it lies between steps, and only some of these have long gaps."""
+    long_pauses: LongPauses | None = None
+    """Where most of it lies between steps, and only some of these are long."""
     base_ps: float | None = None
     """What its share is a share of; None for the typical period."""
     other_causes_ps: float = 0.0
@@ -65,9 +65,9 @@ class TimeLoss:
     most_ps: float | None = None
     """What a step would be shorter without it at most, where steps with and without it were compared; else None."""
     varies: bool = False
-    """Of unusual steps: whether what takes longer is mostly work that each step does, without a period."""
+    """Whether what takes longer in unusual steps is mostly work that each step does, without a period."""
     first_batches: bool = False
-    """Of unusual steps: whether they wait so much longer than others that any input they wait for has just begun."""
+    """Whether unusual steps wait so much longer than others that any input they wait for has just begun."""
 
     def by_name(self) -> list[tuple[str, float, float]]:
         """(name, ps per step, intervals per step), the largest first."""
@@ -75,7 +75,7 @@ class TimeLoss:
         for time in self.names:
             total = times.setdefault(time.name, [0.0, 0.0])
             total[0] += time.ps
-            total[1] += time.step_count + time.gap_count
+            total[1] += time.step_count + time.between_count
         rows = [(name, ps, count) for name, (ps, count) in times.items() if ps]
         return sorted(rows, key=lambda row: -row[1])
 
@@ -103,13 +103,13 @@ class TimeLoss:
 
     @property
     def is_work(self) -> bool:
-        """Of what passes between steps: whether most of it is compute."""
+        """Whether most of what passes between steps is compute."""
         work_ps = sum(time.ps for time in self.names if time.state == WORK)
         return self.id == "between_steps" and work_ps > MOSTLY * self.ps
 
     @property
     def recurs(self) -> bool:
-        """Of unusual steps: whether several have a period, or one thing that takes much of what they take longer; work
+        """Whether several unusual steps have a period, or one thing that takes much of what they take longer; work
         of each step that lasts now longer, now shorter, is to be looked at by itself.
         """
         facts = self.arguments or {}
@@ -141,8 +141,8 @@ class TimeLoss:
 
     @property
     def _main_cause(self) -> str:
-        """Of unusual steps the largest cause that is known, if it is much of them; of what passes between steps the
-        kind of wait that most of it is; else its id.
+        """Id of the largest cause of unusual steps that is known, if it is much of them; of what passes between steps
+        that of the kind of wait that most of it is; else its own.
         """
         if self.is_work:
             return PAUSE
@@ -209,7 +209,7 @@ class TimeLoss:
         """What a headline may end with, the longest first: the fewest names that make up most of the time, at most two;
         the first of them; none.
         """
-        long = self.long_gaps
+        long = self.long_pauses
         if long is not None:
             code = "every" if long.every else "seldom" if long.count > 1 else "once"
             return [Sentence(f"mostly.{code}", {"count": long.count, "every": long.every})]
@@ -240,7 +240,7 @@ def _name_of(label: str) -> str:
 def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss) -> Sentence:
     if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in _ALWAYS_COUNTED) or not count:
         return Sentence("names.share", {"name": name, "share": ps / loss.ps})
-    if loss.id == PAUSE and loss.long_gaps:
+    if loss.id == PAUSE and loss.long_pauses:
         # Such a pause begins where the step before it ends.
         return Sentence("names.with_before", {"name": name, "each_ps": ps / count, "share": min(count, 1.0)})
     if round(count) > 1:

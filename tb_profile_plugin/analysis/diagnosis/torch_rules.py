@@ -11,7 +11,7 @@ from ...model.host import Host
 from ...model.names.kernels import is_eligible
 from ...runtime.messages import Message
 from ..finding import Finding
-from ..ops.torch_ops import Cost, TorchOps
+from ..ops.torch_ops import CallCost, TorchOps
 from .cause_kinds import HAS_FUSED_FORM
 from .program_facts import program_facts, program_of
 from .remedies import advised
@@ -22,7 +22,7 @@ NEEDS = (gpu_capabilities, framework, host_device_type, program_facts)
 _MUCH = 0.1
 """Share of the device's time, or of the steps, from which on an option is worth a try."""
 _SOME = 0.02
-"""The same for an option that costs nothing at all."""
+"""Share for an option that costs nothing at all."""
 _STEP_PREFIX, _ZERO_GRAD_PREFIX = "ProfilerStep#", "Optimizer.zero_grad#"
 """Begins of the names of ranges of torch."""
 _ZERO_OPS = ("aten::zero_", "aten::_foreach_zero_")
@@ -72,9 +72,9 @@ def _fused_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     return Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
 
 
-def _range_cost(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[Cost, float]:
+def _range_cost(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[CallCost, float]:
     """(cost, share of the steps on the host, 0–1) of the ranges whose names are wanted."""
-    total, steps_ps = Cost(), 0
+    total, steps_ps = CallCost(), 0
     for (name, _), cost in ops.ranges.items():
         if wanted(name):
             total.add(cost)

@@ -46,7 +46,7 @@ class UnusualStep(NamedTuple):
     more_ps: int
     """Than the typical step; negative where it is shorter."""
     id: str
-    """Of the state that made it so; empty where none explains it."""
+    """Id of the state that made it so; empty where none explains it."""
     name: str
     why: Sentence
     more_calls: bool = False

@@ -18,13 +18,13 @@ from ...runtime.regex import regex, without_end
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
 from ..activity.states import State
 from ..activity.thread_classes import event_classes
-from ..steps.device_timeline import Timeline, timeline
+from ..steps.device_timeline import DeviceTimeline, timeline
 from ..steps.host_account import figures
 from .identity import DEVICE, HOST, Identities, Identity
-from .record import NOTHING, OTHERS, Memory
+from .record import NOTHING, OTHERS, AllocatorMemory
 
 MOST_STEPS = 4096
-"""Of a capture with more steps only the first so many count."""
+"""Steps of a capture that count at most: the first ones."""
 _MOST_OPS = 250
 """So many ops of a host stay by themselves, those that took most time."""
 _COUNTER = regex(r"[ _#]?\d+")
@@ -42,7 +42,7 @@ class HostBlame:
     """bool[n]: False where the capture cuts the step."""
     step_ps: Array
     """int64[n]: the step itself."""
-    gap_ps: Array
+    between_ps: Array
     """int64[n]: from its end to the next one's begin; 0 after the last."""
     state_ps: Array
     """int64[n, states]: from a step's begin to the next one's."""
@@ -58,12 +58,12 @@ class HostBlame:
     """int64[n, ops]: how long those last, over all streams, hidden or not."""
     programs: list[tuple[str, str]]
     """Name and fingerprint of each XLA program that ran."""
-    memory: list[Memory]
+    memory: list[AllocatorMemory]
     """What each allocator reported on this host."""
     levels: dict[str, int]
-    """See `model.profiler_options.levels`."""
+    """Levels of the tracers, as `model.profiler_options.levels` has them."""
     versions: dict[str, str]
-    """See `model.profiler_options.versions`."""
+    """Versions of what was profiled, as `model.profiler_options.versions` has them."""
 
     def __len__(self) -> int:
         return len(self.number)
@@ -82,7 +82,7 @@ def host_blame(host: HostWithSteps) -> HostBlame:
     steps, step_figures = host.steps, figures(host)
     count = min(len(steps), MOST_STEPS)
     if count:
-        # The account has a window before the first step, then by turns one of a step and one of the gap behind it.
+        # The account has a window before the first step, then by turns one of a step and one of what lies behind it.
         windows = 2 + 2 * np.arange(count)
         followed = windows[: min(count, len(steps) - 1)]
         last_edge = max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)
@@ -99,11 +99,11 @@ def host_blame(host: HostWithSteps) -> HostBlame:
     identities = Identities(host)
     ops, blame_ps, launches, total_ps = _ops(host, identities, edges, line)
     return HostBlame(
-        number,
-        kind,
-        complete,
-        step_ps,
-        gap_ps=np.diff(edges) - step_ps,
+        number=number,
+        kind=kind,
+        complete=complete,
+        step_ps=step_ps,
+        between_ps=np.diff(edges) - step_ps,
         state_ps=state_ps,
         compiles=_compiles(host, edges),
         ops=ops,
@@ -118,7 +118,7 @@ def host_blame(host: HostWithSteps) -> HostBlame:
 
 
 def _ops(
-    host: Host, identities: Identities, edges: Array, line: Timeline
+    host: Host, identities: Identities, edges: Array, line: DeviceTimeline
 ) -> tuple[list[tuple[int, Identity]], Array, Array, Array]:
     """(ops, blame_ps, launches, total_ps) as `HostBlame` has them."""
     executions, (identity_number, number_count) = [_executions(work) for work in host_work(host)], identities.numbers()
@@ -293,9 +293,9 @@ def _compiles(host: Host, edges: Array) -> Array:
     return count
 
 
-def _memory(host: Host) -> list[Memory]:
+def _memory(host: Host) -> list[AllocatorMemory]:
     return [
-        Memory(
+        AllocatorMemory(
             name,
             int(usage.in_use.max()),
             int(usage.in_use[-1] - usage.in_use[0]),

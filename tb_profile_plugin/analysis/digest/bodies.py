@@ -54,7 +54,7 @@ class Bodies:
         return self._value(row, [self._operand_shape(operand) for operand in self._module.operands[row]], 0)
 
     def program_fingerprint(self) -> str:
-        """Of the whole program: its instructions in any order."""
+        """Fingerprint of the whole program: its instructions in any order."""
         module = self._module
         if not len(module) or module.entry < 0:
             return fingerprint(())
@@ -62,7 +62,7 @@ class Bodies:
         return fingerprint(sorted(self.body(row) for row in range(begin, end)))
 
     def _operand_shape(self, row: int) -> str:
-        """The same of an operand; empty for row -1, an operand that the program does not have."""
+        """Shape of an operand; empty for row -1, an operand that the program does not have."""
         return self.shape(row) if row >= 0 else ""
 
     def _value(self, row: int, operands: list[str], depth: int, in_condition: bool = False) -> str:

@@ -26,7 +26,18 @@ from ..steps.step_choice import TYPICAL
 from ..steps.typical import choose
 from .blame import HostBlame, host_blame
 from .identity import Identity
-from .record import LATE_PEER, OTHER_KIND, OTHERS, Digest, DigestCause, DigestKernel, DigestOp, Memory, Part, Steps
+from .record import (
+    LATE_PEER,
+    OTHER_KIND,
+    OTHERS,
+    AllocatorMemory,
+    Digest,
+    DigestCause,
+    DigestKernel,
+    DigestOp,
+    DigestSteps,
+    StateTime,
+)
 
 NEEDS: tuple[Callable[..., object], ...] = (
     host_blame,
@@ -42,47 +53,47 @@ NEEDS: tuple[Callable[..., object], ...] = (
 _MOST_OPS, _MOST_KERNELS, _MOST_CAUSES = 200, 60, 12
 """So many of each a digest names, those that cost most."""
 _MOST_NAMES = 5
-"""Of a cause."""
+"""Names of a cause."""
 _COMPILE = STATES.index("compile")
 
 
 def digest(session: Session, host: str = "", step_event: str = "", wanted: str = TYPICAL) -> Digest:
-    """Of the session's hosts, or of one; ``wanted`` chooses the steps as `typical.choose` takes it."""
+    """The digest of the session's hosts, or of one; ``wanted`` chooses the steps as `typical.choose` takes it."""
     hosts = session.select(
         host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)], step_event
     )
     blames = [host_blame(host) for host in hosts]
     joined = _JoinedSteps(blames)
-    steps = Steps(
-        joined.number.tolist(),
-        joined.period_ps.tolist(),
-        joined.column(lambda blame: blame.step_ps).tolist(),
-        _reasons(joined, wanted),
-        joined.column(lambda blame: blame.launches[:, blame.is_work].sum(axis=1)).tolist(),
-        joined.column(lambda blame: blame.compiles).tolist(),
-        joined.column(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
-        (joined.period_ps - joined.shortest_ps).tolist(),
+    steps = DigestSteps(
+        number=joined.number.tolist(),
+        ps=joined.period_ps.tolist(),
+        step_ps=joined.column(lambda blame: blame.step_ps).tolist(),
+        reason=_reasons(joined, wanted),
+        launches=joined.column(lambda blame: blame.launches[:, blame.is_work].sum(axis=1)).tolist(),
+        compiles=joined.column(lambda blame: blame.compiles).tolist(),
+        device_ps=joined.column(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
+        spread_ps=(joined.period_ps - joined.shortest_ps).tolist(),
     )
     selected, warm = np.array(steps.selected, np.int64), np.array(steps.warm, np.int64)
     return Digest(
-        _facts(session, hosts, blames, joined, wanted),
-        steps,
-        _parts(joined, selected, warm),
-        _ops(joined, selected, warm),
-        _kernels(hosts),
-        _memory(blames),
-        sorted({program for blame in blames for program in blame.programs}),
-        _causes(session, diagnose(hosts, wanted)),
+        facts=_facts(session, hosts, blames, joined, wanted),
+        steps=steps,
+        parts=_parts(joined, selected, warm),
+        ops=_ops(joined, selected, warm),
+        kernels=_kernels(hosts),
+        memory=_memory(blames),
+        programs=sorted({program for blame in blames for program in blame.programs}),
+        causes=_causes(session, diagnose(hosts, wanted)),
     )
 
 
-def _parts(joined: _JoinedSteps, selected: Array, warm: Array) -> list[Part]:
+def _parts(joined: _JoinedSteps, selected: Array, warm: Array) -> list[StateTime]:
     """Time of the selected steps by state, of states that any warm step is in."""
     state_ps = joined.column(lambda blame: blame.state_ps).T
     sums = state_ps[:, selected].sum(axis=1).tolist()
     variances_ps2 = variances(state_ps.take(warm, axis=1), np.isin(warm, selected))
     occurring = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
-    return [Part(STATES[state], sums[state], variances_ps2[state]) for state in occurring]
+    return [StateTime(STATES[state], sums[state], variances_ps2[state]) for state in occurring]
 
 
 def _causes(session: Session, diagnosis: Diagnosis) -> list[DigestCause]:
@@ -126,7 +137,7 @@ class _JoinedSteps:
         row = np.concatenate([np.arange(len(blame)) for blame in blames])
         number = np.concatenate([blame.number for blame in blames])
         complete = np.concatenate([blame.complete for blame in blames])
-        period = np.concatenate([blame.step_ps + blame.gap_ps for blame in blames])
+        period = np.concatenate([blame.step_ps + blame.between_ps for blame in blames])
         longest = shortest = np.arange(len(number))
         if len(blames) > 1:
             order = np.lexsort((-period, number))
@@ -139,7 +150,7 @@ class _JoinedSteps:
         """int64[n] each: the number, from begin to begin, and the same on the host where that took shortest."""
         self.complete: Array = complete
         """bool[n]: on all hosts."""
-        self.gap_ps = self.column(lambda blame: blame.gap_ps)
+        self.between_ps = self.column(lambda blame: blame.between_ps)
         self.is_last = self.column(lambda blame: np.arange(len(blame)) == len(blame) - 1)
         """bool[n]: the last step of its host."""
         self.kind = [blames[i].kind[at] for i, at in zip(self._host.tolist(), self._row.tolist(), strict=True)]
@@ -167,7 +178,7 @@ def _reasons(joined: _JoinedSteps, wanted: str) -> list[str]:
     main_kind = joined.main_kind
     rows = np.flatnonzero(np.array([kind == main_kind for kind in joined.kind], bool))
     complete = joined.complete[rows].copy()
-    if joined.gap_ps[rows].any() and not joined.is_last[rows].all():
+    if joined.between_ps[rows].any() and not joined.is_last[rows].all():
         complete &= ~joined.is_last[rows]
     compiling = joined.column(lambda blame: blame.state_ps[:, _COMPILE])[rows]
     reason = np.full(len(joined.kind), OTHER_KIND, object)
@@ -255,12 +266,12 @@ def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
     return sorted(by_family.values(), key=lambda kernel: (-kernel.total_ps, kernel.name, kernel.op))[:_MOST_KERNELS]
 
 
-def _memory(blames: Sequence[HostBlame]) -> list[Memory]:
-    """Of each allocator the largest figures over the hosts."""
-    largest: dict[str, Memory] = {}
+def _memory(blames: Sequence[HostBlame]) -> list[AllocatorMemory]:
+    """Each allocator's largest figures over the hosts."""
+    largest: dict[str, AllocatorMemory] = {}
     for memory in (memory for blame in blames for memory in blame.memory):
-        previous = largest.get(memory.allocator, Memory(memory.allocator, 0, 0, 0))
-        largest[memory.allocator] = Memory(
+        previous = largest.get(memory.allocator, AllocatorMemory(memory.allocator, 0, 0, 0))
+        largest[memory.allocator] = AllocatorMemory(
             memory.allocator,
             max(previous.peak_bytes, memory.peak_bytes),
             max(previous.growth_bytes, memory.growth_bytes, key=abs),

@@ -45,7 +45,7 @@ class Identity:
     shape: str = ""
     """Types and sizes of its result, e.g. ``f32[8,128]``."""
     operands: str = ""
-    """The same of its operands, by commas."""
+    """Shapes of its operands, by commas."""
     body: str = ""
     """Fingerprint of what it calculates, see `bodies`."""
     source: str = ""
@@ -135,7 +135,7 @@ class Identities:
         return code, identities
 
     def _instruction(self, side: str, leaf: str, program_id: int, module_name: str, op: Op | None) -> Identity:
-        """Of an instruction by its name without scopes; its program is looked for by id, else by its module's name."""
+        """Identity of an instruction by its name without scopes; its program by id, else by its module's name."""
         modules = self._host.modules
         if program_id not in modules and len(self._ids_by_name.get(module_name, [])) == 1:
             program_id = self._ids_by_name[module_name][0]
@@ -163,7 +163,7 @@ class Identities:
 
 
 def _of_name(side: str, plane: Plane, name: int) -> Identity:
-    """Of events that only their name tells, by its row among the plane's names."""
+    """Identity of events that only their name tells, by its row among the plane's names."""
     op_name = op_names.of_event(plane.names[name], plane.categories[name])
     text = op_name.name if op_name.is_known and not op_name.is_dataset else display_name(plane.names[name])
     return Identity(side, text[:_LONGEST], op_name.type if op_name.is_known else "")

@@ -32,7 +32,7 @@ NOTHING = Message("(nothing recorded)")
 
 
 @dataclass(frozen=True)
-class Steps:
+class DigestSteps:
     """The steps in order of number and time; a sample lasts from a step's begin to the next one's."""
 
     number: list[int]
@@ -68,14 +68,14 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Part:
+class StateTime:
     """Time of the steps that count in one state."""
 
     id: str
     """One of `activity.states.STATES`."""
     sum_ps: int
     variance: int | None
-    """Of the mean; None where steps are too few."""
+    """Variance of the mean; None where steps are too few."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class DigestKernel:
 
 
 @dataclass(frozen=True)
-class Memory:
+class AllocatorMemory:
     """What one allocator reported, on one host or the largest over all hosts."""
 
     allocator: str
@@ -139,20 +139,25 @@ class Digest:
     """One session, or one of its hosts."""
 
     facts: dict[str, Any]
-    """Of the recording: ``device``, ``devices``, ``hosts``, ``framework``, ``step_rule``, ``step_kind``, ``levels``,
-    ``versions``, ``problems`` …"""
-    steps: Steps
-    parts: list[Part]
+    """What is known of the recording: ``device``, ``devices``, ``hosts``, ``framework``, ``step_rule``, ``step_kind``,
+    ``levels``, ``versions``, ``problems`` …"""
+    steps: DigestSteps
+    parts: list[StateTime]
     ops: list[DigestOp]
     kernels: list[DigestKernel]
-    memory: list[Memory]
+    memory: list[AllocatorMemory]
     programs: list[tuple[str, str]]
     """Name and fingerprint."""
     causes: list[DigestCause]
 
+    @property
+    def origin_ns(self) -> int:
+        """When the recording began, ns since 1970."""
+        return int(self.facts["origin_ns"])
+
     @lazy
     def id(self) -> str:
-        """Of the content: 16 hexadecimal digits."""
+        """Hash of the content: 16 hexadecimal digits."""
         return hashlib.sha256(self.to_json().encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def to_json(self) -> str:
@@ -177,7 +182,13 @@ class Digest:
         return [_read(content, name) for content, name in zip(contents, where, strict=True)]
 
 
-_LISTS = {"parts": Part, "ops": DigestOp, "kernels": DigestKernel, "memory": Memory, "causes": DigestCause}
+_LISTS = {
+    "parts": StateTime,
+    "ops": DigestOp,
+    "kernels": DigestKernel,
+    "memory": AllocatorMemory,
+    "causes": DigestCause,
+}
 
 
 def _lines(value: Any) -> str:
@@ -226,7 +237,7 @@ def _digest_of(data: dict[str, Any]) -> Digest:
     """The digest of plain data; raises ValueError, TypeError or KeyError where these are none."""
     facts = dict(data["facts"])
     _require(all(_is_of_type(kind, name, facts[name]) for name, kind in _FACTS.items()))
-    steps = _entry(Steps, data["steps"])
+    steps = _entry(DigestSteps, data["steps"])
     _require(len({len(column) for column in vars(steps).values()}) == 1 and len(steps.selected) > 0)
     lists = {name: [_entry(kind, entry) for entry in data[name]] for name, kind in _LISTS.items()}
     programs = [(str(name), str(mark)) for name, mark in data["programs"]]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ...formats.flight_recorder import COMPLETED, RECEIVE, SCHEDULED, SEND, STARTED, Call
 from ...runtime.messages import Message, all_of
-from .groups import Group, Unit
-from .mismatches import DTYPE, SIZE, Mismatch, Side, element_count, mismatch
+from .groups import ProcessGroup, Unit
+from .mismatches import DTYPE, SIZE, AgreeingRanks, Mismatch, element_count, mismatch
 
 MISSING, SILENT, NOT_BEGUN, NOT_COMPLETED, ALL_WAIT = "missing", "silent", "not_begun", "not_completed", "all_wait"
 """Ranks never ask for what others wait in; they left no dump; their devices do not begin it; they do not complete it;
@@ -24,7 +24,7 @@ class GroupFinding(NamedTuple):
 
     sort: str
     """One of those above, or of `mismatches`."""
-    group: Group
+    group: ProcessGroup
     unit: Unit
     """What it is about, as one of the ranks that asked for it did."""
     culprits: tuple[int, ...]
@@ -38,7 +38,7 @@ class GroupFinding(NamedTuple):
     """Where the first of those that wait does, if that comes after ``unit``."""
 
 
-def findings(group: Group) -> list[GroupFinding]:
+def findings(group: ProcessGroup) -> list[GroupFinding]:
     """The first mismatch of a group, its first stop unless that explains it, and what is amiss with its pairs."""
     difference, stop = _first_mismatch(group), _first_stop(group)
     may_follow = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
@@ -47,7 +47,7 @@ def findings(group: Group) -> list[GroupFinding]:
     return [*(finding for finding in (difference, stop) if finding), *_pair_findings(group)]
 
 
-def _first_mismatch(group: Group) -> GroupFinding | None:
+def _first_mismatch(group: ProcessGroup) -> GroupFinding | None:
     """The first number at which ranks ask for different things."""
     for number in group.sequences():
         units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
@@ -59,11 +59,19 @@ def _first_mismatch(group: Group) -> GroupFinding | None:
         culprits = tuple(sorted(rank for side in sides[1:] for rank in side.ranks)) if is_clear else ()
         others = sides[0].ranks if is_clear else tuple(units)
         waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
-        return GroupFinding(difference.sort, group, units[others[0]], culprits, waiting, others, difference)
+        return GroupFinding(
+            sort=difference.sort,
+            group=group,
+            unit=units[others[0]],
+            culprits=culprits,
+            waiting=waiting,
+            others=others,
+            mismatch=difference,
+        )
     return None
 
 
-def _first_stop(group: Group) -> GroupFinding | None:
+def _first_stop(group: ProcessGroup) -> GroupFinding | None:
     """The first number that some ranks do not reach and others do, or that none completes."""
     pending = _first_pending(group)
     for number in group.sequences():
@@ -79,19 +87,28 @@ def _first_stop(group: Group) -> GroupFinding | None:
 
 
 def _missing_call(
-    group: Group, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]
+    group: ProcessGroup, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]
 ) -> GroupFinding:
-    """Of a number that the ranks ``missing`` do not reach, and those in ``units`` do."""
+    """The finding on a number that the ranks ``missing`` do not reach, and those in ``units`` do."""
     unit = next(iter(units.values()))
     waiting = tuple(
         rank for rank, pending_unit in pending.items() if rank not in missing and pending_unit.sequence >= unit.sequence
     )
     later = pending[waiting[0]] if waiting and pending[waiting[0]].sequence > unit.sequence else None
-    return GroupFinding(MISSING, group, unit, tuple(missing), waiting, tuple(units), None, later)
+    return GroupFinding(
+        sort=MISSING,
+        group=group,
+        unit=unit,
+        culprits=tuple(missing),
+        waiting=waiting,
+        others=tuple(units),
+        mismatch=None,
+        waits_in=later,
+    )
 
 
-def _common_wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
-    """Of a number that all dumps have, and some ranks are not done with."""
+def _common_wait(group: ProcessGroup, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
+    """The finding on a number that all dumps have, and some ranks are not done with."""
     unit = units[waiting[0]]
     if group.ranks_without_dump:
         return GroupFinding(SILENT, group, unit, group.ranks_without_dump, waiting, tuple(units))
@@ -106,7 +123,7 @@ def _common_wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ..
     return GroupFinding(ALL_WAIT, group, unit, (), waiting, tuple(units))
 
 
-def _first_pending(group: Group) -> Mapping[int, Unit]:
+def _first_pending(group: ProcessGroup) -> Mapping[int, Unit]:
     """By rank the first collective that it is not done with."""
     firsts = (
         (rank, min((unit for unit in record.units.values() if unit.is_pending), default=None))
@@ -115,12 +132,12 @@ def _first_pending(group: Group) -> Mapping[int, Unit]:
     return {rank: unit for rank, unit in firsts if unit}
 
 
-def _units_from(group: Group, number: int) -> Iterator[Unit]:
+def _units_from(group: ProcessGroup, number: int) -> Iterator[Unit]:
     """All collectives of a group from that number on."""
     return (unit for record in group.records.values() for unit in record.units.values() if unit.sequence >= number)
 
 
-def _pair_findings(group: Group) -> Iterator[GroupFinding]:
+def _pair_findings(group: ProcessGroup) -> Iterator[GroupFinding]:
     """Sends without their receives, and the other way round; and pairs that pass different things."""
     transfers = {kind: _transfers(group, kind) for kind in (SEND, RECEIVE)}
     for pair in sorted({*transfers[SEND], *transfers[RECEIVE]}):
@@ -136,7 +153,15 @@ def _pair_findings(group: Group) -> Iterator[GroupFinding]:
             if index >= len(of_peer):
                 yield GroupFinding(NO_PEER, group, own[index].unit, (peer,), (rank,), (rank,))
             elif kind == SEND and (difference := _pair_mismatch(own[index], of_peer[index], pair)):
-                yield GroupFinding(difference.sort, group, own[index].unit, (), pair, pair, difference)
+                yield GroupFinding(
+                    sort=difference.sort,
+                    group=group,
+                    unit=own[index].unit,
+                    culprits=(),
+                    waiting=pair,
+                    others=pair,
+                    mismatch=difference,
+                )
 
 
 class _Transfer(NamedTuple):
@@ -146,7 +171,7 @@ class _Transfer(NamedTuple):
     call: Call
 
 
-def _transfers(group: Group, kind: str) -> Mapping[tuple[int, int], list[_Transfer]]:
+def _transfers(group: ProcessGroup, kind: str) -> Mapping[tuple[int, int], list[_Transfer]]:
     """All sends or receives of a group, in the order of the rank that asked for them, by source and target."""
     by_pair: dict[tuple[int, int], list[_Transfer]] = defaultdict(list)
     for record in group.records.values():
@@ -168,7 +193,7 @@ def _pair_mismatch(sent: _Transfer, received: _Transfer, pair: tuple[int, int]) 
         texts = [all_of(names) if names else "" for names in (sent.call.input_dtypes, received.call.output_dtypes)]
         sort = DTYPE
     sides = (
-        Side((rank,), text, transfer.call.kind)
+        AgreeingRanks((rank,), text, transfer.call.kind)
         for rank, text, transfer in zip(pair, texts, (sent, received), strict=True)
     )
     return Mismatch(sort, tuple(sides)) if texts[0] != texts[1] and all(texts) else None

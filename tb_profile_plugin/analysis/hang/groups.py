@@ -21,7 +21,7 @@ class Unit(NamedTuple):
     """Its number within the group."""
     calls: tuple[Call, ...]
     state: str
-    """Of the last of them, as the flight recorder says it."""
+    """State of the last of them, as the flight recorder says it."""
     first: Operation
     is_p2p: bool
 
@@ -37,7 +37,7 @@ class Unit(NamedTuple):
         return kinds.pop() if len(kinds) == 1 else Message("{count} operations", count=len(self.calls))
 
 
-class Record(NamedTuple):
+class RankRecord(NamedTuple):
     """What one rank recorded of one group."""
 
     units: Mapping[int, Unit]
@@ -50,14 +50,14 @@ class Record(NamedTuple):
     """Whether nothing of it was overwritten."""
 
 
-class Group(NamedTuple):
+class ProcessGroup(NamedTuple):
     """A process group over all dumps."""
 
     label: str
     members: tuple[int, ...]
     """In the order of the group: those that its configuration names, or else those that recorded something."""
-    records: Mapping[int, Record]
-    """Of the members that left dumps."""
+    records: Mapping[int, RankRecord]
+    """Records of the members that left dumps."""
 
     @property
     def ranks_without_dump(self) -> tuple[int, ...]:
@@ -69,7 +69,7 @@ class Group(NamedTuple):
         return sorted({number for record in self.records.values() for number in record.units})
 
 
-def groups(dumps: Sequence[Dump]) -> list[Group]:
+def groups(dumps: Sequence[Dump]) -> list[ProcessGroup]:
     """The groups in which any rank recorded an operation, by label."""
     by_key: dict[tuple[str, tuple[int, ...]], dict[int, list[Operation]]] = defaultdict(lambda: defaultdict(list))
     members = _members(dumps)
@@ -84,7 +84,7 @@ def groups(dumps: Sequence[Dump]) -> list[Group]:
         records = {rank: _record(by_rank[rank], operations.get(rank, ())) for rank in ranks_of_group if rank in by_rank}
         if any(by_rank[rank].world == name for rank in operations):
             records = _with_last_queued(records, by_rank)
-        all_groups.append(Group(labels[name, ranks], ranks_of_group, records))
+        all_groups.append(ProcessGroup(labels[name, ranks], ranks_of_group, records))
     return sorted(all_groups, key=lambda group: group.label)
 
 
@@ -104,7 +104,7 @@ def _unit(operations: Sequence[Operation]) -> Unit:
     return Unit(first.sequence, calls or (first.call,), last.state, first, first.is_p2p)
 
 
-def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
+def _record(dump: Dump, operations: Sequence[Operation]) -> RankRecord:
     """What a dump holds of a group, whose operations these are."""
     if operations and not dump.is_complete and operations[0] is dump.operations[0]:
         # Of what runs as one the begin may be overwritten.
@@ -114,10 +114,10 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
     all_units = units(operations)
     collectives = {unit.sequence: unit for unit in all_units if not unit.is_p2p}
     last = max(collectives, default=-1 if dump.is_complete else UNKNOWN)
-    return Record(collectives, [unit for unit in all_units if unit.is_p2p], last, dump.is_complete)
+    return RankRecord(collectives, [unit for unit in all_units if unit.is_p2p], last, dump.is_complete)
 
 
-def _with_last_queued(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:
+def _with_last_queued(records: Mapping[int, RankRecord], dumps: Mapping[int, Dump]) -> dict[int, RankRecord]:
     """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
     completed = dict(records)
     if all(dumps[rank].queued == record.last for rank, record in records.items() if record.units):
@@ -147,7 +147,7 @@ def _members(dumps: Sequence[Dump]) -> Mapping[tuple[int, str], tuple[int, ...]]
 def _labels(
     keys: Iterable[tuple[str, tuple[int, ...]]], dumps: Sequence[Dump]
 ) -> Mapping[tuple[str, tuple[int, ...]], str]:
-    """Of each group its description, with its name and ranks where others have the same."""
+    """By group its description, with its name and ranks where others have the same."""
     described = {name: group.description for dump in dumps for name, group in dump.groups.items() if group.description}
     keys = list(keys)
     labels = {key: described.get(key[0]) or key[0] or "default" for key in keys}

@@ -22,7 +22,7 @@ _OUTPUT_TYPES_DIFFER = frozenset({"gather"})
 """Collectives that ask it of one rank alone, or let ranks pass as much as they like."""
 
 
-class Side(NamedTuple):
+class AgreeingRanks(NamedTuple):
     """Ranks that ask for the same."""
 
     ranks: tuple[int, ...]
@@ -37,7 +37,7 @@ class Mismatch(NamedTuple):
 
     sort: str
     """`TYPE`, `SIZE` or `DTYPE`."""
-    sides: tuple[Side, ...]
+    sides: tuple[AgreeingRanks, ...]
     """Most ranks first; if the first two have as many, none is known to be right."""
 
 
@@ -92,10 +92,12 @@ def _total_mismatch(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mism
     received = sum(element_count(call.output_sizes) for call in calls.values())
     text = Message("send {sent} elements and receive {received}", sent=sent, received=received)
     kind = next(iter(kinds.values()))
-    return Mismatch(SIZE, (Side(tuple(sorted(calls)), text, kind),)) if sent != received else None
+    return Mismatch(SIZE, (AgreeingRanks(tuple(sorted(calls)), text, kind),)) if sent != received else None
 
 
-def _sides(values: Mapping[int, Hashable], texts: Mapping[int, str], kinds: Mapping[int, str]) -> tuple[Side, ...]:
+def _sides(
+    values: Mapping[int, Hashable], texts: Mapping[int, str], kinds: Mapping[int, str]
+) -> tuple[AgreeingRanks, ...]:
     """Ranks by what they ask for, most ranks first; empty where all ask for the same."""
     ranks: dict[Hashable, list[int]] = defaultdict(list)
     for rank, value in sorted(values.items()):
@@ -103,4 +105,4 @@ def _sides(values: Mapping[int, Hashable], texts: Mapping[int, str], kinds: Mapp
     if len(ranks) < 2:
         return ()
     sides = sorted(ranks.values(), key=lambda members: (-len(members), members))
-    return tuple(Side(tuple(members), texts[members[0]], kinds[members[0]]) for members in sides)
+    return tuple(AgreeingRanks(tuple(members), texts[members[0]], kinds[members[0]]) for members in sides)

@@ -14,7 +14,7 @@ from .mismatches import TYPE
 from .shifts import Shift, rank_shift
 from .table import MISSING as NEVER_CALLED
 from .table import NO_DUMP, OVERWRITTEN, Cell
-from .verdict import HANG, NOT_JUDGED, Verdict
+from .verdict import HANG, NOT_JUDGED, HangVerdict
 
 _MOST_CHARACTERS = 24
 """Characters of ranks in a sentence; of more ranks their number is told."""
@@ -36,7 +36,7 @@ def cell_text(cell: Cell) -> str:
     return f"{cell.operation} {state}" if cell.operation else state
 
 
-def headline(verdict: Verdict) -> Message:
+def headline(verdict: HangVerdict) -> Message:
     """The verdict in one sentence."""
     if verdict.is_circle:
         return _circle_sentence(verdict)
@@ -49,7 +49,7 @@ def headline(verdict: Verdict) -> Message:
     return Message("No divergence is found: all ranks called the same operations, and none waits.")
 
 
-def _circle_sentence(verdict: Verdict) -> Message:
+def _circle_sentence(verdict: HangVerdict) -> Message:
     """That ranks wait for one another."""
     who = ranks_text(sorted({rank for cause in verdict.causes for rank in cause.finding.culprits}))
     groups = list(dict.fromkeys(cause.finding.group.label for cause in verdict.causes))
@@ -134,12 +134,12 @@ def _missing_sentence(finding: GroupFinding, who: Message, of_group: Mapping[str
     )
 
 
-def details(verdict: Verdict) -> list[Message]:
+def details(verdict: HangVerdict) -> list[Message]:
     """What is known beside the headline: where culprits are instead, what else differs, and who left no dump."""
     return list(dict.fromkeys(_details(verdict)))
 
 
-def _details(verdict: Verdict) -> Iterator[Message]:
+def _details(verdict: HangVerdict) -> Iterator[Message]:
     for number, cause in enumerate(verdict.causes):
         if number or verdict.is_circle:
             yield finding_sentence(cause.finding)
@@ -212,7 +212,7 @@ def _shift_sentence(finding: GroupFinding, shift: Shift) -> Message:
     )
 
 
-def _where_culprits_are(verdict: Verdict, finding: GroupFinding) -> Iterator[Message]:
+def _where_culprits_are(verdict: HangVerdict, finding: GroupFinding) -> Iterator[Message]:
     """Where those are that others wait for."""
     ranks_by_unit: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     units: dict[str, Message] = {}

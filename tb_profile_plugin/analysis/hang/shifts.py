@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .findings import GroupFinding
-from .groups import Record
+from .groups import RankRecord
 from .mismatches import TYPE
 
 _MOST_SKIPPED = 8
@@ -32,7 +32,7 @@ def rank_shift(finding: GroupFinding) -> Shift | None:
     return None if offsets or not skipped else Shift(finding.culprits, skipped)
 
 
-def _skipped(own: Record, others: Record, begin: int) -> int:
+def _skipped(own: RankRecord, others: RankRecord, begin: int) -> int:
     """By how many numbers a rank is ahead; 0 where nothing, or more than one number, makes what follows agree."""
     fitting = [
         offset
@@ -42,7 +42,7 @@ def _skipped(own: Record, others: Record, begin: int) -> int:
     return fitting[0] if len(fitting) == 1 else 0
 
 
-def _agrees(own: Record, others: Record, begin: int, offset: int) -> bool:
+def _agrees(own: RankRecord, others: RankRecord, begin: int, offset: int) -> bool:
     """Whether all that a rank calls from a number on is what others call so many later."""
     pairs = [
         (unit.calls, others.units[number + offset].calls)

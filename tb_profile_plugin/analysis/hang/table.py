@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .groups import Group, Record
+from .groups import ProcessGroup, RankRecord
 
 MISSING, OVERWRITTEN, NO_DUMP = "missing", "overwritten", "no dump"
 """What a cell says besides states: it was never asked for; it is no longer known; nothing is known of the rank."""
@@ -32,7 +32,7 @@ class Row(NamedTuple):
     """One for each collective."""
 
 
-class Table(NamedTuple):
+class RankTable(NamedTuple):
     """How far the ranks of a group came."""
 
     sequences: tuple[int, ...]
@@ -42,7 +42,7 @@ class Table(NamedTuple):
     """Those with most ranks first."""
 
 
-def table(group: Group, center: int | None, before: int = _BEFORE) -> Table:
+def table(group: ProcessGroup, center: int | None, before: int = _BEFORE) -> RankTable:
     """The collectives around a number of a group, or its last ones where none is given."""
     all_numbers = group.sequences()
     index = all_numbers.index(center) if center in all_numbers else len(all_numbers) - 1
@@ -54,15 +54,15 @@ def table(group: Group, center: int | None, before: int = _BEFORE) -> Table:
         rows.setdefault(cells, []).append(rank)
     ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), item[1]))
     table_rows = tuple(Row(tuple(ranks), cells) for cells, ranks in ordered)
-    return Table(tuple(numbers), tuple(usual[number] for number in numbers), table_rows)
+    return RankTable(tuple(numbers), tuple(usual[number] for number in numbers), table_rows)
 
 
-def _most_called(group: Group, number: int) -> str:
+def _most_called(group: ProcessGroup, number: int) -> str:
     kinds = (record.units[number].kind for record in group.records.values() if number in record.units)
     return Counter(kinds).most_common(1)[0][0]
 
 
-def _cell(record: Record | None, number: int, usual: Mapping[int, str]) -> Cell:
+def _cell(record: RankRecord | None, number: int, usual: Mapping[int, str]) -> Cell:
     if record is None:
         return Cell(NO_DUMP)
     unit = record.units.get(number)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...formats.flight_recorder import COMPLETED, Dump
 from .findings import MISSING, NO_PEER, GroupFinding, findings
-from .groups import Group, Unit, groups
+from .groups import ProcessGroup, Unit, groups
 
 HANG, NOTHING, NOT_JUDGED = "hang", "nothing", "not_judged"
 
@@ -20,7 +20,7 @@ class Position(NamedTuple):
     unit: Unit
 
 
-class Cause(NamedTuple):
+class HangCause(NamedTuple):
     """A finding, and what it follows from."""
 
     finding: GroupFinding
@@ -28,16 +28,16 @@ class Cause(NamedTuple):
     """Numbers of other causes, in their order, in which its culprits wait; empty of what comes first."""
 
 
-class Verdict(NamedTuple):
+class HangVerdict(NamedTuple):
     """What the dumps of all ranks tell."""
 
     outcome: str
     """`HANG`, `NOTHING` or `NOT_JUDGED`."""
-    causes: tuple[Cause, ...]
+    causes: tuple[HangCause, ...]
     """First ones first."""
     is_circle: bool
     """Whether each finding follows from another: ranks wait for one another."""
-    groups: tuple[Group, ...]
+    groups: tuple[ProcessGroup, ...]
     positions: Mapping[int, Position]
     """By rank, of those that recorded an operation."""
     ranks_without_dump: tuple[int, ...]
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
         return self.positions.get(rank)
 
 
-def judge(dumps: Sequence[Dump], is_complete: bool = True) -> Verdict:
+def judge(dumps: Sequence[Dump], is_complete: bool = True) -> HangVerdict:
     """The verdict over the dumps of all ranks; ``is_complete`` tells that every dump there is could be read."""
     all_groups = groups(dumps)
     positions = {dump.rank: position for dump in dumps if (position := _position(dump, all_groups))}
@@ -62,15 +62,15 @@ def judge(dumps: Sequence[Dump], is_complete: bool = True) -> Verdict:
     order = sorted(range(len(all_findings)), key=lambda number: (number not in roots, number))
     number_in_order = {number: index for index, number in enumerate(order)}
     causes = tuple(
-        Cause(all_findings[number], tuple(sorted(number_in_order[other] for other in follows[number])))
+        HangCause(all_findings[number], tuple(sorted(number_in_order[other] for other in follows[number])))
         for number in order
     )
     is_judged = not ranks_without_dump and is_complete and bool(all_groups)
     outcome = HANG if causes else NOTHING if is_judged else NOT_JUDGED
-    return Verdict(outcome, causes, bool(causes) and not roots, tuple(all_groups), positions, ranks_without_dump)
+    return HangVerdict(outcome, causes, bool(causes) and not roots, tuple(all_groups), positions, ranks_without_dump)
 
 
-def _position(dump: Dump, all_groups: Sequence[Group]) -> Position | None:
+def _position(dump: Dump, all_groups: Sequence[ProcessGroup]) -> Position | None:
     """The first unit of a rank that is not done, or else its last."""
     own = [
         Position(group.label, unit)

@@ -27,10 +27,10 @@ from .impossible_figures import impossible_figures
 from .recording_advice import DEVICES, PYTHON, STEPS, remedy
 from .unrecorded_devices import device_usage
 
-_NUMBERED_SOURCES = ("chosen", "markers", "loops", "numbers", "profiler")
+_SOURCES_OF_SHARED_NUMBERS = ("chosen", "markers", "loops", "numbers", "profiler")
 """Sources of steps whose numbers mean the same step on every host."""
 _MOST_OFFSET = 0.5
-"""Of a step: hosts that train together begin the same step closer than that."""
+"""Share of a step within which hosts that train together begin the same step."""
 _MOST_HOSTS_NAMED = 3
 """Hosts that a finding names; of more it says how many."""
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
@@ -363,7 +363,7 @@ def _clock_offset(one: _StepMarks, other: _StepMarks) -> float:
 
 def _step_marks(host: HostWithSteps, shift: int) -> _StepMarks:
     steps = host.steps
-    if steps.source not in _NUMBERED_SOURCES:
+    if steps.source not in _SOURCES_OF_SHARED_NUMBERS:
         return _StepMarks(host.name, {}, 0.0)
     begin = dict(zip(steps.number.tolist(), (steps.begin + shift).tolist(), strict=True))
     return _StepMarks(host.name, begin, median(steps.end - steps.begin))

@@ -16,7 +16,7 @@ NOTABLE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""
 
 
-class Waits(NamedTuple):
+class InputWaits(NamedTuple):
     """What the thread of the steps waits for its input between one step and the next."""
 
     host: str
@@ -28,7 +28,7 @@ class Waits(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the loop's time, 0–1."""
+        """Share of the loop's time, 0–1."""
         return self.total_ps / self.loop_ps if self.loop_ps else 0.0
 
     @property
@@ -37,17 +37,17 @@ class Waits(NamedTuple):
         return self.total_ps / self.gaps / 1e9 if self.gaps else 0.0
 
 
-def longest_waits(hosts: Sequence[HostWithSteps]) -> Waits | None:
+def longest_waits(hosts: Sequence[HostWithSteps]) -> InputWaits | None:
     """The waits of the host that waits most, where they are notable."""
     notable_waits = [host_waits for host_waits in (waits(host) for host in hosts) if host_waits.share > NOTABLE]
     return max(notable_waits, key=lambda host_waits: host_waits.share, default=None)
 
 
 @per_host(keep=True)
-def waits(host: HostWithSteps) -> Waits:
+def waits(host: HostWithSteps) -> InputWaits:
     """The waits of one host; none where no mark of the program tells where its steps begin."""
     steps, plane = host.steps, host.cpu
-    nothing = Waits(host.name, 0, 0, 0)
+    nothing = InputWaits(host.name, 0, 0, 0)
     if plane is None or len(steps) < 2:
         return nothing
     threads = host.trace.rows(plane)
@@ -60,4 +60,4 @@ def waits(host: HostWithSteps) -> Waits:
     begin = plane.events.begin[rows]
     begin, end = union(begin, begin + plane.events.duration[rows])
     total = int(covered(gap_begin, gap_end, begin, end).sum())
-    return Waits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))
+    return InputWaits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))

@@ -21,11 +21,11 @@ COLLECTIVE, ON_DEVICE = Message("collective"), Message("on the device")
 FROM_HOST, TO_HOST = Message("from host memory"), Message("to host memory")
 
 
-class Transfer(NamedTuple):
+class AsyncTransfer(NamedTuple):
     """All runs of one pair of instructions, over devices; times in ps."""
 
     name: str
-    """Of the start."""
+    """Name of the instruction that starts it."""
     kind: str
     """`COLLECTIVE`, `ON_DEVICE`, `FROM_HOST` or `TO_HOST`."""
     size: int
@@ -45,9 +45,9 @@ class Transfer(NamedTuple):
         return plausible.bandwidth(measured, self.peak)
 
 
-def transfers(hosts: Iterable[Host]) -> list[Transfer]:
-    """Of all hosts, one for each name, kind and size, the longest waits first."""
-    by_key: dict[tuple[str, str, int], Transfer] = {}
+def transfers(hosts: Iterable[Host]) -> list[AsyncTransfer]:
+    """Transfers of all hosts, one for each name, kind and size, the longest waits first."""
+    by_key: dict[tuple[str, str, int], AsyncTransfer] = {}
     for host in hosts:
         for transfer in transfers_of_host(host):
             _add(by_key, transfer)
@@ -55,18 +55,29 @@ def transfers(hosts: Iterable[Host]) -> list[Transfer]:
 
 
 @per_host(keep=True)
-def transfers_of_host(host: Host) -> list[Transfer]:
-    """Of all devices of one host."""
-    by_key: dict[tuple[str, str, int], Transfer] = {}
+def transfers_of_host(host: Host) -> list[AsyncTransfer]:
+    """Transfers of all devices of one host."""
+    by_key: dict[tuple[str, str, int], AsyncTransfer] = {}
     for plane in host.devices:
         peak = capabilities(plane).memory_bandwidth
         for pair in _pairs(plane):
             flight = int((pair.end - pair.begin).sum())
-            _add(by_key, Transfer(pair.name, pair.kind, pair.size, len(pair.begin), flight, pair.waited_ps, peak))
+            _add(
+                by_key,
+                AsyncTransfer(
+                    name=pair.name,
+                    kind=pair.kind,
+                    size=pair.size,
+                    occurrences=len(pair.begin),
+                    flight_ps=flight,
+                    waited_ps=pair.waited_ps,
+                    peak=peak,
+                ),
+            )
     return list(by_key.values())
 
 
-def _add(by_key: dict[tuple[str, str, int], Transfer], transfer: Transfer) -> None:
+def _add(by_key: dict[tuple[str, str, int], AsyncTransfer], transfer: AsyncTransfer) -> None:
     key = transfer.name, transfer.kind, transfer.size
     previous = by_key.get(key)
     if previous:
@@ -100,7 +111,7 @@ def host_bandwidth(hosts: Iterable[Host]) -> float | None:
 
 
 class _Pair(NamedTuple):
-    """The n runs of a start with their dones, on one line; fields as `Transfer` has them."""
+    """The n runs of a start with their dones, on one line; fields as `AsyncTransfer` has them."""
 
     name: str
     kind: str
@@ -143,7 +154,7 @@ def _pairs(plane: Plane) -> Iterator[_Pair]:
                 )
 
 
-def _kind(instruction: hlo_text.Instruction) -> str:
+def _kind(instruction: hlo_text.InstructionText) -> str:
     if collectives.is_category(instruction.opcode):
         return COLLECTIVE
     return TO_HOST if instruction.writes_host else FROM_HOST if instruction.reads_host else ON_DEVICE

@@ -15,7 +15,7 @@ from ...runtime.arrays import I64, Bool
 from ...runtime.regex import regex
 
 CALL_STACK = "Call stack"
-"""Of ops until torch 1.11: frames from the innermost, ``file.py(12): function;…``."""
+"""Stat of ops until torch 1.11: frames from the innermost, ``file.py(12): function;…``."""
 MODULE = "nn.Module: "
 """Begin of the display names of frames which are calls of modules."""
 _LIBRARY_FILE = regex(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")

@@ -20,7 +20,7 @@ class DeviceKind(IntEnum):
     COMPUTE_16 = 0
     COMPUTE_32 = 1
     COMPUTE_OTHER = 2
-    """Of another precision, or of one that nothing tells."""
+    """Computing in another precision, or in one that nothing tells."""
     COLLECTIVE = 3
     TO_DEVICE = 4
     FROM_DEVICE = 5

@@ -122,7 +122,7 @@ def is_training(host: Host) -> bool:
 
 @per_host
 def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
-    """Of each device int32[events], the op of each event or -1, and the ops that these index.
+    """By device its plane, int32[events] with the op of each event or -1, and the ops that these index.
 
     An op is told by HLO op and program, named as the framework called it where the program or the event says that; else
     by ``tf_op``, ``level 0`` or ``annotation``. Copies and collectives that belong to none are ops of their own,
@@ -132,7 +132,7 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    """See `device_events`: looks at one event of each kind, all stats being equal within a kind."""
+    """(int32[events], ops) of one device: looks at one event of each kind, all stats being equal within a kind."""
     size = len(plane.events)
     hlo = _TextStat(*instructions(host, plane))
     tf_op, level, annotation, path, module = (
@@ -184,7 +184,7 @@ class _Stated(NamedTuple):
     """What an event of a device says of its op; empty where it says nothing."""
 
     instruction: str
-    """Of XLA, some with the scopes around it: ``scope::fusion.7``."""
+    """Name of XLA's instruction, some with the scopes around it: ``scope::fusion.7``."""
     program: int
     module: str
     """The program's name."""

@@ -32,7 +32,7 @@ class CopiesOfDevice(NamedTuple):
     sized_ps: int
     """Time of those."""
     bytes: int
-    """Of those."""
+    """What those move."""
     peak: float
     """Bytes per second that the device's memory can do at best; 0 where it is not known."""
 
@@ -43,7 +43,7 @@ class CopiesOfDevice(NamedTuple):
 
     @property
     def bandwidth(self) -> float | None:
-        """The same, None where no device can do that."""
+        """`stated_bandwidth`, None where no device can do that."""
         return plausible.bandwidth(self.stated_bandwidth, self.peak)
 
 

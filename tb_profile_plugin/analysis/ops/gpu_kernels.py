@@ -23,7 +23,7 @@ from .op_table import Op
 
 
 @dataclass
-class Kernel:
+class GpuKernel:
     """All launches of one kernel, of one size, for one op. Times are integer ps, per launch where not total."""
 
     name: str
@@ -67,7 +67,7 @@ class Kernel:
 NOT_IN_NAME, NOT_RECOGNISED = Message("Unknown"), Message("Not recognized")
 
 
-def tensor_core_use(kernel: Kernel, core_ops: Collection[str], cores: str) -> str:
+def tensor_core_use(kernel: GpuKernel, core_ops: Collection[str], cores: str) -> str:
     """What a kernel has to do with tensor cores (``cores``: as the vendor calls them), in words.
 
     A kernel of an op of which another kernel uses them has no use for them; see `tensor_core_ops`.
@@ -80,7 +80,7 @@ def tensor_core_use(kernel: Kernel, core_ops: Collection[str], cores: str) -> st
     return Message("Not used by a matrix product or convolution") if missed else Message("No use for them")
 
 
-def tensor_core_ops(gpu_kernels: Iterable[Kernel]) -> set[str]:
+def tensor_core_ops(gpu_kernels: Iterable[GpuKernel]) -> set[str]:
     """Ops of which a kernel runs on tensor cores, or may."""
     return {kernel.op for kernel in gpu_kernels if kernel.recognition.tensor_core is not False}
 
@@ -95,9 +95,9 @@ class KernelGroup:
     min_ps: int = 0
     max_ps: int = 0
     tensor_core_ps: int = 0
-    members: list[Kernel] = field(default_factory=list)
+    members: list[GpuKernel] = field(default_factory=list)
 
-    def add(self, kernel: Kernel) -> None:
+    def add(self, kernel: GpuKernel) -> None:
         """Add a kernel."""
         self.min_ps = min(self.min_ps, kernel.min_ps) if self.members else kernel.min_ps
         self.max_ps = max(self.max_ps, kernel.max_ps)
@@ -107,7 +107,7 @@ class KernelGroup:
         self.members.append(kernel)
 
 
-def grouped(gpu_kernels: Iterable[Kernel], key: Callable[[Kernel], str]) -> list[KernelGroup]:
+def grouped(gpu_kernels: Iterable[GpuKernel], key: Callable[[GpuKernel], str]) -> list[KernelGroup]:
     """The kernels by a text that they share, by total time descending, then by name."""
     groups: dict[str, KernelGroup] = {}
     for kernel in gpu_kernels:
@@ -133,20 +133,20 @@ def costed_ops(host: Host) -> list[Op]:
     return device_ops(host).ops if host.modules else []
 
 
-def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
+def kernel_stats(hosts: Sequence[Host]) -> list[GpuKernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
-    by_key: dict[Any, Kernel] = {}
+    by_key: dict[Any, GpuKernel] = {}
     for host in hosts:
         for some in launches(host):
             launch = some.launch
             key = (some.kernel, launch.grid, launch.block, launch.registers, launch.shared_bytes, some.op)
             if key not in by_key:
-                by_key[key] = Kernel(some.kernel, some.op, launch, kernels.recognise(some.kernel), some.eligible)
+                by_key[key] = GpuKernel(some.kernel, some.op, launch, kernels.recognise(some.kernel), some.eligible)
             by_key[key].add(some)
     return sorted(by_key.values(), key=_rank)
 
 
-def _rank(kernel: Kernel) -> Any:
+def _rank(kernel: GpuKernel) -> Any:
     """What kernels are sorted by, so that the order is the same however hosts came."""
     launch = kernel.launch
     size = (launch.grid, launch.block, launch.registers or 0, launch.shared_bytes or 0)

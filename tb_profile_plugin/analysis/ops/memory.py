@@ -99,7 +99,7 @@ def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Arr
 
 @jit
 def _extremes(in_use: I64, fragmentation: F64, bounds: I64) -> I64:
-    """Of the events between every two bounds that with most in use, with least, and the most fragmented; in turn."""
+    """int64[3 n]: between every two bounds with events, the one with most in use, with least, the most fragmented."""
     events = np.empty(3 * (len(bounds) - 1), np.int64)
     count = 0
     for column in range(len(bounds) - 1):

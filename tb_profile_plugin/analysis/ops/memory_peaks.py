@@ -10,7 +10,7 @@ from ...model.per_host import per_host
 from ...runtime.units import PS_PER_MS
 
 
-class Memory(NamedTuple):
+class MemoryPeak(NamedTuple):
     """A memory of a host at its peak: at the event with the most in use."""
 
     host: str
@@ -38,17 +38,17 @@ def reporting_memories(host: Host) -> list[Allocations]:
 
 
 @per_host(keep=True)
-def memories(host: Host) -> list[Memory]:
+def memories(host: Host) -> list[MemoryPeak]:
     """The memories of a host that reported any allocation, each at its peak."""
     return [_at_peak(host, memory) for memory in reporting_memories(host)]
 
 
-def _at_peak(host: Host, memory: Allocations) -> Memory:
+def _at_peak(host: Host, memory: Allocations) -> MemoryPeak:
     peak = memory.peak
     stack, heap, free = (int(column[peak]) for column in (memory.stack, memory.heap, memory.free))
     has_free = bool(memory.free.any())
     allocation_count = int(memory.allocates.sum())
-    return Memory(
+    return MemoryPeak(
         host.name,
         memory.memory,
         allocation_count,

@@ -50,7 +50,7 @@ class Op:
     """Bytes read and written."""
     eager: bool = False
     """Whether any occurrence was executed by itself, not as a part of a graph."""
-    cost: str = ""
+    cost_source: str = ""
     """Where FLOPs and bytes come from, see `analysis.xla.op`; empty where nothing tells."""
     bound_by: str = ""
     """What holds it up most of its time, see `roofline`; empty where nothing tells."""
@@ -73,7 +73,7 @@ class Op:
 
     @property
     def model_gflop_per_s(self) -> float | None:
-        """The same of what the model's arithmetic needs."""
+        """GFLOP/s of what the model's arithmetic needs."""
         return self._rate(self.model_flops)
 
     def _rate(self, flops: float | None) -> float | None:
@@ -101,7 +101,7 @@ class Op:
         self.flops = _sum(self.flops, other.flops, is_first)
         self.model_flops = _sum(self.model_flops, other.model_flops, is_first)
         self.bytes = _sum(self.bytes, other.bytes, is_first)
-        self.cost = self.cost or other.cost
+        self.cost_source = self.cost_source or other.cost_source
         self.bound_by = self.bound_by or other.bound_by
         self.source = self.source or other.source
         self.instruction = self.instruction if self.instruction[1] else other.instruction
@@ -182,7 +182,7 @@ def merged(tables: list[OpTable]) -> OpTable:
 
 
 @dataclass
-class Group:
+class OpGroup:
     """Ops that have something in common; times in ps."""
 
     name: str
@@ -192,11 +192,11 @@ class Group:
     self_ps: int = 0
 
 
-def grouped(ops: Iterable[Op], key: Callable[[Op], str]) -> list[Group]:
+def grouped(ops: Iterable[Op], key: Callable[[Op], str]) -> list[OpGroup]:
     """The ops by a name that they share, by self time descending, then by name."""
-    groups: dict[str, Group] = {}
+    groups: dict[str, OpGroup] = {}
     for op in ops:
-        group = groups.setdefault(key(op), Group(key(op)))
+        group = groups.setdefault(key(op), OpGroup(key(op)))
         group.ops += 1
         group.occurrences += op.occurrences
         group.total_ps += op.total_ps

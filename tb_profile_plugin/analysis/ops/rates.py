@@ -18,7 +18,7 @@ class Rates(NamedTuple):
     self_ps: int = 0
     """Self time of the ops, without control flow and transfers."""
     unknown_ps: int = 0
-    """Of that, of ops of which nothing tells the FLOPs."""
+    """Part of it in ops of which nothing tells the FLOPs."""
 
     @property
     def flops_per_second(self) -> float | None:

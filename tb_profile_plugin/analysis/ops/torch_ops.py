@@ -30,7 +30,7 @@ _DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 
 
 @dataclass
-class Cost:
+class CallCost:
     """What calls of something cost; times in ps, over all threads and streams."""
 
     calls: int = 0
@@ -41,18 +41,18 @@ class Cost:
     device_self: int = 0
     """What it launched itself, not within ops (or modules) inside."""
     tensor_core: int = 0
-    """Of ``device_self``, in kernels that are known to use tensor cores."""
+    """Part of ``device_self`` in kernels that are known to use tensor cores."""
     backward_host: int = 0
-    """Of modules: ops that compute the gradients of ops inside, modules inside included."""
+    """For modules, time of ops that compute the gradients of ops inside, modules inside included."""
     backward_device: int = 0
 
-    def add(self, other: Cost) -> None:
+    def add(self, other: CallCost) -> None:
         """Add the other's figures."""
         for name in vars(other):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-Costs = dict[tuple[str, str], Cost]
+Costs = dict[tuple[str, str], CallCost]
 """By name and a second text: shapes, a source line, or nothing."""
 
 
@@ -78,7 +78,7 @@ def merged(of_hosts: Iterable[TorchOps]) -> TorchOps:
     for host in of_hosts:
         for name, costs in vars(host).items():
             for key, cost in costs.items():
-                getattr(total, name).setdefault(key, Cost()).add(cost)
+                getattr(total, name).setdefault(key, CallCost()).add(cost)
     return total
 
 
@@ -88,10 +88,10 @@ def torch_ops(host: Host) -> TorchOps:
     plane = host.cpu
     if plane is None or not any(category in vocabulary.TORCH_OPS for category in plane.categories):
         return TorchOps({}, {}, {}, {}, {})
-    return _Ops(host, plane).torch_ops()
+    return _HostOps(host, plane).torch_ops()
 
 
-class _Ops:
+class _HostOps:
     """The ops of one host; arrays are over the n events of its threads, which they name by their rows."""
 
     def __init__(self, host: Host, plane: Plane):
@@ -146,7 +146,7 @@ class _Ops:
         return outer
 
     def _costs(self, marked: Bool, outer: I64, parts: Array | None = None) -> Array:
-        """int64[k, 6]: the fields of a `Cost` up to ``tensor_core`` of each marked event.
+        """int64[k, 6]: the fields of a `CallCost` up to ``tensor_core`` of each marked event.
 
         ``outer`` is the marked event around each event. Self time is without that of ``parts``, which are rows; without
         them, of the marked events inside. What is launched counts for the nearest marked event.
@@ -244,5 +244,5 @@ def _summed(
     np.add.at(sums, code, costs)
     summed: Costs = {}
     for at, figures in zip(example.tolist(), sums.tolist(), strict=True):
-        summed.setdefault((names[int(name[at])], texts[int(text[at])]), Cost()).add(Cost(*figures))
+        summed.setdefault((names[int(name[at])], texts[int(text[at])]), CallCost()).add(CallCost(*figures))
     return summed

@@ -15,7 +15,7 @@ from .rates import Rates
 
 
 def add_xla_costs(host: Host, table: OpTable) -> None:
-    """See `op_costs.add_costs`; an op of which an instruction is not known stays as it is."""
+    """Add costs as `op_costs.add_costs` does; an op of which an instruction is not known stays as it is."""
     program_ops = xla_ops(host)
     if not program_ops.ops:
         return
@@ -36,7 +36,7 @@ def add_xla_costs(host: Host, table: OpTable) -> None:
         op.bound_by = bound_by if bound_by != BOUND_UNKNOWN else ""
         # What events state goes before what instructions tell.
         if op.flops is not None:
-            op.cost = STATED
+            op.cost_source = STATED
         else:
             _fill_in_costs(op, instructions)
 
@@ -45,10 +45,10 @@ def _fill_in_costs(op: Op, instructions: Sequence[XlaOp]) -> None:
     op.flops = _sum_or_none([instruction.flops for instruction in instructions])
     op.model_flops = _sum_or_none([instruction.model_flops for instruction in instructions])
     op.bytes = _sum_or_none([instruction.bytes for instruction in instructions])
-    costs = {instruction.cost for instruction in instructions}
-    op.cost = costs.pop() if len(costs) == 1 else COMPUTED if op.flops is not None else PARTLY
-    if op.bytes is None and op.cost == PARTLY:
-        op.cost = UNKNOWN
+    costs = {instruction.cost_source for instruction in instructions}
+    op.cost_source = costs.pop() if len(costs) == 1 else COMPUTED if op.flops is not None else PARTLY
+    if op.bytes is None and op.cost_source == PARTLY:
+        op.cost_source = UNKNOWN
 
 
 def _sum_or_none(values: Sequence[float | None]) -> float | None:
@@ -57,7 +57,7 @@ def _sum_or_none(values: Sequence[float | None]) -> float | None:
 
 
 def xla_rates(host: Host) -> Rates:
-    """See `op_costs.rates`."""
+    """`op_costs.rates` of XLA's ops."""
     program_ops = xla_ops(host)
     if not program_ops.ops:
         return Rates()

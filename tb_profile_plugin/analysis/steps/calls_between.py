@@ -15,7 +15,7 @@ from .program_functions import is_program_function
 
 EVALUATION, BETWEEN_STEPS = "evaluation", "between_steps"
 _LEAST_SHARE = 0.03
-"""Of less time between steps, as a share of that in steps, nothing is said."""
+"""Share of the time in steps below which nothing is said of that between steps."""
 _TRACED_FUNCTION = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
 
 
@@ -36,15 +36,15 @@ def called_between(host: HostWithSteps) -> str:
     if not step_calls:
         return ""
     step_functions = {_function(name) for name in step_calls}
-    gap_ps = (steps.begin[1:] - steps.end[:-1]).clip(min=0)
-    # By gap, the one before the first step last: whether it has calls of other names, and of the steps' own functions.
+    between_ps = (steps.begin[1:] - steps.end[:-1]).clip(min=0)
+    # By pause, the one before the first step last: whether it has calls of other names, of the steps' own functions.
     has_others, has_own = np.zeros(len(steps) + 1, bool), np.zeros(len(steps) + 1, bool)
-    for gap, row in zip(step[is_between].tolist(), trace.name_of[calls[is_between]].tolist(), strict=True):
+    for pause, row in zip(step[is_between].tolist(), trace.name_of[calls[is_between]].tolist(), strict=True):
         name = trace.names[row]
-        has_others[gap] |= name not in step_calls
-        has_own[gap] |= name not in step_calls and _function(name) in step_functions
+        has_others[pause] |= name not in step_calls
+        has_own[pause] |= name not in step_calls and _function(name) in step_functions
     for has_calls, caller in ((has_own, EVALUATION), (has_others, BETWEEN_STEPS)):
-        if 2 * gap_ps[has_calls[: len(gap_ps)]].sum() > gap_ps.sum():
+        if 2 * between_ps[has_calls[: len(between_ps)]].sum() > between_ps.sum():
             return caller
     return ""
 
@@ -53,17 +53,17 @@ def called_between(host: HostWithSteps) -> str:
 def function_between(host: HostWithSteps) -> str:
     """The function of the program, as it is shown, that holds half of the time between steps; empty without one."""
     steps, trace, act = host.steps, host.trace, activity(host)
-    gap_begin, gap_end = steps.end[:-1], steps.begin[1:]
-    gaps_ps = int((gap_end - gap_begin).clip(min=0).sum())
+    pause_begin, pause_end = steps.end[:-1], steps.begin[1:]
+    gaps_ps = int((pause_end - pause_begin).clip(min=0).sum())
     if gaps_ps <= _LEAST_SHARE * (steps.end - steps.begin).sum() or act.loop < 0:
         return ""
     frames = trace.named(is_program_function)
     frames = frames[act.thread[act.line_of[frames]] == act.loop]
     middle = (trace.begin[frames] + trace.end[frames]) // 2
-    gap = (np.searchsorted(gap_begin, middle, "right") - 1).clip(0)
+    pause = (np.searchsorted(pause_begin, middle, "right") - 1).clip(0)
     # A frame may begin a moment before the mark ends; what holds a whole step is the loop itself.
-    is_within = (gap_begin[gap] <= middle) & (middle < gap_end[gap])
-    is_within &= (trace.begin[frames] > steps.begin[gap]) & (trace.end[frames] < steps.end[gap + 1])
+    is_within = (pause_begin[pause] <= middle) & (middle < pause_end[pause])
+    is_within &= (trace.begin[frames] > steps.begin[pause]) & (trace.end[frames] < steps.end[pause + 1])
     calls = outermost(trace, np.sort(frames[is_within]))
     name_ps: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
     longest = int(name_ps.argmax())

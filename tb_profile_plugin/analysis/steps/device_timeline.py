@@ -21,7 +21,7 @@ _STATES = len(State)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline(TouchingIntervals):
+class DeviceTimeline(TouchingIntervals):
     """What devices do, or why they are idle, from the first to the last event of a host."""
 
     state: Array
@@ -32,14 +32,14 @@ class Timeline(TouchingIntervals):
     """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
 
 
-def device_timeline(host: Host, device: int) -> Timeline:
+def device_timeline(host: Host, device: int) -> DeviceTimeline:
     """The timeline of one of a host's `host_work` alone."""
     work, own = host_work(host)[device], moments_of_host(host)[device]
     intervals = _StateIntervals(work.kind, work.begin, work.end, work.event)
     edges, state, event = _cut_by_intervals(own.edges, own.state, own.event, intervals)
     if is_unrecorded(host):
         state = np.array([_OF_UNRECORDED.get(member, member) for member in State], np.int8)[state]
-    return Timeline(edges, state, event)
+    return DeviceTimeline(edges, state, event)
 
 
 _OF_UNRECORDED = {State.COMPUTE: State.LAUNCH, State.SYNC: State.UNEXPLAINED, State.LATENCY: State.UNEXPLAINED}
@@ -50,7 +50,7 @@ Ops on the host only launch its work then, and what is waited for is not known.
 
 
 @weakly_cached
-def timeline(host: Host) -> Timeline:
+def timeline(host: Host) -> DeviceTimeline:
     """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work.
 
     Large, and not kept: figures are what is asked again.
@@ -63,7 +63,7 @@ def timeline(host: Host) -> Timeline:
     kinds = np.where(waits_in_turn, 0, states.state + 1)
     edges, kind = first_kind(states.begin, states.end, kinds, len(State) + 1, low, high)
     state = np.where(kind < 0, State.UNEXPLAINED, np.where(kind == 0, State.PEER, kind - 1)).astype(np.int8)
-    return Timeline(*_cut_by_intervals(edges, state, np.full(len(state), -1, np.int32), states))
+    return DeviceTimeline(*_cut_by_intervals(edges, state, np.full(len(state), -1, np.int32), states))
 
 
 class _StateIntervals(NamedTuple):

@@ -23,7 +23,7 @@ from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
 from ..activity.thread_classes import have_state
-from .device_timeline import Timeline
+from .device_timeline import DeviceTimeline
 from .dispatched_calls import are_inside, cpu_ops
 from .event_names import display_name
 from .first_launches import loading_launches
@@ -87,7 +87,7 @@ _WITH_ENDING: dict[str, Callable[[str], Message]] = {
 
 
 class EventLabels(NamedTuple):
-    """Of intervals: the event that tells each, and as what."""
+    """The event that tells each interval, and as what."""
 
     event: Array
     """int32[n], -1 for none."""
@@ -179,7 +179,7 @@ class _Labels:
         self.number[rows] = numbers[self.number[rows]]
 
 
-def event_labels(host: Host, timeline: Timeline, step_begin: Array) -> EventLabels:
+def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> EventLabels:
     """What tells the intervals of a host's time, in which steps begin (int64[steps], ps, sorted)."""
     trace, state = host.trace, timeline.state
     labels = _Labels(trace, timeline.event)
@@ -211,7 +211,7 @@ def event_labels(host: Host, timeline: Timeline, step_begin: Array) -> EventLabe
     return EventLabels(labels.event, labels.number, [label_text(label) for label in labels.number_of])
 
 
-def _let_function_tell(labels: _Labels, rows: Array, timeline: Timeline, step_begin: Array) -> None:
+def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array) -> None:
     """Let the program's function that holds half of these intervals' time (int64[k]) tell those that lie in it."""
     interval_ps = timeline.edges[rows + 1] - timeline.edges[rows]
     function = program_function(labels.trace, labels.event[rows], interval_ps, step_begin)
@@ -226,7 +226,7 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: Timeline, step_be
         labels.append(rows, _WITHIN + event_label(function.callee))
 
 
-def _waits_for_events(trace: Trace, timeline: Timeline) -> tuple[Array, Array]:
+def _waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Array]:
     """(events, processes), int64[k]: intervals in which Python waits for sockets, pipes or timers, and those of them in
     which it does so to hear from its own processes.
     """
@@ -238,7 +238,7 @@ def _waits_for_events(trace: Trace, timeline: Timeline) -> tuple[Array, Array]:
     return rows[~is_of_process], rows[is_of_process]
 
 
-def _starting(host: Host, timeline: Timeline, event: Array) -> Array:
+def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
     """int64[k]: intervals in which the driver makes its context or libraries load code: in one of its calls, or in one
     of PyTorch's ops, for longer than anything else takes there. ``event`` (int32[n]) tells each interval.
     """

@@ -11,13 +11,13 @@ from ...runtime.arrays import Array, median
 from ..activity.device_events import DeviceWork, device_work
 from ..activity.states import State
 from ..activity.thread_classes import have_state
-from .device_timeline import Timeline
+from .device_timeline import DeviceTimeline
 
 _SLOW_PS, _TIMES = 10**9, 100
 """A first launch of 1 ms and more that takes so many times as long as launches mostly do has loaded code."""
 
 
-def loading_launches(host: Host, timeline: Timeline) -> Array:
+def loading_launches(host: Host, timeline: DeviceTimeline) -> Array:
     """int64[k]: intervals in which devices wait for a kernel's first launch, which is by far slower than others are."""
     if not host.devices:
         return np.empty(0, np.int64)

@@ -17,7 +17,7 @@ from ..activity.partition import partition, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, device_kinds
-from .device_timeline import Timeline, timeline
+from .device_timeline import DeviceTimeline, timeline
 from .event_labels import event_labels
 from .event_names import display_name
 
@@ -73,7 +73,7 @@ class HostFigures(NamedTuple):
     """int64[windows, states]: each row sums to its window."""
     step_ps: Array
     """int64[steps, states]: each row sums to its step, also where steps overlap; no rows without steps."""
-    kind_ps: Array
+    device_kind_ps: Array
     """int64[windows, len(DeviceKind)]: of the states in which devices work, by what they do."""
     names: list[tuple[str, str]]
     """State and name of what took most time."""
@@ -90,7 +90,7 @@ class HostFigures(NamedTuple):
     unrecorded_devices: list[str]
     """Devices that the capture names and of which it holds no event."""
     long_share: float
-    """Of the time in steps of which nothing was recorded, 0–1: what lies in intervals of 1 ms and more."""
+    """Share of the time in steps of which nothing was recorded, 0–1, that lies in intervals of 1 ms and more."""
 
     @property
     def steps(self) -> slice:
@@ -98,7 +98,7 @@ class HostFigures(NamedTuple):
         return slice(2, len(self.edges) - 3, 2)
 
     @property
-    def gaps(self) -> slice:
+    def between(self) -> slice:
         """The windows between a step and the next."""
         return slice(3, len(self.edges) - 4, 2)
 
@@ -131,23 +131,23 @@ def figures(host: HostWithSteps) -> HostFigures:
     state_ps, name_ps, name_count = _time_sums(edges, labelled.columns, len(STATES), len(names), len(host.trace))
     step_ps, long_share = _step_times(host.steps, host_timeline)
     return HostFigures(
-        len(host.steps) > 0,
-        edges,
-        state_ps,
-        step_ps,
-        _kind_times(host, edges, host_timeline),
-        names,
-        name_ps,
-        name_count,
-        _evidence(host, host_timeline, labelled, (edges[1], edges[-2])),
-        [work.name for work in device_work(host)],
-        partition(host, edges[1:2], edges[-2:-1])[0],
-        [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
-        long_share,
+        has_steps=len(host.steps) > 0,
+        edges=edges,
+        state_ps=state_ps,
+        step_ps=step_ps,
+        device_kind_ps=_kind_times(host, edges, host_timeline),
+        names=names,
+        name_ps=name_ps,
+        name_count=name_count,
+        evidence=_evidence(host, host_timeline, labelled, (edges[1], edges[-2])),
+        devices=[work.name for work in device_work(host)],
+        device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
+        unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
+        long_share=long_share,
     )
 
 
-def named_times(host: HostWithSteps, device_timeline: Timeline) -> NamedTimes:
+def named_times(host: HostWithSteps, device_timeline: DeviceTimeline) -> NamedTimes:
     """What another timeline of a host, such as one device's, says of the steps of its account."""
     of_host, labelled = figures(host), _labelled(host, device_timeline)
     names = labelled.names
@@ -155,7 +155,7 @@ def named_times(host: HostWithSteps, device_timeline: Timeline) -> NamedTimes:
     return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
-def _step_times(steps: Steps, host_timeline: Timeline) -> tuple[Array, float]:
+def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, float]:
     """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
     long, state = host_timeline.indices_lasting(_LONG_PS), host_timeline.state.copy()
@@ -168,14 +168,14 @@ def _step_times(steps: Steps, host_timeline: Timeline) -> tuple[Array, float]:
     return step_ps, float(times[:, -1].sum() / max(step_ps[:, State.UNRECORDED].sum(), 1))
 
 
-def _kind_times(host: Host, edges: Array, host_timeline: Timeline) -> Array:
-    """`HostFigures.kind_ps`; without devices nothing."""
+def _kind_times(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Array:
+    """`HostFigures.device_kind_ps`; without devices nothing."""
     if not host.devices:
         return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
-    kind_ps: Array = _sums_by_kind(
+    device_kind_ps: Array = _sums_by_kind(
         edges, host_timeline.edges, host_timeline.state, host_timeline.event, event_kinds(host), len(DeviceKind)
     )
-    return kind_ps
+    return device_kind_ps
 
 
 def event_kinds(host: Host) -> Array:
@@ -192,7 +192,7 @@ def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: 
 
     ``kind`` is that of each event, and in the end what counts for work that no event tells.
     """
-    kind_ps = np.zeros((len(edges) - 1, kinds), np.int64)
+    device_kind_ps = np.zeros((len(edges) - 1, kinds), np.int64)
     first = 0
     for i in range(len(state)):
         if state[i] > _EXPOSED_COPY:
@@ -205,15 +205,15 @@ def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: 
         elif state[i] == _EXPOSED_COPY and own <= _COLLECTIVE:
             own = np.int64(_ON_DEVICE)
         begin, end = interval_edges[i], interval_edges[i + 1]
-        while first < len(kind_ps) - 1 and edges[first + 1] <= begin:
+        while first < len(device_kind_ps) - 1 and edges[first + 1] <= begin:
             first += 1
         window = first
-        while begin < end and window < len(kind_ps):
+        while begin < end and window < len(device_kind_ps):
             until = min(end, edges[window + 1])
-            kind_ps[window, own] += until - begin
+            device_kind_ps[window, own] += until - begin
             begin = until
             window += 1
-    return kind_ps
+    return device_kind_ps
 
 
 def _window_edges(host: HostWithSteps) -> Array:
@@ -259,7 +259,7 @@ class _Labelled(NamedTuple):
     columns: _LabelColumns
 
 
-def _labelled(host: HostWithSteps, host_timeline: Timeline) -> _Labelled:
+def _labelled(host: HostWithSteps, host_timeline: DeviceTimeline) -> _Labelled:
     """The intervals of a timeline with what tells them."""
     labels = event_labels(host, host_timeline, np.sort(host.steps.begin))
     count = len(labels.texts)
@@ -319,7 +319,9 @@ def _time_sums(
     return state_ps, name_ps, name_count
 
 
-def _evidence(host: Host, host_timeline: Timeline, labelled: _Labelled, window: tuple[int, int]) -> list[Interval]:
+def _evidence(
+    host: Host, host_timeline: DeviceTimeline, labelled: _Labelled, window: tuple[int, int]
+) -> list[Interval]:
     """The longest intervals of each name, and of each state those without one, from one moment to another (ps)."""
     keys = [*labelled.names, *((state, "") for state in STATES)]
     longest = _longest(labelled.columns, window, len(STATES), len(labelled.names), _MOST_EVIDENCE)

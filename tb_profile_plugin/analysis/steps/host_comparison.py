@@ -18,7 +18,7 @@ class HostSteps(NamedTuple):
     steps: int
     """Complete ones."""
     average_ms: float
-    """Of its complete steps."""
+    """Average of its complete steps."""
     slowest: int
     """How many of the shared steps took longest here; where several hosts took equally long, none was slowest."""
 

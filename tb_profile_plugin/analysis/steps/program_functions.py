@@ -14,7 +14,7 @@ from ...runtime.jit import jit
 from ...runtime.regex import regex
 
 _FUNCTION_SHARE, _CALLEE_SHARE = 0.5, 0.8
-"""Of a state's time in Python, what a function holds; and of that function's, what one callee takes."""
+"""Shares from which on one is named: a function's of a state's time in Python, and one callee's of the function's."""
 _LEAST_CALLS, _SHORT_PS = 1000, 20e6
 """A loop over values calls so many functions, of which most take less (20 µs)."""
 _LONG_PS = 1e9
@@ -60,8 +60,9 @@ def is_program_function(name: str) -> bool:
 
 
 def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -> ProgramFunction | None:
-    """Of intervals told by ``event`` (int32[n], -1 for none), as long as ``ps`` (int64[n]); None where no function
-    holds half of them all.
+    """The function in which intervals lie that ``event`` tells (int32[n], -1 for none), as long as ``ps`` (int64[n]).
+
+    None where no function holds half of them all.
 
     A call in which several steps begin (int64[steps], ps, sorted) is the loop itself and tells nothing.
     """

@@ -43,14 +43,14 @@ class StepTimes:
         """The steps at these indices (int64[m]), in that order."""
         picked = indices.tolist()
         return StepTimes(
-            [self.name[i] for i in picked],
-            [self.host[i] for i in picked],
-            self.row[indices],
-            self.number[indices],
-            self.begin[indices],
-            self.complete[indices],
-            self.state_ps[indices],
-            self.wanted,
+            name=[self.name[i] for i in picked],
+            host=[self.host[i] for i in picked],
+            row=self.row[indices],
+            number=self.number[indices],
+            begin=self.begin[indices],
+            complete=self.complete[indices],
+            state_ps=self.state_ps[indices],
+            wanted=self.wanted,
         )
 
     @lazy
@@ -100,7 +100,16 @@ def host_steps(host: HostWithSteps, wanted: str = ALL) -> StepTimes:
     steps, count = host.steps, len(host.steps)
     state_ps = figures(host).step_ps
     hosts, indices = [host.name] * count, np.arange(count)
-    return StepTimes(steps.name, hosts, indices, steps.number, steps.begin, steps.complete, state_ps, wanted)
+    return StepTimes(
+        name=steps.name,
+        host=hosts,
+        row=indices,
+        number=steps.number,
+        begin=steps.begin,
+        complete=steps.complete,
+        state_ps=state_ps,
+        wanted=wanted,
+    )
 
 
 NEEDS = (steps_of, figures)
@@ -113,14 +122,14 @@ def slowest_steps(hosts: Sequence[HostWithSteps], wanted: str = ALL) -> StepTime
     if len(by_host) == 1:
         return by_host[0]
     joined = StepTimes(
-        [name for steps in by_host for name in steps.name],
-        [host for steps in by_host for host in steps.host],
-        np.concatenate([steps.row for steps in by_host]),
-        np.concatenate([steps.number for steps in by_host]),
-        np.concatenate([steps.begin for steps in by_host]),
-        np.concatenate([steps.complete for steps in by_host]),
-        np.concatenate([steps.state_ps for steps in by_host]),
-        wanted,
+        name=[name for steps in by_host for name in steps.name],
+        host=[host for steps in by_host for host in steps.host],
+        row=np.concatenate([steps.row for steps in by_host]),
+        number=np.concatenate([steps.number for steps in by_host]),
+        begin=np.concatenate([steps.begin for steps in by_host]),
+        complete=np.concatenate([steps.complete for steps in by_host]),
+        state_ps=np.concatenate([steps.state_ps for steps in by_host]),
+        wanted=wanted,
     )
     order = np.lexsort((-joined.duration_ps, joined.number))
     number = joined.number[order]

@@ -16,13 +16,13 @@ from ...runtime.problems import Problem, ProblemError
 from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBERS, SELECTED, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING_SHARE = 0.01
-"""Of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
+"""Share of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
 SETTLED = 10
 """Steps from which on warming up, and what a single step does, can be told from noise."""
 _DEVIATIONS, _UNUSUAL_FACTOR = 5.0, 1.3
 """A step is unusual beyond so many robust standard deviations from the median, and so many times as long."""
 _DEVIATIONS_PER_MEDIAN = 1.4826
-"""Of normally distributed samples, the standard deviation by their median absolute deviation."""
+"""Standard deviation of normally distributed samples by their median absolute deviation."""
 _TRIMMED_OF, _LEAST_TRIMMED = 10, 5
 """One of so many steps is left out as the shortest, and one as the longest, where steps are as many as the second."""
 

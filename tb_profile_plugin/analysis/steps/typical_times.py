@@ -29,8 +29,8 @@ _LEAST_WAITING = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
 _SURE_PROBABILITY = 0.9985
 """How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
-_LEAST_GAP_SHARE = 0.5
-"""Share of the time between steps that few gaps must hold to be told."""
+_LEAST_PAUSE_SHARE = 0.5
+"""Share of the time between steps that few of its parts must hold to be told."""
 
 
 class NamedTime(NamedTuple):
@@ -42,21 +42,21 @@ class NamedTime(NamedTuple):
     """Time in the step itself."""
     step_count: float
     """How many intervals of that name a step has."""
-    gap_ps: float
+    between_ps: float
     """Time between the step and the next."""
-    gap_count: float
+    between_count: float
     piece_ps: float | None = None
     """The least of the few longest intervals, so that one hiccup does not count; None where none of them is kept."""
 
     @property
     def ps(self) -> float:
         """From step to step."""
-        return self.step_ps + self.gap_ps
+        return self.step_ps + self.between_ps
 
     @property
     def mean_ps(self) -> float:
         """Mean length of its intervals; 0 without any."""
-        count = self.step_count + self.gap_count
+        count = self.step_count + self.between_count
         return self.ps / count if count else 0.0
 
 
@@ -72,14 +72,14 @@ class LatePeer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LongGaps:
+class LongPauses:
     """Few of the times between one step and the next that hold most of all that time."""
 
     count: int
-    gaps: int
+    pauses: int
     """How many there are in all."""
     share: float
-    """Of all the time between steps, 0–1."""
+    """Their share of all the time between steps, 0–1."""
     every: int
     """Every how many steps one of them comes, or 0."""
 
@@ -90,9 +90,9 @@ class Replayed(NamedTuple):
     gain_ps: float
     """From step to step; at most this."""
     step_gain_ps: float
-    """The same if it goes in steps only, not between them."""
+    """Gain if it goes in steps only, not between them."""
     shorter_share: float
-    """Of the steps that were replayed, those that would be shorter, 0–1."""
+    """Share of the replayed steps that would be shorter, 0–1."""
 
 
 class Typical(NamedTuple):
@@ -101,12 +101,12 @@ class Typical(NamedTuple):
     steps: StepTimes
     step_ps: Array
     """float64[states]: of the step itself."""
-    gap_ps: Array
+    between_ps: Array
     """float64[states]: between it and the next."""
-    kind_ps: Array
+    device_kind_ps: Array
     """float64[len(DeviceKind)]: of the step itself, while devices work: by what they do."""
     names: list[NamedTime]
-    long_gaps: LongGaps | None = None
+    long_pauses: LongPauses | None = None
     late_peer: LatePeer | None = None
     """Whom the other hosts wait for; then the times are those of the others."""
     replayed: dict[str, Replayed] | None = None
@@ -127,17 +127,17 @@ class Typical(NamedTuple):
     @property
     def state_ps(self) -> Array:
         """float64[states]: from a step's begin to the next one's."""
-        state_ps: Array = self.step_ps + self.gap_ps
+        state_ps: Array = self.step_ps + self.between_ps
         return state_ps
 
     def share(self, *states: State) -> float:
-        """Of these states in the period, 0–1; 0 where nothing was recorded."""
+        """Share of these states in the period, 0–1; 0 where nothing was recorded."""
         return float(self.state_ps[list(states)].sum()) / self.period_ps if self.period_ps else 0.0
 
     @property
     def precision_shares(self) -> tuple[float, float, float]:
         """Shares (0–1) of devices' compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
-        times = self.kind_ps[[DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER]]
+        times = self.device_kind_ps[[DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER]]
         half, single, other = (times / (times.sum() or 1.0)).tolist()
         return half, single, other
 
@@ -155,23 +155,23 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     windows = [typical_windows(host, steps) for host in hosts]
     pairs = [*zip(map(figures, hosts), windows, strict=True)]
     step_ps = np.array([_mean(of_host.state_ps, own.steps) for of_host, own in pairs])
-    gap_ps = np.array([_mean(of_host.state_ps, own.gaps) for of_host, own in pairs])
-    kind_ps = np.array([_mean(of_host.kind_ps, own.steps) for of_host, own in pairs])
+    between_ps = np.array([_mean(of_host.state_ps, own.between) for of_host, own in pairs])
+    device_kind_ps = np.array([_mean(of_host.device_kind_ps, own.steps) for of_host, own in pairs])
     communication = [_communication_ps(of_host, own.steps) for of_host, own in pairs]
-    late = _late_peer(hosts, step_ps + gap_ps, communication)
+    late = _late_peer(hosts, step_ps + between_ps, communication)
     rows = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     pairs = [pairs[i] for i in rows]
     steady, replayed = _replayed([(hosts[i], windows[i]) for i in rows]) if replays else (None, None)
     return Typical(
-        steps,
-        step_ps[rows].mean(axis=0),
-        gap_ps[rows].mean(axis=0),
-        kind_ps[rows].mean(axis=0),
-        _named_times(pairs),
-        _long_gaps([np.diff(of_host.edges)[own.gaps] for of_host, own in pairs]),
-        late,
-        replayed,
-        steady,
+        steps=steps,
+        step_ps=step_ps[rows].mean(axis=0),
+        between_ps=between_ps[rows].mean(axis=0),
+        device_kind_ps=device_kind_ps[rows].mean(axis=0),
+        names=_named_times(pairs),
+        long_pauses=_long_pauses([np.diff(of_host.edges)[own.between] for of_host, own in pairs]),
+        late_peer=late,
+        replayed=replayed,
+        steady_ps=steady,
     )
 
 
@@ -196,15 +196,15 @@ def _piece_ps(hosts: Iterable[HostFigures]) -> dict[tuple[str, str], int]:
     return pieces
 
 
-def _long_gaps(gaps_of_hosts: Sequence[Array]) -> LongGaps | None:
-    """The long ones of these gaps, by host int64[gaps] ps; None where no few gaps hold most of the time."""
-    gap_ps = np.concatenate(gaps_of_hosts)
-    is_long = are_unusual(gap_ps) & (gap_ps > gap_ps.mean()) if len(gap_ps) else gap_ps > 0
-    share = float(gap_ps[is_long].sum() / gap_ps.sum()) if is_long.any() else 0.0
-    if share < _LEAST_GAP_SHARE:
+def _long_pauses(pauses_of_hosts: Sequence[Array]) -> LongPauses | None:
+    """The long ones of these times, by host int64[k] ps; None where no few of them hold most of the time."""
+    between_ps = np.concatenate(pauses_of_hosts)
+    is_long = are_unusual(between_ps) & (between_ps > between_ps.mean()) if len(between_ps) else between_ps > 0
+    share = float(between_ps[is_long].sum() / between_ps.sum()) if is_long.any() else 0.0
+    if share < _LEAST_PAUSE_SHARE:
         return None
-    every = period(np.flatnonzero(is_long)) if len(gaps_of_hosts) == 1 else 0
-    return LongGaps(int(is_long.sum()), len(gap_ps), share, every)
+    every = period(np.flatnonzero(is_long)) if len(pauses_of_hosts) == 1 else 0
+    return LongPauses(int(is_long.sum()), len(between_ps), share, every)
 
 
 def _replayed(hosts: Sequence[tuple[HostWithSteps, TypicalWindows]]) -> tuple[float, dict[str, Replayed]]:
@@ -241,14 +241,14 @@ class TypicalWindows(NamedTuple):
 
     steps: Array
     """int64[k]: rows that are steps."""
-    gaps: Array
+    between: Array
     """int64[k]: rows of the times between a step and the next."""
 
     def of_replayed(self, replayed: Array) -> TypicalWindows:
         """Rows of the replayed windows (int64[w], rows of `HostFigures`); all of them where no step was replayed."""
-        steps, gaps = (rows[np.isin(rows, replayed)] - replayed[0] for rows in self)
+        steps, between = (rows[np.isin(rows, replayed)] - replayed[0] for rows in self)
         every = np.arange(len(replayed))
-        return TypicalWindows(steps, gaps) if len(steps) else TypicalWindows(every[::2], every[1::2])
+        return TypicalWindows(steps, between) if len(steps) else TypicalWindows(every[::2], every[1::2])
 
     def period_ps(self, window_ps: Array) -> float:
         """From step to step, of a time for each window."""
@@ -269,22 +269,22 @@ class TypicalWindows(NamedTuple):
 
 
 def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
-    """Rows of a host's figures: the chosen steps, and the gaps after steps that count or are unusual.
+    """Rows of a host's figures: the chosen steps, and the times after steps that count or are unusual.
 
     Over several hosts steps are one by their number, see `slowest_steps`; where none of a host's is chosen, all count.
     """
     of_host = figures(host)
     windows = np.arange(len(of_host.edges) - 1)
-    all_steps, all_gaps = windows[of_host.steps], windows[of_host.gaps]
+    all_steps, all_between = windows[of_host.steps], windows[of_host.between]
     if not of_host.has_steps:
-        return TypicalWindows(all_steps, all_gaps)
+        return TypicalWindows(all_steps, all_between)
     selected, others = steps.choice.selected, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
     number = host.steps.number
     if len(steps) != len(number) or (steps.number != number).any():
         selected = np.flatnonzero(np.isin(number, steps.number[selected]))
         others = np.flatnonzero(np.isin(number, steps.number[others]))
     own_steps = all_steps[selected] if len(selected) else all_steps
-    return TypicalWindows(own_steps, np.delete(all_gaps, others[others < len(all_gaps)]))
+    return TypicalWindows(own_steps, np.delete(all_between, others[others < len(all_between)]))
 
 
 def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.events.nested import MISSING
-from ...model.iterators import Calls
+from ...model.iterators import IteratorCalls
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 
 
 class CallTimes(NamedTuple):
-    """Times of the n calls of `Calls`; int64[n] ps unless said otherwise."""
+    """Times of the n calls of `IteratorCalls`; int64[n] ps unless said otherwise."""
 
     self_ps: Array
     """Its duration without the union of the calls that it caused, on its own thread or another."""
@@ -26,7 +26,7 @@ class CallTimes(NamedTuple):
     """How long an asynchronous iterator waited for its element; 0 where that is not recorded."""
 
 
-def call_times(calls: Calls) -> CallTimes:
+def call_times(calls: IteratorCalls) -> CallTimes:
     """The times of all calls."""
     by_begin = np.argsort(calls.begin, kind="stable")
     outer_first = by_begin[np.argsort(calls.depth[by_begin].astype(np.int16), kind="stable")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...model.iterators import CACHES, REPEATS, SHUFFLES, Calls
+from ...model.iterators import CACHES, REPEATS, SHUFFLES, IteratorCalls
 from ...runtime.arrays import I32, I64, Array
 from ...runtime.jit import jit
 
@@ -14,7 +14,7 @@ _PASSING_TAKES = 2
 """So many calls a full shuffle makes at most for an element that it passes on; with more it fills its buffer."""
 
 
-def filling(calls: Calls, stage: Array, kinds: Sequence[str], parents: Array) -> Array:
+def filling(calls: IteratorCalls, stage: Array, kinds: Sequence[str], parents: Array) -> Array:
     """int32[n]: for each call the outermost call at or above it that fills a buffer or a cache; -1 if none.
 
     A shuffle passes one element on for each that it takes; with every element taken beyond that it fills its buffer.

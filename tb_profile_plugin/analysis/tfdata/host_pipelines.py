@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 from ...model.host import Host
 from ...model.per_host import per_host
-from .iterator_calls import Node, Pipeline, pipelines, tf_data
-from .questions import Threads, threads
+from .iterator_calls import IteratorPart, Pipeline, pipelines, tf_data
+from .questions import PoolThreads, threads
 
 
 class HostPipelines(NamedTuple):
     """The pipelines of one host, their slowest requests node by node."""
 
     pipelines: Sequence[Pipeline]
-    nodes: Mapping[int, list[Node]]
+    nodes: Mapping[int, list[IteratorPart]]
     """By request, of the slowest of each pipeline; see `TfData.nodes`."""
     first_event: int
     """Number on the host's timeline of the first event of the threads' plane."""
-    threads: Threads
+    threads: PoolThreads
     damage: Mapping[str, int]
     """As `Calls.damage`."""
 

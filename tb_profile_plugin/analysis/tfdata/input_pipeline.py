@@ -123,6 +123,6 @@ def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
         periods += host_periods
     if periods > 0:
         return min(1.0, busy / periods)
-    copied_ps = float(typical.kind_ps[DeviceKind.TO_DEVICE])
+    copied_ps = float(typical.device_kind_ps[DeviceKind.TO_DEVICE])
     steps_ps = float(typical.step_ps.sum())
     return copied_ps / steps_ps if typical.has_steps and steps_ps else 0.0

@@ -78,7 +78,7 @@ def input_cost(host: HostWithSteps) -> InputCost:
     step, waited = float(time.mean()), float(wait.mean())
     # Where the input's Python runs beside a step that has its batch, that step waits for the interpreter's lock.
     gain = None if any(map(python_works_ahead, iterator_calls.pipelines(host))) else _gain(wait, time)
-    between = step_figures.state_ps[step_figures.gaps]
+    between = step_figures.state_ps[step_figures.between]
     if len(between) and between[:, State.INPUT].sum() > NOTABLE * (of_steps.sum() + between.sum()):
         step += float(between.sum(axis=1).mean())
         waited += float(between[:, State.INPUT].mean())

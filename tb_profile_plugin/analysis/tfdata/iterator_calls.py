@@ -10,7 +10,7 @@ import numpy as np
 
 from ...model.events.nested import MISSING
 from ...model.host import Host
-from ...model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, stage_path
+from ...model.iterators import ASYNCHRONOUS, IteratorCalls, calls, kind_of, stage_path
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
@@ -41,9 +41,9 @@ class Stage(NamedTuple):
     wait_ps: int
     """Time of its wait for elements that other threads made."""
     delay_ps: int
-    """Of the critical time, what passed after an element was ready: the thread did not continue, for want of a core."""
+    """Part of the critical time after an element was ready: the thread did not continue, for want of a core."""
     filled_ps: int
-    """Of the requests' time, what went into filling it: a shuffle's buffer, or a cache in the first epoch."""
+    """Part of the requests' time that went into filling it: a shuffle's buffer, or a cache in the first epoch."""
     python_calls: int
     """How many of its functions ran Python code."""
     begin_ps: int
@@ -87,9 +87,9 @@ class Pipeline:
     device: bool
     """Whether it fetches for a device what a pipeline of the host makes."""
     iterator: int
-    """The outermost one, by its row in `Calls.iterators`."""
+    """The outermost one, by its row in `IteratorCalls.iterators`."""
     requests: Array
-    """int64[m]: calls of the whole pipeline, by their rows in `Calls`, slowest first."""
+    """int64[m]: calls of the whole pipeline, by their rows in `IteratorCalls`, slowest first."""
     latency_ps: Array
     """int64[m] ps: of each request."""
     stages: Sequence[Stage]
@@ -164,7 +164,7 @@ class Pipeline:
         return above
 
 
-class Node(NamedTuple):
+class IteratorPart(NamedTuple):
     """One iterator's part in one request."""
 
     id: int
@@ -173,7 +173,7 @@ class Node(NamedTuple):
     """0 where the asking iterator did nothing in this request."""
     long_name: str
     begin_ps: int
-    """Of its first call."""
+    """Begin of its first call."""
     total_ps: int
     self_ps: int
     critical_ps: int
@@ -192,7 +192,7 @@ class Node(NamedTuple):
 class TfData:
     """The pipelines of one host."""
 
-    def __init__(self, host: Host, calls: Calls):
+    def __init__(self, host: Host, calls: IteratorCalls):
         self.trace = host.trace
         self.calls = calls
         self.times = call_times(calls)
@@ -246,12 +246,12 @@ class TfData:
         return pipelines
 
     def _is_served(self, request: int) -> bool:
-        """See `Pipeline.served`."""
+        """Whether a request is one of `Pipeline.served`."""
         plane = self.calls.plane
         thread: str = plane.lines.name[plane.events.line[self.calls.row[request]]]
         return thread.startswith(_MULTI_DEVICE)
 
-    def nodes(self, request: int) -> list[Node]:
+    def nodes(self, request: int) -> list[IteratorPart]:
         """Every iterator's part in one request (a call of `Pipeline.requests`), the outermost first."""
         calls, times, table = self.calls, self.times, self.calls.iterators
         members = self._calls_of_request(request)
@@ -269,7 +269,7 @@ class TfData:
         for i in np.argsort(first).tolist():
             iterator, start = int(iterators[i]), int(members[first[i]])
             above = int(table.parent_id[iterator])
-            node = Node(
+            node = IteratorPart(
                 id=int(table.id[iterator]),
                 parent_id=above if above in present else 0,
                 long_name=names[int(table.name[iterator])],
@@ -299,7 +299,7 @@ class TfData:
 class _StageSums:
     """Sums over the calls of each stage; ``stage`` and ``filling`` are of each call, ``size`` counts the stages."""
 
-    def __init__(self, calls: Calls, times: CallTimes, stage: Array, filling: Array, size: int):
+    def __init__(self, calls: IteratorCalls, times: CallTimes, stage: Array, filling: Array, size: int):
         duration = calls.end - calls.begin
         self._calls, self._size, self._stage = calls, size, stage
         delay = np.where(calls.ready == MISSING, 0, np.minimum(calls.end - calls.ready, times.critical_ps)).clip(0)
@@ -346,7 +346,7 @@ class _StageSums:
         )
 
 
-def _stages(calls: Calls) -> tuple[Array, list[str], Array]:
+def _stages(calls: IteratorCalls) -> tuple[Array, list[str], Array]:
     """(stage of each iterator, long name of each stage, parent of each stage or -1)."""
     table, names = calls.iterators, calls.plane.names
     codes: dict[str, int] = {}

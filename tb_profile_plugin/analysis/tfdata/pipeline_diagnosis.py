@@ -19,12 +19,12 @@ NEEDS = (iterator_calls.pipelines, *input_wait_cost.NEEDS)
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class PipelineDiagnosis:
     """A pipeline, and what it does to the steps of its host."""
 
     pipeline: Pipeline
     cost: InputCost
-    """Of all the pipelines of the host together."""
+    """Cost of all the pipelines of the host together."""
     share: float
     """This one's part in the time that the program waited for the host's pipelines, 0–1."""
 
@@ -57,7 +57,7 @@ class Diagnosis:
 
 
 @per_host
-def diagnoses(host: HostWithSteps) -> list[Diagnosis]:
+def diagnoses(host: HostWithSteps) -> list[PipelineDiagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
     pipelines = iterator_calls.pipelines(host)
     return diagnosed(pipelines, input_cost(host)) if pipelines else []
@@ -80,10 +80,12 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     return findings_by_title
 
 
-def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[Diagnosis]:
+def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[PipelineDiagnosis]:
     """These pipelines of one host, whose steps its input costs so much."""
     totals = {
         device: sum(pipeline.total_ps for pipeline in pipelines if pipeline.device == device)
         for device in (False, True)
     }
-    return [Diagnosis(pipeline, cost, pipeline.total_ps / max(totals[pipeline.device], 1)) for pipeline in pipelines]
+    return [
+        PipelineDiagnosis(pipeline, cost, pipeline.total_ps / max(totals[pipeline.device], 1)) for pipeline in pipelines
+    ]

@@ -16,15 +16,33 @@ from ..activity.states import State
 from ..steps import step_time
 from .functions import handed_over_ps
 from .input_wait_cost import InputCost
-from .iterator_calls import SLOW_PS, TfData
-from .pipeline_diagnosis import Diagnosis
+from .iterator_calls import SLOW_PS, Pipeline, TfData
+from .pipeline_diagnosis import PipelineDiagnosis
 from .structure import after_prefetch_ps, core_count, lacks_prefetch, last_transformation, prefetch_stage
 
 _POOL_THREAD = "tf_"
 """How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""
 
+_LABEL_OF_ENTRY = {
+    "IteratorGetNextOp::DoCompute": "IteratorGetNext",
+    "IteratorGetNextAsOptionalOp::DoCompute": "IteratorGetNextAsOptional",
+}
 _SATURATED_SHARE = 0.8
 """Cores are fully used if the threads keep such a share of them busy."""
+_LITTLE_SHARE, _LARGE_SHARE = 0.05, 0.2
+"""Shares of the step up to which waiting does not matter, and from which on it is a lot; TensorFlow's profiler calls a
+program moderately, and highly, input-bound from these on."""
+_MOST_OF_THE_WAIT = 0.5
+"""Share of the wait from which on a transformation is a bad bottleneck."""
+
+_QUESTIONS = {
+    "fast": Message("Does tf.data deliver fast enough?"),
+    "prefetch": Message("Does the pipeline prefetch?"),
+    "cpu": Message("Are the host's cores fully used?"),
+    "transformation": Message("Which transformation is the bottleneck?"),
+    "steps": Message("How much of each step waits for input?"),
+}
+_LONGER = Message("Capture for longer, so that the host's pipeline makes a call.")
 
 
 class Check(NamedTuple):
@@ -39,8 +57,17 @@ class Check(NamedTuple):
     todo: str
 
 
+class _Outcome(NamedTuple):
+    """What a question is answered with."""
+
+    level: str
+    answer: str
+    evidence: str = ""
+    todo: str = ""
+
+
 @dataclass(frozen=True)
-class Threads:
+class PoolThreads:
     """What TensorFlow's threads did while the pipelines were asked."""
 
     count: int
@@ -50,7 +77,7 @@ class Threads:
     """The cores that tf.data counted on; 0 where the capture does not say."""
 
 
-def threads(data: TfData) -> Threads:
+def threads(data: TfData) -> PoolThreads:
     """What the threads of a host did from the first to the last call of any iterator."""
     calls, plane = data.calls, data.calls.plane
     is_of_pool = np.array([name.startswith(_POOL_THREAD) for name in plane.lines.name], bool)
@@ -66,36 +93,35 @@ def threads(data: TfData) -> Threads:
     idle = int(data.times.wait_ps[is_of_pool[line]].sum()) + handed_over_ps(data, is_of_pool)
     occupied = max(int((end - begin).sum()) - idle, 0)
     thread_count = len(np.unique(plane.events.line[outer]))
-    return Threads(thread_count, occupied / max(high - low, 1), max(map(core_count, data.pipelines), default=0))
+    return PoolThreads(thread_count, occupied / max(high - low, 1), max(map(core_count, data.pipelines), default=0))
 
 
 def checklist(
-    durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis], busy: Threads, steps: step_time.StepTimes
+    durations: Mapping[str, Array],
+    diagnoses: Sequence[PipelineDiagnosis],
+    busy: PoolThreads,
+    steps: step_time.StepTimes,
 ) -> list[Check]:
     """For the first pipeline, and the threads of its host; `durations` is what `entries` gives."""
     first = diagnoses[0]
-    checks = [
-        _is_fast_enough(durations, diagnoses),
-        _does_prefetch(first),
-        _are_cores_used(busy, first.slow and first.pipeline.contended),
-        _which_bottleneck(first),
-        _how_much_waiting(steps, first.cost),
-    ]
+    outcomes = {
+        "fast": _is_fast_enough(durations, diagnoses),
+        "prefetch": _does_prefetch(first),
+        "cpu": _are_cores_used(busy, first.slow and first.pipeline.contended),
+        "transformation": _which_bottleneck(first),
+        "steps": _how_much_waiting(steps, first.cost),
+    }
     return [
-        check._replace(
-            question=message(check.question),
-            answer=message(check.answer),
-            evidence=message(check.evidence),
-            todo=message(check.todo),
+        Check(
+            id=id,
+            question=_QUESTIONS[id],
+            level=outcome.level,
+            answer=message(outcome.answer),
+            evidence=message(outcome.evidence),
+            todo=message(outcome.todo),
         )
-        for check in checks
+        for id, outcome in outcomes.items()
     ]
-
-
-_LABEL_OF_ENTRY = {
-    "IteratorGetNextOp::DoCompute": "IteratorGetNext",
-    "IteratorGetNextAsOptionalOp::DoCompute": "IteratorGetNextAsOptional",
-}
 
 
 def entries(hosts: Sequence[Host]) -> dict[str, Array]:
@@ -116,60 +142,67 @@ def entries_of_host(host: Host) -> dict[str, Array]:
     return durations
 
 
-def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[Diagnosis]) -> Check:
-    parts: list[Message] = []
-    for name, label in _LABEL_OF_ENTRY.items():
-        durations_ps = durations[name]
-        if len(durations_ps):
-            parts.append(
-                Message(
-                    "{name}: {count, plural, one {# call} other {# calls}}, {mean_ps} on average, {most_ps} at most.",
-                    name=label,
-                    count=len(durations_ps),
-                    mean_ps=durations_ps.mean(),
-                    most_ps=durations_ps.max(),
-                )
-            )
+def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[PipelineDiagnosis]) -> _Outcome:
     pipelines = [diagnosis.pipeline for diagnosis in diagnoses]
-    for device, side in ((False, "host"), (True, "device")):
-        of_side = [pipeline for pipeline in pipelines if pipeline.device == device]
-        if of_side:
-            requests = sum(len(pipeline.requests) for pipeline in of_side)
-            slow = sum(pipeline.slow_calls for pipeline in of_side)
-            parts.append(
-                Message(
-                    "{count} {side, select, host {host} other {device}} {count, plural, one {pipeline} other "
-                    "{pipelines}}: {slow} of {requests} calls took more than 50 µs.",
-                    count=len(of_side),
-                    side=side,
-                    slow=slow,
-                    requests=requests,
-                )
-            )
     slow = sum(pipeline.slow_calls for pipeline in pipelines)
     requests = sum(len(pipeline.requests) for pipeline in pipelines)
-    costly = [diagnosis.cost for diagnosis in diagnoses if diagnosis.slow]
-    cost = max(costly or [diagnosis.cost for diagnosis in diagnoses], key=lambda cost: cost.share)
-    evidence = sentences(*parts, waiting_text(cost))
-    if costly and all(diagnosis.pipeline.contended for diagnosis in diagnoses if diagnosis.slow):
-        answer = Message("Elements were ready, but the thread that requests them was delayed.")
-        return Check("fast", _FAST, "warn", answer, evidence, "Check whether the host's cores are fully used.")
-    if costly:
-        answer = Message("No.") if 2 * slow >= requests else Message("Not always.")
-        level = "bad" if cost.share >= _LARGE_SHARE else "warn"
-        return Check("fast", _FAST, level, answer, evidence, "Go on with the next questions.")
+    slow_diagnoses = [diagnosis for diagnosis in diagnoses if diagnosis.slow]
+    cost = max((diagnosis.cost for diagnosis in slow_diagnoses or diagnoses), key=lambda cost: cost.share)
+    evidence = sentences(*_entry_texts(durations), *_slow_call_texts(pipelines), waiting_text(cost))
+    if slow_diagnoses and all(diagnosis.pipeline.contended for diagnosis in slow_diagnoses):
+        return _Outcome(
+            level="warn",
+            answer="Elements were ready, but the thread that requests them was delayed.",
+            evidence=evidence,
+            todo="Check whether the host's cores are fully used.",
+        )
+    if slow_diagnoses:
+        return _Outcome(
+            level="bad" if cost.share >= _LARGE_SHARE else "warn",
+            answer="No." if 2 * slow >= requests else "Not always.",
+            evidence=evidence,
+            todo="Go on with the next questions.",
+        )
     if cost.costs_nothing:
         answer = Message("Fast enough: steps that wait for it last no longer.")
     elif slow:
         answer = Message("Fast enough: steps hardly wait for it.")
     else:
         answer = Message("Yes: all elements were ready at once.")
-    return Check("fast", _FAST, "ok", answer, evidence, "")
+    return _Outcome(level="ok", answer=answer, evidence=evidence)
 
 
-_FAST = Message("Does tf.data deliver fast enough?")
-_LARGE_SHARE = 0.2
-"""Share of the step from which waiting is a lot; TensorFlow's profiler calls a program highly input-bound then."""
+def _entry_texts(durations: Mapping[str, Array]) -> list[Message]:
+    """A sentence about each kind of call by which the program asks for an element."""
+    return [
+        Message(
+            "{name}: {count, plural, one {# call} other {# calls}}, {mean_ps} on average, {most_ps} at most.",
+            name=label,
+            count=len(durations[name]),
+            mean_ps=durations[name].mean(),
+            most_ps=durations[name].max(),
+        )
+        for name, label in _LABEL_OF_ENTRY.items()
+        if len(durations[name])
+    ]
+
+
+def _slow_call_texts(pipelines: Sequence[Pipeline]) -> list[Message]:
+    """A sentence about the pipelines on the host, and one about those on devices."""
+    texts: list[Message] = []
+    for device, side in ((False, "host"), (True, "device")):
+        of_side = [pipeline for pipeline in pipelines if pipeline.device == device]
+        if of_side:
+            text = Message(
+                "{count} {side, select, host {host} other {device}} {count, plural, one {pipeline} other "
+                "{pipelines}}: {slow} of {requests} calls took more than 50 µs.",
+                count=len(of_side),
+                side=side,
+                slow=sum(pipeline.slow_calls for pipeline in of_side),
+                requests=sum(len(pipeline.requests) for pipeline in of_side),
+            )
+            texts.append(text)
+    return texts
 
 
 def waiting_text(cost: InputCost) -> Message:
@@ -183,43 +216,59 @@ def waiting_text(cost: InputCost) -> Message:
     return sentences(text, "Steps without input wait lasted as long.") if cost.costs_nothing else text
 
 
-def _does_prefetch(diagnosis: Diagnosis) -> Check:
-    question, pipeline = Message("Does the pipeline prefetch?"), diagnosis.pipeline
+def _does_prefetch(diagnosis: PipelineDiagnosis) -> _Outcome:
+    pipeline = diagnosis.pipeline
     if pipeline.device:
         evidence = Message(
             "{pipeline} is the device side of a distribution strategy; the host side made no call.",
             pipeline=pipeline.name,
         )
-        return Check("prefetch", question, "unknown", "Unknown.", evidence, "Capture for longer.")
-    row, at = last_transformation(pipeline), prefetch_stage(pipeline)
-    if row < 0:
-        return Check("prefetch", question, "unknown", "Unknown.", "The capture holds no transformation of it.", "")
-    behind = pipeline.stages[row].label
+        return _Outcome(level="unknown", answer="Unknown.", evidence=evidence, todo="Capture for longer.")
+    last_row, prefetch_row = last_transformation(pipeline), prefetch_stage(pipeline)
+    if last_row < 0:
+        return _Outcome(level="unknown", answer="Unknown.", evidence="The capture holds no transformation of it.")
+    last = pipeline.stages[last_row].label
     if lacks_prefetch(pipeline):
-        level = "bad" if diagnosis.slow else "warn"
-        answer = Message("No.") if at < 0 else Message("Not at its end: {stage} comes after it.", stage=behind)
-        evidence = Message("The last transformation of {pipeline} is {stage}.", pipeline=pipeline.name, stage=behind)
-        todo = Message("End the pipeline with .prefetch(tf.data.AUTOTUNE).")
-        return Check("prefetch", question, level, answer, evidence, todo)
-    if at < 0:
+        behind_prefetch = Message("Not at its end: {stage} comes after it.", stage=last)
+        return _Outcome(
+            level="bad" if diagnosis.slow else "warn",
+            answer=Message("No.") if prefetch_row < 0 else behind_prefetch,
+            evidence=Message("The last transformation of {pipeline} is {stage}.", pipeline=pipeline.name, stage=last),
+            todo="End the pipeline with .prefetch(tf.data.AUTOTUNE).",
+        )
+    if prefetch_row < 0:
         evidence = Message(
             "{pipeline} ends with {stage}; the strategy's multi-device iterator reads ahead.",
             pipeline=pipeline.name,
-            stage=behind,
+            stage=last,
         )
-        return Check("prefetch", question, "ok", "Yes, by the distribution strategy.", evidence, "")
-    stage = pipeline.stages[at]
+        return _Outcome(level="ok", answer="Yes, by the distribution strategy.", evidence=evidence)
+    stage, evidence = pipeline.stages[prefetch_row], _prefetch_evidence(pipeline)
+    if stage.wait_ps <= stage.calls * SLOW_PS:
+        return _Outcome(level="ok", answer="Yes, and its buffer held elements.", evidence=evidence)
+    return _Outcome(
+        level="warn",
+        answer="Yes, but its buffer was empty: the pipeline is slower than the program.",
+        evidence=evidence,
+        todo="Speed up the stages before Prefetch.",
+    )
+
+
+def _prefetch_evidence(pipeline: Pipeline) -> Message:
+    """Where a pipeline prefetches, how much its buffer holds, and how long the program waited for it."""
+    last_row, prefetch_row = last_transformation(pipeline), prefetch_stage(pipeline)
+    stage = pipeline.stages[prefetch_row]
     limit = stage.settings.get("buffer_limit")
-    if row == at:
+    if last_row == prefetch_row:
         position = Message("{pipeline} ends with Prefetch.", pipeline=pipeline.name)
     else:
         position = Message(
             "{pipeline} has Prefetch before {stage}, which takes {behind_ps}.",
             pipeline=pipeline.name,
-            stage=behind,
+            stage=pipeline.stages[last_row].label,
             behind_ps=after_prefetch_ps(pipeline),
         )
-    evidence = sentences(
+    return sentences(
         position,
         Message("Its buffer holds {limit}.", limit=limit) if isinstance(limit, int) else "",
         Message(
@@ -230,19 +279,14 @@ def _does_prefetch(diagnosis: Diagnosis) -> Check:
             share=stage.wait_ps / max(stage.total_ps, 1),
         ),
     )
-    if stage.wait_ps <= stage.calls * SLOW_PS:
-        return Check("prefetch", question, "ok", "Yes, and its buffer held elements.", evidence, "")
-    answer = Message("Yes, but its buffer was empty: the pipeline is slower than the program.")
-    return Check("prefetch", question, "warn", answer, evidence, "Speed up the stages before Prefetch.")
 
 
-def _are_cores_used(threads: Threads, contended: bool) -> Check:
-    question = Message("Are the host's cores fully used?")
+def _are_cores_used(threads: PoolThreads, contended: bool) -> _Outcome:
     evidence = Message(
         "{busy} of {count} TensorFlow threads were busy on average.", busy=f"{threads.busy:.1f}", count=threads.count
     )
     if not threads.cores:
-        return Check("cpu", question, "unknown", "Unknown: the number of cores was not recorded.", evidence, "")
+        return _Outcome(level="unknown", answer="Unknown: the number of cores was not recorded.", evidence=evidence)
     evidence = sentences(
         evidence, Message("tf.data uses {cores, plural, one {# core} other {# cores}}.", cores=threads.cores)
     )
@@ -251,16 +295,19 @@ def _are_cores_used(threads: Threads, contended: bool) -> Check:
             "Reduce the work per element: batch before mapping, cache, or use the tf.data service. Set "
             "options.threading.max_intra_op_parallelism = 1."
         )
-        return Check("cpu", question, "warn", "Yes: more parallelism alone will not help.", evidence, todo)
+        return _Outcome(level="warn", answer="Yes: more parallelism alone will not help.", evidence=evidence, todo=todo)
     if contended:
-        answer = Message("Not on average, but the program's thread was delayed although elements were ready.")
-        todo = Message("Look for bursts in the Timeline and for other programs on this host.")
-        return Check("cpu", question, "warn", answer, evidence, todo)
-    return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
+        return _Outcome(
+            level="warn",
+            answer="Not on average, but the program's thread was delayed although elements were ready.",
+            evidence=evidence,
+            todo="Look for bursts in the Timeline and for other programs on this host.",
+        )
+    return _Outcome(level="ok", answer="No: there is room for more parallelism.", evidence=evidence)
 
 
-def _which_bottleneck(diagnosis: Diagnosis) -> Check:
-    question, pipeline = Message("Which transformation is the bottleneck?"), diagnosis.pipeline
+def _which_bottleneck(diagnosis: PipelineDiagnosis) -> _Outcome:
+    pipeline, stage = diagnosis.pipeline, diagnosis.bottleneck
     if not diagnosis.slow:
         evidence = sentences(
             Message(
@@ -270,20 +317,21 @@ def _which_bottleneck(diagnosis: Diagnosis) -> Check:
             ),
             waiting_text(diagnosis.cost),
         )
-        return Check("transformation", question, "ok", "None delays the steps.", evidence, "")
+        return _Outcome(level="ok", answer="None delays the steps.", evidence=evidence)
     if pipeline.device:
         evidence = Message(
             "{pipeline} is the strategy's generator, which waits for the host's pipeline and the copy. "
             "The host's pipeline made no call in this capture.",
             pipeline=pipeline.name,
         )
-        return Check("transformation", question, "unknown", "Unknown: it is in the host's pipeline.", evidence, _LONGER)
-    first = diagnosis.findings[0] if diagnosis.findings else None
-    if diagnosis.bottleneck is None:
-        why = next((finding for finding in diagnosis.findings if finding.id == "contention"), None)
-        evidence = message(why.evidence if why else "")
-        return Check("transformation", question, "warn", "None: elements were ready.", evidence, "")
-    stage, todo = diagnosis.bottleneck, message(first.title if first else "")
+        return _Outcome(
+            level="unknown", answer="Unknown: it is in the host's pipeline.", evidence=evidence, todo=_LONGER
+        )
+    if stage is None:
+        contention = next((finding for finding in diagnosis.findings if finding.id == "contention"), None)
+        return _Outcome(
+            level="warn", answer="None: elements were ready.", evidence=contention.evidence if contention else ""
+        )
     share = stage.blame_ps / pipeline.total_ps
     evidence = Message(
         "{stage}: {blame_pair} of the wait ({share}).",
@@ -291,23 +339,27 @@ def _which_bottleneck(diagnosis: Diagnosis) -> Check:
         blame_pair=(stage.blame_ps, pipeline.total_ps),
         share=share,
     )
-    return Check("transformation", question, "bad" if share >= 0.5 else "warn", f"{stage.label}.", evidence, todo)
+    return _Outcome(
+        level="bad" if share >= _MOST_OF_THE_WAIT else "warn",
+        answer=f"{stage.label}.",
+        evidence=evidence,
+        todo=diagnosis.findings[0].title if diagnosis.findings else "",
+    )
 
 
-_LONGER = Message("Capture for longer, so that the host's pipeline makes a call.")
-
-
-def _how_much_waiting(steps: step_time.StepTimes, cost: InputCost) -> Check:
-    question = Message("How much of each step waits for input?")
+def _how_much_waiting(steps: step_time.StepTimes, cost: InputCost) -> _Outcome:
     if not len(steps):
-        return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
+        return _Outcome(level="unknown", answer="No steps were found.", todo="Mark steps in the program.")
     waiting_ps = steps.state_ps[steps.counted, State.INPUT]
-    average = steps.duration_ps[steps.counted].mean()
-    share = steps.percent(State.INPUT)
-    level = "ok" if share < 5 or cost.costs_nothing else "warn" if share < 20 else "bad"
+    share = steps.percent(State.INPUT) / 100
+    is_little = steps.percent(State.INPUT) < 100 * _LITTLE_SHARE or cost.costs_nothing
     evidence = Message(
         "{wait_pair} of an average step; {most_ps} at most.",
-        wait_pair=(waiting_ps.mean(), average),
+        wait_pair=(waiting_ps.mean(), steps.duration_ps[steps.counted].mean()),
         most_ps=waiting_ps.max(),
     )
-    return Check("steps", question, level, Message("{percent}.", percent=share / 100), evidence, "")
+    return _Outcome(
+        level="ok" if is_little else "warn" if share < _LARGE_SHARE else "bad",
+        answer=Message("{percent}.", percent=share),
+        evidence=evidence,
+    )

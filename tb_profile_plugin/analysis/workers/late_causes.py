@@ -137,7 +137,7 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
 
 
 def _work_of(host: Host, events: Array) -> WorkBefore:
-    """Of one collective after the other (int64[n], -1 for those that the host has no part in: 0 in all columns)."""
+    """Work before each collective (int64[n], -1 for those that the host has no part in: 0 in all columns)."""
     before, rows = work_before(host), np.flatnonzero(events >= 0)
     columns = []
     for values in before:

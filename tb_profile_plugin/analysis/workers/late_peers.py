@@ -28,7 +28,7 @@ _MOST_ERROR = 0.25
 _LEAST_CONTRADICTING = 0.25
 """Share of the collectives of two hosts that must contradict a common clock."""
 _DEVIATIONS_PER_MEDIAN = 1.48
-"""Of a normal distribution, the standard deviation by the median distance from the median."""
+"""Standard deviation of a normal distribution by the median distance from the median."""
 _INFINITE = np.iinfo(np.int64).max
 """After any moment, and longer than any time, ps."""
 _MOST_DIGITS = 9
@@ -132,16 +132,16 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
         waiting = np.where(is_member, duration - shortest, 0)
     order = np.argsort(last[:, 0], kind="stable")
     return LatePeers(
-        [worker for worker, _ in workers],
-        kinds[order].tolist(),
-        is_member[order],
-        event[order],
-        begin[order],
-        waiting[order],
-        (duration - waiting)[order],
-        aligned,
-        offset.tolist(),
-        error if aligned else None,
+        workers=[worker for worker, _ in workers],
+        kind=kinds[order].tolist(),
+        is_member=is_member[order],
+        event=event[order],
+        begin=begin[order],
+        waiting_ps=waiting[order],
+        transfer_ps=(duration - waiting)[order],
+        are_clocks_aligned=aligned,
+        offset_ps=offset.tolist(),
+        error_ps=error if aligned else None,
     )
 
 
@@ -226,7 +226,7 @@ def _matched_collectives(workers: Sequence[tuple[Peer, Collectives | None]], is_
 def _own_groups(
     table: Collectives, index: int, workers: Sequence[tuple[Peer, Collectives | None]]
 ) -> list[tuple[int, ...]]:
-    """Of each collective the replica group with this worker's device: empty where it states none, of one device where
+    """By collective the replica group with this worker's device: empty where it states none, of one device where
     that device's number is unknown.
 
     JAX numbers devices host by host, which tells numbers where groups are of as many devices as are here; those of a

@@ -47,7 +47,7 @@ class Lateness(NamedTuple):
         return self.excess.cause if self.excess and self.excess.ps >= _LEAST_EXPLAINED * self.caused_ps else None
 
 
-class Verdict(NamedTuple):
+class LatenessVerdict(NamedTuple):
     """Who comes late, how regularly, and with what."""
 
     pattern: Pattern
@@ -65,7 +65,7 @@ class LateWorkers(NamedTuple):
 
     workers: list[Lateness]
     """Who cost the others most first."""
-    verdict: Verdict | None
+    verdict: LatenessVerdict | None
     """What there is to say of all; None where workers hardly wait for one another."""
 
 
@@ -81,15 +81,15 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
         more = largest_excess(spent, np.flatnonzero(is_last & is_blamed))
         first = peers.workers[indices[0]]
         return Lateness(
-            name,
-            hosts[first.host].name,
-            first.device,
-            int(is_last.sum()),
-            int(peers.is_member[:, indices].any(axis=1).sum()),
-            int(longest[is_blamed].sum()),
-            int(peers.waiting_ps[:, indices].sum()),
-            more,
-            _main_name(hosts[first.host], more.state) if more else "",
+            worker=name,
+            host=hosts[first.host].name,
+            device=first.device,
+            last=int(is_last.sum()),
+            collectives=int(peers.is_member[:, indices].any(axis=1).sum()),
+            caused_ps=int(longest[is_blamed].sum()),
+            waited_ps=int(peers.waiting_ps[:, indices].sum()),
+            excess=more,
+            name=_main_name(hosts[first.host], more.state) if more else "",
         )
 
     workers = [lateness_of([index], worker.name) for index, worker in enumerate(peers.workers)]
@@ -108,7 +108,7 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     return LateWorkers(workers, _verdict_of_workers(late_pattern.pattern, more, waited_ps, len(late)))
 
 
-def _verdict_of_worker(worst: Lateness, waited_ps: int) -> Verdict:
+def _verdict_of_worker(worst: Lateness, waited_ps: int) -> LatenessVerdict:
     lead = Message(
         "{worker} is last in {last} of {of} collectives; others wait {caused_ps}.",
         worker=worst.worker,
@@ -117,10 +117,10 @@ def _verdict_of_worker(worst: Lateness, waited_ps: int) -> Verdict:
         caused_ps=worst.caused_ps,
     )
     reason = _reason_of_worker(worst.excess, worst.name) if worst.excess and worst.cause else ""
-    return Verdict("persistent", worst.worker, worst.cause, waited_ps, _sentence(lead, reason))
+    return LatenessVerdict("persistent", worst.worker, worst.cause, waited_ps, _sentence(lead, reason))
 
 
-def _verdict_of_workers(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> Verdict:
+def _verdict_of_workers(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> LatenessVerdict:
     figures_of_all = {"waited_ps": waited_ps, "count": count}
     if pattern == "rotating":
         lead = Message(
@@ -131,8 +131,8 @@ def _verdict_of_workers(pattern: Pattern, more: Excess | None, waited_ps: int, c
             "No worker is late more often than others; they wait {waited_ps} in {count} collectives.", **figures_of_all
         )
     if more is None or more.ps < _LEAST_EXPLAINED * waited_ps:
-        return Verdict(pattern, None, None, waited_ps, lead)
-    return Verdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason_of_workers(more)))
+        return LatenessVerdict(pattern, None, None, waited_ps, lead)
+    return LatenessVerdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason_of_workers(more)))
 
 
 def _reason_of_worker(more: Excess, name: str) -> Message:

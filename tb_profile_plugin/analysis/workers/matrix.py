@@ -61,7 +61,7 @@ def _most_late_first(row: MatrixRow) -> tuple[int, int, int]:
     return -caused_ps, -int(own_ps(row.category_ps)), -int(row.category_ps[_COMPUTE])
 
 
-class Difference(NamedTuple):
+class StepDifference(NamedTuple):
     """What two workers spend on something in one step, by its name; ps."""
 
     state: State
@@ -71,7 +71,7 @@ class Difference(NamedTuple):
     other_ps: int
 
 
-def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]) -> list[Difference]:
+def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]) -> list[StepDifference]:
     """In the step of that number by state and name, the largest difference first; of each worker they sum to it."""
     host_of = {host.name: host for host in hosts}
     times = [
@@ -79,7 +79,7 @@ def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixR
         for row in pair
     ]
     ps, other_ps = times
-    rows = [Difference(*key, ps.get(key, 0), other_ps.get(key, 0)) for key in dict.fromkeys((*ps, *other_ps))]
+    rows = [StepDifference(*key, ps.get(key, 0), other_ps.get(key, 0)) for key in dict.fromkeys((*ps, *other_ps))]
     return sorted(rows, key=lambda row: (-abs(row.ps - row.other_ps), row.state, row.name))
 
 

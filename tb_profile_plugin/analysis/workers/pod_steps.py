@@ -1,4 +1,4 @@
-"""The same step on every worker: who is slow, and in what."""
+"""Steps that are one on every worker: who is slow, and in what."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class PodStep:
 
     @property
     def median_ps(self) -> float:
-        """Of the workers' times."""
+        """Median of the workers' times."""
         return float(np.median(self.totals_ps))
 
     @property
@@ -112,7 +112,7 @@ class PodStep:
 
     @property
     def longest_ps(self) -> int:
-        """Of the worker whose step lasts longest."""
+        """Time of the worker whose step lasts longest."""
         return int(self.totals_ps.max())
 
     @property

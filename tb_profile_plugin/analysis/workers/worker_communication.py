@@ -96,7 +96,7 @@ class CommunicationRow:
 
     @property
     def bytes_per_s(self) -> float | None:
-        """Of a message without waiting: over the mean transfer, or the shortest collective if waiting is unknown."""
+        """Bandwidth without waiting: over the mean transfer, or the shortest collective if waiting is unknown."""
         time_ps = self.shortest_ps if self.waiting_ps is None else (self.ps - self.waiting_ps) / self.count
         return self.bytes / time_ps * 1e12 if self.bytes and time_ps > 0 else None
 

@@ -18,11 +18,12 @@ from ...runtime.arrays import Array
 from . import cost_rules
 from .cost_rules import ALL_UNKNOWN, FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Cost, SizedModule
 from .custom_call_costs import custom_call
-from .fusion_bytes import fusion_cost
+from .fusion_bytes import FusionBytes
 
 _BETWEEN_CHECKS = 1000
 """Computations after which one asks whether somebody still waits."""
-_RULES = cost_rules.RULES | {"fusion": fusion_cost, "custom-call": custom_call}
+_RULES = cost_rules.RULES | {"custom-call": custom_call}
+"""All but that of fusions, which look into computations that they share."""
 
 
 class Costs(NamedTuple):
@@ -36,8 +37,10 @@ class Costs(NamedTuple):
 def costs(module: Module) -> Costs:
     """What each instruction costs, with the computations that it calls; those in circles are not known."""
     sized, costs = SizedModule(module), _simple_costs(module)
+    fusions = FusionBytes(sized)
+    rules: dict[str, cost_rules.Rule] = _RULES | {"fusion": lambda _, row: fusions.cost(row)}
     # Without its shape nothing is known of what an instruction costs.
-    special = np.array([opcode in _RULES for opcode in module.opcodes], np.bool_)
+    special = np.array([opcode in rules for opcode in module.opcodes], np.bool_)
     has_no_shape = special & (module.shapes.type[: len(module)] == 0)
     special &= ~has_no_shape
     for column in costs:
@@ -49,7 +52,7 @@ def costs(module: Module) -> Costs:
         sums = simple_sums[computation]
         for row in rows[first[computation] : first[computation + 1]]:
             try:
-                cost = _RULES[module.opcodes[row]](sized, row)
+                cost = rules[module.opcodes[row]](sized, row)
             except IndexError:
                 # An operand or a dimension that does not exist: the program is damaged.
                 cost = ALL_UNKNOWN
@@ -62,14 +65,14 @@ def costs(module: Module) -> Costs:
 
 
 def _sums(module: Module, costs: Costs, selected: Array) -> Sequence[Cost]:
-    """By computation, of its instructions that are selected (bool[n])."""
+    """By computation, the sum over its instructions that are selected (bool[n])."""
     owner, computations = module.computation[selected], len(module.computation_names)
     columns = [np.bincount(owner, column[selected], computations).tolist() for column in costs]
     return [Cost(*sums) for sums in zip(*columns, strict=True)]
 
 
 def _simple_costs(module: Module) -> Costs:
-    """Of instructions whose cost is a sum of sizes, all at once."""
+    """Costs of the instructions whose cost is a sum of sizes, all at once."""
     names = list(dict.fromkeys(module.opcodes))
     code_of = {name: i for i, name in enumerate(names)}
     code = np.array([code_of[opcode] for opcode in module.opcodes], np.int64)

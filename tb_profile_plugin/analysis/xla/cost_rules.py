@@ -16,7 +16,7 @@ UNKNOWN = float("nan")
 
 
 class Cost(NamedTuple):
-    """Of one execution of an instruction or a computation; NaN where not known."""
+    """What one execution of an instruction or a computation costs; NaN where not known."""
 
     flops: float
     transcendentals: float
@@ -45,15 +45,8 @@ _COLLECTIVES = frozenset(
     "collective-permute-start collective-broadcast".split()
 )
 """Those that calculate nothing."""
-
-
-class FusedComputation(NamedTuple):
-    """What a computation that one or many fusions call holds."""
-
-    parameters: dict[int, int]
-    """Its parameters by number."""
-    constants: float
-    """Bytes of its constants of more than one element."""
+_LONGEST_KERNEL = 1 << 16
+"""Length of kernels along a dimension beyond which their cost is not worked out."""
 
 
 class SizedModule:
@@ -63,21 +56,6 @@ class SizedModule:
         self.module, self.shapes = module, module.shapes
         self.sums: dict[int, Cost] = {}
         """Costs of computations that are worked out."""
-        self.bytes_read: dict[int, float] = {}
-        """Bytes that fused computations read of their parameters, as far as worked out."""
-        self.bytes_written: dict[int, float | None] = {}
-        """Bytes that fused computations write."""
-        self._fused: dict[int, FusedComputation] = {}
-
-    def fused(self, computation: int) -> FusedComputation:
-        """What a fused computation holds; many fusions may call the same one."""
-        if computation not in self._fused:
-            module = self.module
-            rows = range(*module.members[computation : computation + 2].tolist())
-            parameters = {int(module.parameter_numbers[i]): i for i in rows if module.opcodes[i] == "parameter"}
-            constants = [self.bytes(i) for i in rows if module.opcodes[i] == "constant" and self.elements(i) > 1]
-            self._fused[computation] = FusedComputation(parameters, sum(constants))
-        return self._fused[computation]
 
     def dims(self, row: int) -> list[int]:
         """Dimensions of what an instruction gives."""
@@ -94,17 +72,17 @@ class SizedModule:
         """Those that exist."""
         return [operand for operand in self.module.operands[row] if operand >= 0]
 
-    def result(self, row: int) -> int:
+    def result_shape(self, row: int) -> int:
         """The shape that an instruction is for: the first of a tuple, beside which some give a workspace."""
         elements = self.shapes.children[row]
         return elements[0] if elements else row
 
     def elements(self, row: int) -> float:
-        """Of an array."""
+        """How many elements an array has."""
         return float(self.shapes.elements[row])
 
     def bytes(self, row: int) -> float:
-        """Of an array, or of a tuple's index table."""
+        """Bytes of an array, or of a tuple's index table."""
         return float(self.shapes.bytes[row])
 
     def leaf_bytes(self, row: int) -> float:
@@ -112,21 +90,21 @@ class SizedModule:
         return float(self.shapes.leaf_bytes[row])
 
     def operand_bytes(self, row: int) -> float:
-        """Of all operands."""
+        """Bytes of all operands."""
         return sum(map(self.bytes, self.operands(row)))
 
     def edge_bytes(self, row: int) -> float:
         """Bytes of operands and result."""
         return self.bytes(row) + self.operand_bytes(row)
 
-    def called(self, row: int, index: int = 0) -> Cost:
-        """Of a computation that an instruction calls; not known where that calls itself, however far around."""
+    def called_cost(self, row: int, index: int = 0) -> Cost:
+        """Cost of a computation that an instruction calls; not known where that calls itself, however far around."""
         called = self.module.called[row]
         return self.sums.get(called[index], ALL_UNKNOWN) if index < len(called) else ALL_UNKNOWN
 
-    def repeated(self, row: int, count: float, size: float) -> Cost:
-        """A computation that runs ``count`` times inside an instruction that moves ``size`` bytes."""
-        called = self.called(row)
+    def repeated_cost(self, row: int, count: float, size: float) -> Cost:
+        """Cost of a computation that runs ``count`` times inside an instruction that moves ``size`` bytes."""
+        called = self.called_cost(row)
         return Cost(count * called.flops, count * called.transcendentals, size)
 
 
@@ -161,10 +139,6 @@ def convolution_flops(sized: SizedModule, row: int, image: list[int], kernel: li
     return 2.0 * (image[feature] // features) * kernel[output_feature] * (image[batch] // batches) * pairs
 
 
-_LONGEST_KERNEL = 1 << 16
-"""Of kernels longer than this along a dimension the cost is not worked out."""
-
-
 @lru_cache(maxsize=4096)
 def meeting_pairs(kernel: int, image: int, result: int, stride: int, low: int, dilation: int, base: int) -> float:
     """Pairs of kernel index k and output index o that meet an index of the image, along one dimension.
@@ -190,13 +164,13 @@ def meeting_pairs(kernel: int, image: int, result: int, stride: int, low: int, d
 
 def _reduce(sized: SizedModule, row: int) -> Cost:
     first = sized.operand(row, 0)
-    result_elements = float(sized.shapes.elements[sized.result(row)])
-    return sized.repeated(row, sized.elements(first) - result_elements, sized.edge_bytes(row))
+    result_elements = float(sized.shapes.elements[sized.result_shape(row)])
+    return sized.repeated_cost(row, sized.elements(first) - result_elements, sized.edge_bytes(row))
 
 
 def _reduce_window(sized: SizedModule, row: int) -> Cost:
     windows = sized.module.windows[row]
-    shape = sized.result(row)
+    shape = sized.result_shape(row)
     elements, dims = float(sized.shapes.elements[shape]), sized.shapes.dimensions[shape]
     count = (prod(window[0] for window in windows) - 1) * elements
     wide = [(window, n) for window, n in zip(windows, dims, strict=False) if window[0] != 1]
@@ -205,13 +179,13 @@ def _reduce_window(sized: SizedModule, row: int) -> Cost:
         if n and low == high == n - 1 and size == 2 * n - 1:
             # A reduction over all of a dimension, given to every index of it.
             count = elements / n + n - 1
-    return sized.repeated(row, count, sized.edge_bytes(row))
+    return sized.repeated_cost(row, count, sized.edge_bytes(row))
 
 
 def _select_and_scatter(sized: SizedModule, row: int) -> Cost:
     source = sized.elements(sized.operand(row, 1))
     window = prod(size[0] for size in sized.module.windows[row])
-    select, scatter = sized.called(row, 0), sized.called(row, 1)
+    select, scatter = sized.called_cost(row, 0), sized.called_cost(row, 1)
     flops, functions = (source * (window - 1) * select[i] + source * scatter[i] for i in (0, 1))
     return Cost(flops, functions, sized.edge_bytes(row))
 
@@ -221,7 +195,7 @@ def _scatter(sized: SizedModule, row: int) -> Cost:
     count = len(operands) // 2
     indices, updates = sized.operand(row, count), operands[count + 1 :]
     moved = 3 * sum(map(sized.bytes, updates)) + sized.bytes(indices)
-    return sized.repeated(row, sized.elements(sized.operand(row, count + 1)), moved)
+    return sized.repeated_cost(row, sized.elements(sized.operand(row, count + 1)), moved)
 
 
 def _sort(sized: SizedModule, row: int) -> Cost:
@@ -251,7 +225,7 @@ def _random(sized: SizedModule, row: int) -> Cost:
 
 
 def _all_reduce(sized: SizedModule, row: int) -> Cost:
-    called, elements = sized.called(row), float(sized.shapes.leaf_elements[row])
+    called, elements = sized.called_cost(row), float(sized.shapes.leaf_elements[row])
     flops = elements * max(called.flops, 1.0)
     return Cost(flops, elements * called.transcendentals, sized.leaf_bytes(row) + sized.operand_bytes(row))
 
@@ -261,24 +235,24 @@ def _collective(sized: SizedModule, row: int) -> Cost:
 
 
 def _while(sized: SizedModule, row: int) -> Cost:
-    condition, body = sized.called(row, 0), sized.called(row, 1)
+    condition, body = sized.called_cost(row, 0), sized.called_cost(row, 1)
     return Cost(*(first + second for first, second in zip(condition, body, strict=True)))
 
 
 def _conditional(sized: SizedModule, row: int) -> Cost:
-    branches = [sized.called(row, index) for index in range(len(sized.module.called[row]))]
+    branches = [sized.called_cost(row, index) for index in range(len(sized.module.called[row]))]
     return Cost(*(max(column) for column in zip(*branches, strict=True))) if branches else ALL_UNKNOWN
 
 
 def _call(sized: SizedModule, row: int) -> Cost:
-    return sized.called(row)
+    return sized.called_cost(row)
 
 
 Rule = Callable[[SizedModule, int], Cost]
 
 
 def _moving(bytes_of: Callable[[SizedModule, int], float]) -> Rule:
-    """Of what calculates nothing and moves so many bytes."""
+    """The rule of what calculates nothing and moves so many bytes."""
     return lambda sized, row: Cost(0, 0, bytes_of(sized, row))
 
 
@@ -289,7 +263,7 @@ RULES: dict[str, Rule] = {
     "reduce": _reduce,
     "reduce-window": _reduce_window,
     "select-and-scatter": _select_and_scatter,
-    "map": lambda sized, row: sized.repeated(row, sized.elements(row), sized.edge_bytes(row)),
+    "map": lambda sized, row: sized.repeated_cost(row, sized.elements(row), sized.edge_bytes(row)),
     "scatter": _scatter,
     "gather": _moving(lambda sized, row: 2 * sized.bytes(row) + sized.bytes(sized.operand(row, 1))),
     "slice": _moving(lambda sized, row: 2 * sized.bytes(row)),

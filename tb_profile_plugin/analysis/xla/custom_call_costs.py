@@ -28,7 +28,7 @@ def settings(sized: SizedModule, row: int) -> dict[str, Any]:
 
 def _edge_bytes(sized: SizedModule, row: int) -> float:
     """Bytes of operands and result, without workspaces."""
-    return float(sized.shapes.bytes[sized.result(row)]) + sum(map(sized.leaf_bytes, sized.operands(row)))
+    return float(sized.shapes.bytes[sized.result_shape(row)]) + sum(map(sized.leaf_bytes, sized.operands(row)))
 
 
 def _product(sized: SizedModule, row: int) -> Cost:
@@ -38,7 +38,7 @@ def _product(sized: SizedModule, row: int) -> Cost:
         return Cost(UNKNOWN, UNKNOWN, _edge_bytes(sized, row))
     lhs = sized.dims(sized.operand(row, 0))
     summed = prod(lhs[dimension] for dimension in config.numbers(numbers, "lhs_contracting_dimensions"))
-    return Cost(2 * float(sized.shapes.elements[sized.result(row)]) * summed, 0, _edge_bytes(sized, row))
+    return Cost(2 * float(sized.shapes.elements[sized.result_shape(row)]) * summed, 0, _edge_bytes(sized, row))
 
 
 def _convolution(image: int, kernel: int, result: int) -> Rule:
@@ -46,7 +46,7 @@ def _convolution(image: int, kernel: int, result: int) -> Rule:
 
     def rule(sized: SizedModule, row: int) -> Cost:
         shapes = [
-            sized.shapes.dimensions[sized.result(row)] if index < 0 else sized.dims(sized.operand(row, index))
+            sized.shapes.dimensions[sized.result_shape(row)] if index < 0 else sized.dims(sized.operand(row, index))
             for index in (image, kernel, result)
         ]
         return Cost(convolution_flops(sized, row, *shapes), 0, _edge_bytes(sized, row))
@@ -63,7 +63,7 @@ class _Attention(NamedTuple):
     keys: int
     head_size: int
     share: float
-    """Of the pairs of a query and a key, those that the mask lets meet."""
+    """Share of the pairs of a query and a key that the mask lets meet, 0–1."""
 
 
 def _attention(products: int) -> Rule:
@@ -111,7 +111,7 @@ def _attention_sizes(sized: SizedModule, row: int, settings: dict[str, Any]) -> 
 
 
 def _meeting_share(mask: Any, keys: int, window: int | None) -> float:
-    """Of the pairs of a query and a key, those that a mask and a sliding window let meet."""
+    """Share of the pairs of a query and a key that a mask and a sliding window let meet, 0–1."""
     if window is not None and 0 < window < keys:
         return window / keys
     return 0.5 if mask in _CAUSAL else 1.0

@@ -103,14 +103,14 @@ class OpMaker:
             # Of a redacted capture the programs have no shapes.
             op.text, op.dtype = hlo_printer.instruction_text(module, row)[:_MOST_CHARACTERS], _dtype(module, row)
         if op.is_control or op.is_transfer:
-            op.cost = NONE
+            op.cost_source = NONE
             return
         op.flops, op.transcendentals, op.bytes = (
             None if not np.isfinite(figure[row]) else float(figure[row])
             for figure in (costs.flops, costs.transcendentals, costs.bytes)
         )
         op.model_flops, op.hbm_bytes = op.flops, op.bytes
-        op.cost = COMPUTED if op.flops is not None else PARTLY if op.bytes is not None else UNKNOWN
+        op.cost_source = COMPUTED if op.flops is not None else PARTLY if op.bytes is not None else UNKNOWN
 
 
 def frames(module: Module, row: int) -> Iterator[str]:
@@ -152,7 +152,7 @@ def tpu_run(host: Host, plane: Plane) -> DeviceRun:
     main_memory_bytes = _main_memory(plane)
     ops = [_tpu_op(op_maker, plane, stated, int(name)) for name in names]
     for op, name in zip(ops, names.tolist(), strict=True):
-        if op.cost == STATED:
+        if op.cost_source == STATED:
             op.hbm_bytes = main_memory_bytes.get(name, op.bytes)
     begin, end = _device_times(plane, rows)
     line = plane.events.line[rows].astype(np.int64)
@@ -204,7 +204,7 @@ def _tpu_op(op_maker: OpMaker, plane: Plane, stated: dict[str, dict[int, str | f
     if name in stated["flops"] and not (op.is_control or op.is_transfer):
         op.flops, op.bytes = float(stated["flops"][name]), float(stated["bytes_accessed"].get(name, 0))
         op.model_flops = float(stated["model_flops"].get(name) or op.flops)
-        op.cost = STATED
+        op.cost_source = STATED
     return op
 
 

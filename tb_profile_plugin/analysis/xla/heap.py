@@ -61,7 +61,7 @@ class Heap:
     blocks: list[Block] = field(default_factory=list)
     fixed: list[FixedAllocation] = field(default_factory=list)
     total: int = 0
-    """Of all allocations: more than the peak where memory is fragmented."""
+    """Bytes of all allocations: more than the peak where memory is fragmented."""
 
     def live_blocks(self, position: int) -> list[int]:
         """Indices in ``blocks`` of what is alive at a position of the curve."""
@@ -79,7 +79,7 @@ class Heap:
 
     @property
     def fixed_bytes(self) -> int:
-        """Of what is there all the time."""
+        """Bytes of what is there all the time."""
         return sum(fixed.size for fixed in self.fixed)
 
     @property
@@ -88,7 +88,7 @@ class Heap:
         return max(self.curve, default=0)
 
     def bytes_of(self, kind: str) -> int:
-        """Of parameters, outputs or constants; temporaries at the peak."""
+        """Bytes of parameters, outputs or constants; of temporaries at the peak."""
         if kind == TEMPORARY:
             return self.peak_bytes - self.fixed_bytes
         return sum(fixed.size for fixed in self.fixed if fixed.kind == kind)
@@ -173,7 +173,7 @@ def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -
 
 
 def _fixed_allocations(module: Module, rows: Array) -> list[FixedAllocation]:
-    """Of some rows (int64[k]) of the program's allocations."""
+    """Allocations that last, of some rows (int64[k]) of the program's allocations."""
     assignment = module.assignment
     allocations = assignment.allocations
     fixed = []

@@ -10,9 +10,9 @@ from ...runtime import cancellation
 from ...runtime.regex import regex
 
 _MOST_OPERANDS = 40
-"""So many are written out."""
+"""Operands that are written out at most."""
 _MOST_IN_PROGRAM = 10_000
-"""The same in the text of a program."""
+"""Operands that are written out at most in the text of a program."""
 _CALLS = {
     "fusion": ("calls",),
     "while": ("condition", "body"),
@@ -37,7 +37,7 @@ class Style(NamedTuple):
 
 _LINE = Style()
 SHORT, LONG = Style(mark="", types=False, complete=True), Style(types=False, complete=True)
-"""Of whole programs, as XLA prints them."""
+"""Styles of whole programs, as XLA prints them."""
 
 
 def instruction_text(module: Module, row: int, style: Style = _LINE) -> str:

@@ -14,7 +14,7 @@ from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, heap, memory_spa
 
 _UNKNOWN = "unknown"
 _MOST_LINES = 50
-"""Of so many lines it is worked out what the peak would be without them."""
+"""Lines of which it is worked out at most what the peak would be without them."""
 _SCOPED, _VMEM = "used_scoped_memory_configs", 1
 """Key of the backend's configuration, and the memory space that is a TPU's vector memory."""
 
@@ -33,14 +33,14 @@ class ProgramMemory(NamedTuple):
     """At the peak."""
     constants: int
     total: int
-    """Of all allocations."""
+    """Bytes of all allocations."""
     source: str
     """Line of the result's op; may be empty."""
 
 
 @per_host(keep=True)
 def program_memories(host: Host) -> list[ProgramMemory]:
-    """Of every program and memory space that it says something about, by peak descending."""
+    """The memory of every program and memory space that it says something about, by peak descending."""
     programs = [
         _program_memory(module, color) for module in host.modules.values() for color in memory_spaces(module.assignment)
     ]
@@ -53,17 +53,17 @@ def _program_memory(module: Module, color: int) -> ProgramMemory:
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     results = [row for row in [root, *(module.operands[root] if root >= 0 else [])] if row >= 0]
     return ProgramMemory(
-        module.program_id,
-        module.name,
-        module.title,
-        color,
-        simulated.peak_bytes,
-        simulated.bytes_of(PARAMETER),
-        simulated.bytes_of(OUTPUT),
-        simulated.bytes_of(TEMPORARY),
-        simulated.bytes_of(CONSTANT),
-        simulated.total,
-        next((line for line in map(module.sources.location_text, map(module.telling, results)) if line), ""),
+        program=module.program_id,
+        name=module.name,
+        title=module.title,
+        color=color,
+        peak=simulated.peak_bytes,
+        parameters=simulated.bytes_of(PARAMETER),
+        outputs=simulated.bytes_of(OUTPUT),
+        temporaries=simulated.bytes_of(TEMPORARY),
+        constants=simulated.bytes_of(CONSTANT),
+        total=simulated.total,
+        source=next((line for line in map(module.sources.location_text, map(module.telling, results)) if line), ""),
     )
 
 
@@ -95,7 +95,7 @@ class MemoryDetail(NamedTuple):
     program: ProgramMemory
     heap: Heap
     position: int
-    """Of the curve: the moment of which `live_buffers` tells."""
+    """Position in the curve: the moment of which `live_buffers` tells."""
     live_buffers: Sequence[LiveBuffer]
     """What is alive then, by size descending."""
     names: Sequence[str]
@@ -103,7 +103,7 @@ class MemoryDetail(NamedTuple):
 
 
 def detail(module: Module, color: int, position: int | None = None) -> MemoryDetail:
-    """See `MemoryDetail`; without a position, at the peak."""
+    """The `MemoryDetail` at a position of the curve; without a position, at the peak."""
     simulated = heap(module, color)
     moment = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
     end = len(simulated.curve)
@@ -129,12 +129,37 @@ def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, 
     row = int(buffers.instruction[buffer]) if buffer >= 0 else -1
     shape = int(buffers.shape[buffer]) if buffer >= 0 else -1
     if row < 0:
-        return LiveBuffer(buffer, "", kind, size, None, "", "", "", "", begin, end, others)
+        return LiveBuffer(
+            buffer=buffer,
+            name="",
+            kind=kind,
+            size=size,
+            unpadded=None,
+            shape="",
+            category="",
+            op_name="",
+            source="",
+            begin=begin,
+            end=end,
+            other_values=others,
+        )
     unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
     telling = module.telling(row)
-    names = module.category(row), module.op_names[telling], module.sources.location_text(telling)
     text = module.shapes.text(shape) if shape >= 0 else ""
-    return LiveBuffer(buffer, module.names[row], kind, size, unpadded, text, *names, begin, end, others)
+    return LiveBuffer(
+        buffer=buffer,
+        name=module.names[row],
+        kind=kind,
+        size=size,
+        unpadded=unpadded,
+        shape=text,
+        category=module.category(row),
+        op_name=module.op_names[telling],
+        source=module.sources.location_text(telling),
+        begin=begin,
+        end=end,
+        other_values=others,
+    )
 
 
 def most_scoped_vmem(module: Module) -> tuple[int, str]:

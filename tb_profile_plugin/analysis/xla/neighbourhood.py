@@ -35,7 +35,7 @@ EVERYWHERE = 1 << 30
 
 
 @dataclass
-class Node:
+class VisibleInstruction:
     """An instruction that is shown."""
 
     row: int
@@ -63,7 +63,7 @@ class Edge(NamedTuple):
 class Neighbourhood(NamedTuple):
     """Nodes, those around others before what is in them, and edges between nodes that nothing is opened in."""
 
-    nodes: list[Node]
+    nodes: list[VisibleInstruction]
     edges: list[Edge]
 
 
@@ -190,7 +190,7 @@ class _Drawing:
 
     def __init__(self, module: Module, opened: frozenset[str], every_fusion: bool):
         self.module, self.flow = module, Flow(module)
-        self.nodes: list[Node] = []
+        self.nodes: list[VisibleInstruction] = []
         self._opened, self._every_fusion = opened, every_fusion
         self._index_of: dict[int, int] = {}
         self._visible: set[int] = set()
@@ -202,7 +202,7 @@ class _Drawing:
         fresh = [row for row in rows if row not in self._index_of]
         for row in fresh:
             self._index_of[row] = len(self.nodes)
-            self.nodes.append(Node(row, rows[row], inside))
+            self.nodes.append(VisibleInstruction(row, rows[row], inside))
         for row in fresh if depth < _MOST_DEPTH else []:
             if self.module.names[row] in self._opened or (self._every_fusion and self.module.opcodes[row] == "fusion"):
                 self._open(row, depth)

@@ -53,8 +53,8 @@ class XlaOp:
     transcendentals: float | None = None
     bytes: float | None = None
     hbm_bytes: float | None = None
-    """Of these, the ones of the device's main memory. Over all executions; None where not known."""
-    cost: str = UNKNOWN
+    """Those of them in the device's main memory, over all executions; None where not known."""
+    cost_source: str = UNKNOWN
 
     @property
     def is_control(self) -> bool:
@@ -86,8 +86,8 @@ class XlaOp:
 
 
 @dataclass
-class XlaOps:
-    """The ops of one or many hosts."""
+class XlaOpTable:
+    """The ops of XLA's programs on one or many hosts, an `XlaOp` each, with what their devices did in all."""
 
     ops: list[XlaOp] = field(default_factory=list)
     """By self time descending, then by name."""
@@ -128,7 +128,7 @@ class XlaOps:
         return max(self.busy_ps - self.self_ps, 0)
 
 
-def merged_ops(tables: list[XlaOps]) -> XlaOps:
+def merged_ops(tables: list[XlaOpTable]) -> XlaOpTable:
     """One table of several: ops of the same program and name become one."""
     ops: dict[tuple[int, str, str], XlaOp] = {}
     for op in (op for table in tables for op in table.ops):
@@ -139,8 +139,14 @@ def merged_ops(tables: list[XlaOps]) -> XlaOps:
             ops[key] = replace(op)
     ordered = sorted(ops.values(), key=lambda op: (-op.self_ps, op.name))
     devices = [device for table in tables for device in table.devices]
-    times = sum(table.busy_ps for table in tables), sum(table.window_ps for table in tables)
-    programs = max((table.programs for table in tables), default=0)
     damaged = dict.fromkeys(title for table in tables for title in table.damaged)
     cut = dict.fromkeys(title for table in tables for title in table.cut)
-    return XlaOps(ordered, devices, *times, programs, list(damaged), list(cut))
+    return XlaOpTable(
+        ops=ordered,
+        devices=devices,
+        busy_ps=sum(table.busy_ps for table in tables),
+        window_ps=sum(table.window_ps for table in tables),
+        programs=max((table.programs for table in tables), default=0),
+        damaged=list(damaged),
+        cut=list(cut),
+    )

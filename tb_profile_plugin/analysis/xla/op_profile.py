@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...runtime.messages import Message
 from .op import XlaOp
-from .roofline import Bound, Sums
+from .roofline import Bound, OpSums
 
 PROGRAM, CATEGORY, PROVENANCE, SOURCE = "program", "category", "provenance", "source"
 _NOWHERE = "(unknown source)"
@@ -19,52 +19,52 @@ WIDEST = 200
 
 
 @dataclass
-class Node:
+class ProfileNode:
     """A group of ops, or one op."""
 
     name: str
-    sums: Sums = field(default_factory=Sums)
-    children: dict[str, Node] = field(default_factory=dict)
+    sums: OpSums = field(default_factory=OpSums)
+    children: dict[str, ProfileNode] = field(default_factory=dict)
     op: XlaOp | None = None
     """The op of a leaf, or the largest of copies of one op."""
     bound: Bound | None = None
     copies: bool = False
     """Whether its children are copies of one op."""
 
-    def sorted(self) -> list[Node]:
+    def sorted(self) -> list[ProfileNode]:
         """The children by self time; the smallest of very many as one."""
         ordered = sorted(self.children.values(), key=lambda node: (-node.sums.self_ps, node.name))
         if len(ordered) <= WIDEST + 1:
             return ordered
         smallest = ordered[WIDEST:]
-        more = Node(Message("{count} more", count=len(smallest)))
+        more = ProfileNode(Message("{count} more", count=len(smallest)))
         for node in smallest:
             more.sums.merge(node.sums)
         return [*ordered[:WIDEST], more]
 
 
-def tree(ops: Sequence[XlaOp], bounds: Sequence[Bound], group_by: str) -> Node:
+def tree(ops: Sequence[XlaOp], bounds: Sequence[Bound], group_by: str) -> ProfileNode:
     """All ops under one root, whose sums are the same for every grouping."""
-    root = Node(f"by_{group_by}")
+    root = ProfileNode(f"by_{group_by}")
     path = _PATHS[group_by]
     for op, bound in zip(ops, bounds, strict=True):
         node = root
         node.sums.add(op, bound)
         for name in path(op):
-            node = node.children.setdefault(name, Node(name))
+            node = node.children.setdefault(name, ProfileNode(name))
             node.sums.add(op, bound)
         if group_by in (PROGRAM, CATEGORY):
             original = op.original or op.name
-            node = node.children.setdefault(f"{op.program}/{original}", Node(original, copies=True))
+            node = node.children.setdefault(f"{op.program}/{original}", ProfileNode(original, copies=True))
             node.sums.add(op, bound)
-        leaf = node.children.setdefault(f"{op.program}/{op.module}/{op.name}", Node(op.name))
+        leaf = node.children.setdefault(f"{op.program}/{op.module}/{op.name}", ProfileNode(op.name))
         leaf.sums.add(op, bound)
         leaf.op, leaf.bound = op, bound
     _name_copies(root)
     return root
 
 
-def _name_copies(root: Node) -> None:
+def _name_copies(root: ProfileNode) -> None:
     """Groups of copies with one member are that member; larger ones are named after the largest."""
     waiting = [root]
     while waiting:

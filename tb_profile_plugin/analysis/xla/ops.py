@@ -12,16 +12,16 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..self_times import nested_times
 from .device_runs import DeviceRun, cpu_runs, gpu_run, tpu_run
-from .op import COSTS, XlaOps, merged_ops
+from .op import COSTS, XlaOpTable, merged_ops
 
 
 @per_host(keep=True)
-def xla_ops(host: Host) -> XlaOps:
+def xla_ops(host: Host) -> XlaOpTable:
     """The ops of all XLA programs that ran on the host's devices, else on the host itself."""
     tables = [
         _measured(host, name, peaks, device_run) for name, peaks, device_run in devices(host) if len(device_run.begin)
     ]
-    table = merged_ops(tables) if tables else XlaOps(programs=len(host.modules))
+    table = merged_ops(tables) if tables else XlaOpTable(programs=len(host.modules))
     programs = dict.fromkeys(op.program for op in table.ops)
     modules = [host.modules[program] for program in programs if program in host.modules]
     table.damaged = [module.title for module in modules if module.damaged]
@@ -39,7 +39,7 @@ def devices(host: Host) -> list[tuple[str, Capabilities, DeviceRun]]:
     ]
 
 
-def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRun) -> XlaOps:
+def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRun) -> XlaOpTable:
     has_op = device_run.op >= 0
     op, begin, end = device_run.op[has_op], device_run.begin[has_op], device_run.end[has_op]
     size = len(device_run.ops)
@@ -62,7 +62,7 @@ def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRu
             one = getattr(xla_op, name)
             setattr(xla_op, name, None if one is None else one * xla_op.executions)
     busy = int((device_run.busy[1] - device_run.busy[0]).sum())
-    table = XlaOps(
+    table = XlaOpTable(
         [xla_op for xla_op in device_run.ops if xla_op.executions], [(device, peaks)], busy, programs=len(host.modules)
     )
     table.window_ps = int(device_run.busy[1].max() - device_run.busy[0].min())

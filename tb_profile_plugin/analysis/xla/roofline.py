@@ -110,7 +110,7 @@ def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
     compute = op.flops / peak * _PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
     memory = op.hbm_bytes / peaks.bandwidth * _PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
     memory = 0.0 if op.hbm_bytes == 0 else memory
-    if op.cost not in (STATED, COMPUTED) or compute is None or memory is None:
+    if op.cost_source not in (STATED, COMPUTED) or compute is None or memory is None:
         return Bound(compute, memory, None, UNKNOWN)
     longest = max(compute, memory)
     if not longest:
@@ -122,7 +122,7 @@ def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
 
 
 @dataclass
-class Sums:
+class OpSums:
     """Figures of several ops together; times in ps."""
 
     ops: int = 0
@@ -152,7 +152,7 @@ class Sums:
             self.bound_ps += bound.bound_ps
             self.wasted_ps += wasted
 
-    def merge(self, other: Sums) -> None:
+    def merge(self, other: OpSums) -> None:
         """Take other ops in."""
         for name in ("ops", "executions", "self_ps", "bounded_ps", "bound_ps", "wasted_ps", "flops", "bytes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -170,9 +170,9 @@ class Sums:
         return max(self.self_ps_by_limit, key=lambda name: self.self_ps_by_limit[name], default=UNKNOWN)
 
 
-def sums_of(ops: Sequence[XlaOp], bounds: Sequence[Bound]) -> Sums:
-    """All of them together."""
-    sums = Sums()
+def sums_of(ops: Sequence[XlaOp], bounds: Sequence[Bound]) -> OpSums:
+    """Figures of these ops together."""
+    sums = OpSums()
     for op, bound in zip(ops, bounds, strict=True):
         sums.add(op, bound)
     return sums

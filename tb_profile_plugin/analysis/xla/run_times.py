@@ -22,7 +22,7 @@ def mean_begins(host: Host, program: int) -> dict[str, float]:
 
 
 def _mean_begins(device_run: DeviceRun, program: int) -> dict[str, float]:
-    """The same of one device; empty where the program did not run on it."""
+    """Mean begins on one device; empty where the program did not run on it."""
     of_program = np.array([op.program == program for op in device_run.ops], np.bool_)
     rows = np.flatnonzero(device_run.op >= 0)
     rows = rows[of_program[device_run.op[rows]]] if len(of_program) else rows[:0]

@@ -46,7 +46,7 @@ class Transfers:
 
     @property
     def bytes(self) -> int:
-        """Of all whose bytes are stated."""
+        """Bytes of all that state them."""
         return sum(transfer.bytes or 0 for transfer in self.transfers)
 
     @property
@@ -57,7 +57,7 @@ class Transfers:
 
 @per_host(keep=True)
 def transfers(host: Host) -> Transfers:
-    """Of all TPUs of the host."""
+    """Transfers of all TPUs of the host."""
     return merged_transfers([_on(host, plane) for plane in host.tpus])
 
 
@@ -68,7 +68,14 @@ def merged_transfers(tables: Sequence[Transfers]) -> Transfers:
         key = transfer.program, transfer.name, transfer.done
         if key not in merged:
             merged[key] = Transfer(
-                transfer.program, transfer.module, transfer.name, transfer.done, transfer.direction, 0, 0, 0
+                program=transfer.program,
+                module=transfer.module,
+                name=transfer.name,
+                done=transfer.done,
+                direction=transfer.direction,
+                count=0,
+                bytes=0,
+                span_ps=0,
             )
         one = merged[key]
         one.count, one.span_ps = one.count + transfer.count, one.span_ps + transfer.span_ps
@@ -97,14 +104,14 @@ def _on(host: Host, plane: Plane) -> Transfers:
         size = stated.get(name)
         transfers_on_plane.append(
             Transfer(
-                program,
-                module.name if module else "",
-                start,
-                texts[waiting] if waiting >= 0 else "",
-                _direction(module, start) if module else "",
-                len(events),
-                None if size is None else int(size) * len(events),
-                int(plane.events.duration[events].sum()),
+                program=program,
+                module=module.name if module else "",
+                name=start,
+                done=texts[waiting] if waiting >= 0 else "",
+                direction=_direction(module, start) if module else "",
+                count=len(events),
+                bytes=None if size is None else int(size) * len(events),
+                span_ps=int(plane.events.duration[events].sum()),
             )
         )
     return Transfers(transfers_on_plane, int((end - begin).sum()))

@@ -13,7 +13,7 @@ from ...runtime.arrays import Array
 from ...runtime.units import PS_PER_MS
 from ...tools.answers.answer import Json
 from ...tools.answers.reader import AnswerReader
-from ..datatable import data_table, head
+from ..datatable import column_head, data_table
 from .bottlenecks import Bottleneck, bottlenecks
 from .parts import Part
 from .steps import PARTS, parts_of
@@ -83,16 +83,20 @@ def old_steps(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Map
 
 def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: OldSteps) -> Json:
     """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
-    columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
+    columns = [column_head("stepnum", "Step number", "string", doc="The step as the program names it.")]
     for key, (label, parts) in _COLUMNS.items():
         doc = f"Time of the step in: {', '.join(part.name.lower().replace('_', ' ') for part in parts)}."
-        columns.append(head(key, label, unit="ms", doc=doc))
+        columns.append(column_head(key, label, unit="ms", doc=doc))
     columns += [
-        head("tooltip", "tooltip", "string", role="tooltip"),
-        head("stepTimeMs", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
-        head("incomplete", "Incomplete", "boolean", doc="Cut by the capture's start or end; left out of averages."),
-        head("host", "Host", "string", doc="The host on which this step took longest."),
-        head("begin_ms", "Begin", unit="ms", doc="When the step begins, from the first event on any host shown."),
+        column_head("tooltip", "tooltip", "string", role="tooltip"),
+        column_head("stepTimeMs", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
+        column_head(
+            "incomplete", "Incomplete", "boolean", doc="Cut by the capture's start or end; left out of averages."
+        ),
+        column_head("host", "Host", "string", doc="The host on which this step took longest."),
+        column_head(
+            "begin_ms", "Begin", unit="ms", doc="When the step begins, from the first event on any host shown."
+        ),
     ]
     sums = {key: old_steps.ms(parts) for key, (_, parts) in _COLUMNS.items()}
     properties = {

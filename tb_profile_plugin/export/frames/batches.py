@@ -20,7 +20,7 @@ class Field(Column):
     """A column of a frame. Its name ends with its unit: ``begin_ps``."""
 
     dtype: str = "int64"
-    """Of numbers and booleans, as numpy names it."""
+    """Type of numbers and booleans, as numpy names it."""
 
 
 def text(id: str, label: str, doc: str = "") -> Field:
@@ -75,7 +75,7 @@ def stated(codes: Array, texts: Sequence[str]) -> Values:
 
 
 def repeated(text: str, count: int) -> Values:
-    """The same text in each row."""
+    """One text in each row."""
     return Values(np.zeros(count, np.int32), [text])
 
 

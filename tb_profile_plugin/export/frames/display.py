@@ -11,7 +11,7 @@ from .batches import Batches, Field
 
 _ROWS = 10
 _LETTERS = 80
-"""Of a text in a cell: names of kernels take thousands."""
+"""Letters of a text in a cell at most: names of kernels take thousands."""
 
 STYLE = (
     "<style>.tb-profile{color-scheme:light dark;font:13px/1.4 system-ui,sans-serif;max-width:100%;overflow-x:auto}"
@@ -22,7 +22,7 @@ STYLE = (
     "@media(prefers-color-scheme:dark){.tb-profile table{color:#e6edf3;background:#0d1117}"
     ".tb-profile caption{color:#9198a1}.tb-profile th,.tb-profile td{border-color:#3d444d}}</style>"
 )
-"""Of a notebook's own dark theme a page knows nothing; what the reader's system prefers it does."""
+"""Light or dark as the reader's system prefers: of a notebook's own theme a page knows nothing."""
 
 
 def html(frame: Batches) -> str:

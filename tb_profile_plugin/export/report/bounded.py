@@ -8,9 +8,9 @@ from typing import Any
 from ...tools.answers.answer import Json
 
 MOST_BYTES = 24_000
-"""Of an answer: about 6,000 tokens."""
+"""Bytes of an answer at most: about 6,000 tokens."""
 _MOST_CHARACTERS = 300
-"""Of a text in a table."""
+"""Characters of a text in a table at most."""
 
 
 def rows_as_json(head: dict[str, Json], rows: list[dict[str, Any]], start: int, limit: int) -> str:

@@ -12,7 +12,7 @@ from ...analysis.compare.estimate import step_estimate
 from ...analysis.compare.facts import SAME
 from ...analysis.compare.match import TIERS
 from ...analysis.compare.side import Side
-from ...analysis.compare.verdict import Verdict
+from ...analysis.compare.verdict import ComparisonVerdict
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.digest.record import NOTHING
 from ...runtime.messages import Message, localized, message, translated
@@ -28,7 +28,7 @@ _MOST_NAME_CHARACTERS = 60
 _SIGNS = {"slower": "▲", "faster": "▼", "same": "●", "unclear": "○", "incomparable": "✕"}
 
 
-def nested(comparison: Comparison, verdict: Verdict) -> Json:
+def nested(comparison: Comparison, verdict: ComparisonVerdict) -> Json:
     """As docs/compare.md describes it; integers are exact ps, ``…_ms`` are estimates."""
     base, new = comparison.sides
     return {
@@ -143,12 +143,12 @@ def _in_ms(ps: Fraction) -> float:
     return float(ps / 10**9)
 
 
-def text(comparison: Comparison, verdict: Verdict, top: int = 15) -> str:
+def text(comparison: Comparison, verdict: ComparisonVerdict, top: int = 15) -> str:
     """For a terminal, with so many ops."""
     return "\n".join(map(printable, _text_lines(comparison, verdict, top))) + "\n"
 
 
-def _text_lines(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
+def _text_lines(comparison: Comparison, verdict: ComparisonVerdict, top: int) -> Iterator[str]:
     yield verdict.text
     yield from (f"  {localized('why')}   {translated(reason)}" for reason in verdict.reasons)
     yield from (f"  {localized('but')}   {translated(doubt)}" for doubt in verdict.doubts)
@@ -228,12 +228,12 @@ def _op_label(row: OpRow) -> str:
     return name if len(name) <= _MOST_NAME_CHARACTERS else f"{name[: _MOST_NAME_CHARACTERS - 1]}…"
 
 
-def markdown(comparison: Comparison, verdict: Verdict, name: str = "compare") -> str:
+def markdown(comparison: Comparison, verdict: ComparisonVerdict, name: str = "compare") -> str:
     """For a pull request: an update of the same name can take its place."""
     return within(_markdown_lines(comparison, verdict, name))
 
 
-def _markdown_lines(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[str]:
+def _markdown_lines(comparison: Comparison, verdict: ComparisonVerdict, name: str) -> Iterator[str]:
     yield marker(name)
     yield f"{_SIGNS[verdict.code]} **{escaped(verdict.text)}**"
     yield ""

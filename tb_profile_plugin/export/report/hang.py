@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...analysis.hang import sentences
-from ...analysis.hang.groups import Group, rank_ranges
-from ...analysis.hang.table import Cell, Table, table
-from ...analysis.hang.verdict import Cause, Position, Verdict
-from ...formats.flight_recorder import Dump, Frame
+from ...analysis.hang.groups import ProcessGroup, rank_ranges
+from ...analysis.hang.table import Cell, RankTable, table
+from ...analysis.hang.verdict import HangCause, HangVerdict, Position
+from ...formats.flight_recorder import Dump, PythonFrame
 from ...runtime.messages import Message, localized, translated
 from ...runtime.problems import Problem
 from ...runtime.terminal import cells, padded, printable
@@ -28,7 +28,7 @@ class HangAnalysis(NamedTuple):
     """The verdict over a folder, and what it rests on."""
 
     folder: str
-    verdict: Verdict
+    verdict: HangVerdict
     dumps: Sequence[Dump]
     problems: Sequence[Problem]
     profiles: Sequence[str]
@@ -40,7 +40,7 @@ class Stack(NamedTuple):
 
     title: Message
     """Which ranks called what."""
-    frames: tuple[Frame, ...]
+    frames: tuple[PythonFrame, ...]
     """Innermost first."""
 
 
@@ -116,13 +116,13 @@ def _stack_title(stack: Stack) -> Message:
     return Message("{title}:", title=stack.title)
 
 
-def group_title(group: Group) -> Message:
+def group_title(group: ProcessGroup) -> Message:
     """The title of a group's table."""
     count = len(group.members)
     return Message("Group {group}, {count, plural, one {# rank} other {# ranks}}", group=group.label, count=count)
 
 
-def details(verdict: Verdict) -> list[Message]:
+def details(verdict: HangVerdict) -> list[Message]:
     """Sentences beside the headline, cut where nobody would read on."""
     all_details = sentences.details(verdict)
     omitted = len(all_details) - _MOST_DETAILS
@@ -145,7 +145,7 @@ def hints(analysis: HangAnalysis) -> Iterator[Message]:
         )
 
 
-def _table_lines(grid: Table) -> Iterator[str]:
+def _table_lines(grid: RankTable) -> Iterator[str]:
     """Lines of a table, each column as wide as its widest cell."""
     rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
     rows += [(rank_ranges(row.ranks), *map(sentences.cell_text, row.cells)) for row in grid.rows]
@@ -154,9 +154,9 @@ def _table_lines(grid: Table) -> Iterator[str]:
         yield "  " + "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def visible_groups(verdict: Verdict) -> list[Group]:
+def visible_groups(verdict: HangVerdict) -> list[ProcessGroup]:
     """The groups with findings, in the order of the causes, or all where there are none; `_MOST_GROUPS` of them."""
-    groups: list[Group] = []
+    groups: list[ProcessGroup] = []
     for cause in verdict.causes:
         if not any(group is cause.finding.group for group in groups):
             groups.append(cause.finding.group)
@@ -164,7 +164,7 @@ def visible_groups(verdict: Verdict) -> list[Group]:
     return [group for group in candidates if group.sequences()][:_MOST_GROUPS]
 
 
-def divergence(verdict: Verdict, group: Group) -> int | None:
+def divergence(verdict: HangVerdict, group: ProcessGroup) -> int | None:
     """The sequence number at which a group's ranks diverge."""
     findings = (
         cause.finding for cause in verdict.causes if cause.finding.group is group and not cause.finding.unit.is_p2p
@@ -172,10 +172,10 @@ def divergence(verdict: Verdict, group: Group) -> int | None:
     return next((finding.unit.sequence for finding in findings), None)
 
 
-def stacks(verdict: Verdict) -> list[Stack]:
+def stacks(verdict: HangVerdict) -> list[Stack]:
     """The stacks of the culprits of all causes, each rank once; of all ranks of a cause that has no culprits."""
-    ranks: dict[tuple[Frame, ...], list[int]] = {}
-    calls: dict[tuple[Frame, ...], Position] = {}
+    ranks: dict[tuple[PythonFrame, ...], list[int]] = {}
+    calls: dict[tuple[PythonFrame, ...], Position] = {}
     ranks_with_stack: set[int] = set()
     for cause in verdict.causes:
         for rank in cause.finding.culprits or cause.finding.others:
@@ -198,14 +198,14 @@ def stacks(verdict: Verdict) -> list[Stack]:
     ]
 
 
-def frame_text(frame: Frame) -> str:
+def frame_text(frame: PythonFrame) -> str:
     """A call of a stack: ``train.py:88 in step``."""
     return f"{frame.file}:{frame.line} in {frame.function}"
 
 
-def _cause(verdict: Verdict, cause: Cause) -> Json:
+def _cause(verdict: HangVerdict, cause: HangCause) -> Json:
     finding = cause.finding
-    stacks: dict[tuple[Frame, ...], list[int]] = {}
+    stacks: dict[tuple[PythonFrame, ...], list[int]] = {}
     for rank in finding.culprits or finding.others:
         position = verdict.position_at(rank, finding)
         stacks.setdefault(position.unit.first.frames if position else (), []).append(rank)
@@ -229,8 +229,8 @@ def _cause(verdict: Verdict, cause: Cause) -> Json:
     }
 
 
-def _group(group: Group, number: int | None) -> Json:
-    grid = table(group, number) if group.sequences() else Table((), (), ())
+def _group(group: ProcessGroup, number: int | None) -> Json:
+    grid = table(group, number) if group.sequences() else RankTable((), (), ())
     return {
         "label": group.label,
         "members": list(group.members),
@@ -245,7 +245,7 @@ def _cell(cell: Cell) -> str:
     return f"{cell.operation} {cell.state}" if cell.operation else cell.state
 
 
-def _rank(verdict: Verdict, dump: Dump) -> Json:
+def _rank(verdict: HangVerdict, dump: Dump) -> Json:
     position = verdict.positions.get(dump.rank)
     return {
         "rank": dump.rank,

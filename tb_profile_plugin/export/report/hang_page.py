@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from html import escape
 
 from ...analysis.hang import sentences
-from ...analysis.hang.groups import Group, rank_ranges
-from ...analysis.hang.table import Cell, Table, table
+from ...analysis.hang.groups import ProcessGroup, rank_ranges
+from ...analysis.hang.table import Cell, RankTable, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
 from ...runtime.messages import language, localized, translated
 from .hang import HangAnalysis, details, divergence, frame_text, group_title, hints, stacks, visible_groups
@@ -60,7 +60,7 @@ def _body(analysis: HangAnalysis) -> Iterator[str]:
         yield f"<h2>{escape(translated(stack.title))}</h2><ol>{lines}</ol>"
 
 
-def _table_html(group: Group, grid: Table) -> Iterator[str]:
+def _table_html(group: ProcessGroup, grid: RankTable) -> Iterator[str]:
     """Ranks × collectives; what is not as it should be has a colour besides its word."""
     title = escape(translated(group_title(group)))
     yield f'<h2>{title}</h2><div class="wide" role="region" aria-label="{title}" tabindex="0"><table>'

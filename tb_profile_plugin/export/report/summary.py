@@ -24,7 +24,7 @@ BUDGET = 2000
 """Tokens that the Markdown takes at most."""
 
 _BYTES_PER_TOKEN = 4
-"""Of English text."""
+"""Bytes of English text in a token."""
 _NAME_CHARACTERS, _SENTENCE_CHARACTERS = 120, 400
 """Letters of names and of sentences; longer ones are cut."""
 _CAUSES, _PARTS, _OPS, _FINDINGS = 5, 8, 10, 8

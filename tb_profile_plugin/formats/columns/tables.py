@@ -268,7 +268,7 @@ class Plane:
 
     @property
     def heads(self) -> list[str]:
-        """Of each name as much as is looked at to tell what an event is."""
+        """By name as much of it as is looked at to tell what an event is."""
         return self.metadata.text.heads
 
     @lazy

@@ -36,7 +36,7 @@ def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
 
 
 def with_numbers(record: Record) -> Record:
-    """The same with whole numbers that are written as texts as numbers: TensorFlow and JAX write all of them so."""
+    """The record, with whole numbers that are written as texts as numbers: TensorFlow and JAX write all of them so."""
     texts = np.flatnonzero(record.kind == kinds.TEXT)
     codes, code_index = np.unique(record.value[texts], return_inverse=True)
     code_index = code_index.reshape(-1)

@@ -49,7 +49,16 @@ def drafts(trace: TraceEvents) -> list[Draft]:
 def _empty_draft(number: int) -> Draft:
     """The plane of a device that recorded nothing."""
     none = np.empty(0, np.int64)
-    return Draft(f"{vocabulary.GPU}{number}", [], none, none, none, none, none, [("", "", "")])
+    return Draft(
+        name=f"{vocabulary.GPU}{number}",
+        lines=[],
+        event=none,
+        line=none,
+        begin=none,
+        end=none,
+        name_index=none,
+        names=[("", "", "")],
+    )
 
 
 def _last_number(trace: TraceEvents, codes: Array) -> Array:

@@ -205,7 +205,13 @@ def _plane(
         stats,
     )
     return Plane(
-        number, draft.name, lines, events, event_metadata, metadata, _facts(draft.facts, names, buffer, offsets)
+        id=number,
+        name=draft.name,
+        lines=lines,
+        events=events,
+        metadata=event_metadata,
+        stat_metadata=metadata,
+        stats=_facts(draft.facts, names, buffer, offsets),
     )
 
 

@@ -59,6 +59,10 @@ MOST_ARGUMENTS = 1 << 18
 """The most arguments of an event that are read."""
 _REMEMBERED_MEMBERS, REMEMBERED = 16, 80
 """Members of an event, and its members and arguments together, that are compared with those of the event before."""
+_COMPLETE, _TOO_MANY, _NO_ROOM_LEFT = range(3)
+"""How reading an event ends: it is read; it has more than `MOST_ARGUMENTS`; or one of the tables has no room for it."""
+_NO_ROOM_FOR_TEXT, _NOISE_CODE = -1, -2
+"""Stand for a text's number: there is no room for it, or the argument is left out, see `is_noise`."""
 
 
 class PreviousEvent(NamedTuple):
@@ -84,23 +88,25 @@ def no_previous() -> PreviousEvent:
     return PreviousEvent(np.zeros(FIELDS, np.int32), begins, lengths, np.zeros(REMEMBERED, np.int32))
 
 
+class ScanTables(NamedTuple):
+    """What a scan writes into; of some there is room for more."""
+
+    texts: TextTable
+    events: EventColumns
+    arguments: ArgumentColumns
+    before: PreviousEvent
+    counts: I64
+    """int64[4]: see `event_columns.FIRST_DAMAGE`."""
+
+
 @jit
-def scan(  # noqa: PLR0913
-    buf: U8,
-    pos: Int,
-    is_last: bool,
-    texts: TextTable,
-    events: EventColumns,
-    count: Int,
-    arguments: ArgumentColumns,
-    before: PreviousEvent,
-    counts: I64,
-) -> tuple[Int, Int, Int]:
+def scan(buf: U8, pos: Int, is_last: bool, count: Int, tables: ScanTables) -> tuple[Int, Int, Int]:
     """Append the events of a list from ``pos`` on, which is behind its bracket, to the ``count`` that are there.
 
     Returns (new count, position where it stopped, why it stopped). ``is_last`` tells that the file ends with these
     bytes; if not, an event that they do not hold completely is left unread.
     """
+    events, counts = tables.events, tables.counts
     size, most, first = len(buf), len(events.phase), events.first_argument
     while True:
         pos = skip_space(buf, pos)
@@ -121,14 +127,14 @@ def scan(  # noqa: PLR0913
         if count == most:
             return count, pos, np.int64(NO_ROOM)
         counts_before = counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS]
-        end, argument_count = _read_event(buf, pos, texts, events, count, arguments, before, counts)
-        no_room = argument_count == _NO_ROOM_LEFT
+        end, argument_count, outcome = _read_event(buf, pos, count, tables)
+        no_room = outcome == _NO_ROOM_LEFT
         no_bytes = end > size and not is_last
         if no_room or no_bytes:
             # It is read again, and counted then.
             counts[FIRST_DAMAGE], counts[DAMAGES], counts[BAD_NUMBERS] = counts_before
             return count, pos, np.int64(NO_ROOM if no_room else NO_BYTES)
-        if argument_count < 0:
+        if outcome == _TOO_MANY:
             counts[OVERFULL] += 1
             argument_count = first[count] + MOST_ARGUMENTS
         if end > size:
@@ -138,10 +144,6 @@ def scan(  # noqa: PLR0913
             first[count + 1] = argument_count
             count += 1
         pos = end
-
-
-_TOO_MANY, _NO_ROOM_LEFT = -1, -2
-"""Stand for a number of arguments: the event has more than `MOST_ARGUMENTS`, or one of the tables has no room."""
 
 
 @inlined
@@ -161,52 +163,42 @@ def _note_damage(counts: I64, pos: Int) -> None:
 
 
 @inlined
-def _read_event(  # noqa: PLR0913
-    buf: U8,
-    pos: Int,
-    texts: TextTable,
-    events: EventColumns,
-    row: Int,
-    arguments: ArgumentColumns,
-    before: PreviousEvent,
-    counts: I64,
-) -> tuple[Int, Int]:
-    """(next place, arguments used so far) of the event whose brace stands at ``pos``.
+def _read_event(buf: U8, pos: Int, row: Int, tables: ScanTables) -> tuple[Int, Int, Int]:
+    """(next position, arguments used so far, how it ended) of the event whose brace stands at ``pos``.
 
-    The place lies beyond the file where that ends within the event; see `_TOO_MANY` and `_NO_ROOM_LEFT` for the
-    arguments.
+    The position lies beyond the file where that ends within the event.
     """
-    size, argument_count = len(buf), events.first_argument[row]
+    texts, events, arguments, before, counts = tables
+    size, argument_count, outcome = len(buf), events.first_argument[row], np.int64(_COMPLETE)
     events.phase[row] = 0
     for field in range(FIELDS):
         events.texts[field, row] = 0
     events.times[BEGIN, row] = events.times[DURATION, row] = NO_TIME
     pos += 1
-    is_overfull, at = False, np.int64(0)
-    while True:
+    index = np.int64(0)
+    while outcome != _NO_ROOM_LEFT:
         begin = pos
-        pos = _repeated_name_end(buf, pos, before, at)
+        pos = _repeated_name_end(buf, pos, before, index)
         if pos < 0:
             damages = counts[DAMAGES]
             key, key_end, pos = _read_name(buf, begin, counts)
             if pos >= size:
-                return np.int64(size + 1), argument_count
+                return np.int64(size + 1), argument_count, np.int64(_COMPLETE)
             if key < 0:
-                return pos + 1, np.int64(_TOO_MANY) if is_overfull else argument_count
-            _remember(
-                before, at, begin, pos if counts[DAMAGES] == damages else begin, member_of_name(buf, key, key_end)
-            )
-        member = before.codes[at]
-        at = min(at + 1, np.int64(_REMEMBERED_MEMBERS - 1))
+                return pos + 1, argument_count, outcome
+            end = pos if counts[DAMAGES] == damages else begin
+            _remember(before, index, begin, end, member_of_name(buf, key, key_end))
+        member = before.codes[index]
+        index = min(index + 1, np.int64(_REMEMBERED_MEMBERS - 1))
         if member == ARGS and byte_at(buf, pos) == OPEN:
-            pos, argument_count, is_overfull = _read_arguments(
+            pos, argument_count, outcome = _read_arguments(
                 buf, pos + 1, texts, arguments, argument_count, before, counts
             )
         elif member < FIELDS:
             pos, code = _read_text(buf, pos, texts, np.int64(before.texts[member]))
             events.texts[member, row] = before.texts[member] = code
-            if code < 0:
-                return pos, np.int64(_NO_ROOM_LEFT)
+            if code == _NO_ROOM_FOR_TEXT:
+                outcome = np.int64(_NO_ROOM_LEFT)
         elif member == TS or member == DUR:
             pos, time = _read_time(buf, pos, counts)
             events.times[BEGIN if member == TS else DURATION, row] = time
@@ -216,14 +208,13 @@ def _read_event(  # noqa: PLR0913
                 quoted = np.int64(byte_at(buf, pos) == QUOTE)
                 events.phase[row] = byte_at(buf, pos + quoted) if end - pos - 2 * quoted == 1 else 0
             pos = end
-        if argument_count < 0:
-            return pos, argument_count
+    return pos, argument_count, outcome
 
 
 @inlined
-def _repeated_name_end(buf: U8, pos: Int, before: PreviousEvent, at: Int) -> Int:
+def _repeated_name_end(buf: U8, pos: Int, before: PreviousEvent, index: Int) -> Int:
     """Where the value begins whose name, and all before that from ``pos`` on, is that of the event before; else -1."""
-    begin, length = before.begins[at], before.lengths[at]
+    begin, length = before.begins[index], before.lengths[index]
     end = pos + length
     is_same = bool(length > 0 and end < len(buf) and byte_at(buf, end) > 32)
     return end if is_same and same_bytes(buf, pos, end, buf, begin, begin + length) else np.int64(-1)
@@ -233,7 +224,7 @@ def _repeated_name_end(buf: U8, pos: Int, before: PreviousEvent, at: Int) -> Int
 def _read_name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
     """(its begin, its end, where its value begins) of the next name of an object from ``pos`` on.
 
-    The begin is -1 at the object's end; then the place is that of the brace. The place is the file's end if there is
+    The begin is -1 at the object's end; then the value's is that of the brace. It is the file's end if there is
     neither.
     """
     while True:
@@ -254,14 +245,14 @@ def _read_name(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int, Int]:
 
 
 @inlined
-def _remember(before: PreviousEvent, at: Int, begin: Int, end: Int, code: Int) -> None:
-    """Set row ``at`` for the next event: its name is ``code``, and ``begin:end`` the bytes up to the value."""
-    before.begins[at], before.lengths[at], before.codes[at] = begin, end - begin, code
+def _remember(before: PreviousEvent, index: Int, begin: Int, end: Int, code: Int) -> None:
+    """Set row ``index`` for the next event: its name is ``code``, and ``begin:end`` the bytes up to the value."""
+    before.begins[index], before.lengths[index], before.codes[index] = begin, end - begin, code
 
 
 @inlined
 def _read_text(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, Int]:
-    """(next place, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
+    """(next position, number) of the text at ``pos``, which is most often the ``likely`` one; -1 if it has no room."""
     quoted = np.int64(byte_at(buf, pos) == QUOTE)
     begin, stop, pool = texts.begin[likely], texts.end[likely], texts.pool
     end = pos + quoted + stop - begin
@@ -281,7 +272,7 @@ def _read_text(buf: U8, pos: Int, texts: TextTable, likely: Int) -> tuple[Int, I
 
 @inlined
 def _read_time(buf: U8, pos: Int, counts: I64) -> tuple[Int, Int]:
-    """(next place, ns) of the number at ``pos``, which may stand in quotes."""
+    """(next position, ns) of the number at ``pos``, which may stand in quotes."""
     stop, digits, exponent, _ = parse_number(buf, pos, len(buf))
     if stop > 0 and stop < len(buf) and ends_value(byte_at(buf, stop)) and _is_digit(byte_at(buf, stop - 1)):
         return stop, nanoseconds(digits, exponent)
@@ -310,50 +301,47 @@ def _read_arguments(
     argument_count: Int,
     before: PreviousEvent,
     counts: I64,
-) -> tuple[Int, Int, bool]:
-    """(next place, arguments used so far, whether some had no room) of the object whose first byte is at ``pos``."""
-    size, most, is_overfull, at = len(buf), argument_count + MOST_ARGUMENTS, False, np.int64(_REMEMBERED_MEMBERS)
+) -> tuple[Int, Int, Int]:
+    """(next position, arguments used so far, how it ended) of the object whose first byte is at ``pos``."""
+    size, most, outcome = len(buf), argument_count + MOST_ARGUMENTS, np.int64(_COMPLETE)
+    index = np.int64(_REMEMBERED_MEMBERS)
     while True:
         begin = pos
-        pos = _repeated_name_end(buf, pos, before, at)
+        pos = _repeated_name_end(buf, pos, before, index)
         is_same = pos >= 0
         key = key_end = np.int64(0)
         damages = counts[DAMAGES]
         if not is_same:
             key, key_end, pos = _read_name(buf, begin, counts)
             if pos >= size:
-                return np.int64(size), argument_count, is_overfull
+                return np.int64(size), argument_count, outcome
             if key < 0:
-                return pos + 1, argument_count, is_overfull
+                return pos + 1, argument_count, outcome
         if argument_count == most:
-            is_overfull, pos = True, value_end(buf, pos)
+            outcome, pos = np.int64(_TOO_MANY), value_end(buf, pos)
             continue
         if argument_count == len(rows.key):
-            return pos, np.int64(_NO_ROOM_LEFT), is_overfull
+            return pos, argument_count, np.int64(_NO_ROOM_LEFT)
         if not is_same:
             code = np.int64(_NOISE_CODE) if is_noise(buf, key, key_end) else code_of(buf, key, key_end, texts)
             if code == _NO_ROOM_FOR_TEXT:
-                return pos, np.int64(_NO_ROOM_LEFT), is_overfull
-            _remember(before, at, begin, pos if counts[DAMAGES] == damages else begin, code)
-        if before.codes[at] == _NOISE_CODE:
+                return pos, argument_count, np.int64(_NO_ROOM_LEFT)
+            _remember(before, index, begin, pos if counts[DAMAGES] == damages else begin, code)
+        if before.codes[index] == _NOISE_CODE:
             pos = value_end(buf, pos)
         else:
-            rows.key[argument_count] = before.codes[at]
+            rows.key[argument_count] = before.codes[index]
             pos, added = _read_value(buf, pos, texts, rows, argument_count, counts)
             if added < 0:
-                return pos, np.int64(_NO_ROOM_LEFT), is_overfull
+                return pos, argument_count, np.int64(_NO_ROOM_LEFT)
             argument_count += added
-        at = min(at + 1, np.int64(REMEMBERED - 1))
-
-
-_NO_ROOM_FOR_TEXT, _NOISE_CODE = -1, -2
-"""Stand for a text's number: there is no room for it, or the argument is left out, see `is_noise`."""
+        index = min(index + 1, np.int64(REMEMBERED - 1))
 
 
 @inlined
 def _read_value(buf: U8, pos: Int, texts: TextTable, rows: ArgumentColumns, row: Int, counts: I64) -> tuple[Int, Int]:
-    """(next place, 1 if there is something to note): a text, a list or object as its text, a number, or true and false
-    as 1 and 0. -1 where there is no room for another text.
+    """(next position, 1 if there is something to note, -1 if there is no room for another text): a text, a list or
+    object as its text, a number, or true and false as 1 and 0.
     """
     byte = byte_at(buf, pos) if pos < len(buf) else np.uint8(CLOSE)
     if byte == QUOTE or byte == OPEN or byte == OPEN_LIST:

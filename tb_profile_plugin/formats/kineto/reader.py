@@ -49,7 +49,15 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
     size = record.size
     # Large, and not needed any more.
     del record, events
-    return XSpace(planes(drafts, file_stats), (), (), names, origin, tuple(problems), size)
+    return XSpace(
+        planes=planes(drafts, file_stats),
+        errors=(),
+        warnings=(),
+        hostnames=names,
+        origin_ns=origin,
+        problems=tuple(problems),
+        size=size,
+    )
 
 
 def _drafts(events: TraceEvents, problems: list[Problem], where: str) -> list[Draft]:
@@ -68,7 +76,18 @@ def _drafts(events: TraceEvents, problems: list[Problem], where: str) -> list[Dr
     host.stats += [*ops.stats(), *ops.memory_stats(device_drafts)]
     overhead = threads.overhead(events)
     none = np.empty(0, np.int64)
-    facts = Draft(vocabulary.METADATA, [], none, none, none, none, none, [("", "", "")], [], _facts(events.record))
+    facts = Draft(
+        name=vocabulary.METADATA,
+        lines=[],
+        event=none,
+        line=none,
+        begin=none,
+        end=none,
+        name_index=none,
+        names=[("", "", "")],
+        stats=[],
+        facts=_facts(events.record),
+    )
     return [*device_drafts, host, *([overhead] if overhead else []), facts]
 
 

@@ -99,13 +99,13 @@ def _is_used(codes: I32, size: Int) -> Bool:
 
 def read(content: Any, where: str, progress: Callable[[str, float], None]) -> Record:
     """The record of a trace in JSON, a buffer or a `Stream`; see `kineto.decode` for what is raised."""
-    budget, second = memory.Budget(where), second_half(content)
+    budget, second = memory.MemoryBudget(where), second_half(content)
     with Window(content, stop=second[0] if second else None) as window:
-        reader = _Reader(window, where, budget, progress)
+        reader = _TraceReader(window, where, budget, progress)
         if not second:
             return reader.read()
         with Window(second[1], second[0]) as second_window, ThreadPoolExecutor(1, "tb-profile-scan") as thread:
-            second_reader = _Reader(second_window, where, budget, lambda phase, fraction: None)
+            second_reader = _TraceReader(second_window, where, budget, lambda phase, fraction: None)
             reader.second_half = _SecondHalf(second_reader, thread.submit(second_reader.read_events))
             try:
                 return reader.read()
@@ -116,15 +116,15 @@ def read(content: Any, where: str, progress: Callable[[str, float], None]) -> Re
 class _SecondHalf(NamedTuple):
     """The events of a long file's second half, which another thread reads meanwhile."""
 
-    reader: _Reader
+    reader: _TraceReader
     end: Future[int]
     """Where in the bytes that it has at hand then their list ends."""
 
 
-class _Reader:
+class _TraceReader:
     """What has been read so far of a trace, or of one half of it; `read` gives the record."""
 
-    def __init__(self, window: Window, where: str, budget: memory.Budget, progress: Callable[[str, float], None]):
+    def __init__(self, window: Window, where: str, budget: memory.MemoryBudget, progress: Callable[[str, float], None]):
         self.window, self.where, self.budget, self.progress = window, where, budget, progress
         self.budget.take(len(window.data))
         self.second_half: _SecondHalf | None = None
@@ -203,16 +203,9 @@ class _Reader:
             is_complete, before = not self.counts[DAMAGES], self._memory_size()
             # What stood before may be gone, and is not looked at again.
             previous = events.no_previous()
+            tables = events.ScanTables(self.texts.table, self.events, self.arguments, previous, self.counts)
             self.event_count, at, reason = events.scan(
-                self.window.data,
-                np.int64(at),
-                self.window.is_last,
-                self.texts.table,
-                self.events,
-                np.int64(self.event_count),
-                self.arguments,
-                previous,
-                self.counts,
+                self.window.data, np.int64(at), self.window.is_last, np.int64(self.event_count), tables
             )
             if is_complete and self.counts[DAMAGES]:
                 self.counts[FIRST_DAMAGE] += self.window.begin
@@ -226,7 +219,7 @@ class _Reader:
         self.is_truncated |= reason == tokens.END_OF_FILE
         return int(at)
 
-    def _append_second_half(self, reader: _Reader, end: Future[int]) -> int:
+    def _append_second_half(self, reader: _TraceReader, end: Future[int]) -> int:
         """Take over the events that begin where these end; returns where their list ends."""
         at = end.result()
         self.second_half, self.window, self.is_truncated = None, reader.window, reader.is_truncated

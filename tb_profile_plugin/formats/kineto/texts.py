@@ -33,7 +33,7 @@ class TextTable(NamedTuple):
     counts: I64
     """int64[3]: see `_NUMBER`."""
     secret: U64
-    """Of the hashes."""
+    """uint64[2]: `lookup.SECRET`, which the hashes begin with."""
 
 
 _NUMBER, _BYTES, _MISSING_BYTES = range(3)

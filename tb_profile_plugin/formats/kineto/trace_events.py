@@ -118,7 +118,14 @@ class TraceEvents:
             category = _CATEGORIES.get(int(self.role[row]), category)
             names.append((*renamed(self.text_of(self.record.name[row]), int(variant[at])), category))
         return Draft(
-            plane, lines, rows, line, self.begin[rows], self.end[rows], (name_index + 1).astype(np.int32), names
+            name=plane,
+            lines=lines,
+            event=rows,
+            line=line,
+            begin=self.begin[rows],
+            end=self.end[rows],
+            name_index=(name_index + 1).astype(np.int32),
+            names=names,
         )
 
 

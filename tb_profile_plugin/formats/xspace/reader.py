@@ -14,14 +14,14 @@ import numpy as np
 
 from ...runtime import cancellation
 from ...runtime.arrays import Array, Int
-from ...runtime.memory import Budget
+from ...runtime.memory import MemoryBudget
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ..columns.line_order import line_order
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
 from ..columns.text import Text
 from . import wire
-from .wire_tables import EventColumns, LineMessages, MetadataRows, StatColumns
+from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
 
 Progress = Callable[[str, float], None]
 Result = TypeVar("Result")
@@ -31,8 +31,8 @@ _ID, _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 1, 2, 3, 4, 5, 6
 _LENGTH = 2
 
 _MOST_PLANES, _MOST_LINES, _MOST_MESSAGES = 4096, 1 << 15, 4096
-"""Of a capture, messages being errors, warnings and host names; each takes what hundreds of events take, and profilers
-write far fewer."""
+"""Most of each in a capture, messages being errors, warnings and host names; each takes what hundreds of events take,
+and profilers write far fewer."""
 _PLANE_BYTES, _LINE_BYTES, _ENTRY_BYTES, _FIELD_BYTES, _EVENT_BYTES, _STAT_BYTES = 8192, 512, 160, 40, 64, 16
 """Memory that each takes when it is decoded and the model knows it; measured."""
 
@@ -61,7 +61,7 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     """As `xspace.decode`."""
     data = np.frombuffer(buffer, np.uint8)
     data.flags.writeable = False
-    damage, budget = _Damage(where, len(data)), Budget(where)
+    damage, budget = _Damage(where, len(data)), MemoryBudget(where)
     budget.take(len(data))
     fields, damage_at = _fields(data, np.int64(0), np.int64(len(data)), budget)
     damage.note(damage_at)
@@ -184,7 +184,7 @@ class _Damage:
         return tuple(problems)
 
 
-def _fields(data: Array, begin: Int, end: Int, budget: Budget) -> tuple[Array, Int]:
+def _fields(data: Array, begin: Int, end: Int, budget: MemoryBudget) -> tuple[Array, Int]:
     """As `wire.messages`; takes what it needs of the memory budget first."""
     cancellation.check()
     # No field has less than two bytes; most captures are far below the limit, and need not be counted.
@@ -194,7 +194,7 @@ def _fields(data: Array, begin: Int, end: Int, budget: Budget) -> tuple[Array, I
     return rows, damage_at
 
 
-def _sketch(data: Array, row: Array, damage: _Damage, budget: Budget) -> _Sketch:
+def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _Sketch:
     """The parts of the plane in a row of `wire.messages`, not counted yet; of too many lines the first ones."""
     parts, damage_at = _fields(data, row[3], row[4], budget)
     damage.note(damage_at)
@@ -305,7 +305,15 @@ def _fill_plane(data: Array, sketch: _Sketch, origin_ns: int, damage: _Damage) -
     plane_stats = Stats(data, np.array([0, len(begins)], np.int32), *columns)
 
     lines, events = _fill_lines(data, sketch, origin_ns, _metadata_rows(event_key), stat_rows, damage)
-    return Plane(sketch.id, sketch.name, lines, events, metadata, StatMetadata(stat_key, stat_texts[0]), plane_stats)
+    return Plane(
+        id=sketch.id,
+        name=sketch.name,
+        lines=lines,
+        events=events,
+        metadata=metadata,
+        stat_metadata=StatMetadata(stat_key, stat_texts[0]),
+        stats=plane_stats,
+    )
 
 
 def _fill_lines(
@@ -322,7 +330,7 @@ def _fill_lines(
     limit = _FAR_NS * 1000
     begin = np.clip((head[:, wire.TIMESTAMP_NS] - origin_ns), -limit // 1000, limit // 1000) * 1000
     occurrences = np.zeros(count if head[:, wire.AGGREGATED_COUNT].any() else 0, np.int64)
-    columns = EventColumns(
+    columns = PlaneEventColumns(
         line=np.empty(count, np.int32),
         name=np.empty(count, np.int32),
         begin=np.empty(count, np.int64),

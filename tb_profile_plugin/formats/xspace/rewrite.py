@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...runtime.arrays import I64, U8, Array, I64Matrix, Int
-from ...runtime.jit import jit
+from ...runtime.jit import inlined, jit
 from ..columns.pool import varint
-from .wire import NO_DAMAGE, field
+from .wire import NO_DAMAGE, field, with_twice_the_room
 
 NUMBER, DOUBLE, TEXT, REFERENCE = "number", "double", "text", "reference"
 """What a field may hold: a varint, a fixed64, text or bytes, a varint that names a text. Else the name of a message."""
@@ -25,8 +25,10 @@ _FIELDS = 64
 _MOST_DEPTH = 16
 _VARINT, _FIXED64, _LENGTH = 0, 1, 2
 _UNSET = -(1 << 63)
-_PREFIX_BYTES = 10 * _MOST_DEPTH
-"""Most bytes that the lengths around one text grow by, when the text does: ten at each depth."""
+_MOST_VARINT = 10
+"""Bytes that a varint takes at most."""
+_START, _FIELD, _OUTERMOST, _OWNER = range(4)
+"""Columns of `text_fields`."""
 
 
 def table(schema: Schema) -> Array:
@@ -44,6 +46,30 @@ def field_code(schema: Schema, message: str, number: int) -> int:
     return list(schema).index(message) * _FIELDS + number
 
 
+@inlined
+def _declared_field(
+    buf: U8, pos: Int, end: Int, table: I64Matrix, kind: Int, depth: Int
+) -> tuple[Int, Int, Int, Int, Int]:
+    """(number, content, value, begin, after) of the field at ``pos`` of a message, whose row of the table is ``kind``.
+
+    The content is as in the table, and `_OMITTED` where the field is of another wire type, or nested too deep.
+    ``after`` is negative where the field is damaged or cut.
+    """
+    number, wire, value, begin, after = field(buf, pos, end)
+    if wire == _LENGTH and after - begin != value:
+        after = np.int64(-1)
+    content = table[kind, number] if number < _FIELDS else np.int64(_OMITTED)
+    if content >= _MESSAGES:
+        is_as_declared = wire == _LENGTH and depth + 1 < _MOST_DEPTH
+    elif content == _TEXT:
+        is_as_declared = wire == _LENGTH
+    elif content == _DOUBLE:
+        is_as_declared = wire == _FIXED64
+    else:
+        is_as_declared = wire == _VARINT
+    return number, content if is_as_declared else np.int64(_OMITTED), value, begin, after
+
+
 @jit
 def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
     """The texts and references of a message in file order, and the offset of damage (`NO_DAMAGE` where there is none).
@@ -53,6 +79,7 @@ def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
     """
     rows = np.empty((1024, 4), np.int64)
     count = 0
+    # By depth: where the message ends, its row of the table, its first of `rows`, and its key.
     ends, kinds = np.zeros(_MOST_DEPTH, np.int64), np.zeros(_MOST_DEPTH, np.int64)
     firsts, keys = np.zeros(_MOST_DEPTH, np.int64), np.full(_MOST_DEPTH, _UNSET, np.int64)
     depth, outermost, pos = 0, -1, np.int64(0)
@@ -61,33 +88,27 @@ def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
         if pos >= ends[depth]:
             if keys[depth] != _UNSET:
                 for row in range(firsts[depth], count):
-                    if rows[row, 3] == _UNSET:
-                        rows[row, 3] = keys[depth]
+                    if rows[row, _OWNER] == _UNSET:
+                        rows[row, _OWNER] = keys[depth]
             depth -= 1
             continue
-        number, wire, value, begin, after = field(buf, pos, ends[depth])
-        if after < 0 or (wire == _LENGTH and after - begin != value):
+        number, content, value, begin, after = _declared_field(buf, pos, ends[depth], table, kinds[depth], depth)
+        if after < 0:
             return rows[:count], pos
         outermost += depth == 0
-        content = table[kinds[depth], number] if number < _FIELDS else np.int64(_OMITTED)
-        if content >= _MESSAGES and wire == _LENGTH and depth + 1 < _MOST_DEPTH:
+        if content >= _MESSAGES:
             depth += 1
             ends[depth], kinds[depth], firsts[depth], keys[depth] = after, content - _MESSAGES, count, _UNSET
             pos = begin
             continue
-        if (content == _TEXT and wire == _LENGTH) or (content == _REFERENCE and wire == _VARINT):
+        if content == _TEXT or content == _REFERENCE:
             if count == len(rows):
-                larger = np.empty((2 * count, 4), np.int64)
-                for row in range(count):
-                    for column in range(4):
-                        larger[row, column] = rows[row, column]
-                rows = larger
-            rows[count, 0] = varint(buf, pos, after)[1] if content == _TEXT else value
-            rows[count, 1] = kinds[depth] * _FIELDS + number
-            rows[count, 2] = outermost
-            rows[count, 3] = _UNSET
+                rows = with_twice_the_room(rows)
+            rows[count, _START] = varint(buf, pos, after)[1] if content == _TEXT else value
+            rows[count, _FIELD] = kinds[depth] * _FIELDS + number
+            rows[count, _OUTERMOST], rows[count, _OWNER] = outermost, _UNSET
             count += 1
-        elif content == _KEY and wire == _VARINT:
+        elif content == _KEY:
             keys[depth] = value
         pos = after
     return rows[:count], np.int64(NO_DAMAGE)
@@ -100,7 +121,8 @@ def rewritten(buf: Array, table: Array, code: Array, replacements: list[bytes]) 
     """
     lengths = np.array([len(text) for text in replacements], np.int64)
     bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    room = len(buf) + int(lengths[code].sum()) + _PREFIX_BYTES * (len(code) + 1)
+    # The lengths around a text grow, where the text does.
+    room = len(buf) + int(lengths[code].sum()) + _MOST_VARINT * _MOST_DEPTH * (len(code) + 1)
     out = np.empty(room, np.uint8)
     pool = np.frombuffer(b"".join(replacements), np.uint8)
     size = _write_message(buf, table, code, pool, bounds, out)
@@ -120,52 +142,54 @@ def _write_varint(out: U8, at: Int, value: Int) -> Int:
 
 
 @jit
+def _write_bytes(out: U8, at: Int, source: U8, begin: Int, end: Int) -> Int:
+    """Write ``source[begin:end]`` at ``at``, before its own place if it is ``out`` itself; returns where it ends."""
+    for i in range(begin, end):
+        out[at] = source[i]
+        at += 1
+    return at
+
+
+@jit
 def _write_message(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, out: U8) -> Int:
-    """Write into ``out`` what `rewritten` gives; returns its size in bytes."""
-    ends, kinds, starts = (
-        np.zeros(_MOST_DEPTH, np.int64),
-        np.zeros(_MOST_DEPTH, np.int64),
-        np.zeros(_MOST_DEPTH, np.int64),
-    )
+    """Write into ``out`` what `rewritten` gives; returns its size in bytes.
+
+    What lies in a message is written behind room for the longest length, and moved once its length is known:
+
+        tag | room for a length | content           while it is written
+        tag | length | content                      at its end
+    """
+    # By depth: where the message ends in ``buf``, its row of the table, and where its length begins in ``out``.
+    ends, kinds = np.zeros(_MOST_DEPTH, np.int64), np.zeros(_MOST_DEPTH, np.int64)
+    length_begins = np.zeros(_MOST_DEPTH, np.int64)
     depth, row, pos, at = 0, 0, np.int64(0), np.int64(0)
     ends[0] = len(buf)
     while depth >= 0:
         if pos >= ends[depth]:
             if depth > 0:
-                # The content was written behind room for the longest length, ten bytes.
-                begin = starts[depth] + 10
-                target = _write_varint(out, starts[depth], at - begin)
-                for i in range(begin, at):
-                    out[target] = out[i]
-                    target += 1
-                at = target
+                begin = length_begins[depth] + _MOST_VARINT
+                at = _write_bytes(out, _write_varint(out, length_begins[depth], at - begin), out, begin, at)
             depth -= 1
             continue
-        number, wire, value, begin, after = field(buf, pos, ends[depth])
+        number, content, value, begin, after = _declared_field(buf, pos, ends[depth], table, kinds[depth], depth)
         if after < 0:
             break
-        content = table[kinds[depth], number] if number < _FIELDS else np.int64(_OMITTED)
-        if content >= _MESSAGES and wire == _LENGTH and depth + 1 < _MOST_DEPTH:
+        if content >= _MESSAGES:
             at = _write_varint(out, at, number << 3 | _LENGTH)
             depth += 1
-            ends[depth], kinds[depth], starts[depth] = after, content - _MESSAGES, at
-            at += 10
+            ends[depth], kinds[depth], length_begins[depth] = after, content - _MESSAGES, at
+            at += _MOST_VARINT
             pos = begin
             continue
-        if content == _TEXT and wire == _LENGTH:
+        if content == _TEXT:
             first, last = bounds[code[row]], bounds[code[row] + 1]
             row += 1
             at = _write_varint(out, _write_varint(out, at, number << 3 | _LENGTH), last - first)
-            for i in range(first, last):
-                out[at] = pool[i]
-                at += 1
-        elif (content == _NUMBER or content == _KEY or content == _REFERENCE) and wire == _VARINT:
+            at = _write_bytes(out, at, pool, first, last)
+        elif content == _DOUBLE:
+            at = _write_bytes(out, _write_varint(out, at, number << 3 | _FIXED64), buf, begin, after)
+        elif content != _OMITTED:
             row += content == _REFERENCE
             at = _write_varint(out, _write_varint(out, at, number << 3 | _VARINT), value)
-        elif content == _DOUBLE and wire == _FIXED64:
-            at = _write_varint(out, at, number << 3 | _FIXED64)
-            for i in range(begin, after):
-                out[at] = buf[i]
-                at += 1
         pos = after
     return at

@@ -14,7 +14,7 @@ from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
 from ..columns.pool import read_varint, varint
 from ..columns.words import byte_at, word_at
-from .wire_tables import EventColumns, LineMessages, MetadataRows, StatColumns
+from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
 
 NO_DAMAGE = -1
 """No damage."""
@@ -105,6 +105,16 @@ def count_fields(buf: U8, pos: Int, end: Int) -> Int:
 
 
 @jit
+def with_twice_the_room(rows: I64Matrix) -> I64Matrix:
+    """A copy of the rows with as many behind them, which are not filled."""
+    larger = np.empty((2 * rows.shape[0], rows.shape[1]), np.int64)
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            larger[row, column] = rows[row, column]
+    return larger
+
+
+@jit
 def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
     """The fields of one message in file order: number, wire type, value, begin, end (int64[n] each), damage."""
     table = np.empty((16, 5), np.int64)
@@ -115,11 +125,7 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
         if after < 0:
             return table[:count], pos
         if count == len(table):
-            larger = np.empty((2 * count, 5), np.int64)
-            for row in range(count):
-                for column in range(5):
-                    larger[row, column] = table[row, column]
-            table = larger
+            table = with_twice_the_room(table)
         entry = table[count]
         entry[0], entry[1], entry[2], entry[3], entry[4] = number, wire, value, start, after
         count += 1
@@ -165,14 +171,8 @@ def row_of(id: Int, table: MetadataRows) -> Int:
     """The table row of a metadata id: by direct lookup where ids are dense, else by bisection; 0 if missing."""
     if len(table.dense):
         return np.int64(table.dense[id]) if 0 <= id < len(table.dense) else np.int64(0)
-    low, high = 0, len(table.ids)
-    while low < high:
-        middle = (low + high) // 2
-        if table.ids[middle] < id:
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(table.rows[low]) if low < len(table.ids) and table.ids[low] == id else np.int64(0)
+    index = np.searchsorted(table.ids, id)
+    return np.int64(table.rows[index]) if index < len(table.ids) and table.ids[index] == id else np.int64(0)
 
 
 @inlined
@@ -263,7 +263,7 @@ def fill_lines(
     lines: LineMessages,
     event_rows: MetadataRows,
     stat_rows: MetadataRows,
-    events: EventColumns,
+    events: PlaneEventColumns,
     stats: StatColumns,
 ) -> Int:
     """Second pass over XLine messages: their events and stats into the plane's columns, from the given rows on.

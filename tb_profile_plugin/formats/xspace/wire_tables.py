@@ -31,12 +31,12 @@ class LineMessages(NamedTuple):
     begin_ps: I64
     """What events' offsets count from."""
     first_event: I64
-    """Row of `EventColumns` that its first event takes."""
+    """Row of `PlaneEventColumns` that its first event takes."""
     first_stat: I64
     """Row of `StatColumns` that its first stat takes."""
 
 
-class EventColumns(NamedTuple):
+class PlaneEventColumns(NamedTuple):
     """Columns of a plane's events."""
 
     line: I32

@@ -36,7 +36,7 @@ _TEXT_STATS = {"tf_op": _REPLACEMENT, "region_type": _REPLACEMENT, "shape": "["}
 """Stats that are texts, with the first letter to assume where that is lost."""
 _STATS = (*_TEXT_STATS, "memory", "fragmentation", *_NUMBER_STATS)
 _ROW_STATS, _FIRST_NUMBER = 5, len(_TEXT_STATS)
-"""Of the first five stats their rows are read, of all but the texts their integers."""
+"""Stats whose rows are read, the first five; and the first one of those whose integers are, all but the texts."""
 _MAY_BE_ABSENT = ("data_type", "group_id")
 """Numbers that are -1 where they are not stated."""
 
@@ -91,7 +91,7 @@ class Allocations:
     source: Array
     """int64[n]: the allocation that a deallocation ends, -1 if that is not recorded; an allocation's own row."""
     texts: dict[str, list[str]]
-    """Of ``op``, ``region`` and ``shape``; code -1 is the empty text."""
+    """Texts by code of ``op``, ``region`` and ``shape``; code -1 is the empty one."""
 
     def __len__(self) -> int:
         return len(self.event)

@@ -86,7 +86,7 @@ def gpu_capabilities(host: Host) -> list[tuple[str, Capabilities]]:
 
 
 def capabilities(plane: Plane) -> Capabilities:
-    """Of the GPU whose plane it is; a peak that the capture itself states counts as that of 16-bit numbers."""
+    """What the GPU can do whose plane it is; a peak that the capture itself states counts as that of 16-bit numbers."""
     facts = plane.facts()
     cores, clock = int(_number(facts, "core_count")), _number(facts, "clock_rate") / 1e6
     peaks = {dtype: flops * cores * clock * 1e9 for dtype, flops in _per_core(facts).items() if cores and clock}
@@ -103,14 +103,14 @@ def capabilities(plane: Plane) -> Capabilities:
         )
         on_chip[SHARED] = cores * clock * 1e9 * per_clock
     return Capabilities(
-        cores,
-        clock,
-        int(_number(facts, "memory_size")),
-        _bandwidth(facts),
-        peaks,
-        _tensor_cores(facts),
-        {name: rate for name, rate in on_chip.items() if rate},
-        _host_link(facts),
+        cores=cores,
+        clock_ghz=clock,
+        memory_bytes=int(_number(facts, "memory_size")),
+        memory_bandwidth=_bandwidth(facts),
+        peak_flops=peaks,
+        tensor_cores=_tensor_cores(facts),
+        on_chip={name: rate for name, rate in on_chip.items() if rate},
+        host_link=_host_link(facts),
     )
 
 

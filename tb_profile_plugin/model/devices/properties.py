@@ -26,7 +26,7 @@ def host_device_type(host: Host) -> str:
 
 
 def device_type(hosts: Sequence[Host]) -> str:
-    """Of a session: the last accelerator among its hosts, else the first host's."""
+    """Type of a session's devices: the last accelerator among its hosts, else the first host's."""
     types = [host_device_type(host) for host in hosts]
     return next((kind for kind in reversed(types) if kind != "CPU"), types[0])
 

@@ -21,7 +21,7 @@ IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Proce
 _LEVEL_OF_NAME = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
 """Root levels of events that are roots whatever their stats say."""
 _MOST_ANCESTORS = 256
-"""Of a root that are searched: where there are more a trace is tangled, not nested."""
+"""Ancestors of a root that are searched: where there are more a trace is tangled, not nested."""
 _QUEUED = -2
 """Stands for the group of an event that is still to be looked at."""
 
@@ -125,8 +125,8 @@ def group_several_roots(trace: Trace, roots: Array, groups: Array) -> Groups:
 
 
 def split_at_pauses(trace: Trace, groups: Groups) -> Groups:
-    """The same, but groups in which devices work one after another, with a pause between them that is longer than
-    their work, become a group for each: numbers are shared by replicas that do not run together.
+    """The groups, but those in which devices work one after another, with a pause between them that is longer than
+    their work, become one for each: numbers are shared by replicas that do not run together.
     """
     of_event, root = groups.of_event.copy(), groups.root.tolist()
     for first_group, spans in _device_spans(trace, groups).items():
@@ -172,7 +172,7 @@ class _EventLevels(NamedTuple):
     """Columns by event."""
 
     level: I8
-    """Of a root; 0 for others."""
+    """int8[n]: level of a root; 0 for others."""
     parent: I32
     """The event that encloses it, -1 for none."""
 

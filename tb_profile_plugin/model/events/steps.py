@@ -72,7 +72,7 @@ class Steps:
         return len(self.begin)
 
     def without_events(self) -> Steps:
-        """The same, as small as the steps are few; ``of_event`` is empty."""
+        """The steps, as small as they are few; ``of_event`` is empty."""
         return replace(self, of_event=np.empty(0, np.int32))
 
 
@@ -91,7 +91,17 @@ def find(trace: Trace, name: str = "") -> Steps:
         if steps is not None and len(steps):
             return steps
     none, no_group = np.empty(0, np.int64), np.full(len(trace), -1, np.int32)
-    return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, no_group, "none")
+    return Steps(
+        begin=none,
+        end=none,
+        number=none,
+        name=[],
+        group=none.astype(np.int32),
+        complete=none.astype(bool),
+        marker=none,
+        of_event=no_group,
+        source="none",
+    )
 
 
 def _steps_of_name(trace: Trace, name: str) -> Steps | None:
@@ -298,7 +308,7 @@ def _overlap(trace: Trace, rows: Array, others: Array) -> bool:
 
 
 def _until_next_start(steps: Steps, of_devices: list[Array]) -> Steps:
-    """The same, each until the next one of its device begins; the last of a device that waits is cut short."""
+    """The steps, each until the next one of its device begins; the last of a device that waits is cut short."""
     end, complete = steps.end.copy(), steps.complete.copy()
     last = np.cumsum([len(rows) for rows in of_devices]) - 1
     if len(steps) != last[-1] + 1:

@@ -42,7 +42,7 @@ def _run_keys(plane: Plane, rows: Array) -> list[tuple[int, int]]:
 
 
 def with_shifted_tpu_clocks(space: XSpace) -> XSpace:
-    """The same with the times of TPUs of which most runs begin before they are enqueued moved until none does.
+    """The space, with the times of TPUs of which most runs begin before they are enqueued moved until none does.
 
     That is the least by which their clocks are behind; problems say so.
     """

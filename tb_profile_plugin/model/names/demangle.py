@@ -43,11 +43,11 @@ def identifiers(name: str) -> tuple[list[tuple[int, int]], int]:
     return (read[1].words, read[1].at) if read else ([], 0)
 
 
-def _read(name: str) -> tuple[str, _Reader] | None:
+def _read(name: str) -> tuple[str, _NameReader] | None:
     """The demangled name and its reader; None for what cannot be read."""
     if not name.startswith("_Z") or len(name) > _LONGEST_NAME:
         return None
-    reader = _Reader(name)
+    reader = _NameReader(name)
     try:
         return reader.encoding(), reader
     except (_Unreadable, IndexError, ValueError):
@@ -58,7 +58,7 @@ class _Unreadable(Exception):
     """Not a name that this knows how to read."""
 
 
-class _Reader:
+class _NameReader:
     """Reads one name from left to right."""
 
     def __init__(self, text: str):

@@ -27,7 +27,7 @@ _DIGITS = 18
 _BITS = regex(r"[a-z]+(\d+)")
 
 
-class Instruction(NamedTuple):
+class InstructionText(NamedTuple):
     """What the text of an instruction says."""
 
     opcode: str
@@ -52,7 +52,7 @@ class Instruction(NamedTuple):
 
 
 @lru_cache(maxsize=65536)
-def parse(text: str) -> Instruction | None:
+def parse(text: str) -> InstructionText | None:
     """The instruction; None where the text is no instruction's."""
     _, equals, right = text.partition(" = ")
     match = _OPCODE.search(right) if equals and text.startswith("%") else None
@@ -66,14 +66,14 @@ def parse(text: str) -> Instruction | None:
     if opcode.endswith("-done"):
         # Its operand is the start's result: destination, source, context.
         read = read[1:]
-    return Instruction(
-        opcode,
-        tuple(_OPERAND.findall(inside.partition("), ")[0])),
-        max((_bytes(dtype, sizes) for dtype, sizes, _ in results), default=0),
-        any(_HOST_SPACE in layout for layout in read),
-        bool(results) and _HOST_SPACE in results[0][2],
-        results[0][0] if results else "",
-        groups[1] if (groups := _GROUPS.search(inside)) else "",
+    return InstructionText(
+        opcode=opcode,
+        operands=tuple(_OPERAND.findall(inside.partition("), ")[0])),
+        size=max((_bytes(dtype, sizes) for dtype, sizes, _ in results), default=0),
+        reads_host=any(_HOST_SPACE in layout for layout in read),
+        writes_host=bool(results) and _HOST_SPACE in results[0][2],
+        dtype=results[0][0] if results else "",
+        groups=groups[1] if (groups := _GROUPS.search(inside)) else "",
     )
 
 

@@ -18,7 +18,7 @@ CALLS = ("EagerKernelExecute", "FunctionRun")
 EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
 """Begins of the names of what TensorFlow's executors do between ops, and all that small ops leave."""
 _ASKING = regex(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
-"""Of tf.data, and of PyTorch's DataLoader (torch/utils/data/dataloader.py)."""
+"""Names of calls of tf.data, and of PyTorch's DataLoader (torch/utils/data/dataloader.py)."""
 
 _COMPILING = regex(
     r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"

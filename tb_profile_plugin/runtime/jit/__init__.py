@@ -80,5 +80,5 @@ way: str
 """The one of `WAYS` that is taken."""
 jit: Callable[[_F], _F]
 inlined: Callable[[_F], _F]
-"""The same, compiled into each kernel that calls it."""
+"""What `jit` makes, but compiled into each kernel that calls it."""
 way, jit, inlined = _selected_way()

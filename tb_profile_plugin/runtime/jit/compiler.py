@@ -38,7 +38,7 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same, compiled into each kernel that calls it."""
+    """A kernel as `jit` makes it, but compiled into each one that calls it."""
     return _compiled(function, inline="always")
 
 

@@ -60,13 +60,13 @@ def calls(workspace: Workspace, request: Request) -> Response:
     id = trees.selected_weight(request, labels)
     weight = next(weight for weight in stacks.weights if weight.id == id)
     unit = "ps" if stacks.unit == "us" else "bytes"
-    weighed = WeightedTree(call_tree(stacks, values, weight), session.name, weight.label, unit)
+    weighted = WeightedTree(call_tree(stacks, values, weight), session.name, weight.label, unit)
     if request.args.get("format"):
-        return trees.tree_file(request, weighed, f"{tool.name}_{table.id}_{id}")
+        return trees.tree_file(request, weighted, f"{tool.name}_{table.id}_{id}")
     base = _baseline(workspace, question, base_name, table, weight) if base_name else None
     if base is not None:
-        weighed = weighed._replace(tree=call_tree(stacks, values, weight, program_ids=False))
-    return trees.tree_answer(request, weighed, base, id, labels)
+        weighted = weighted._replace(tree=call_tree(stacks, values, weight, program_ids=False))
+    return trees.tree_answer(request, weighted, base, id, labels)
 
 
 def _table(tool: Tool, id: str) -> Table:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
-from ...runtime.messages import Message, listed
+from ...runtime.messages import localized
 from ...runtime.problems import ProblemError, problem_error
 from .. import responses
 from ..access import require_own_page
 from ..workspace import Workspace
-from .query import ALL_HOSTS, parameter_error, required
+from .query import ALL_HOSTS, required, selected_choice
 
 if TYPE_CHECKING:
     from ...analysis.digest.record import Digest
@@ -24,7 +24,9 @@ PARAMETERS = ("run", "host", "steps", "step_event", "base_items", "new_items", "
 _MOST_BODY_BYTES = 1 << 20
 """Room for two of the largest digests; `tb-profile serve` takes no larger bodies, either."""
 _LONGEST_NAME = 200
+"""Letters of a name that a digest gets in the answer."""
 _ROLES = ("base", "new", "both")
+"""What the body's digests can be of what is compared: the parameter ``side``."""
 
 
 def compare(workspace: Workspace, request: Request) -> Response:
@@ -32,45 +34,49 @@ def compare(workspace: Workspace, request: Request) -> Response:
     from ...tools.answers.answer import answer_json
 
     require_own_page(request)
-    tool, role = workspace.tool("compare"), request.args.get("side", "base")
-    if role not in _ROLES:
-        raise parameter_error("side", Message("side={side} is none of {sides}.", side=repr(role), sides=listed(_ROLES)))
-    answer = (
-        _answer_of_two_files(request) if role == "both" else _answer_of_file_and_session(workspace, tool, request, role)
-    )
+    tool = workspace.tool("compare")
+    role = selected_choice(request, "side", _ROLES, "base")
+    if role == "both":
+        answer = _answer_of_two_files(request)
+    else:
+        answer = _answer_of_file_and_session(workspace, tool, request, role)
     return responses.data_json(request, answer_json(tool.name, tool.facts, tool.tables, answer))
 
 
 def _answer_of_two_files(request: Request) -> Answer:
     """The answer for the body's two digests, the base's first."""
-    from ...analysis.compare.side import side
+    from ...analysis.compare.side import side_of_captures
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer
 
-    names = _name(request, "name", "the base"), _name(request, "new_name", "the new side")
-    digests = Digest.all_from_json(_body(request), names)
-    sides = zip(names, digests, _items(request), strict=True)
-    base, new = (side([(name, digest)], items) for name, digest, items in sides)
+    base_name = _name(request, "name", localized("the base"))
+    new_name = _name(request, "new_name", localized("the new side"))
+    base_items, new_items = _items_per_step(request)
+    base_digest, new_digest = Digest.all_from_json(_body(request), (base_name, new_name))
+    base = side_of_captures([(base_name, base_digest)], base_items)
+    new = side_of_captures([(new_name, new_digest)], new_items)
     return comparison_answer(base, new, ({}, {}))
 
 
 def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Request, role: str) -> Answer:
-    """The answer for the body's digest, as the side that ``role`` says, and a session."""
-    from ...analysis.compare.side import side
+    """The answer for a session and the body's digest, which is the base or the new side: ``role``."""
+    from ...analysis.compare.side import side_of_captures
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer, hosts_of
 
-    session, name = workspace.session(required(request, "run")), _name(request, "name", "the file")
-    base_items, new_items = _items(request)
-    file_digest = Digest.from_json(_body(request), name)
+    session = workspace.session(required(request, "run"))
+    file_name = _name(request, "name", localized("the file"))
+    base_items, new_items = _items_per_step(request)
+    file_capture = (file_name, Digest.from_json(_body(request), file_name))
     unavailable = workspace.unavailable(session, tool)
     if unavailable:
         raise ProblemError(unavailable)
-    session_digest, host_names = (session.name, _session_digest(session, request)), hosts_of(session)
+    session_capture = (session.name, _session_digest(session, request))
+    host_names = hosts_of(session)
     if role == "base":
-        base, new = side([(name, file_digest)], base_items), side([session_digest], new_items)
+        base, new = side_of_captures([file_capture], base_items), side_of_captures([session_capture], new_items)
         return comparison_answer(base, new, ({}, host_names))
-    base, new = side([session_digest], base_items), side([(name, file_digest)], new_items)
+    base, new = side_of_captures([session_capture], base_items), side_of_captures([file_capture], new_items)
     return comparison_answer(base, new, (host_names, {}))
 
 
@@ -80,24 +86,27 @@ def _session_digest(session: Session, request: Request) -> Digest:
     from ...analysis.steps.step_choice import TYPICAL, checked
 
     host = request.args.get("host", "")
-    # Digests of all hosts are kept under the empty name.
+    # `digest_of_session` calls all hosts "", also where there is only one: it is kept under that name.
     host = "" if host == ALL_HOSTS or [host] == [*session.hosts] else host
     steps = checked(request.args.get("steps", "") or TYPICAL)
     return digest_of_session(session, host, request.args.get("step_event", ""), steps)
 
 
-def _items(request: Request) -> tuple[int, int]:
+def _items_per_step(request: Request) -> tuple[int, int]:
+    """What a step of the base and of the new side works through; raises `ProblemError` for what is no such number."""
     from ...tools.compare import ITEMS
 
     base, new = (int(param.value(request.args.get(param.name, param.default))) for param in ITEMS)
     return base, new
 
 
-def _name(request: Request, parameter: str, otherwise: str) -> str:
-    return request.args.get(parameter, "")[:_LONGEST_NAME] or otherwise
+def _name(request: Request, parameter: str, default: str) -> str:
+    """What a digest is called in the answer: the parameter, cut where it is very long, or the default for none."""
+    return request.args.get(parameter, "")[:_LONGEST_NAME] or default
 
 
 def _body(request: Request) -> bytes:
+    """The request's body; raises `ProblemError` (413) for one that no digests need."""
     request.max_content_length = _MOST_BODY_BYTES
     try:
         return request.get_data(cache=False)

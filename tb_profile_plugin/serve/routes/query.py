@@ -71,7 +71,7 @@ def data_request(
 def table_request(
     workspace: Workspace, request: Request, route_parameters: Sequence[str]
 ) -> tuple[Session, Tool, str, dict[str, str]]:
-    """The same as `data_request`; raises `ProblemError` (422) for a tool that is streamed, which has no tables."""
+    """What `data_request` returns; raises `ProblemError` (422) for a tool that is streamed, which has no tables."""
     session, tool, host, options = data_request(workspace, request, route_parameters)
     if tool.streamed:
         remedy = Message("Use the data route.")
@@ -101,6 +101,17 @@ def parameter_error(name: str, message: str) -> ProblemError:
     return problem_error(
         "bad_parameter", message, Message("See {name} in the description of the route.", name=name), name
     )
+
+
+def selected_choice(request: Request, name: str, choices: Sequence[str], default: str) -> str:
+    """The parameter, or ``default`` where it is missing; raises `ProblemError` where it is none of the choices."""
+    value = request.args.get(name) or default
+    if value not in choices:
+        message = Message(
+            "{name}={text} is none of {choices}.", name=name, text=repr(value), choices=", ".join(choices)
+        )
+        raise parameter_error(name, message)
+    return value
 
 
 def bounded_integer(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:

@@ -21,7 +21,7 @@ from .timeline_hosts import Hosts, time_range
 
 if TYPE_CHECKING:
     from ...model.session import Session
-    from ..report_window import Window
+    from ..report_window import ReportWindow
 
 _redaction_lock = threading.Lock()
 """Redacting takes several times a capture's size in memory, so that one is redacted at a time."""
@@ -65,13 +65,13 @@ def capture(workspace: Workspace, request: Request) -> Response:
         return responses.binary_file(request, share.capture(session, host, True), name)
 
 
-def window(workspace: Workspace, request: Request) -> Window:
+def window(workspace: Workspace, request: Request) -> ReportWindow:
     """The range of time that the request names, with the clocks of its hosts."""
-    from ..report_window import Window
+    from ..report_window import ReportWindow
 
     hosts = Hosts(workspace, request)
     names = [view.host for view in hosts.views]
-    return Window(*time_range(request, hosts), dict(zip(names, hosts.shifts, strict=True)))
+    return ReportWindow(*time_range(request, hosts), dict(zip(names, hosts.shifts, strict=True)))
 
 
 def is_redacted(request: Request) -> bool:

@@ -28,9 +28,9 @@ def flame(workspace: Workspace, request: Request) -> Response:
     weight = trees.selected_weight(request, [(id, label) for id, (label, _) in WEIGHTS.items()])
     areas, has_base = selected_areas(hosts, request), bool(request.args.get("base"))
     tree = _merged_calls(hosts, areas, time_range(request, hosts), weight, not has_base)
-    weighed = WeightedTree(tree, hosts.session.name, *WEIGHTS[weight])
+    weighted = WeightedTree(tree, hosts.session.name, *WEIGHTS[weight])
     if request.args.get("format"):
-        return trees.tree_file(request, weighed, weight)
+        return trees.tree_file(request, weighted, weight)
     base = None
     if has_base:
         base_hosts = Hosts(workspace, request, "base")
@@ -41,7 +41,7 @@ def flame(workspace: Workspace, request: Request) -> Response:
             weight,
             False,
         )
-    return trees.tree_answer(request, weighed, base, weight, _recorded_weights(hosts))
+    return trees.tree_answer(request, weighted, base, weight, _recorded_weights(hosts))
 
 
 def _merged_calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str, program_ids: bool) -> CallTree:

@@ -88,7 +88,7 @@ class Hosts:
         return self.decoded_timeline(index) if self.why else self.views[index].timeline
 
     def decoded_timeline(self, index: int) -> HostTimeline:
-        """The same as `timeline`, of the decoded host."""
+        """The host's `timeline` with its events, for which the host is decoded."""
         from ...timeline.tiles import timeline
         from ...timeline.why import why_timeline
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
-from ...runtime.messages import Message
 from .. import responses
-from .query import parameter_error
+from .query import selected_choice
 from .timeline_hosts import short
 
 if TYPE_CHECKING:
@@ -30,38 +29,49 @@ Labels = Sequence[tuple[str, str]]
 def selected_weight(request: Request, weights: Labels) -> str:
     """The id of the weight that the request names, by default the first; raises `ProblemError` for an unknown one."""
     ids = [id for id, _ in weights]
-    weight = request.args.get("weight") or ids[0]
-    if weight not in ids:
-        raise parameter_error(
-            "weight", Message("{weight} is none of {weights}.", weight=repr(weight), weights=", ".join(ids))
-        )
-    return weight
+    return selected_choice(request, "weight", ids, ids[0])
 
 
 def tree_answer(
-    request: Request, weighed: WeightedTree, base: CallTree | None, weight: str, weights: Labels
+    request: Request, weighted: WeightedTree, base: CallTree | None, weight: str, weights: Labels
 ) -> Response:
-    """The tree as flame graphs draw it, with its `_MOST_NODES` largest nodes."""
+    """The tree as flame graphs draw it, with its `_MOST_NODES` largest nodes.
+
+    docs/http.md describes the fields, below ``/timeline/flame``.
+    """
+    from ...analysis.call_tree import inverted, without_small
+
+    is_inverted = request.args.get("inverted") == "1"
+    tree = inverted(weighted.tree) if is_inverted else weighted.tree
+    answer: dict[str, Any] = {
+        "weight": weight,
+        "weights": [{"id": id, "label": label} for id, label in weights],
+        "unit": weighted.unit,
+        "nodes": len(weighted.tree),
+        "total_weight": _total_weight(weighted.tree),
+    }
+    if base is None:
+        drawn = without_small(tree, _MOST_NODES)
+    else:
+        drawn, drawn_base = _largest_of_both(tree, inverted(base) if is_inverted else base)
+        answer["base_total_weight"] = _total_weight(base)
+        answer["base_only"] = _base_only(drawn, drawn_base)
+        answer["base_total"] = drawn_base.total.tolist()
+        answer["delta"] = (drawn.total - drawn_base.total).tolist()
+    answer |= {name: getattr(drawn, name).tolist() for name in ("parent", "name", "own", "total", "calls")}
+    answer["names"] = [short(name) for name in drawn.names]
+    return responses.data_json(request, answer)
+
+
+def _largest_of_both(tree: CallTree, base: CallTree) -> tuple[CallTree, CallTree]:
+    """The two trees over the same nodes: those that are largest in either."""
     import numpy as np
 
-    from ...analysis.call_tree import against, inverted, without_small
+    from ...analysis.call_tree import against, without_small
 
-    tree, is_inverted = weighed.tree, request.args.get("inverted") == "1"
-    facts = {"weight": weight, "unit": weighed.unit, "nodes": len(tree), "total_weight": _total_weight(tree)}
-    facts |= {"weights": [{"id": id, "label": label} for id, label in weights]}
-    tree = inverted(tree) if is_inverted else tree
-    columns: dict[str, Any] = {}
-    if base is None:
-        tree = without_small(tree, _MOST_NODES)
-    else:
-        facts |= {"base_total_weight": _total_weight(base)}
-        tree, base = against(tree, inverted(base) if is_inverted else base)
-        rank = np.maximum(tree.total, base.total)
-        tree, base = without_small(tree, _MOST_NODES, rank), without_small(base, _MOST_NODES, rank)
-        facts |= {"base_only": _base_only(tree, base)}
-        columns = {"base_total": base.total.tolist(), "delta": (tree.total - base.total).tolist()}
-    columns |= {name: getattr(tree, name).tolist() for name in ("parent", "name", "own", "total", "calls")}
-    return responses.data_json(request, facts | columns | {"names": [short(name) for name in tree.names]})
+    tree, base = against(tree, base)
+    rank = np.maximum(tree.total, base.total)
+    return without_small(tree, _MOST_NODES, rank), without_small(base, _MOST_NODES, rank)
 
 
 def _base_only(tree: CallTree, base: CallTree) -> dict[str, Any]:
@@ -74,16 +84,12 @@ def _base_only(tree: CallTree, base: CallTree) -> dict[str, Any]:
     return {"nodes": first.tolist(), "others": len(others)} | totals
 
 
-def tree_file(request: Request, weighed: WeightedTree, name: str) -> Response:
+def tree_file(request: Request, weighted: WeightedTree, name: str) -> Response:
     """The tree with all nodes as a file to save; raises `ProblemError` for an unknown format."""
     from ...export.call_trees import FORMATS
 
-    kind = request.args["format"]
-    if kind not in FORMATS:
-        raise parameter_error(
-            "format", Message("{kind} is none of {formats}.", kind=repr(kind), formats=", ".join(FORMATS))
-        )
-    return responses.binary_file(request, FORMATS[kind].write(weighed), f"{name}{FORMATS[kind].suffix}")
+    tree_format = FORMATS[selected_choice(request, "format", tuple(FORMATS), "")]
+    return responses.binary_file(request, tree_format.write(weighted), f"{name}{tree_format.suffix}")
 
 
 def _total_weight(tree: CallTree) -> int:

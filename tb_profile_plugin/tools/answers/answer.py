@@ -66,9 +66,9 @@ class Keyed(NamedTuple):
     only_largest: bool = False
     """Whether small rows are left out of the table: then a row that is missing in a session is not known to be 0."""
     parent: str = ""
-    """Of a tree: the column that holds the ``id`` of the enclosing row."""
+    """For a tree, the column that holds the ``id`` of the enclosing row."""
     step: str = ""
-    """Of a table of steps: the column that says which step a row is. The name tells the rows of one step apart, and a
+    """For a table of steps, the column that says which step a row is. The name tells the rows of one step apart, and a
     column ``left_out`` says why averages leave a row out; see `tools.answers.step_counterparts`."""
 
     @property
@@ -96,7 +96,7 @@ class Stacks(NamedTuple):
     """Column of names; without a ``parent`` column these are paths: ``outer/inner``."""
     weights: tuple[Weight, ...]
     unit: str
-    """Of the weights: ``us`` or ``iB``."""
+    """Unit of the weights: ``us`` or ``iB``."""
     parent: str = ""
     """Column with the ``id`` of the enclosing row, which stands before it: then only innermost rows have weights."""
     leaf: str = ""
@@ -200,7 +200,9 @@ def number(
     id: str, label: str, unit: str = "", doc: str = "", *depends: str, signed: bool = False, compared: bool = False
 ) -> Column:
     """Declaration of a column, or a fact, of numbers; of whole ones if the unit is ``ps``."""
-    return Column(id, label, "number", unit, doc, depends, signed, compared=compared)
+    return Column(
+        id=id, label=label, kind="number", unit=unit, doc=doc, depends=depends, signed=signed, compared=compared
+    )
 
 
 def text(id: str, label: str, doc: str = "", *depends: str, translated: bool = False) -> Column:

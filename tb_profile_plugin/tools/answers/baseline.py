@@ -13,7 +13,7 @@ from ...analysis.compare.engine import compare
 from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
 from ...analysis.compare.load import digest_of_session
 from ...analysis.compare.match import EXACT, NONE, TIERS, OpPair, op_pairs
-from ...analysis.compare.side import Side, side
+from ...analysis.compare.side import Side, side_of_captures
 from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
 from ...analysis.steps.step_choice import TYPICAL
@@ -109,7 +109,7 @@ def _doubts(base: _Side, new: _Side, options: Mapping[str, Any]) -> list[Fact]:
 
     def digested(session: Session, hosts: Sequence[HostWithSteps]) -> Side:
         host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-        return side([(session.name, digest_of_session(session, host, hosts[0].step_event, steps))])
+        return side_of_captures([(session.name, digest_of_session(session, host, hosts[0].step_event, steps))])
 
     return [fact for fact in compare(digested(*base), digested(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
 
@@ -167,7 +167,7 @@ def _joined(table: Table, new: _Values, base: _Values, steps: _StepCounts | None
 
 
 def _joined_steps(table: Table, keyed: Keyed, new: _Values, base: _Values, comparable: bool) -> dict[str, list[Any]]:
-    """The same for a table of steps, in which rows that only the baseline has do not stand."""
+    """Columns of a table of steps with those of the baseline, in which rows that only the baseline has do not stand."""
     rows = counterparts(keyed, new, base)
     values = {id: [*cells] for id, cells in _all_columns(table, new, len(rows)).items()}
     values["match"] = [row.text for row in rows]
@@ -199,7 +199,24 @@ def _ops(keyed: Keyed, values: _Values) -> list[DigestOp]:
         name, kind, origin = _without_id(keyed, text(keyed.name, row)), text(keyed.type, row), text(keyed.origin, row)
         module = stem_of_program(text(keyed.module, row))
         shape, source = text(keyed.shape, row), text(keyed.source, row)
-        ops.append(DigestOp(scope, "", name, kind, module, origin, shape, "", "", source, 0, None, 0, 0))
+        ops.append(
+            DigestOp(
+                part=scope,
+                side="",
+                name=name,
+                type=kind,
+                module=module,
+                origin=origin,
+                shape=shape,
+                operands="",
+                body="",
+                source=source,
+                sum_ps=0,
+                variance=None,
+                launches=0,
+                total_ps=0,
+            )
+        )
     return ops
 
 

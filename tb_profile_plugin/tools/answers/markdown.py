@@ -25,7 +25,7 @@ def escaped(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """The same as code, also in tables."""
+    """The text as code, also in tables."""
     plain = printable(" ".join(text.replace("`", "'").split()))
     return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""
 

@@ -125,7 +125,7 @@ class LongTable:
     """A table of very many rows, of which some are asked for."""
 
     def __init__(self, table: Json):
-        """Of a table in JSON, see `answer.table_json`."""
+        """The rows of a table in JSON, as `answer.table_json` makes it."""
         self.declared: Json = {key: table[key] for key in ("label", "doc")}
         self._columns = {column["id"]: _Column(column) for column in table["columns"]}
         self._row_count: int = table["rows"]

@@ -51,7 +51,7 @@ def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
         "gib_per_s": [op.gib_per_s for op in ops],
         "flop_per_byte": [ratio(op.flops, op.bytes) for op in ops],
         "bound_by": [op.bound_by or None for op in ops],
-        "cost": [op.cost or None for op in ops],
+        "cost": [op.cost_source or None for op in ops],
         "source": [op.source or None for op in ops],
         "program_id": [program_text(op.instruction[0]) or None for op in ops],
         "instruction": [op.instruction[1] or None for op in ops],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis.tfdata.host_pipelines import HostPipelines
-from ...analysis.tfdata.iterator_calls import SLOW_PS, Node, Pipeline
+from ...analysis.tfdata.iterator_calls import SLOW_PS, IteratorPart, Pipeline
 from ...model.host import Host
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message
@@ -148,7 +148,7 @@ def requests(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
     return by_column(REQUESTS, rows)
 
 
-def _node_cells(node: Node, worst: Node | None, latency_ps: int) -> list[Any]:
+def _node_cells(node: IteratorPart, worst: IteratorPart | None, latency_ps: int) -> list[Any]:
     """A node's cells of `CALLS`, from ``name`` to ``asynchronous``; ``worst`` is the request's bottleneck."""
     return [
         str(node.id),

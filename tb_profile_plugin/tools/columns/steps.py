@@ -189,7 +189,7 @@ def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     }
 
 
-def headline(diagnosed: headlines.Headline, notes: Sequence[Problem], tool: str = "") -> Headline:
+def headline(diagnosed: headlines.DiagnosisHeadline, notes: Sequence[Problem], tool: str = "") -> Headline:
     """A headline of the diagnosis with the doubt that notes cast on it; ``tool`` is the one that shows more."""
     doubt = capture_health.doubt(notes)
     return Headline(diagnosed.sentence.text, diagnosed.level, tool, doubt, diagnosed.sentence.id)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...analysis.xla.op import XlaOp, XlaOps, merged_ops
+from ...analysis.xla.op import XlaOp, XlaOpTable, merged_ops
 from ...analysis.xla.op_profile import program_name
 from ...analysis.xla.ops import xla_ops
 from ...analysis.xla.roofline import (
@@ -71,7 +71,7 @@ def no_ops_problem(session: Session, has_programs: bool) -> Problem:
     return Problem("no_xla_program", "This capture holds no XLA program.", remedy, session.name, "info")
 
 
-def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[XlaOps, Peaks, list[Bound]]:
+def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[XlaOpTable, Peaks, list[Bound]]:
     """The ops of the hosts, the peaks to compare with, and each op's roofline bound.
 
     Raises `ProblemError` for an option that is no positive number.
@@ -119,7 +119,7 @@ def _number(name: str, option: str) -> float:
     return value
 
 
-def op_notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
+def op_notes(session: Session, table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
     """Notes about the ops: that there are none, are not all read, are impossibly fast, or have unknown peaks."""
     if not table.ops:
         return [no_ops_problem(session, table.programs > 0)]
@@ -180,7 +180,7 @@ TIME_FACTS = (
 """Facts about all ops together."""
 
 
-def time_facts(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
+def time_facts(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
     """Values of `TIME_FACTS`."""
     sums = sums_of(table.ops, bounds)
     return {
@@ -282,7 +282,7 @@ def figures(op: XlaOp, bound: Bound) -> dict[str, Any]:
         "flop_per_byte": ratio(op.flops, op.bytes),
         "flops": op.flops,
         "bytes": op.bytes,
-        "cost": op.cost,
+        "cost": op.cost_source,
         "dtype": op.dtype or None,
     }
 
@@ -312,7 +312,7 @@ WAITS: dict[str, Message] = {TRANSFER: Message("transfers between memories"), IN
 """What ops wait for without computing, by their bottleneck."""
 
 
-def _waiting_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message | None:
+def _waiting_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message | None:
     """What most of the ops' time waits for; None where most of it does not wait."""
     waiting_ops = {by: [op for op, bound in zip(table.ops, bounds, strict=True) if bound.limit == by] for by in WAITS}
     by, ops = max(waiting_ops.items(), key=lambda item: sum(op.self_ps for op in item[1]))
@@ -331,7 +331,7 @@ def _waiting_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message | None:
     )
 
 
-def time_sentence(table: XlaOps, bounds: Sequence[Bound]) -> Message:
+def time_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
     """Where the time goes and what wastes most of it, in two sentences."""
     total_ps = table.self_ps
     if not total_ps:

@@ -13,7 +13,7 @@ import { Code, Figure } from "../../view/textparts";
 import { GoLink } from "../../view/verdict";
 import { type HostEvent, Origin, SourceLine } from "./origin";
 
-/** Of these columns those that the table has are shown, where the row knows them. */
+/** Columns of figures that are shown where the table has them and the row knows them. */
 const FIGURE_COLUMNS = `
   self_us share count average_us bound_us wasted_us efficiency bound_by gflop_per_s gib_per_s gb_per_s
   bus_gb_per_s flop_per_byte flops bytes cost dtype result_bytes constants device_self_us device_total_us
@@ -44,7 +44,7 @@ export interface CardOp {
   readonly row: Row;
   /** What it is called: of an XLA program the instruction. */
   readonly name: string;
-  /** Of an XLA program its id or title; empty for others. */
+  /** Id or title of its XLA program; empty for other ops. */
   readonly program: string;
   /** What its events are found by; empty where one event stands for it, or none. */
   readonly eventName: string;

@@ -1,7 +1,7 @@
 /** Where an event comes from: the line, the module, what launched it, and the Python around it. */
 
 import { useEffect, useMemo } from "preact/hooks";
-import { type EventDetails, timelineApi } from "../../api/timeline";
+import { type EventDetails, TimelineApi } from "../../api/timeline";
 import { joinNames, t } from "../../base/messages";
 import type { Slab } from "../../base/slab";
 import { encodeAddressPart } from "../../base/text";
@@ -25,9 +25,9 @@ export interface HostEvent {
 type EventOrOp = HostEvent | { readonly op: string };
 
 async function loadDetails(run: string, host: string, event: string | null, find: string, signal: AbortSignal) {
-  const api = timelineApi(run, host);
+  const api = new TimelineApi(run, host);
   if (event) return api.event(event, signal);
-  const longest = longestPerLane(await api.search(find, true, true, signal));
+  const longest = longestPerLane(await api.search(find, { regex: true, longest: true }, signal));
   let first: EventDetails | null = null;
   for (const number of longest) {
     const details = await api.event(number, signal);

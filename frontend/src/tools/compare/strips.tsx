@@ -34,7 +34,7 @@ function SideStrip({ table, rows, meanPs, topPs, label }: StripProps) {
       >
         <line class="mean" x1={0} x2={WIDTH_PX} y1={y(meanPs)} y2={y(meanPs)} />
         {rows.map((row, place) => {
-          const ps = table.length(row, "time_ps");
+          const ps = table.numberOrZero(row, "time_ps");
           const reason = table.text(row, "reason");
           const step = { number: table.text(row, "number"), time: time(ps, "ps") };
           return (
@@ -59,7 +59,9 @@ export function StepStrips({ answer, controls }: { answer: Answer; controls: Com
   const table = answer.table("steps");
   const [base, fresh] = ["base", "new"].map((side) => table.where({ side }).rows);
   const meansPs = [answer.number("base_ps") ?? 0, answer.number("new_ps") ?? 0] as const;
-  const countedPs = table.rows.filter((row) => !table.text(row, "reason")).map((row) => table.length(row, "time_ps"));
+  const countedPs = table.rows
+    .filter((row) => !table.text(row, "reason"))
+    .map((row) => table.numberOrZero(row, "time_ps"));
   // What is left out may be far off; it stays at the edge.
   const topPs = 1.25 * largest([...meansPs, ...countedPs], 1);
   return (

@@ -14,7 +14,7 @@ export function signedTime(ps: number): string {
 }
 
 function DifferenceBar({ table, row, largestPs }: { table: Table; row: Row; largestPs: number }) {
-  const deltaPs = table.length(row, "delta_ps");
+  const deltaPs = table.numberOrZero(row, "delta_ps");
   const [lowPs, highPs] = [table.number(row, "low_ps"), table.number(row, "high_ps")];
   const percentAt = (ps: number) => 50 + (50 * ps) / largestPs;
   const [from, to] = [Math.min(percentAt(0), percentAt(deltaPs)), Math.max(percentAt(0), percentAt(deltaPs))];
@@ -36,7 +36,9 @@ function DifferenceBar({ table, row, largestPs }: { table: Table; row: Row; larg
 
 export function Waterfall({ answer }: { answer: Answer }) {
   const table = answer.table("parts");
-  const edgesPs = table.rows.flatMap((row) => ["delta_ps", "low_ps", "high_ps"].map((id) => table.length(row, id)));
+  const edgesPs = table.rows.flatMap((row) =>
+    ["delta_ps", "low_ps", "high_ps"].map((id) => table.numberOrZero(row, id)),
+  );
   const [, choose] = useChoices();
   const largestPs = largest(edgesPs.map(Math.abs), 1);
   const [basePs, newPs] = [answer.number("base_ps") ?? 0, answer.number("new_ps") ?? 0];
@@ -66,9 +68,9 @@ export function Waterfall({ answer }: { answer: Answer }) {
                   {table.text(row, "label")}
                 </button>
               </th>
-              <td class="number">{time(table.length(row, "base_ps"), "ps")}</td>
-              <td class="number">{time(table.length(row, "new_ps"), "ps")}</td>
-              <td class="number">{signedTime(table.length(row, "delta_ps"))}</td>
+              <td class="number">{table.printed(row, "base_ps", (ps) => time(ps, "ps"))}</td>
+              <td class="number">{table.printed(row, "new_ps", (ps) => time(ps, "ps"))}</td>
+              <td class="number">{table.printed(row, "delta_ps", signedTime)}</td>
               <td class="bar">
                 <DifferenceBar table={table} row={row} largestPs={largestPs} />
               </td>

@@ -17,15 +17,15 @@ const SPECS: ColumnSpecs = { self_share: { bar: true }, category: { facet: true 
 /** The kinds of work that took time, the longest first. */
 export function longestFirst(work: Table): Row[] {
   return work.rows
-    .filter((row) => work.length(row, "time_ms") > 0)
-    .sort((a, b) => work.length(b, "time_ms") - work.length(a, "time_ms"));
+    .filter((row) => work.numberOrZero(row, "time_ms") > 0)
+    .sort((a, b) => work.numberOrZero(b, "time_ms") - work.numberOrZero(a, "time_ms"));
 }
 
 function AdviceItem({ work, row }: { work: Table; row: Row }) {
   return (
     <li>
       {work.text(row, "advice")} <Guide url={work.text(row, "guide")} />
-      <span class="gain">{t("{time} of input work", { time: time(work.length(row, "time_ms")) })}</span>
+      <span class="gain">{t("{time} of input work", { time: time(work.numberOrZero(row, "time_ms")) })}</span>
     </li>
   );
 }
@@ -38,7 +38,7 @@ export function HostSide({ page }: { page: PageProps }) {
   const pieces = work.rows.map((row) => ({
     part: part(`input_${work.text(row, "work")}`),
     label: work.text(row, "label"),
-    ms: work.length(row, "time_ms"),
+    ms: work.numberOrZero(row, "time_ms"),
     doc: work.text(row, "doc"),
   }));
   return (

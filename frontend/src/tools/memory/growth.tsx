@@ -18,7 +18,7 @@ const CHART_LINES: readonly (readonly [string, string, string, string])[] = [
 
 function growthOption(steps: Table, palette: Palette) {
   const most = largest(
-    steps.rows.map((row) => steps.length(row, "in_use_bytes")),
+    steps.rows.map((row) => steps.numberOrZero(row, "in_use_bytes")),
     1,
   );
   const scale = memoryScale(most);
@@ -43,7 +43,7 @@ function growthOption(steps: Table, palette: Palette) {
       type: "line" as const,
       symbolSize: 4,
       color: palette.dark ? dark : light,
-      data: steps.rows.map((row) => steps.length(row, id) * scale.factor),
+      data: steps.rows.map((row) => steps.numberOrZero(row, id) * scale.factor),
     })),
   };
 }

@@ -42,12 +42,12 @@ export function mergePoints(coarse: Table, fine: Table): Row[] {
       const key = JSON.stringify(row);
       return !seen.has(key) && seen.add(key);
     })
-    .sort((a, b) => coarse.length(a, "time_ms") - coarse.length(b, "time_ms"));
+    .sort((a, b) => coarse.numberOrZero(a, "time_ms") - coarse.numberOrZero(b, "time_ms"));
 }
 
 const TOOLTIP_FACTS: readonly (readonly [string, string, (table: Table, row: Row) => string])[] = [
-  [t("Requested"), "requested_bytes", (table, row) => memory(table.length(row, "requested_bytes"))],
-  [t("Allocated"), "allocation_bytes", (table, row) => memory(table.length(row, "allocation_bytes"))],
+  [t("Requested"), "requested_bytes", (table, row) => memory(table.numberOrZero(row, "requested_bytes"))],
+  [t("Allocated"), "allocation_bytes", (table, row) => memory(table.numberOrZero(row, "allocation_bytes"))],
   [t("Op"), "op_name", (table, row) => table.text(row, "op_name")],
   [t("Step id"), "step", (table, row) => table.text(row, "step")],
   [t("Region"), "region_type", (table, row) => table.text(row, "region_type")],
@@ -57,27 +57,27 @@ const TOOLTIP_FACTS: readonly (readonly [string, string, (table: Table, row: Row
 
 function pointTooltip(table: Table, row: Row | undefined, palette: Palette): string {
   if (!row) return "";
-  const [activity, moment] = [escapeHtml(table.text(row, "activity")), time(table.length(row, "time_ms"))];
+  const [activity, moment] = [escapeHtml(table.text(row, "activity")), time(table.numberOrZero(row, "time_ms"))];
   const head = t("{activity} at {time}", { activity: `<b>${activity}</b>`, time: moment });
   const facts = TOOLTIP_FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
     const short = text.length > 60 ? `…${cutBegin(text, 60)}` : text;
     return tooltipRow("transparent", label, short);
   });
-  const amounts = AREAS.filter(({ id }) => table.length(row, id) > 0).map((layer) =>
-    tooltipRow(colour(layer, palette), layer.label, memory(table.length(row, layer.id))),
+  const amounts = AREAS.filter(({ id }) => table.numberOrZero(row, id) > 0).map((layer) =>
+    tooltipRow(colour(layer, palette), layer.label, memory(table.numberOrZero(row, layer.id))),
   );
-  const inUse = tooltipRow("transparent", t("In use"), memory(table.length(row, "in_use_bytes")));
+  const inUse = tooltipRow("transparent", t("In use"), memory(table.numberOrZero(row, "in_use_bytes")));
   const fragmentation = tooltipRow(
     colour(FRAGMENTATION, palette),
     FRAGMENTATION.label,
-    percent(table.length(row, "fragmentation")),
+    percent(table.numberOrZero(row, "fragmentation")),
   );
   return `<div style="margin-bottom:4px">${head}</div>${[...facts, inUse, ...amounts.reverse(), fragmentation].join("")}`;
 }
 
 function areaSeries(table: Table, rows: readonly Row[], scale: Scale, palette: Palette) {
-  return AREAS.filter(({ id }) => rows.some((row) => table.length(row, id) > 0)).map((layer) => ({
+  return AREAS.filter(({ id }) => rows.some((row) => table.numberOrZero(row, id) > 0)).map((layer) => ({
     name: layer.label,
     type: "line" as const,
     stack: "memory",
@@ -86,7 +86,7 @@ function areaSeries(table: Table, rows: readonly Row[], scale: Scale, palette: P
     lineStyle: { width: layer.id === "free_bytes" ? 0 : 1, color: colour(layer, palette) },
     itemStyle: { color: colour(layer, palette) },
     areaStyle: { color: colour(layer, palette), opacity: layer.id === "free_bytes" ? 0.5 : 0.75 },
-    data: rows.map((row) => [table.length(row, "time_ms"), table.length(row, layer.id) * scale.factor]),
+    data: rows.map((row) => [table.numberOrZero(row, "time_ms"), table.numberOrZero(row, layer.id) * scale.factor]),
   }));
 }
 
@@ -94,7 +94,7 @@ export function usageOption(usage: MemoryUsage, rows: readonly Row[], palette: P
   const { points, shownMs, captureMs, momentMs } = usage;
   const scale = memoryScale(
     largest(
-      rows.map((row) => points.length(row, "in_use_bytes")),
+      rows.map((row) => points.numberOrZero(row, "in_use_bytes")),
       1,
     ),
   );
@@ -168,7 +168,7 @@ export function usageOption(usage: MemoryUsage, rows: readonly Row[], palette: P
         symbol: "none",
         lineStyle: { width: 1, type: "dashed" as const, color: colour(FRAGMENTATION, palette) },
         itemStyle: { color: colour(FRAGMENTATION, palette) },
-        data: rows.map((row) => [points.length(row, "time_ms"), points.length(row, "fragmentation") * 100]),
+        data: rows.map((row) => [points.numberOrZero(row, "time_ms"), points.numberOrZero(row, "fragmentation") * 100]),
         markLine: {
           silent: true,
           symbol: "none",

@@ -20,14 +20,14 @@ const TOTAL_COLUMN = "total_ms";
 
 function sortWorkers(workers: Table, by: string): Table {
   if (!by) return workers;
-  return workers.of([...workers.rows].sort((a, b) => workers.length(b, by) - workers.length(a, by)));
+  return workers.of([...workers.rows].sort((a, b) => workers.numberOrZero(b, by) - workers.numberOrZero(a, by)));
 }
 
 function workerColumns(step: PodStep, workers: Table): StackedChart {
   return {
     layers: partLayers(workers),
     columns: workers.rows.map((row) => {
-      const [worker, total] = [workers.text(row, "worker"), workers.length(row, TOTAL_COLUMN)];
+      const [worker, total] = [workers.text(row, "worker"), workers.numberOrZero(row, TOTAL_COLUMN)];
       return {
         name: (workers.cell(row, "slow") === true ? SLOW_MARK : "") + worker,
         head: [worker, time(total), t("mostly {part}", { part: workers.text(row, "largest") })].join(" · "),
@@ -37,7 +37,10 @@ function workerColumns(step: PodStep, workers: Table): StackedChart {
     }),
     scale: timeScale(
       largest(
-        workers.rows.flatMap((row) => [workers.length(row, TOTAL_COLUMN), workers.length(row, `base_${TOTAL_COLUMN}`)]),
+        workers.rows.flatMap((row) => [
+          workers.numberOrZero(row, TOTAL_COLUMN),
+          workers.numberOrZero(row, `base_${TOTAL_COLUMN}`),
+        ]),
       ),
     ),
     axisName: "",
@@ -65,7 +68,7 @@ export function linkToWorker(store: Store, workers: Table, row: Row, part = ""):
     lanes: onDevice ? devices : device && `${devices}|/host:`,
     ...(part && !onDevice && { find: `^(${stateNames(part).join("|")})$`, regex: true }),
   };
-  return linkToTime(store, begin, workers.length(row, TOTAL_COLUMN), host, place);
+  return linkToTime(store, begin, workers.numberOrZero(row, TOTAL_COLUMN), host, place);
 }
 
 export function WorkerChart({ step, setHoveredWorker, name, store }: WorkerChartProps) {

@@ -8,10 +8,10 @@ import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
 import { unusedPartColumns, usedPartIds } from "../steps/parts";
 
-/** Of more rows than this only a heat map is seen at once. */
+/** More rows than this are drawn as a heat map. */
 const MOST_TABLE_ROWS = 64;
 const WAIT_COLUMNS = ["caused_ms", "waited_ms"] as const;
-/** Of the darkest cell: text on it stays readable. */
+/** How dark the darkest cell is: text on it stays readable. */
 const DARKEST_PERCENT = 36;
 
 interface MatrixProps {
@@ -27,8 +27,8 @@ type ShadeOf = (row: Row, id: string) => number;
 
 /** How far a cell lies above the least of its column, of the largest such distance: columns in which all are alike stay blank. */
 function shadeFunction(matrix: Table, ids: readonly string[]): ShadeOf {
-  const least = new Map(ids.map((id) => [id, smallest(matrix.rows.map((row) => matrix.length(row, id)))]));
-  const above = (row: Row, id: string) => matrix.length(row, id) - (least.get(id) ?? 0);
+  const least = new Map(ids.map((id) => [id, smallest(matrix.rows.map((row) => matrix.numberOrZero(row, id)))]));
+  const above = (row: Row, id: string) => matrix.numberOrZero(row, id) - (least.get(id) ?? 0);
   const most = largest(matrix.rows.flatMap((row) => ids.map((id) => above(row, id)))) || 1;
   return (row, id) => above(row, id) / most;
 }
@@ -84,7 +84,7 @@ function MatrixTable({
                   class="number"
                   style={parts.includes(id) ? { background: shadeColour(shade(row, id)) } : undefined}
                 >
-                  {matrix.number(row, id) === null ? "" : time(matrix.length(row, id))}
+                  {matrix.printed(row, id, (ms) => time(ms))}
                 </td>
               ))}
             </tr>
@@ -99,11 +99,11 @@ function MatrixTable({
 function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readonly string[]; shade: ShadeOf }) {
   const width = 100 / parts.length;
   const stripe = (row: Row) =>
-    parts.map((id, place) => `${shadeColour(shade(row, id))} ${place * width}% ${(place + 1) * width}%`).join(", ");
+    parts.map((id, index) => `${shadeColour(shade(row, id))} ${index * width}% ${(index + 1) * width}%`).join(", ");
   const tip = (row: Row) =>
     [
       matrix.text(row, "worker"),
-      ...parts.map((id) => `${matrix.column(id)?.label} ${time(matrix.length(row, id))}`),
+      ...parts.map((id) => matrix.printed(row, id, (ms) => `${matrix.column(id)?.label} ${time(ms)}`)).filter(Boolean),
     ].join(" · ");
   const label = t("{count} workers by what their step goes into, late ones first", { count: matrix.rows.length });
   return (

@@ -27,8 +27,8 @@ export function podSteps(answer: Answer): PodStep[] {
       name: /^\d+$/.test(name) ? t("Step {name}", { name }) : name,
       complete: steps.cell(row, "complete") === true,
       sentence: steps.text(row, "sentence"),
-      medianMs: steps.length(row, "median_ms"),
-      slowCount: steps.length(row, "slow"),
+      medianMs: steps.numberOrZero(row, "median_ms"),
+      slowCount: steps.numberOrZero(row, "slow"),
       workers: workers.of(rows.get(number) ?? []),
     };
   });

@@ -20,7 +20,7 @@ interface PairProps {
 }
 
 function WorkerBar({ matrix, row, longestMs }: { matrix: Table; row: Row; longestMs: number }) {
-  const total = matrix.length(row, "total_ms");
+  const total = matrix.numberOrZero(row, "total_ms");
   return (
     <div class="pair-bar">
       <span>{matrix.text(row, "worker")}</span>
@@ -42,7 +42,7 @@ export function WorkerPair({ answer, store, choose, name }: PairProps) {
   const workerRows = [worker, other]
     .map((wanted) => matrix.rows.find((row) => matrix.text(row, "worker") === wanted))
     .filter((row) => row !== undefined);
-  const longestMs = largest(workerRows.map((row) => matrix.length(row, "total_ms"))) || 1;
+  const longestMs = largest(workerRows.map((row) => matrix.numberOrZero(row, "total_ms"))) || 1;
   return (
     <Section
       title={t("{worker} compared with {other}", { worker, other })}

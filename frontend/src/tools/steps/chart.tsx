@@ -19,7 +19,7 @@ export function stepColumns(answer: Answer, layers: readonly StackedLayer[]): St
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
   const columns = steps.rows.map((row) => {
-    const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
+    const [name, total] = [steps.text(row, "name"), steps.numberOrZero(row, "duration_ms")];
     const leftOut = steps.text(row, "left_out");
     const reason = leftOut && t("not in the averages: {reason}", { reason: LEFT_OUT_REASONS[leftOut] ?? leftOut });
     const head = [t("Step {name}", { name }), time(total), reason].filter(Boolean).join(" · ");
@@ -49,7 +49,7 @@ export function chartDescription({ columns, line }: StackedChart): string {
 /** The events of a step, on the timeline. */
 export function stepLinker(store: Store, steps: Table): ((row: Row) => Link | undefined) | undefined {
   if (!linkTo(store, TIMELINE)) return undefined;
-  return (row) => linkToTime(store, steps.length(row, "begin_ms"), steps.length(row, "duration_ms"));
+  return (row) => linkToTime(store, steps.numberOrZero(row, "begin_ms"), steps.numberOrZero(row, "duration_ms"));
 }
 
 /** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */

@@ -9,13 +9,13 @@ import type { BaselineColumn, StackedLayer } from "../../view/stacked";
 
 /** The parts in which any row spends time, in the order of all pages. */
 export function usedPartIds(table: Table): string[] {
-  return PARTS.map(({ id }) => id).filter((id) => table.rows.some((row) => table.length(row, `${id}_ms`) > 0));
+  return PARTS.map(({ id }) => id).filter((id) => table.rows.some((row) => table.numberOrZero(row, `${id}_ms`) > 0));
 }
 
 /** Columns of parts in which no row spends time, nor spent any in the baseline. */
 export function unusedPartColumns(table: Table): string[] {
   return PARTS.map(({ id }) => `${id}_ms`)
-    .filter((id) => table.rows.every((row) => !table.length(row, id) && !table.length(row, `base_${id}`)))
+    .filter((id) => table.rows.every((row) => !table.numberOrZero(row, id) && !table.numberOrZero(row, `base_${id}`)))
     .flatMap((id) => [id, `base_${id}`, `delta_${id}`]);
 }
 
@@ -42,7 +42,7 @@ export function partLayer(table: Table, id: string, drawnAs = id): StackedLayer 
   return {
     part: part(drawnAs),
     label: table.column(`${id}_ms`)?.label ?? id,
-    values: table.rows.map((row) => table.length(row, `${id}_ms`)),
+    values: table.rows.map((row) => table.numberOrZero(row, `${id}_ms`)),
   };
 }
 
@@ -51,6 +51,12 @@ export function partPieces(table: Table, row: Row): BarPiece[] {
   const unused = new Set(unusedPartColumns(table));
   return PARTS.filter(({ id }) => !unused.has(`${id}_ms`)).map(({ id }) => {
     const { label = id, doc = "" } = table.column(`${id}_ms`) ?? {};
-    return { part: part(id), label, ms: table.length(row, `${id}_ms`), doc, delta: deltaMs(table, row, `${id}_ms`) };
+    return {
+      part: part(id),
+      label,
+      ms: table.numberOrZero(row, `${id}_ms`),
+      doc,
+      delta: deltaMs(table, row, `${id}_ms`),
+    };
   });
 }

@@ -4,7 +4,7 @@ import type { Answer } from "../../base/table";
 
 /** Times are ms, from step to step, or of the whole capture where there are no steps. */
 export interface Action {
-  /** Of the cause, or of the rule. */
+  /** Id of the cause, or of the rule. */
   readonly id: string;
   /** The first sentence of the remedy. */
   readonly title: string;

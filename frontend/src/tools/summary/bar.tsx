@@ -71,24 +71,32 @@ function StepEventChoice({ answer }: { answer: Answer }) {
   );
 }
 
+/** Whether the answer is about steps, and whether some time lies between them. */
+export function stepFacts(answer: Answer): { readonly hasSteps: boolean; readonly hasTimeBetween: boolean } {
+  const parts = answer.table("parts");
+  const hasSteps = answer.table("steps").rows.length > 0;
+  return { hasSteps, hasTimeBetween: hasSteps && parts.rows.some((row) => parts.numberOrZero(row, "between_ms") > 0) };
+}
+
 /** The parts in which time is spent, here or in the baseline. */
 export function usedParts(answer: Answer): Row[] {
   const parts = answer.table("parts");
   return parts.rows.filter(
     (row) =>
-      parts.length(row, "average_ms") > 0 || parts.length(row, "maximum_ms") > 0 || deltaMs(parts, row, "average_ms"),
+      parts.numberOrZero(row, "average_ms") > 0 ||
+      parts.numberOrZero(row, "maximum_ms") > 0 ||
+      deltaMs(parts, row, "average_ms"),
   );
 }
 
 function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
   const delta = deltaMs(parts, row, "average_ms");
+  const average = parts.printed(row, "average_ms", (ms) => time(ms));
+  const share = parts.printed(row, "share", (value) => percent(value));
   return (
     <li data-tip={parts.text(row, "doc") || undefined}>
       <Swatch id={parts.text(row, "part")} />
-      {parts.text(row, "label")}{" "}
-      <span class="quiet">
-        {time(parts.length(row, "average_ms"))} · {percent(parts.length(row, "share"))}
-      </span>
+      {parts.text(row, "label")} <span class="quiet">{[average, share].filter(Boolean).join(" · ")}</span>
       {typeof delta === "number" && delta !== 0 && (
         <span class={deltaClass(delta)}>
           {" "}
@@ -109,8 +117,7 @@ interface StepBarProps {
 
 export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBarProps) {
   const parts = answer.table("parts");
-  const hasSteps = answer.table("steps").rows.length > 0;
-  const hasTimeBetween = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
+  const { hasSteps, hasTimeBetween } = stepFacts(answer);
   const totalMs = answer.number("parts_ms") ?? 0;
   const used = usedParts(answer);
   const source = answer.text("step_source");
@@ -145,7 +152,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
           pieces={used.map((row) => ({
             part: part(parts.text(row, "part")),
             label: parts.text(row, "label"),
-            ms: parts.length(row, "average_ms"),
+            ms: parts.numberOrZero(row, "average_ms"),
             doc: parts.text(row, "doc"),
           }))}
         />,

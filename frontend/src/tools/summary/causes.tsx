@@ -21,8 +21,8 @@ function Cost({ table, row, perStep }: { table: Table; row: Row; perStep: boolea
   const nextBottleneck = table.text(row, "then_label");
   const confidence = t("Confidence: {level}", { level: table.text(row, "confidence") });
   const figures = {
-    share: percent(table.length(row, "share")),
-    time: time(table.length(row, "per_step_ps"), "ps"),
+    share: percent(table.numberOrZero(row, "share")),
+    time: time(table.numberOrZero(row, "per_step_ps"), "ps"),
   };
   const costs = [
     perStep ? t("{share}, {time} per step", figures) : t("{share}, {time} in the whole capture", figures),
@@ -55,13 +55,13 @@ function EventNames({ why, cause }: Pick<CauseProps, "why" | "cause">) {
           {rows.map((row) => (
             <tr key={table.text(row, "name")}>
               <th scope="row">{table.text(row, "name")}</th>
-              <td class="number">{time(table.length(row, "per_step_ps"), "ps")}</td>
+              <td class="number">{table.printed(row, "per_step_ps", (ps) => time(ps, "ps"))}</td>
               {table.column("delta_per_step_ps") && (
                 <td class="number">
                   <BaselineDelta table={table} row={row} />
                 </td>
               )}
-              <td class="number">{times(table.length(row, "count").toPrecision(3))}</td>
+              <td class="number">{times(table.numberOrZero(row, "count").toPrecision(3))}</td>
             </tr>
           ))}
         </tbody>
@@ -117,7 +117,7 @@ function BaselineDelta({ table, row }: { table: Table; row: Row }) {
   return (
     <span
       class={deltaClass(ms)}
-      data-tip={t("Baseline: {time}", { time: time(table.length(row, "base_per_step_ps"), "ps") })}
+      data-tip={t("Baseline: {time}", { time: time(table.numberOrZero(row, "base_per_step_ps"), "ps") })}
     >
       {t("{time} per step", { time: `${ms > 0 ? "+" : ""}${time(ms)}` })}
     </span>
@@ -138,5 +138,7 @@ export function Causes({ page, why }: { page: PageProps; why: Answer }) {
 /** The causes in one line. */
 export function causesText(why: Answer): string {
   const table = why.table("causes");
-  return table.rows.map((row) => `${table.text(row, "label")} ${percent(table.length(row, "share"))}`).join(" · ");
+  return table.rows
+    .map((row) => `${table.text(row, "label")} ${percent(table.numberOrZero(row, "share"))}`)
+    .join(" · ");
 }

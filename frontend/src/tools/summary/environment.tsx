@@ -39,7 +39,7 @@ function KnownFacts({ answer, ids }: { answer: Answer; ids: readonly string[] })
     const note = base === null ? undefined : t("baseline {value}", { value: formatted(base, unit) });
     return (
       value !== null && (
-        <Figure key={id} label={label} value={formatted(value, unit)} {...{ doc, depends }} note={note} />
+        <Figure key={id} label={label} value={formatted(value, unit)} doc={doc} depends={depends} note={note} />
       )
     );
   });

@@ -19,10 +19,10 @@ export function evidenceLinks({ session, store }: PageProps, why: Answer, cause:
     .flatMap((row) => {
       const host = evidence.text(row, "host");
       const event = evidence.number(row, "event");
-      const length = evidence.length(row, "time_ps");
+      const length = evidence.numberOrZero(row, "time_ps");
       const link =
         event === null
-          ? linkToTime(store, evidence.length(row, "begin_ps") * MS_PER_PS, length * MS_PER_PS, host)
+          ? linkToTime(store, evidence.numberOrZero(row, "begin_ps") * MS_PER_PS, length * MS_PER_PS, host)
           : linkToEvent(store, session.hosts.indexOf(host), event);
       const name = evidence.text(row, "name") || t("Nothing recorded");
       return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];

@@ -38,7 +38,7 @@ function pathText(why: Answer): string {
   return path.rows
     .filter((row) => path.text(row, "name") === "")
     .slice(0, 4)
-    .map((row) => `${path.text(row, "label")} ${percent(path.length(row, "share"))}`)
+    .map((row) => `${path.text(row, "label")} ${percent(path.numberOrZero(row, "share"))}`)
     .join(" · ");
 }
 
@@ -48,7 +48,7 @@ function whatIfText(why: Answer): string {
   return row
     ? t("without {cause}: {time}", {
         cause: scenarios.text(row, "label"),
-        time: time(scenarios.length(row, "period_ps"), "ps"),
+        time: time(scenarios.numberOrZero(row, "period_ps"), "ps"),
       })
     : "";
 }

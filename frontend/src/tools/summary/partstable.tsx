@@ -6,9 +6,9 @@ import type { Answer, Row, Table } from "../../base/table";
 import { DeltaCell, DeltaHead, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Swatch } from "../../view/stackbar";
-import { usedParts } from "./bar";
+import { stepFacts, usedParts } from "./bar";
 
-interface RowProps {
+interface PartRowProps {
   readonly table: Table;
   readonly row: Row;
   readonly scale: Scale;
@@ -19,9 +19,10 @@ interface RowProps {
   readonly hasBaseline: boolean;
 }
 
-function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }: RowProps) {
+function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }: PartRowProps) {
   const doc = table.text(row, "doc");
-  const ms = (column: string) => scaled(table.length(row, column), scale);
+  const ms = (column: string) => table.printed(row, column, (value) => scaled(value, scale));
+  const range = [ms("minimum_ms"), ms("maximum_ms")];
   return (
     <tr>
       <th scope="row">
@@ -37,14 +38,12 @@ function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseli
           <td class="number">{ms("between_ms")}</td>
         </>
       )}
-      <td class="number">{percent(table.length(row, "share"))}</td>
+      <td class="number">{table.printed(row, "share", (share) => percent(share))}</td>
       {hasBaseline && <DeltaCell ms={deltaMs(table, row, "average_ms")} scale={scale} />}
       {hasSeveralSteps && (
         <>
           <td class="number">{ms("deviation_ms")}</td>
-          <td class="number">
-            {ms("minimum_ms")} – {ms("maximum_ms")}
-          </td>
+          <td class="number">{range.every(Boolean) && range.join(" – ")}</td>
         </>
       )}
     </tr>
@@ -62,11 +61,16 @@ function Head({ table, id, label, unit }: { table: Table; id: string; label?: st
   );
 }
 
+/** What the parts sum to. */
+function wholeLabel(hasSteps: boolean, hasTimeBetween: boolean): string {
+  if (hasTimeBetween) return t("From step to step");
+  return hasSteps ? t("Step") : t("Capture");
+}
+
 export function PartsTable({ answer }: { answer: Answer }) {
   const parts = answer.table("parts");
-  const hasSteps = answer.table("steps").rows.length > 0;
+  const { hasSteps, hasTimeBetween } = stepFacts(answer);
   const hasSeveralSteps = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
-  const hasTimeBetween = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
   const total = answer.number("parts_ms") ?? 0;
   const scale = withMoreDecimals(timeScale(total));
   const hasBaseline = parts.has("delta_average_ms");
@@ -96,11 +100,16 @@ export function PartsTable({ answer }: { answer: Answer }) {
         {usedParts(answer).map((row) => (
           <PartRow
             key={parts.text(row, "part")}
-            {...{ table: parts, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }}
+            table={parts}
+            row={row}
+            scale={scale}
+            hasTimeBetween={hasTimeBetween}
+            hasSeveralSteps={hasSeveralSteps}
+            hasBaseline={hasBaseline}
           />
         ))}
         <tr class="sum">
-          <th scope="row">{hasTimeBetween ? t("From step to step") : hasSteps ? t("Step") : t("Capture")}</th>
+          <th scope="row">{wholeLabel(hasSteps, hasTimeBetween)}</th>
           <td class="number">{scaled(total, scale)}</td>
           {hasTimeBetween && <td colSpan={2} />}
           <td class="number">{percent(1)}</td>

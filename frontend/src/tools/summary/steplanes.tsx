@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isReport } from "../../api/client";
-import { loadStepSlices as loadGlance, type StepLane, type StepSlices } from "../../api/timeline";
-import { time } from "../../base/format";
+import { loadStepSlices, type StepLane, type StepSlices } from "../../api/timeline";
+import { PS_PER_MS, time } from "../../base/format";
 import { t } from "../../base/messages";
 import { displayName } from "../../base/parts";
 import { sliceColour, textColour } from "../../base/slicecolour";
@@ -14,7 +14,6 @@ import { fontFamily } from "../../view/fonts";
 import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
 
-const PS_PER_MS = 1e9;
 const ROW_PX = 13;
 /** Narrower slices show no name, px. */
 const NARROWEST_NAMED_PX = 36;
@@ -30,11 +29,12 @@ function paintLane(canvas: HTMLCanvasElement, { begin, end, names }: StepSlices,
   canvas.height = Math.round(lane.rows * ROW_PX * ratio);
   context.scale(ratio, ratio);
   context.font = `10px ${fontFamily()}`;
-  const x = (at: number) => ((at - begin) / (end - begin)) * width;
-  for (const [at, from] of lane.begin.entries()) {
-    const name = names[lane.name[at] ?? -1] ?? "";
-    const [left, right] = [x(from), x(lane.end[at] ?? from)];
-    const top = (lane.row[at] ?? 0) * ROW_PX;
+  const x = (timePs: number) => ((timePs - begin) / (end - begin)) * width;
+  for (const [index, beginPs] of lane.begin.entries()) {
+    const name = names[lane.name[index] ?? -1] ?? "";
+    const left = x(beginPs);
+    const right = x(lane.end[index] ?? beginPs);
+    const top = (lane.row[index] ?? 0) * ROW_PX;
     const colour = sliceColour(name, dark);
     const sliceWidth = Math.max(0.7, right - left - 0.5);
     context.fillStyle = `rgb(${colour.join(" ")})`;
@@ -76,21 +76,28 @@ function Lane({ slices, lane, theme }: LaneProps) {
   );
 }
 
-/** The typical step's slices; null until they are loaded, and without lanes where that fails. */
+/** The typical step's slices; null while they are loaded, and without lanes where there are none or loading fails. */
 function useStepSlices({ answer, session }: PageProps): StepSlices | null {
   const [slices, setSlices] = useState<StepSlices | null>(null);
   const host = answer.text("example_host");
-  const begin = answer.number("example_begin_ms");
-  const length = answer.number("parts_ms") ?? 0;
+  const beginMs = answer.number("example_begin_ms");
+  const lengthMs = answer.number("parts_ms") ?? 0;
   useEffect(() => {
+    if (beginMs === null || isReport()) return;
+    const range = { begin: beginMs * PS_PER_MS, end: (beginMs + lengthMs) * PS_PER_MS };
+    const none: StepSlices = { ...range, lanes: [], names: [] };
+    if (lengthMs <= 0) {
+      setSlices(none);
+      return;
+    }
     setSlices(null);
-    if (begin === null || length <= 0 || isReport()) return;
     const controller = new AbortController();
-    const [from, to] = [begin * PS_PER_MS, (begin + length) * PS_PER_MS];
-    const none = { begin: from, end: to, lanes: [], names: [] };
-    loadGlance(session.run, host, from, to, controller.signal).then(setSlices, () => setSlices(none));
+    loadStepSlices(session.run, host, range, controller.signal).then(
+      setSlices,
+      () => !controller.signal.aborted && setSlices(none),
+    );
     return () => controller.abort();
-  }, [session.run, host, begin, length]);
+  }, [session.run, host, beginMs, lengthMs]);
   return slices;
 }
 
@@ -102,6 +109,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
   if (begin === null || isReport()) return children;
   const step = answer.text("example_step");
   const length = answer.number("parts_ms") ?? 0;
+  const hasLanes = slices !== null && slices.lanes.length > 0;
   const timelineLink = linkToTime(store, begin, length, answer.text("example_host"));
   return (
     <figure
@@ -110,13 +118,13 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
     >
       <span class="lane-name">{t("The mean step")}</span>
       {children}
-      {slices?.lanes.map((lane, place) => (
-        <Lane key={place} slices={slices} lane={lane} theme={store.theme.value} />
+      {slices?.lanes.map((lane, index) => (
+        <Lane key={index} slices={slices} lane={lane} theme={store.theme.value} />
       ))}
       <figcaption>
         <span>0</span>
         <span>
-          {t("Lanes: a typical step, {step}", { step })} {timelineLink && <GoLink {...timelineLink} />}
+          {hasLanes && t("Lanes: a typical step, {step}", { step })} {timelineLink && <GoLink {...timelineLink} />}
         </span>
         <span>{time(length)}</span>
       </figcaption>

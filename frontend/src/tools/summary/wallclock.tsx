@@ -21,17 +21,17 @@ export function WallClock({ answer }: { answer: Answer }) {
         <tbody>
           {places.rows.map((place) => {
             const id = places.text(place, "place");
-            const placeMs = places.length(place, "time_ps") * MS_PER_PS;
+            const placeMs = places.numberOrZero(place, "time_ps") * MS_PER_PS;
             const pieces = byCategory(table.where({ place: id }), "id").map((row) => ({
               part: part(table.text(row, "id")),
               label: table.text(row, "label"),
-              ms: table.length(row, "time_ps") * MS_PER_PS,
+              ms: table.numberOrZero(row, "time_ps") * MS_PER_PS,
             }));
             return (
               <tr key={id}>
                 <th scope="row">{places.text(place, "label")}</th>
                 <td class="number">{time(placeMs)}</td>
-                <td class="number">{percent(places.length(place, "share"))}</td>
+                <td class="number">{places.printed(place, "share", (share) => percent(share))}</td>
                 <td class="bar">
                   <StackBar pieces={pieces} totalMs={placeMs} />
                 </td>

@@ -130,14 +130,14 @@ function nodeKey(table: Table, row: Row): string {
 
 /** The event that stands for a node: a stage's longest call, or an iterator's first call for the request. */
 function linkToNodeEvent({ store, session }: PageProps, table: Table, row: Row): Link | undefined {
-  return linkToEvent(store, session.hosts.indexOf(table.text(row, "host")), table.length(row, "event"));
+  return linkToEvent(store, session.hosts.indexOf(table.text(row, "host")), table.numberOrZero(row, "event"));
 }
 
 /** All calls together, then each described call by its rank and latency. */
 function callOptions(requests: Table): [string, string][] {
   const names = requests.rows.map((row): [string, string] => {
     const rank = requests.text(row, "rank");
-    const latency = time(requests.length(row, "latency_us"), "us");
+    const latency = time(requests.numberOrZero(row, "latency_us"), "us");
     return [
       rank,
       rank === "0" ? t("slowest: {time}", { time: latency }) : t("rank {rank}: {time}", { rank, time: latency }),
@@ -179,13 +179,13 @@ function NodeDetails({ table, place, page }: { table: Table; place: number; page
       {table.text(row, "settings") && <p class="quiet">{table.text(row, "settings")}</p>}
       <dl class="node-figures">
         {table.columns
-          .filter(({ unit }) => unit === "us")
+          .filter(({ id, unit }) => unit === "us" && table.number(row, id) !== null)
           .map(({ id, label, doc }) => (
             <div key={id}>
               <dt data-tip={doc} class="explained">
                 {label}
               </dt>
-              <dd>{time(table.length(row, id), "us")}</dd>
+              <dd>{time(table.numberOrZero(row, id), "us")}</dd>
             </div>
           ))}
       </dl>

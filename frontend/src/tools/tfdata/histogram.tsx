@@ -10,14 +10,14 @@ import type { Palette } from "../../view/palette";
 import { ChartSection } from "../../view/stacked";
 
 function binName(table: Table, row: Row): string {
-  const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
+  const [from, to] = [table.numberOrZero(row, "from_us"), table.numberOrZero(row, "to_us")];
   return from > 0 ? `≥ ${time(from, "us")}` : `< ${time(to, "us")}`;
 }
 
 function binTooltip(table: Table, row: Row | undefined): string {
   if (!row) return "";
-  const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
-  const calls = t("{count, plural, one {# call} other {# calls}}", { count: table.length(row, "count") });
+  const [from, to] = [table.numberOrZero(row, "from_us"), table.numberOrZero(row, "to_us")];
+  const calls = t("{count, plural, one {# call} other {# calls}}", { count: table.numberOrZero(row, "count") });
   const range =
     from > 0 ? t("{least} to {most}", { least: time(from, "us"), most: time(to, "us") }) : binName(table, row);
   return escapeHtml(`${range}: ${calls}`);
@@ -42,7 +42,7 @@ function histogramOption(table: Table, palette: Palette) {
         type: "bar" as const,
         barCategoryGap: "12%",
         data: table.rows.map((row) => ({
-          value: table.length(row, "count"),
+          value: table.numberOrZero(row, "count"),
           itemStyle: { color: table.cell(row, "slow") === true ? colour : palette.quiet },
         })),
       },

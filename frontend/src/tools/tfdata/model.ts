@@ -8,7 +8,7 @@ import type { Emphasis, GraphNode } from "../../view/graph";
 const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
 
 function graphNode(table: Table, row: Row, emphasisColumn: string, parent: number): GraphNode {
-  const us = (id: string) => time(table.length(row, id), "us");
+  const us = (id: string) => time(table.numberOrZero(row, id), "us");
   return {
     title: table.text(row, "label"),
     lines: [
@@ -17,12 +17,12 @@ function graphNode(table: Table, row: Row, emphasisColumn: string, parent: numbe
       t("self {time}", { time: us("self_us") }),
       t("waits on input {time}", { time: us("wait_us") }),
       [
-        t("{count, plural, one {# call} other {# calls}}", { count: table.length(row, "count") }),
-        t("blame {share}", { share: percent(table.length(row, "share"), 0) }),
+        t("{count, plural, one {# call} other {# calls}}", { count: table.numberOrZero(row, "count") }),
+        t("blame {share}", { share: percent(table.numberOrZero(row, "share"), 0) }),
       ].join(" · "),
     ],
     parent,
-    emphasis: EMPHASIS[table.length(row, emphasisColumn)] ?? "aside",
+    emphasis: EMPHASIS[table.numberOrZero(row, emphasisColumn)] ?? "aside",
     asynchronous: false,
     tip: table.text(row, "long_name"),
   };

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Alignment, clockChoice, type TimelineApi, timelineApi } from "../../api/timeline";
+import { type Alignment, clockChoice, TimelineApi } from "../../api/timeline";
 import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
 import { cutEnd } from "../../base/text";
@@ -62,7 +62,7 @@ export function BaselineTimeline({ store, main, api }: BaselineTimelineProps) {
     );
   }
   if (!loaded?.alignment) return <p class="tl-beside quiet">{t("Aligning the baseline …")}</p>;
-  return <AlignedPane {...{ store, main, alignment: loaded.alignment }} />;
+  return <AlignedPane store={store} main={main} alignment={loaded.alignment} />;
 }
 
 interface AlignedPaneProps extends Omit<BaselineTimelineProps, "api"> {
@@ -80,7 +80,7 @@ function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
   const host = alignment.base_host;
   const clocks = clockChoice(options);
   const baseSession = store.sessions.state.value.value?.sessions.find(({ run }) => run === base);
-  const api = useMemo(() => timelineApi(base, host, clocks), [base, host, clocks, idle, baseSession?.modified]);
+  const api = useMemo(() => new TimelineApi(base, host, clocks), [base, host, clocks, idle, baseSession?.modified]);
   const { lanes, problem } = useLanes(api, base);
   const offset = useMemo(() => signal(alignment.offset), [main]);
   const [running, setRunning] = useState<RunningPane | null>(null);

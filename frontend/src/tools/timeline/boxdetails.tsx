@@ -23,8 +23,7 @@ interface SelectionProps {
 
 export function BoxDetails({ scene, area, findName }: SelectionProps) {
   const { tab, calls, base, weight } = scene.state;
-  const file = (by: string, format: string) =>
-    scene.api.callsFile(area.lanes.join(","), area.begin, area.end, by, format);
+  const file = (by: string, format: string) => scene.api.callsFile(area, by, format);
   return (
     <div class="tl-selection">
       <div class="tl-tabs">

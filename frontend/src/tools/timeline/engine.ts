@@ -1,7 +1,8 @@
 /** Keeps the canvases equal to the state: one frame per change, however many changes there are. */
 
 import { effect } from "@preact/signals";
-import type { EventPlace } from "../../api/timeline";
+import { RequestError } from "../../api/client";
+import type { EventDetails, EventPlace } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
 import { type Viewport, viewAround, viewBetween } from "../../canvas/viewport";
 import { type CanvasColours, readCanvasColours } from "./canvascolours";
@@ -25,6 +26,8 @@ const CONTEXT_FACTOR = 12;
 export class Engine {
   drag: FrameInput["drag"] = null;
   hovered: FrameInput["hovered"] = null;
+  /** Resolves once the lanes that tell why devices are idle are shown; null unless they were asked for. */
+  private idleLanes: Promise<void> | null = null;
   private overview: Overview = new Float32Array(OVERVIEW_COLUMNS);
   private colours: CanvasColours;
   private frameRequest = 0;
@@ -52,7 +55,7 @@ export class Engine {
         state.hits.value;
         state.leastPs.value;
         state.colouring.value;
-        scene.loader.repaint();
+        scene.loader.recolour();
         this.requestFrame();
       }),
     );
@@ -78,7 +81,7 @@ export class Engine {
   setDark(dark: boolean): void {
     this.scene.dark = dark;
     this.colours = readCanvasColours(this.canvas, dark);
-    this.scene.loader.repaint();
+    this.scene.loader.recolour();
     this.requestFrame();
   }
 
@@ -106,11 +109,10 @@ export class Engine {
       .peek()
       .sections.flatMap((section) => section.lanes)
       .filter(({ kind }) => kind !== "counter");
-    const keys = lanes.slice(0, 150).map(({ key }) => `${key}:1`);
-    const { begin, end } = scene.capture;
+    const range = { lanes: lanes.slice(0, 150).map(({ key }) => `${key}:1`), ...scene.capture };
     const signal = this.requests.signal;
     try {
-      this.overview = overviewOf(await scene.api.slices(keys.join(","), begin, end, OVERVIEW_COLUMNS, signal), end);
+      this.overview = overviewOf(await scene.api.slices(range, OVERVIEW_COLUMNS, signal), range.end);
       this.requestFrame();
       scene.state.steps.value = await scene.api.steps(signal);
     } catch (error) {
@@ -123,13 +125,28 @@ export class Engine {
     const { scene } = this;
     const { signal } = this.requests;
     scene.awaitsLanes = true;
+    const api = scene.api.withIdleLanes();
+    this.idleLanes = api.lanes(signal).then((lanes) => scene.setLanes(lanes, api));
     try {
-      scene.setLanes(await scene.api.withIdle(signal));
+      await this.idleLanes;
     } catch (error) {
       if (!signal.aborted) scene.state.problem.value = error;
     }
     scene.awaitsLanes = false;
     this.requestFrame();
+  }
+
+  /** An event's details; where no lane shows it, asked for again once the lanes that are still to come have come. */
+  async loadDetails(event: string, signal: AbortSignal): Promise<EventDetails> {
+    const { api } = this.scene;
+    try {
+      return await api.event(event, signal);
+    } catch (error) {
+      const isUnknown = error instanceof RequestError && error.problem.code === "no_such_event";
+      if (!isUnknown || api.hasIdleLanes || !this.idleLanes) throw error;
+      await this.idleLanes;
+      return this.scene.api.event(event, signal);
+    }
   }
 
   /** What a device waits for at a place where one of its lanes is empty; empty where nothing tells. */
@@ -140,7 +157,8 @@ export class Engine {
     const idle = lanes.find(({ id, detail }) => id.startsWith("why.idle.") && section?.name.endsWith(`:${detail}`));
     if (!idle) return "";
     const time = scene.view.begin + x * scene.psPerPixel;
-    const { arrays } = await scene.api.slices(idle.key, time, time + 1, 1, this.requests.signal);
+    const range = { lanes: [idle.key], begin: time, end: time + 1 };
+    const { arrays } = await scene.api.slices(range, 1, this.requests.signal);
     return arrays.event?.length ? `${idle.key.split(".")[0]}.${arrays.event[0]}` : "";
   }
 

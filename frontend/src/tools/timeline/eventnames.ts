@@ -19,9 +19,9 @@ export class EventNames {
   /** Requests under way by `host.block`. */
   private readonly requests = new Map<string, Promise<void>>();
 
-  /** `size` is the number of names in a block. */
+  /** `api` tells the routes to ask at each moment, `blockSize` how many names a block has. */
   constructor(
-    private readonly api: TimelineApi,
+    private readonly api: () => TimelineApi,
     private readonly blockSize: number,
   ) {}
 
@@ -67,8 +67,8 @@ export class EventNames {
   }
 
   private request(blocks: readonly string[]): void {
-    const request = this.api
-      .names(blocks.join(","))
+    const request = this.api()
+      .names(blocks)
       .then((answer) => {
         for (const [block, names] of Object.entries(answer)) this.blocks.set(block, names);
       })

@@ -1,7 +1,6 @@
 /** What happens when the timeline's state changes: details, statistics, hits and arrows are asked for, the URL is written. */
 
 import { effect, type Signal } from "@preact/signals";
-import type { TimelineApi } from "../../api/timeline";
 import type { Slab } from "../../base/slab";
 import { readTimelineView, writeTimelineView } from "../../base/timelinecodec";
 import type { Engine } from "./engine";
@@ -74,32 +73,33 @@ function hitsOf({ facts, arrays }: Slab): Hits {
 }
 
 /** Keeps what is loaded for the selection and the search equal to them. */
-function followChoices({ scene }: Engine, api: TimelineApi, fail: Fail): (() => void)[] {
+function followChoices(engine: Engine, fail: Fail): (() => void)[] {
+  const { scene } = engine;
   const { state } = scene;
   return [
     followRequest(state.details, 0, fail, () => {
       const event = state.event.value;
       if (!event) state.details.value = null;
-      return event ? (signal) => api.event(event, signal) : null;
+      return event ? (signal) => engine.loadDetails(event, signal) : null;
     }),
     followRequest(state.statistics, 0, fail, () => {
       const [area, tab] = [state.area.value, state.tab.value];
       state.statistics.value = null;
       if (!area || tab !== "statistics") return null;
-      return (signal) => api.statistics(area.lanes.join(","), area.begin, area.end, signal);
+      return (signal) => scene.api.statistics(area, signal);
     }),
     followRequest(state.calls, 0, fail, () => {
       const [area, tab, weight] = [state.area.value, state.tab.value, state.weight.value];
       const choice = { weight, inverted: tab === "callers", base: state.base.value };
       state.calls.value = null;
       if (!area || tab === "statistics") return null;
-      return (signal) => api.calls(area.lanes.join(","), area.begin, area.end, choice, signal);
+      return (signal) => scene.api.calls(area, choice, signal);
     }),
     followRequest(state.hits, TYPING_DELAY_MS, fail, () => {
       const [text, regex, longest] = [state.find.value.trim(), state.regex.value, state.longest.value];
       state.hit.value = -1;
       if (!text) state.hits.value = null;
-      return text ? async (signal) => hitsOf(await api.search(text, regex, longest, signal)) : null;
+      return text ? async (signal) => hitsOf(await scene.api.search(text, { regex, longest }, signal)) : null;
     }),
     followRequest(state.arrows, MOVING_DELAY_MS, fail, () => {
       const kinds = new Set(state.arrowKinds.value);
@@ -108,8 +108,8 @@ function followChoices({ scene }: Engine, api: TimelineApi, fail: Fail): (() => 
       if (!kinds.size) state.arrows.value = [];
       if (!kinds.size || !scene.isCaptureInView) return null;
       return async (signal) => {
-        const keys = [...scene.visibleBands()].flatMap(([band]) => (band.lane ? [band.lane.key] : []));
-        const { arrows } = await api.arrows(keys.join(","), view.begin, view.end, signal);
+        const lanes = [...scene.visibleBands()].flatMap(([band]) => (band.lane ? [band.lane.key] : []));
+        const { arrows } = await scene.api.arrows({ lanes, ...view }, signal);
         return arrows.filter(({ kind }) => kinds.has(kind));
       };
     }),
@@ -160,11 +160,11 @@ function followLink(engine: Engine): () => void {
 }
 
 /** Does all of this until the returned function is called. */
-export function followState(engine: Engine, api: TimelineApi, address: AddressOptions): () => void {
+export function followState(engine: Engine, address: AddressOptions): () => void {
   const fail = (error: unknown) => {
     engine.scene.state.problem.value = error;
   };
-  const stops = [...followChoices(engine, api, fail), ...followAddress(engine, address), followLink(engine)];
+  const stops = [...followChoices(engine, fail), ...followAddress(engine, address), followLink(engine)];
   return () => {
     for (const stop of stops) stop();
   };

@@ -31,7 +31,7 @@ const SHIFT_FACTOR = 3;
 /** A tap moves as far as a key that is held so long, s. */
 const TAP_S = 0.05;
 
-export interface KeyActions {
+export interface TimelineKeyActions {
   readonly zoomToSelection: () => void;
   readonly markSelection: () => void;
   readonly clearSelection: () => void;
@@ -43,7 +43,7 @@ export interface KeyActions {
 
 const MOVING_KEYS = new Set(["w", "a", "s", "d", "arrowleft", "arrowright", "arrowup", "arrowdown"]);
 
-export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
+export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions): () => void {
   const { scene } = engine;
   const { state } = scene;
   const heldKeys = new Set<string>();

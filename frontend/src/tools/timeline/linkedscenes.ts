@@ -47,7 +47,7 @@ interface EventPosition {
   readonly row: number;
 }
 
-/** Of events that were searched for by their name, the one that begins nearest to a time; null for none. */
+/** The event that begins nearest to a time (ps), among those that a search for their name found; null for none. */
 export function nearestEvent({ facts, arrays }: Slab, time: number): EventPosition | null {
   const { host, lane, row, event, name, begin } = arrays;
   const names = new Set(facts.names as readonly string[]);
@@ -84,7 +84,7 @@ export function linkSelection(one: Scene, other: Scene, offset: ReadonlySignal<n
       if (!signal.aborted) other.state.event.value = found?.event ?? "";
     };
     // Where nothing can be searched for, nothing is selected.
-    other.api.search(namePattern(chosen.full_name), true, false, signal).then(show, () => {});
+    other.api.search(namePattern(chosen.full_name), { regex: true, longest: false }, signal).then(show, () => {});
   });
   return () => {
     stop();

@@ -13,7 +13,7 @@ const MARGIN_SHARE = 0.5;
 const COARSEST_FACTOR = 1.6;
 /** Keeps addresses short. */
 const LANES_PER_REQUEST = 80;
-/** Lanes whose slices stay loaded. */
+/** Lanes whose slices stay loaded; counters all stay, since they have only a few values for each pixel. */
 const MOST_LANES = 400;
 
 /** What was loaded of a lane, and for which view. Times are ps. */
@@ -24,8 +24,8 @@ interface LoadedRange {
   readonly psPerPixel: number;
 }
 
-/** The slices of a lane that begin in a window of time, row by row; indices and names are per slice. */
-export interface LaneSlices extends Slices, LoadedRange {
+/** The slices of a lane that begin in a window of time, row by row; numbers and shares are per slice. */
+export interface DecodedSlices extends Slices, LoadedRange {
   /** Index of the host among the session's, as text. */
   readonly host: string;
   /** How many rows were loaded; 0 for all. */
@@ -39,6 +39,10 @@ export interface LaneSlices extends Slices, LoadedRange {
   readonly busyShare: Uint8Array;
   /** Where each row's slices begin; one entry more than rows. */
   readonly rowStart: Uint32Array;
+}
+
+/** Slices that are ready to be drawn. */
+export interface LaneSlices extends DecodedSlices {
   readonly handle: UploadedLane;
 }
 
@@ -64,11 +68,11 @@ export class SliceLoader {
   private stopped = false;
 
   constructor(
-    private readonly api: TimelineApi,
+    private readonly api: () => TimelineApi,
     private readonly capturePs: number,
     private readonly names: EventNames,
     private readonly renderer: Renderer,
-    private readonly paint: (laneSlices: LaneSlices) => void,
+    private readonly fillColours: (slices: DecodedSlices) => void,
     private readonly changed: (error?: unknown) => void,
   ) {}
 
@@ -99,12 +103,13 @@ export class SliceLoader {
     const controller = new AbortController();
     this.request = controller;
     const pad = viewSpan(view) * MARGIN_SHARE;
-    const keys = missing.map(({ lane, rowLimit }) => (rowLimit ? `${lane.key}:${rowLimit}` : lane.key)).join(",");
+    const lanes = missing.map(({ lane, rowLimit }) => (rowLimit ? `${lane.key}:${rowLimit}` : lane.key));
     try {
       const columns = Math.ceil(width * (1 + 2 * MARGIN_SHARE));
-      const slab = await this.api.slices(keys, view.begin - pad, view.end + pad, columns, controller.signal);
+      const range = { lanes, begin: view.begin - pad, end: view.end + pad };
+      const slab = await this.api().slices(range, columns, controller.signal);
       await this.addLoaded(slab, missing, psPerPixel);
-      this.changed();
+      if (!this.stopped) this.changed();
     } catch (error) {
       if (!controller.signal.aborted) this.changed(error);
       this.stopped ||= !controller.signal.aborted;
@@ -121,8 +126,8 @@ export class SliceLoader {
 
   /** Takes over what the server answered for these lanes; slices are drawn once their names are known. */
   private async addLoaded(slab: Slab, lanes: readonly NeededLane[], psPerPixel: number): Promise<void> {
-    const counts = slab.facts.counts as readonly (readonly number[])[];
-    const loaded = new Map<string, LaneSlices>();
+    const { counts } = factsOf(slab);
+    const decoded = new Map<string, DecodedSlices>();
     let first = 0;
     for (const [index, needed] of lanes.entries()) {
       const { key, kind, rows } = needed.lane;
@@ -131,15 +136,16 @@ export class SliceLoader {
         continue;
       }
       const rowStart = rowStarts(counts[index] ?? [], rows);
-      loaded.set(key, laneSlicesOf(slab, first, needed, rowStart, psPerPixel));
+      decoded.set(key, decodedSlices(slab, first, needed, rowStart, psPerPixel));
       first += rowStart[rows] as number;
     }
-    await Promise.all([...loaded.values()].map(({ host, name }) => this.names.load(host, name)));
-    for (const [key, laneSlices] of loaded) {
-      this.paint(laneSlices);
+    await Promise.all([...decoded.values()].map(({ host, name }) => this.names.load(host, name)));
+    if (this.stopped) return; // Nobody would drop what is uploaded now.
+    for (const [key, slices] of decoded) {
+      this.fillColours(slices);
       this.slicesByLane.get(key)?.handle.drop();
       this.slicesByLane.delete(key); // So that the newest comes last.
-      this.slicesByLane.set(key, { ...laneSlices, handle: this.renderer.upload(laneSlices) });
+      this.slicesByLane.set(key, { ...slices, handle: this.renderer.upload(slices) });
     }
     this.dropOldest(new Set(lanes.map(({ lane }) => lane.key)));
   }
@@ -153,9 +159,10 @@ export class SliceLoader {
     }
   }
 
-  repaint(): void {
+  /** Gives all slices the colours that they have now. */
+  recolour(): void {
     for (const laneSlices of this.slicesByLane.values()) {
-      this.paint(laneSlices);
+      this.fillColours(laneSlices);
       laneSlices.handle.recolour();
     }
   }
@@ -168,8 +175,25 @@ export class SliceLoader {
   }
 }
 
-function rangeOf({ facts }: Slab, psPerPixel: number): LoadedRange {
-  return { loadedFromPs: facts.begin as number, loadedToPs: facts.end as number, psPerPixel };
+/** What the route says beside the arrays. */
+interface SlabFacts {
+  /** The window that was loaded, ps. */
+  readonly begin: number;
+  readonly end: number;
+  /** Slices begin so many `unit` ps after it. */
+  readonly origin: number;
+  readonly unit: number;
+  /** How many slices each row of each lane has, up to the last row that has some. */
+  readonly counts: readonly (readonly number[])[];
+}
+
+function factsOf({ facts }: Slab): SlabFacts {
+  return facts as object as SlabFacts;
+}
+
+function rangeOf(slab: Slab, psPerPixel: number): LoadedRange {
+  const { begin, end } = factsOf(slab);
+  return { loadedFromPs: begin, loadedToPs: end, psPerPixel };
 }
 
 /** The counter at an index of the lanes that were asked for. */
@@ -179,17 +203,17 @@ function counterOf(slab: Slab, index: number, psPerPixel: number): Counter {
   return { ...rangeOf(slab, psPerPixel), ...values };
 }
 
-/** A lane's slices, which begin at the index `first` of the slab's columns; without a handle until they are uploaded. */
-function laneSlicesOf(
+/** A lane's slices, which begin at the index `first` of the slab's columns; their colours are still to be filled in. */
+function decodedSlices(
   slab: Slab,
   first: number,
   { lane, rowLimit }: NeededLane,
   rowStart: Uint32Array,
   psPerPixel: number,
-): LaneSlices {
-  const { facts, arrays } = slab;
+): DecodedSlices {
+  const { origin, unit } = factsOf(slab);
   const count = rowStart[lane.rows] as number;
-  const cut = <T extends Column>(name: string) => (arrays[name] as Column).subarray(first, first + count) as T;
+  const cut = <T extends Column>(name: string) => (slab.arrays[name] as Column).subarray(first, first + count) as T;
   const mergedCount = cut<Uint32Array>("count");
   const isExact = mergedCount.every((many) => many === 1);
   return {
@@ -197,8 +221,8 @@ function laneSlicesOf(
     host: lane.key.split(".")[0] ?? "0",
     rowLimit,
     count,
-    originPs: facts.origin as number,
-    psPerUnit: facts.unit as number,
+    originPs: origin,
+    psPerUnit: unit,
     begin: cut<Uint32Array>("begin"),
     width: cut<Uint32Array>("width"),
     row: rowOfEachSlice(rowStart),
@@ -208,7 +232,6 @@ function laneSlicesOf(
     mergedCount,
     busyShare: cut<Uint8Array>("busy"),
     rowStart,
-    handle: null as unknown as UploadedLane,
   };
 }
 

@@ -13,16 +13,21 @@ import { paintCounter, paintMinimap } from "./overview";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX, STEPS_PX } from "./scene";
 
 const FONT = `11px ${fontFamily()}`;
-/** Narrower slices show no name; so many names are drawn in a frame, which takes the time. */
+/** Narrower slices show no name. */
 const TEXT_FROM_PX = 28;
+/** So many names are drawn in a frame: they are what takes the time. */
 const MOST_TEXTS = 1500;
+/** Paler slices show no name: those that are dimmed. */
+const LEAST_NAMED_OPACITY = 90;
 
 export function paintFrame(frame: FrameInput, ratio: number): void {
   const { scene, context, colours } = frame;
   const { width, height } = scene.size;
-  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const { canvas } = context;
-  if (canvas.width !== across || canvas.height !== down) [canvas.width, canvas.height] = [across, down];
+  const pixelWidth = Math.round(width * ratio);
+  const pixelHeight = Math.round(height * ratio);
+  if (canvas.width !== pixelWidth) canvas.width = pixelWidth;
+  if (canvas.height !== pixelHeight) canvas.height = pixelHeight;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   context.font = FONT;
@@ -90,6 +95,7 @@ function paintFoldedSection({ scene }: FrameInput, band: Band, top: number): voi
   }
 }
 
+/** Draws a lane's slices and names, at most so many; returns how many names it drew. */
 function paintLane(frame: FrameInput, band: Band, top: number, mostTexts: number): number {
   const { scene, context, colours } = frame;
   const laneSlices = scene.loader.slicesByLane.get(band.lane?.key ?? "");
@@ -103,6 +109,7 @@ function paintLane(frame: FrameInput, band: Band, top: number, mostTexts: number
   return paintTexts(frame, laneSlices, band, top, mostTexts);
 }
 
+/** Draws the names of slices that are wide enough, at most so many; returns how many it drew. */
 function paintTexts(
   { scene, context }: FrameInput,
   laneSlices: LaneSlices,
@@ -124,7 +131,7 @@ function paintTexts(
       if (
         sliceWidth < leastWidth ||
         (laneSlices.mergedCount[at] as number) > 1 ||
-        (laneSlices.colour[4 * at + 3] as number) < 90
+        (laneSlices.colour[4 * at + 3] as number) < LEAST_NAMED_OPACITY
       )
         continue;
       const from = Math.max(0, shift + (laneSlices.begin[at] as number) * perUnit);
@@ -198,18 +205,18 @@ function paintMark({ scene, context, colours }: FrameInput, begin: number, end: 
 
 function paintOutline(
   { scene, context }: FrameInput,
-  place: NonNullable<FrameInput["hovered"]>,
+  event: NonNullable<FrameInput["hovered"]>,
   colour: string,
-  wide: number,
+  lineWidth: number,
 ): void {
   const { width } = scene.size;
-  const spot = scene.rowPlace(place.lane, place.row);
+  const spot = scene.rowPlace(event.lane, event.row);
   if (!spot || (!spot.pinned && spot.top + spot.height < scene.tracksTop)) return;
-  const from = Math.max(-4, toPixel(scene.view, width, place.begin));
-  const to = Math.min(width + 4, toPixel(scene.view, width, place.end));
+  const from = Math.max(-4, toPixel(scene.view, width, event.begin));
+  const to = Math.min(width + 4, toPixel(scene.view, width, event.end));
   if (to < -2 || from > width + 2) return;
   context.strokeStyle = colour;
-  context.lineWidth = wide;
+  context.lineWidth = lineWidth;
   context.strokeRect(from + 0.5, spot.top + 0.5, Math.max(2, to - from - 1), spot.height - 2);
 }
 

@@ -15,7 +15,7 @@ import { type DetailActions, Details } from "./details";
 import { Engine } from "./engine";
 import { type AddressOptions, followState } from "./followstate";
 import { HitList } from "./hits";
-import { listenToKeys, TIMELINE_KEYS } from "./keys";
+import { listenToTimelineKeys, TIMELINE_KEYS } from "./keys";
 import { LaneLabels } from "./labels";
 import { followArrow, selectFirst, selectNeighbour } from "./navigation";
 import { listenToPointer } from "./pointer";
@@ -114,7 +114,7 @@ export function TimelinePane(props: PaneProps) {
     over.current.addEventListener("pointermove", track);
     const stops = [
       listenToPointer(engine, over.current),
-      followState(engine, api, address),
+      followState(engine, address),
       store.theme.subscribe((theme) => engine.setDark(theme === "dark")),
     ];
     if (isMain) {
@@ -124,7 +124,7 @@ export function TimelinePane(props: PaneProps) {
         selectNeighbour: (step: 1 | -1) => selectNeighbour(engine, step),
         pointerX: () => pointerX,
       };
-      stops.push(listenToKeys(engine, keys));
+      stops.push(listenToTimelineKeys(engine, keys));
       shownPageKeys.value = TIMELINE_KEYS;
       stops.push(() => {
         shownPageKeys.value = [];

@@ -7,208 +7,264 @@ import type { Engine } from "./engine";
 import { minimapWindow } from "./overview";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
 
-/** A pointer that moves less is a click; this near to a border of the minimap's window it takes hold of it. */
+/** A pointer that moves less is a click. */
 const CLICK_PX = 5;
+/** This near to a border of the minimap's window the pointer takes hold of it. */
 const EDGE_PX = 6;
+/** The minimap's window is drawn no smaller than this, ps. */
+const LEAST_WINDOW_PS = 1000;
+/** How many pixels a wheel means that counts in lines. */
+const LINE_PX = 16;
+/** How much a pixel of dragging, or of the wheel, zooms. */
+const DRAG_ZOOM = 1.01;
+const WHEEL_ZOOM = 1.0025;
+/** One turn of the wheel zooms by no more pixels than these. */
+const MOST_WHEEL_PX = 400;
 
+/** What a drag does. */
 type Gesture = "minimap" | "minimap-begin" | "minimap-end" | "pan" | "area" | "timing" | "zoom";
 
-interface PointerPress {
-  readonly gesture: Gesture;
+const CURSORS: Readonly<Record<Gesture, string>> = {
+  minimap: "grab",
+  "minimap-begin": "ew-resize",
+  "minimap-end": "ew-resize",
+  pan: "default",
+  area: "crosshair",
+  timing: "col-resize",
+  zoom: "ns-resize",
+};
+
+/** A place on the canvas, px. */
+interface Position {
   readonly x: number;
   readonly y: number;
-  lastX: number;
-  lastY: number;
-  moved: boolean;
 }
 
-export function listenToPointer(engine: Engine, element: HTMLElement): () => void {
-  const { scene } = engine;
-  const { state } = scene;
-  let press: PointerPress | null = null;
+/** A pointer that is down: where it went down, and where it was last. */
+interface PointerPress {
+  readonly gesture: Gesture;
+  readonly start: Position;
+  last: Position;
+  /** Whether it moved so far that it is no click. */
+  hasMoved: boolean;
+}
 
-  const positionOf = (event: MouseEvent) => {
-    const box = element.getBoundingClientRect();
+class PointerControl {
+  private press: PointerPress | null = null;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly element: HTMLElement,
+  ) {}
+
+  private get scene() {
+    return this.engine.scene;
+  }
+
+  private positionOf(event: MouseEvent): Position {
+    const box = this.element.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
+  }
 
-  const gestureAt = (x: number, y: number, shift: boolean): Gesture => {
+  /** The time (ps) at which a place of the lanes stands. */
+  private timeAt(x: number): number {
+    return toTime(this.scene.view, this.scene.size.width, x);
+  }
+
+  private gestureAt({ x, y }: Position, isShift: boolean): Gesture {
     if (y < MINIMAP_PX) {
-      const { from, to } = minimapWindow(scene);
+      const { from, to } = minimapWindow(this.scene);
       if (Math.abs(x - from) < EDGE_PX) return "minimap-begin";
       if (Math.abs(x - to) < EDGE_PX) return "minimap-end";
       return "minimap";
     }
     if (y < HEAD_PX) return y < MINIMAP_PX + AXIS_PX ? "timing" : "pan";
-    if (shift) return state.mode.peek() === "timing" ? "timing" : "area";
-    const mode = state.mode.peek();
+    const mode = this.scene.state.mode.peek();
+    if (isShift) return mode === "timing" ? "timing" : "area";
     return mode === "select" ? "area" : mode;
-  };
+  }
 
-  const onDown = (event: PointerEvent) => {
+  readonly onDown = (event: PointerEvent) => {
     if (event.button !== 0) return;
-    const { x, y } = positionOf(event);
-    engine.stopGliding();
-    press = { gesture: gestureAt(x, y, event.shiftKey), x, y, lastX: x, lastY: y, moved: false };
-    element.setPointerCapture(event.pointerId);
-    element.focus({ preventScroll: true });
-    if (press.gesture === "minimap") {
-      const { from, to } = minimapWindow(scene);
-      if (x < from || x > to) centreView(x);
-    }
+    const start = this.positionOf(event);
+    this.engine.stopGliding();
+    this.press = { gesture: this.gestureAt(start, event.shiftKey), start, last: start, hasMoved: false };
+    this.element.setPointerCapture(event.pointerId);
+    this.element.focus({ preventScroll: true });
+    if (this.press.gesture === "minimap") this.centreOn(start.x);
   };
 
-  const centreView = (x: number) => {
+  /** Moves the window to where the minimap was pressed, unless it is there. */
+  private centreOn(x: number): void {
+    const { scene } = this;
+    const { from, to } = minimapWindow(scene);
+    if (x >= from && x <= to) return;
     const time = toTime(scene.capture, scene.size.width, x);
     const half = viewSpan(scene.view) / 2;
     scene.view = { begin: time - half, end: time + half };
-  };
+  }
 
-  const onMove = (event: PointerEvent) => {
-    const { x, y } = positionOf(event);
+  readonly onMove = (event: PointerEvent) => {
+    const { press } = this;
+    const position = this.positionOf(event);
     if (!press) {
-      showHover(x, y);
+      this.showHover(position);
       return;
     }
-    press.moved ||= Math.abs(x - press.x) > CLICK_PX || Math.abs(y - press.y) > CLICK_PX;
-    if (press.moved) dragTo(press, x, y);
-    [press.lastX, press.lastY] = [x, y];
+    const { x, y } = press.start;
+    press.hasMoved ||= Math.abs(position.x - x) > CLICK_PX || Math.abs(position.y - y) > CLICK_PX;
+    if (press.hasMoved) this.dragTo(press, position);
+    press.last = position;
   };
 
-  const dragTo = (current: PointerPress, x: number, y: number) => {
-    const time = toTime(scene.capture, scene.size.width, x);
-    if (current.gesture === "pan") {
-      scene.view = panView(scene.view, -(x - current.lastX) * scene.psPerPixel);
-      scene.scroll -= y - current.lastY;
-    } else if (current.gesture === "minimap") {
-      scene.view = panView(scene.view, ((x - current.lastX) / scene.size.width) * viewSpan(scene.capture));
-    } else if (current.gesture === "minimap-begin") {
-      scene.view = { begin: Math.min(time, scene.view.end - 1000), end: scene.view.end };
-    } else if (current.gesture === "minimap-end") {
-      scene.view = { begin: scene.view.begin, end: Math.max(time, scene.view.begin + 1000) };
-    } else if (current.gesture === "zoom") {
-      scene.view = zoomView(scene.view, 1.01 ** (y - current.lastY), toTime(scene.view, scene.size.width, current.x));
-    } else {
-      engine.drag = { kind: current.gesture, x0: current.x, y0: current.y, x1: x, y1: y };
-      engine.requestFrame();
+  private dragTo({ gesture, start, last }: PointerPress, { x, y }: Position): void {
+    const { engine, scene } = this;
+    const minimapTime = toTime(scene.capture, scene.size.width, x);
+    const { begin, end } = scene.view;
+    switch (gesture) {
+      case "pan":
+        scene.view = panView(scene.view, -(x - last.x) * scene.psPerPixel);
+        scene.scroll -= y - last.y;
+        break;
+      case "minimap":
+        scene.view = panView(scene.view, ((x - last.x) / scene.size.width) * viewSpan(scene.capture));
+        break;
+      case "minimap-begin":
+        scene.view = { begin: Math.min(minimapTime, end - LEAST_WINDOW_PS), end };
+        break;
+      case "minimap-end":
+        scene.view = { begin, end: Math.max(minimapTime, begin + LEAST_WINDOW_PS) };
+        break;
+      case "zoom":
+        scene.view = zoomView(scene.view, DRAG_ZOOM ** (y - last.y), this.timeAt(start.x));
+        break;
+      default:
+        engine.drag = { kind: gesture, x0: start.x, y0: start.y, x1: x, y1: y };
+        engine.requestFrame();
     }
-    state.hover.value = null;
-  };
+    scene.state.hover.value = null;
+  }
 
-  const onUp = (event: PointerEvent) => {
+  readonly onUp = (event: PointerEvent) => {
+    const { engine, press } = this;
     if (!press) return;
-    const { x, y } = positionOf(event);
-    const ended = press;
-    press = null;
+    const position = this.positionOf(event);
+    this.press = null;
     engine.drag = null;
     engine.requestFrame();
-    if (!ended.moved) {
-      if (y >= HEAD_PX) selectAt(x, y);
-      return;
-    }
-    const [begin, end] = [Math.min(ended.x, x), Math.max(ended.x, x)].map((px) =>
-      toTime(scene.view, scene.size.width, px),
-    );
-    if (ended.gesture === "area")
-      selectArea(begin as number, end as number, Math.min(ended.y, y), Math.max(ended.y, y));
-    if (ended.gesture === "timing") {
-      state.marks.value = [...state.marks.peek(), { begin: begin as number, end: end as number, name: "" }];
-    }
+    if (press.hasMoved) this.endDrag(press, position);
+    else if (position.y >= HEAD_PX) this.selectAt(position);
   };
 
-  const selectAt = (x: number, y: number) => {
-    const found = engine.eventAt(x, y);
-    state.event.value = found?.event ?? "";
+  private endDrag({ gesture, start }: PointerPress, { x, y }: Position): void {
+    const { state } = this.scene;
+    const begin = this.timeAt(Math.min(start.x, x));
+    const end = this.timeAt(Math.max(start.x, x));
+    if (gesture === "area") {
+      const lanes = this.rowsBetween(Math.min(start.y, y), Math.max(start.y, y));
+      state.area.value = lanes.length ? { begin, end, lanes } : null;
+    } else if (gesture === "timing") {
+      state.marks.value = [...state.marks.peek(), { begin, end, name: "" }];
+    }
+  }
+
+  /** Rows of lanes between two heights, as the routes take them. */
+  private rowsBetween(upperY: number, lowerY: number): string[] {
+    const lanes: string[] = [];
+    for (const [band, top] of this.scene.visibleBands()) {
+      if (!band.lane || top + band.height <= upperY || top >= lowerY) continue;
+      const first = Math.max(0, Math.floor((upperY - top) / band.rowHeight));
+      const last = Math.min(band.rows, Math.ceil((lowerY - top) / band.rowHeight));
+      if (last > first) lanes.push(`${band.lane.key}:${first}-${last}`);
+    }
+    return lanes;
+  }
+
+  private selectAt({ x, y }: Position): void {
+    const { state } = this.scene;
+    const target = this.engine.eventAt(x, y);
+    state.event.value = target?.event ?? "";
     state.area.value = null;
-    if (!found) void explainGap(x, y);
-  };
+    if (!target) void this.explainGap(x, y);
+  }
 
-  const explainGap = async (x: number, y: number) => {
+  /** Selects why a device is idle where nothing of it is drawn. */
+  private async explainGap(x: number, y: number): Promise<void> {
+    const { state } = this.scene;
     try {
-      const gap = await engine.gapEventAt(x, y);
+      const gap = await this.engine.gapEventAt(x, y);
       if (!state.event.peek()) state.event.value = gap;
     } catch (error) {
       state.problem.value = error;
     }
-  };
+  }
 
-  const selectArea = (begin: number, end: number, low: number, high: number) => {
-    const lanes: string[] = [];
-    for (const [band, top] of scene.visibleBands()) {
-      if (!band.lane || top + band.height <= low || top >= high) continue;
-      const first = Math.max(0, Math.floor((low - top) / band.rowHeight));
-      const last = Math.min(band.rows, Math.ceil((high - top) / band.rowHeight));
-      if (last > first) lanes.push(`${band.lane.key}:${first}-${last}`);
-    }
-    state.area.value = lanes.length ? { begin, end, lanes } : null;
-  };
-
-  const showHover = (x: number, y: number) => {
-    const found = y >= HEAD_PX ? engine.eventAt(x, y) : null;
-    engine.hovered = found;
-    const value = y >= HEAD_PX && !found ? engine.counterTextAt(x, y) : "";
-    const many =
-      found && found.mergedCount > 1
-        ? [t("{count} events here; the name is the longest's. Zoom in to separate them.", { count: found.mergedCount })]
-        : [];
-    const length = found && found.mergedCount === 1 ? [lengthLabel(found.end - found.begin)] : [];
-    state.hover.value = found
-      ? { x, y, lines: [found.name, ...length, ...many] }
-      : value
-        ? { x, y, lines: [value] }
-        : null;
-    element.style.cursor = cursorAt(x, y);
+  private showHover(position: Position): void {
+    const { x, y } = position;
+    const { engine } = this;
+    const isOverLanes = y >= HEAD_PX;
+    const target = isOverLanes ? engine.eventAt(x, y) : null;
+    engine.hovered = target;
+    const lines = isOverLanes ? this.hoverLines(target, position) : [];
+    this.scene.state.hover.value = lines.length ? { x, y, lines } : null;
+    this.element.style.cursor = CURSORS[this.gestureAt(position, false)];
     engine.requestFrame();
+  }
+
+  /** What the hint says at a place of the lanes; empty where there is nothing. */
+  private hoverLines(target: ReturnType<Engine["eventAt"]>, { x, y }: Position): string[] {
+    if (!target) return [this.engine.counterTextAt(x, y)].filter(Boolean);
+    const { name, begin, end, mergedCount } = target;
+    if (mergedCount === 1) return [name, lengthLabel(end - begin)];
+    return [
+      name,
+      t("{count} events here; the name is the longest's. Zoom in to separate them.", { count: mergedCount }),
+    ];
+  }
+
+  readonly onLeave = () => {
+    this.engine.hovered = null;
+    this.scene.state.hover.value = null;
+    this.engine.requestFrame();
   };
 
-  const cursorAt = (x: number, y: number): string => {
-    const gesture = gestureAt(x, y, false);
-    if (gesture === "minimap-begin" || gesture === "minimap-end") return "ew-resize";
-    return { minimap: "grab", pan: "default", area: "crosshair", timing: "col-resize", zoom: "ns-resize" }[gesture];
-  };
-
-  const onLeave = () => {
-    engine.hovered = null;
-    state.hover.value = null;
-    engine.requestFrame();
-  };
-
-  const onWheel = (event: WheelEvent) => {
+  readonly onWheel = (event: WheelEvent) => {
     event.preventDefault();
+    const { engine, scene } = this;
     engine.stopGliding();
-    const { x, y } = positionOf(event);
-    const lines = event.deltaMode === 1 ? 16 : 1;
-    const [across, down] = [event.deltaX * lines, event.deltaY * lines];
-    if (event.ctrlKey || event.metaKey || state.mode.peek() === "zoom" || y < HEAD_PX) {
-      const at = toTime(scene.view, scene.size.width, x);
-      scene.view = zoomView(scene.view, 1.0025 ** Math.max(-400, Math.min(400, down)), at);
-    } else if (event.shiftKey || Math.abs(across) > Math.abs(down)) {
-      scene.view = panView(scene.view, (across || down) * scene.psPerPixel);
+    const { x, y } = this.positionOf(event);
+    const unitPx = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : 1;
+    const acrossPx = event.deltaX * unitPx;
+    const downPx = event.deltaY * unitPx;
+    const zooms = event.ctrlKey || event.metaKey || scene.state.mode.peek() === "zoom" || y < HEAD_PX;
+    if (zooms) {
+      const zoomPx = Math.max(-MOST_WHEEL_PX, Math.min(MOST_WHEEL_PX, downPx));
+      scene.view = zoomView(scene.view, WHEEL_ZOOM ** zoomPx, this.timeAt(x));
+    } else if (event.shiftKey || Math.abs(acrossPx) > Math.abs(downPx)) {
+      scene.view = panView(scene.view, (acrossPx || downPx) * scene.psPerPixel);
     } else {
-      scene.scroll += down;
+      scene.scroll += downPx;
     }
-    state.hover.value = null;
+    scene.state.hover.value = null;
   };
 
-  const onDouble = (event: MouseEvent) => {
-    const { x, y } = positionOf(event);
-    const found = y >= HEAD_PX && engine.eventAt(x, y);
-    if (found) engine.zoomTo(found);
+  readonly onDouble = (event: MouseEvent) => {
+    const { x, y } = this.positionOf(event);
+    const target = y >= HEAD_PX && this.engine.eventAt(x, y);
+    if (target) this.engine.zoomTo(target);
   };
+}
 
-  const options = { passive: false };
-  element.addEventListener("pointerdown", onDown);
-  element.addEventListener("pointermove", onMove);
-  element.addEventListener("pointerup", onUp);
-  element.addEventListener("pointerleave", onLeave);
-  element.addEventListener("wheel", onWheel, options);
-  element.addEventListener("dblclick", onDouble);
-  return () => {
-    element.removeEventListener("pointerdown", onDown);
-    element.removeEventListener("pointermove", onMove);
-    element.removeEventListener("pointerup", onUp);
-    element.removeEventListener("pointerleave", onLeave);
-    element.removeEventListener("wheel", onWheel);
-    element.removeEventListener("dblclick", onDouble);
-  };
+/** Lets the pointer move, zoom and select until the returned function is called. */
+export function listenToPointer(engine: Engine, element: HTMLElement): () => void {
+  const control = new PointerControl(engine, element);
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  element.addEventListener("pointerdown", control.onDown, { signal });
+  element.addEventListener("pointermove", control.onMove, { signal });
+  element.addEventListener("pointerup", control.onUp, { signal });
+  element.addEventListener("pointerleave", control.onLeave, { signal });
+  element.addEventListener("wheel", control.onWheel, { signal, passive: false });
+  element.addEventListener("dblclick", control.onDouble, { signal });
+  return () => stopped.abort();
 }

@@ -6,7 +6,7 @@ import type { Renderer } from "../../canvas/renderer";
 import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
 import { EventNames } from "./eventnames";
 import { arrangeBands, type Band, type Layout, summaryLanes, visibleRange } from "./layout";
-import { type LaneSlices, type NeededLane, SliceLoader } from "./loader";
+import { type DecodedSlices, type NeededLane, SliceLoader } from "./loader";
 import type { TimelineState } from "./state";
 
 /** Heights above the lanes, in pixels. */
@@ -45,7 +45,7 @@ export class Scene {
   dark = false;
 
   constructor(
-    readonly api: TimelineApi,
+    public api: TimelineApi,
     lanes: Lanes,
     readonly state: TimelineState,
     readonly renderer: Renderer,
@@ -53,13 +53,13 @@ export class Scene {
   ) {
     this.capture = { begin: 0, end: Math.max(1, lanes.duration) };
     this.bounds = this.capture;
-    this.names = new EventNames(api, lanes.block);
+    this.names = new EventNames(() => this.api, lanes.block);
     this.loader = new SliceLoader(
-      api,
+      () => this.api,
       lanes.duration,
       this.names,
       renderer,
-      (laneSlices) => this.colourSlices(laneSlices),
+      (slices) => this.fillColours(slices),
       changed,
     );
     this.lanes = signal(lanes);
@@ -75,8 +75,9 @@ export class Scene {
     state.view.value ??= this.capture;
   }
 
-  /** Shows more lanes than before; what is in view stays where it is. */
-  setLanes(lanes: Lanes): void {
+  /** Shows more lanes than before, which `api` knows; what is in view stays where it is. */
+  setLanes(lanes: Lanes, api: TimelineApi): void {
+    this.api = api;
     const before = this.layout.peek().height;
     const isWhereLinked = this.linkedScroll > 0 && this.scroll === Math.min(this.linkedScroll, this.mostScrollPx);
     const at = this.scroll;
@@ -210,11 +211,11 @@ export class Scene {
   }
 
   /** Colours by name; merged slices as pale as they are empty, and what was not looked for dimmed. */
-  private colourSlices(laneSlices: LaneSlices): void {
+  private fillColours(slices: DecodedSlices): void {
     const { hits, leastPs, colouring } = this.state;
     const found = hits.peek();
     const shortest = leastPs.peek();
-    const { colour, name, event, busyShare, host, count, width, psPerUnit } = laneSlices;
+    const { colour, name, event, busyShare, host, count, width, psPerUnit } = slices;
     for (let at = 0; at < count; at++) {
       const number = name[at] as number;
       const [red, green, blue] = this.names.colour(host, number, this.dark, colouring.peek());

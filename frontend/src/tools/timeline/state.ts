@@ -2,7 +2,7 @@
 
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Arrow, Baseline, EventDetails, HostSteps, Statistics } from "../../api/timeline";
-import type { WeighedCalls } from "../../base/calltree";
+import type { WeightedCalls } from "../../base/calltree";
 import {
   type Box,
   type BoxTab,
@@ -71,7 +71,7 @@ export interface TimelineState {
   readonly area: Signal<Box | null>;
   readonly tab: Signal<BoxTab>;
   readonly weight: Signal<string>;
-  readonly calls: Signal<WeighedCalls | null>;
+  readonly calls: Signal<WeightedCalls | null>;
   /** The baseline that is shown below the session's lanes. */
   readonly base: Signal<Baseline | null>;
   readonly statistics: Signal<Statistics | null>;

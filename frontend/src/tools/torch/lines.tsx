@@ -47,10 +47,10 @@ export function CallingLines({ lines, name }: { lines: Table; name: string }) {
         {rows.map((row) => (
           <tr key={lines.text(row, "line")}>
             <th scope="row">{lines.text(row, "line")}</th>
-            <td class="number">{count(lines.length(row, "count"))}</td>
+            <td class="number">{lines.printed(row, "count", count)}</td>
             {timeColumns.map((id) => (
               <td key={id} class="number">
-                {time(lines.length(row, id), "us")}
+                {lines.printed(row, id, (us) => time(us, "us"))}
               </td>
             ))}
           </tr>

@@ -20,11 +20,11 @@ interface ModuleTimes {
 /** In µs, on devices where they recorded anything, else on the host. */
 function timesByRow(modules: Table): { readonly place: "device" | "host"; readonly of: (row: Row) => ModuleTimes } {
   const columns = ["device_total_us", "backward_device_us"];
-  const onDevice = modules.rows.some((row) => columns.some((id) => modules.length(row, id) > 0));
+  const onDevice = modules.rows.some((row) => columns.some((id) => modules.numberOrZero(row, id) > 0));
   const place = onDevice ? "device" : "host";
   const of = (row: Row) => ({
-    forwardUs: modules.length(row, `${place}_total_us`),
-    backwardUs: modules.length(row, `backward_${place}_us`),
+    forwardUs: modules.numberOrZero(row, `${place}_total_us`),
+    backwardUs: modules.numberOrZero(row, `backward_${place}_us`),
   });
   return { place, of };
 }
@@ -44,7 +44,8 @@ export function moduleTree(modules: Table): TreeRows<string> {
   const children = groupBy(modules.rows, (row) => enclosingPath(keyOf(row), paths));
   const open = new Set<string>();
   for (const row of modules.rows) {
-    if (isOpenAtFirst(modules.length(row, "share"), modules.length(row, "depth"), open.size)) open.add(keyOf(row));
+    if (isOpenAtFirst(modules.numberOrZero(row, "share"), modules.numberOrZero(row, "depth"), open.size))
+      open.add(keyOf(row));
   }
   return { children, open, keyOf };
 }
@@ -143,13 +144,13 @@ function ModuleRow({
   const path = modules.text(row, "module");
   const name = path.split("/").at(-1) ?? path;
   const match = modules.text(row, "match");
-  const timeOf = (id: string) => (modules.number(row, id) === null ? "" : time(modules.length(row, id), "us"));
-  const share = modules.length(row, "share");
+  const timeOf = (id: string) => modules.printed(row, id, (us) => time(us, "us"));
+  const share = modules.numberOrZero(row, "share");
   const ms = deltaMs(modules, row, deltaColumn);
   return (
     <tr class={match === "gone" ? "gone" : undefined}>
       <td style={{ paddingLeft: rowIndent(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
-        <OpenButton {...{ name, isOpen, toggle }} />
+        <OpenButton name={name} isOpen={isOpen} toggle={toggle} />
         <button type="button" class="row-act" onClick={choose}>
           {name}
         </button>
@@ -175,7 +176,7 @@ function ModuleRow({
       </td>
       <td class="number">{timeOf(`${place}_self_us`)}</td>
       {place === "device" && <td class="number">{timeOf("host_total_us")}</td>}
-      <td class="number">{count(modules.length(row, "count"))}</td>
+      <td class="number">{modules.printed(row, "count", count)}</td>
     </tr>
   );
 }

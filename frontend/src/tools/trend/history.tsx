@@ -23,9 +23,9 @@ interface HistoryProps {
 
 export function StepHistory({ table, shown, link }: HistoryProps) {
   const { rows } = table;
-  const topPs = 1.1 * largest(rows.map((row) => table.length(row, "step_ps")));
+  const topPs = 1.1 * largest(rows.map((row) => table.numberOrZero(row, "step_ps")));
   const widthPercent = 100 / Math.max(1, rows.length);
-  const x = (place: number) => (place + 0.5) * widthPercent;
+  const x = (index: number) => (index + 0.5) * widthPercent;
   const y = (ps: number) => HEIGHT_PX - EDGE_PX - (ps / topPs) * (HEIGHT_PX - 2 * EDGE_PX);
   const { timesPs, stepPs } = axisTicks({ begin: 0, end: topPs }, HEIGHT_PX - 2 * EDGE_PX, LEAST_TICK_PX);
   const ends = [rows[0], rows.at(-1)].map((row) => (row ? table.text(row, "began") : ""));
@@ -43,23 +43,26 @@ export function StepHistory({ table, shown, link }: HistoryProps) {
         {timesPs.map((at) => (
           <line key={at} class="axis" x2="100%" y1={y(at)} y2={y(at)} />
         ))}
-        {rows.map((row, place) => (
+        {rows.map((row, index) => (
           <line
             key={table.text(row, "run")}
             class="level"
-            x1={`${x(place) - widthPercent / 2}%`}
-            x2={`${x(place) + widthPercent / 2}%`}
-            y1={y(table.length(row, "level_ps"))}
-            y2={y(table.length(row, "level_ps"))}
+            x1={`${x(index) - widthPercent / 2}%`}
+            x2={`${x(index) + widthPercent / 2}%`}
+            y1={y(table.numberOrZero(row, "level_ps"))}
+            y2={y(table.numberOrZero(row, "level_ps"))}
           />
         ))}
-        {rows.map((row, place) => (
+        {rows.map((row, index) => (
           <SessionDot
             key={table.text(row, "run")}
-            {...{ table, row, shown, link }}
-            xPercent={x(place)}
-            yPx={y(table.length(row, "step_ps"))}
-            leftPercent={x(place) - widthPercent / 2}
+            table={table}
+            row={row}
+            shown={shown}
+            link={link}
+            xPercent={x(index)}
+            yPx={y(table.numberOrZero(row, "step_ps"))}
+            leftPercent={x(index) - widthPercent / 2}
           />
         ))}
       </svg>
@@ -73,10 +76,10 @@ export function StepHistory({ table, shown, link }: HistoryProps) {
 
 interface DotProps extends HistoryProps {
   readonly row: Row;
-  /** In percent of the width, as `left`. */
+  /** Its middle, in percent of the width. */
   readonly xPercent: number;
   readonly yPx: number;
-  /** Where its place begins. */
+  /** Where its part of the width begins, in percent. */
   readonly leftPercent: number;
 }
 
@@ -84,7 +87,7 @@ function SessionDot({ table, row, shown, link, xPercent, yPx, leftPercent }: Dot
   const run = table.text(row, "run");
   const marked = table.cell(row, "marked") === true;
   const to = link(row);
-  const length = time(table.length(row, "step_ps"), "ps");
+  const length = time(table.numberOrZero(row, "step_ps"), "ps");
   const text = marked ? t("{run}: {length}; level change", { run, length }) : `${run}: ${length}`;
   const dot = (
     <circle class={run === shown ? "chosen" : ""} cx={`${xPercent}%`} cy={yPx} r={run === shown ? 6 : 4}>

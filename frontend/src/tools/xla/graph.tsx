@@ -20,7 +20,7 @@ export interface NodeActions {
   readonly toggleFusion: (row: number) => void;
 }
 
-interface GraphProps extends NodeActions {
+interface ProgramGraphProps extends NodeActions {
   readonly nodes: Table;
   readonly edges: Table;
   readonly selected: number;
@@ -43,7 +43,7 @@ function graphSizes(nodes: Table, edges: Table): GraphSizes {
       height: 26 + boxLines(nodes, row).length * LINE_PX,
       inside: nodes.number(row, "inside") ?? -1,
     })),
-    edges: edges.rows.map((row) => [edges.length(row, "source"), edges.length(row, "target")] as const),
+    edges: edges.rows.map((row) => [edges.numberOrZero(row, "source"), edges.numberOrZero(row, "target")] as const),
   };
 }
 
@@ -56,7 +56,7 @@ function useLayout(sketch: GraphSizes): GraphLayout | "failed" | null {
   return result?.of === sketch ? result.drawing : null;
 }
 
-export function OpGraph(props: GraphProps) {
+export function OpGraph(props: ProgramGraphProps) {
   const { nodes, edges } = props;
   const sketch = useMemo(() => graphSizes(nodes, edges), [nodes, edges]);
   const drawing = useLayout(sketch);
@@ -72,7 +72,7 @@ function frameOffset(middle: number, room: number, size: number): number {
   return Math.min(0, Math.max(room - size, room / 2 - middle));
 }
 
-function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: GraphProps & { drawing: GraphLayout }) {
+function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: ProgramGraphProps & { drawing: GraphLayout }) {
   const { width, height } = drawing;
   const start = useMemo(() => {
     const middle = drawing.nodes[0] ?? { x: 0, y: 0 };
@@ -111,7 +111,7 @@ function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: GraphProps &
       {drawing.nodes.map((box, index) => {
         const row = nodes.rows[index];
         return row && nodes.cell(row, "opened") !== true ? (
-          <InstructionBox key={index} {...{ nodes, row, box, index, selected, ...acts }} />
+          <InstructionBox key={index} nodes={nodes} row={row} box={box} index={index} selected={selected} {...acts} />
         ) : null;
       })}
     </PanZoom>
@@ -168,13 +168,13 @@ function curvePath(points: readonly Point[]): string {
 function EdgeArrow({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
   const d = curvePath(points);
   const operand = edges.number(row, "operand");
-  const value = joinNames([edges.text(row, "shape"), memory(edges.length(row, "bytes"))]);
+  const value = joinNames([edges.text(row, "shape"), edges.printed(row, "bytes", memory)].filter(Boolean));
   const tip = operand === null ? value : t("operand {number}: {value}", { number: operand, value });
   return (
     <g class="arrow">
       <path
         d={d}
-        style={{ strokeWidth: arrowWidthPx(edges.length(row, "bytes")) }}
+        style={{ strokeWidth: arrowWidthPx(edges.numberOrZero(row, "bytes")) }}
         marker-end={`url(#${ARROW_HEAD_ID})`}
       />
       <path class="touch" d={d} data-tip={tip} />
@@ -200,9 +200,9 @@ function InstructionBox({ nodes, row, box, index, selected, select, center, togg
   return (
     <g transform={moveToCorner(box)} class="op">
       <MoreNeighbours
-        count={nodes.length(row, "more_operands")}
+        count={nodes.numberOrZero(row, "more_operands")}
         y={-3}
-        text={t("{count} more that feed {name}", { count: nodes.length(row, "more_operands"), name })}
+        text={t("{count} more that feed {name}", { count: nodes.numberOrZero(row, "more_operands"), name })}
         go={() => center(index)}
       />
       {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
@@ -218,7 +218,7 @@ function InstructionBox({ nodes, row, box, index, selected, select, center, togg
         onKeyDown={buttonKeyHandler(() => select(index))}
       >
         <rect width={box.width} height={box.height} rx="3" />
-        <rect class="taken" y={box.height - 4} height="4" width={box.width * nodes.length(row, "share")} />
+        <rect class="taken" y={box.height - 4} height="4" width={box.width * nodes.numberOrZero(row, "share")} />
         {/* What is too long is cut off at the edge. */}
         <svg aria-hidden="true" width={box.width - (opens ? 24 : 4)} height={box.height}>
           <text class="title" x="8" y="17">
@@ -252,9 +252,9 @@ function InstructionBox({ nodes, row, box, index, selected, select, center, togg
         </g>
       )}
       <MoreNeighbours
-        count={nodes.length(row, "more_users")}
+        count={nodes.numberOrZero(row, "more_users")}
         y={box.height + 12}
-        text={t("{count} more that use {name}", { count: nodes.length(row, "more_users"), name })}
+        text={t("{count} more that use {name}", { count: nodes.numberOrZero(row, "more_users"), name })}
         go={() => center(index)}
       />
     </g>

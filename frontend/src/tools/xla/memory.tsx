@@ -29,7 +29,7 @@ export function MemoryCurve({ headline, curve, peakPosition, shownPosition, isBy
   const pick = (place: number) => {
     const at = curveAxis(curve, isByTime).at;
     const before = curve.rows.filter((row) => at(row) <= place).at(-1);
-    choose(before ? curve.length(before, "position") : 0);
+    choose(before ? curve.numberOrZero(before, "position") : 0);
   };
   return (
     <Chart
@@ -43,10 +43,10 @@ export function MemoryCurve({ headline, curve, peakPosition, shownPosition, isBy
 
 /** Where a row stands on the axis, and what the axis is called. */
 function curveAxis(curve: Table, timed: boolean) {
-  if (!timed) return { at: (row: Row) => curve.length(row, "position"), title: t("Position in the schedule") };
-  const { factor, unit } = timeScale(largest(curve.rows.map((row) => curve.length(row, "time_us"))), "us");
+  if (!timed) return { at: (row: Row) => curve.numberOrZero(row, "position"), title: t("Position in the schedule") };
+  const { factor, unit } = timeScale(largest(curve.rows.map((row) => curve.numberOrZero(row, "time_us"))), "us");
   return {
-    at: (row: Row) => curve.length(row, "time_us") * factor,
+    at: (row: Row) => curve.numberOrZero(row, "time_us") * factor,
     title: t("Time in the program's run, {unit}", { unit }),
   };
 }
@@ -58,8 +58,8 @@ interface CurveParts extends Omit<CurveProps, "choose" | "headline"> {
 function curveOption({ curve, peakPosition, shownPosition, isByTime, palette }: CurveParts) {
   const { at, title } = curveAxis(curve, isByTime);
   const axisValueAt = (position: number) =>
-    at(curve.rows.filter((row) => curve.length(row, "position") <= position).at(-1) ?? []);
-  const scale = memoryScale(largest(curve.rows.map((row) => curve.length(row, "bytes"))));
+    at(curve.rows.filter((row) => curve.numberOrZero(row, "position") <= position).at(-1) ?? []);
+  const scale = memoryScale(largest(curve.rows.map((row) => curve.numberOrZero(row, "bytes"))));
   return {
     animation: false,
     textStyle: textStyle(palette),
@@ -71,7 +71,7 @@ function curveOption({ curve, peakPosition, shownPosition, isByTime, palette }: 
       formatter: (items: unknown) => {
         const row = curve.rows[(items as { dataIndex: number }[])[0]?.dataIndex ?? -1] ?? [];
         const name = curve.text(row, "instruction") || t("end");
-        return `<b>${escapeHtml(name)}</b>${tooltipRow(palette.accent, t("In use"), memory(curve.length(row, "bytes")))}`;
+        return `<b>${escapeHtml(name)}</b>${tooltipRow(palette.accent, t("In use"), memory(curve.numberOrZero(row, "bytes")))}`;
       },
     },
     xAxis: {
@@ -89,7 +89,7 @@ function curveOption({ curve, peakPosition, shownPosition, isByTime, palette }: 
         showSymbol: false,
         lineStyle: { color: palette.accent, width: 1.5 },
         areaStyle: { color: palette.accent, opacity: 0.2 },
-        data: curve.rows.map((row) => [at(row), curve.length(row, "bytes") * scale.factor]),
+        data: curve.rows.map((row) => [at(row), curve.numberOrZero(row, "bytes") * scale.factor]),
         markLine: {
           silent: true,
           symbol: "none",
@@ -120,14 +120,14 @@ interface MapProps {
 /** Each temporary as a box: from when to when, and where in memory. */
 export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
   const topBytes =
-    largest(blocks.rows.map((row) => ends(blocks.length(row, "offset"), blocks.length(row, "bytes")))) || 1;
+    largest(blocks.rows.map((row) => ends(blocks.numberOrZero(row, "offset"), blocks.numberOrZero(row, "bytes")))) || 1;
   const lastPosition = Math.max(positions - 1, 1);
   return (
     <svg class="allocation-map" viewBox={`0 0 ${lastPosition} ${MAP_HEIGHT_PX}`} preserveAspectRatio="none" role="img">
       <title>{t("Places of the temporaries over the schedule")}</title>
       {blocks.rows.map((row, place) => {
-        const [begin, end] = [blocks.length(row, "begin"), blocks.length(row, "end")];
-        const [offset, size] = [blocks.length(row, "offset"), blocks.length(row, "bytes")];
+        const [begin, end] = [blocks.numberOrZero(row, "begin"), blocks.numberOrZero(row, "end")];
+        const [offset, size] = [blocks.numberOrZero(row, "offset"), blocks.numberOrZero(row, "bytes")];
         const height = (size / topBytes) * MAP_HEIGHT_PX;
         return (
           <rect

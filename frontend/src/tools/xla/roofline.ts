@@ -14,7 +14,7 @@ const LARGEST_DOT_PX = 34;
 
 /** Ops that have a place on the chart: those with FLOPs and bytes. */
 export function opsOnChart(ops: Table): Table {
-  return ops.filter((row) => ops.length(row, "flop_per_byte") > 0 && ops.length(row, "gflop_per_s") > 0);
+  return ops.filter((row) => ops.numberOrZero(row, "flop_per_byte") > 0 && ops.numberOrZero(row, "gflop_per_s") > 0);
 }
 
 interface Range {
@@ -42,29 +42,29 @@ function opTooltip(ops: Table, row: Row, palette: Palette): string {
   };
   const colour = nameColour(ops.text(row, "category"), palette.dark);
   const lines = [
-    [ops.text(row, "category"), time(ops.length(row, "self_us"), "us")],
+    [ops.text(row, "category"), time(ops.numberOrZero(row, "self_us"), "us")],
     ["GFLOP/s", figure("gflop_per_s")],
     ["GiB/s", figure("gib_per_s")],
     ["FLOP/byte", figure("flop_per_byte")],
     [t("Bottleneck"), ops.text(row, "bound_by")],
   ] as const;
-  const rows = lines.map(([name, value], place) => tooltipRow(place ? "transparent" : colour, name, value));
+  const rows = lines.map(([name, value], index) => tooltipRow(index ? "transparent" : colour, name, value));
   return `<b>${escapeHtml(ops.text(row, "name"))}</b> <span>${escapeHtml(ops.text(row, "program"))}</span>${rows.join("")}`;
 }
 
 export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
   const levels = ceilings.rows.filter((row) => ceilings.number(row, "gflop_per_s") !== null);
   const slopes = ceilings.rows.filter((row) => ceilings.number(row, "gib_per_s") !== null);
-  const most = largest(ops.rows.map((row) => ops.length(row, "self_us"))) || 1;
+  const most = largest(ops.rows.map((row) => ops.numberOrZero(row, "self_us"))) || 1;
   const x = decadeRange([
-    ...ops.rows.map((row) => ops.length(row, "flop_per_byte")),
-    ...slopes.map((row) => ceilings.length(row, "ridge")),
+    ...ops.rows.map((row) => ops.numberOrZero(row, "flop_per_byte")),
+    ...slopes.map((row) => ceilings.numberOrZero(row, "ridge")),
   ]);
   const y = decadeRange([
-    ...ops.rows.map((row) => ops.length(row, "gflop_per_s")),
-    ...levels.map((row) => ceilings.length(row, "gflop_per_s")),
+    ...ops.rows.map((row) => ops.numberOrZero(row, "gflop_per_s")),
+    ...levels.map((row) => ceilings.numberOrZero(row, "gflop_per_s")),
   ]);
-  const roof = largest(levels.map((row) => ceilings.length(row, "gflop_per_s"))) || y.high;
+  const roof = largest(levels.map((row) => ceilings.numberOrZero(row, "gflop_per_s"))) || y.high;
   const categories = [...new Set(ops.rows.map((row) => ops.text(row, "category")))];
   const line = { color: palette.quiet, width: 1.5 };
   const endLabel = (text: string, up: number) => {
@@ -95,8 +95,8 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
         data: ops.rows
           .filter((row) => ops.text(row, "category") === category)
           .map((row) => ({
-            value: [ops.length(row, "flop_per_byte"), ops.length(row, "gflop_per_s"), row],
-            symbolSize: dotPx(ops.length(row, "self_us"), most),
+            value: [ops.numberOrZero(row, "flop_per_byte"), ops.numberOrZero(row, "gflop_per_s"), row],
+            symbolSize: dotPx(ops.numberOrZero(row, "self_us"), most),
           })),
       })),
       ...levels.map((row) => ({
@@ -108,12 +108,12 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
         // Above it slopes may end.
         ...endLabel(ceilings.text(row, "name"), -10),
         data: [
-          [x.low, ceilings.length(row, "gflop_per_s")],
-          [x.high, ceilings.length(row, "gflop_per_s")],
+          [x.low, ceilings.numberOrZero(row, "gflop_per_s")],
+          [x.high, ceilings.numberOrZero(row, "gflop_per_s")],
         ],
       })),
-      ...slopes.map((row, place) => {
-        const slope = ceilings.length(row, "gib_per_s") * GIB_PER_GB;
+      ...slopes.map((row, index) => {
+        const slope = ceilings.numberOrZero(row, "gib_per_s") * GIB_PER_GB;
         const begin = Math.max(x.low, y.low / slope);
         const end = Math.max(begin, Math.min(x.high, roof / slope));
         return {
@@ -123,7 +123,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
           showSymbol: false,
           lineStyle: { ...line, type: "dashed" as const },
           // Memories of a chip are near one another: every other name stands higher.
-          ...endLabel(ceilings.text(row, "name"), place % 2 ? 20 : 8),
+          ...endLabel(ceilings.text(row, "name"), index % 2 ? 20 : 8),
           data: [
             [begin, begin * slope],
             [end, end * slope],

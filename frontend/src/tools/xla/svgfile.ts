@@ -6,8 +6,8 @@ const INLINED_STYLES = "fill stroke stroke-width stroke-dasharray font-size font
 export function svgFile(drawn: SVGSVGElement): string {
   const copy = drawn.cloneNode(true) as SVGSVGElement;
   const [from, to] = [drawn.querySelectorAll("*"), copy.querySelectorAll<SVGElement>("*")];
-  to.forEach((element, place) => {
-    const source = from[place];
+  to.forEach((element, index) => {
+    const source = from[index];
     if (!source) return;
     const style = getComputedStyle(source);
     for (const name of INLINED_STYLES) element.style.setProperty(name, style.getPropertyValue(name));

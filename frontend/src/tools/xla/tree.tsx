@@ -17,10 +17,11 @@ const TEXT_HEADS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t(
 
 function profileTree(nodes: Table, idle: boolean): TreeRows<number | null> {
   const open = new Set<number | null>();
-  const keyOf = (row: Row) => nodes.length(row, "id");
+  const keyOf = (row: Row) => nodes.numberOrZero(row, "id");
   const shown = nodes.rows.filter((row) => idle || nodes.text(row, "kind") !== "idle");
   for (const row of shown) {
-    if (isOpenAtFirst(nodes.length(row, "of_busy"), nodes.length(row, "depth"), open.size)) open.add(keyOf(row));
+    if (isOpenAtFirst(nodes.numberOrZero(row, "of_busy"), nodes.numberOrZero(row, "depth"), open.size))
+      open.add(keyOf(row));
   }
   return { children: groupBy(shown, (row) => nodes.number(row, "parent")), open, keyOf };
 }
@@ -40,7 +41,7 @@ export function ProfileTree({ nodes, idle, store }: TreeProps) {
     open({ table: nodes, row, name, program: nodes.text(row, "program_id"), eventName: name });
   };
   const shareColumn = idle ? "share" : "of_busy";
-  const largestShare = largest(rows.map((row) => nodes.length(row, shareColumn)));
+  const largestShare = largest(rows.map((row) => nodes.numberOrZero(row, shareColumn)));
   const hasBaseline = nodes.has("delta_self_us");
   const heads = [
     t("Self time"),
@@ -69,11 +70,14 @@ export function ProfileTree({ nodes, idle, store }: TreeProps) {
         </thead>
         <tbody>
           {rows.map((row) => {
-            const id = nodes.length(row, "id");
+            const id = nodes.numberOrZero(row, "id");
             return (
               <TreeRow
                 key={id}
-                {...{ nodes, row, shareColumn, largestShare }}
+                nodes={nodes}
+                row={row}
+                shareColumn={shareColumn}
+                largestShare={largestShare}
                 show={() => show(row)}
                 open={isOpen(id)}
                 turn={() => turn(id)}
@@ -101,17 +105,16 @@ interface TreeRowProps {
 }
 
 function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: toggle, show }: TreeRowProps) {
-  const [name, kind, match] = ["name", "kind", "match"].map((id) => nodes.text(row, id)) as [string, string, string];
-  const knownText = (id: string, show: (value: number) => string) => {
-    const value = nodes.number(row, id);
-    return value === null ? "" : show(value);
-  };
-  const share = nodes.length(row, shareColumn);
+  const name = nodes.text(row, "name");
+  const kind = nodes.text(row, "kind");
+  const match = nodes.text(row, "match");
+  const timeOf = (id: string) => nodes.printed(row, id, (us) => time(us, "us"));
+  const share = nodes.numberOrZero(row, shareColumn);
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
-      <td style={{ paddingLeft: rowIndent(nodes.length(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
-        <OpenButton {...{ name, isOpen, toggle }} />
+      <td style={{ paddingLeft: rowIndent(nodes.numberOrZero(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
+        <OpenButton name={name} isOpen={isOpen} toggle={toggle} />
         {kind === "op" && match !== "gone" ? (
           <button type="button" class="row-act" onClick={show}>
             {name}
@@ -121,18 +124,18 @@ function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: to
         )}
         {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
       </td>
-      <td class="number">{knownText("self_us", (value) => time(value, "us"))}</td>
+      <td class="number">{timeOf("self_us")}</td>
       {nodes.has("delta_self_us") && <BaselineDelta nodes={nodes} row={row} />}
       <td class="share">
         <TimeBar nodes={nodes} row={row} length={share / largestShare} />
-        <span>{knownText(shareColumn, (value) => percent(value))}</span>
+        <span>{nodes.printed(row, shareColumn, (value) => percent(value))}</span>
       </td>
-      <td class="number">{knownText("wasted_us", (value) => time(value, "us"))}</td>
-      <td class="number">{knownText("efficiency", (value) => percent(value, 0))}</td>
+      <td class="number">{timeOf("wasted_us")}</td>
+      <td class="number">{nodes.printed(row, "efficiency", (value) => percent(value, 0))}</td>
       <td>{nodes.text(row, "bound_by")}</td>
-      <td class="number">{knownText("count", figure)}</td>
-      <td class="number">{knownText("gflop_per_s", figure)}</td>
-      <td class="number">{knownText("gib_per_s", figure)}</td>
+      <td class="number">{nodes.printed(row, "count", figure)}</td>
+      <td class="number">{nodes.printed(row, "gflop_per_s", figure)}</td>
+      <td class="number">{nodes.printed(row, "gib_per_s", figure)}</td>
       <td class="source" data-tip={nodes.text(row, "source")}>
         {nodes.text(row, "source").split("/").at(-1)}
       </td>
@@ -148,8 +151,8 @@ function BaselineDelta({ nodes, row }: { nodes: Table; row: Row }) {
 
 /** Time at best, wasted time and time of which nothing is known, together as long as the row's share asks for. */
 function TimeBar({ nodes, row, length }: { nodes: Table; row: Row; length: number }) {
-  const parts = ["unknown", "wasted"].map((id) => [id, nodes.length(row, `${id}_us`)] as const);
-  const self = nodes.length(row, "self_us");
+  const parts = ["unknown", "wasted"].map((id) => [id, nodes.numberOrZero(row, `${id}_us`)] as const);
+  const self = nodes.numberOrZero(row, "self_us");
   if (!self || !length) return null;
   return (
     <span class="lane" aria-hidden="true">

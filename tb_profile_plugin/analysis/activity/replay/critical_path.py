@@ -19,7 +19,7 @@ _UNEXPLAINED, _UNRECORDED, _PYTHON = int(State.UNEXPLAINED), int(State.UNRECORDE
 _NODE, _LAG = 0, 1
 
 
-class Slices(NamedTuple):
+class PathSlices(NamedTuple):
     """The columns of `Path`, of its dtypes, filled from the left."""
 
     begin: I64
@@ -71,7 +71,7 @@ def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
     size = 2 * len(walk)
     while True:
         (begins, ends), (events, nodes) = np.empty((2, size), np.int64), np.empty((2, size), np.int32)
-        slices = Slices(begins, ends, np.empty(size, np.int8), events, nodes)
+        slices = PathSlices(begins, ends, np.empty(size, np.int8), events, nodes)
         count = _add_slices(slices, walk, graph.nodes, graph.lags, graph.activity)
         if count <= size:
             switches = int((on_device[1:] != on_device[:-1]).sum())
@@ -127,7 +127,7 @@ def _add_row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, laggi
 
 
 @jit
-def _add_slices(slices: Slices, walk: I64Matrix, nodes: NodeColumns, lags: Lags, activity: Activity) -> Int:
+def _add_slices(slices: PathSlices, walk: I64Matrix, nodes: NodeColumns, lags: Lags, activity: Activity) -> Int:
     """How many slices there are of the rows of `_walk`; they are written where there is room."""
     begin, line, event, state = nodes.begin, nodes.line, nodes.event, nodes.state
     lag_begin, lag_state, lag_node, lag_event = lags
@@ -173,7 +173,7 @@ def _add_slices(slices: Slices, walk: I64Matrix, nodes: NodeColumns, lags: Lags,
 
 
 @jit
-def _add_slice(slices: Slices, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
+def _add_slice(slices: PathSlices, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
     """How many slices there are with this one, which is written where there is room, and left out where it is empty."""
     if end <= begin:
         return count

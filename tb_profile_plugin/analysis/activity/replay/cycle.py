@@ -64,7 +64,7 @@ class Cycle:
         """
         repetitions = max(LEAST_REPETITIONS, -(-LEAST_STEPS // max(steps, 1)))
         waits = _Waits(self.binding, self.lag, self.first, self.other, self.other_lag)
-        recorded = _Recorded(self.node, self.begin, self.duration, self.window, self.on_host)
+        recorded = _RecordedColumns(self.node, self.begin, self.duration, self.window, self.on_host)
         users = _Users(self.last_user, self.feeds_next, self.last_bound)
         change = _Change(shorter, sooner, unawaited)
         done = _repeated(waits, recorded, change, users, self.scratch, windows, repetitions)
@@ -75,7 +75,7 @@ class Cycle:
 
 
 def cycle(dag: Dag, line: Array, on_host: Array, window: Array, since: int, line_waits: Array) -> Cycle:
-    """Of the activities whose ``window`` (int32[n]) is not -1; the windows begin at ``since``, ps.
+    """The cycle of the activities whose ``window`` (int32[n]) is not -1; the windows begin at ``since``, ps.
 
     ``line`` (int32[n]) is the stream or the thread of each, ``on_host`` (bool[n]) whether the host does it;
     ``line_waits`` (int64[k, 2], ascending) are activities that also wait for the last on a line one
@@ -100,7 +100,7 @@ class _Waits(NamedTuple):
     other_lag: I64
 
 
-class _Recorded(NamedTuple):
+class _RecordedColumns(NamedTuple):
     """What was recorded of them; columns of a `Cycle` of these names."""
 
     node: I64
@@ -219,7 +219,7 @@ def _not_before(ends: I64, before: I64, awaited: Int, lag: Int, only_host: bool,
 @jit
 def _repeated(
     waits: _Waits,
-    recorded: _Recorded,
+    recorded: _RecordedColumns,
     change: _Change,
     users: _Users,
     scratch: I64Matrix,

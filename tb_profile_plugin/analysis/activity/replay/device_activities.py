@@ -51,7 +51,7 @@ class Activities(NamedTuple):
         return Activities(*map(np.concatenate, pairs))
 
 
-class Events(NamedTuple):
+class DeviceEvents(NamedTuple):
     """Columns as `DeviceWork` has them, of d events."""
 
     first: Array
@@ -100,7 +100,7 @@ class Events(NamedTuple):
         return _previous(self.by_begin, self.by_end, self.stream, streams, self.begin, self.end)
 
 
-def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: tuple[int, int]) -> Events:
+def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: tuple[int, int]) -> DeviceEvents:
     """The events of all devices in the time that counts."""
     first = np.append(0, np.cumsum([len(work) for work in works]))
     lines = max(int(work.stream.max(initial=0)) for work in works) + 1
@@ -122,7 +122,9 @@ def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: 
         columns["launch_end"] = np.where(blocks, columns["launch_begin"], columns["launch_end"])
     by_begin, by_end = np.argsort(columns["begin"], kind="stable"), np.argsort(end, kind="stable")
     adjusted = {"end": end, "stream": joined(streams), "program": program, "blocks": blocks}
-    return Events(first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **adjusted, **columns)
+    return DeviceEvents(
+        first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **adjusted, **columns
+    )
 
 
 def joined(columns: list[Array]) -> Array:
@@ -130,7 +132,7 @@ def joined(columns: list[Array]) -> Array:
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
-def usual_lags(host: Host, events: Events, previous: Array) -> tuple[Array, Array]:
+def usual_lags(host: Host, events: DeviceEvents, previous: Array) -> tuple[Array, Array]:
     """(group, lags): a number for each event, int32[d], and for each number how long it usually takes from a launch's
     end to the begin of what finds its stream free, and from one event to the next on its stream; int64[groups, 3] ps.
 
@@ -187,7 +189,7 @@ def _until_next(stream: I32, begin: I64, end: I64, streams: Int) -> I64:
 
 @jit
 def _previous(by_begin: I64, by_end: I64, stream: I32, streams: Int, begin: I64, end: I64) -> I32:
-    """As `Events.previous`; ``by_begin`` and ``by_end`` are the events in these orders."""
+    """As `DeviceEvents.previous`; ``by_begin`` and ``by_end`` are the events in these orders."""
     previous = np.full(len(begin), -1, np.int32)
     last = np.full(streams, -1, np.int32)
     ended = 0

@@ -25,7 +25,7 @@ from ..gaps import general_causes, moments, usual_pauses
 from ..states import State
 from ..thread_classes import Activity, activity
 from .dag import Dag, sorted_dag
-from .device_activities import LAUNCHED, LONG_AGO, Activities, Events, events_of, joined, usual_lags
+from .device_activities import LAUNCHED, LONG_AGO, Activities, DeviceEvents, events_of, joined, usual_lags
 from .host_waits import awaited_by_calls
 from .joins import Joins, joins
 from .launch_order import launch_order, launched_first
@@ -135,7 +135,17 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
         line_waits = line_waits[np.argsort(line_waits[:, 0], kind="stable")]
     node_lags = _lags(host, works, events, dag, order, state)
     return Graph(
-        dag, line, number, state, node_lags, violations, act.loop, track[order], request_ps[order], line_waits, act
+        dag=dag,
+        line=line,
+        event=number,
+        state=state,
+        lags=node_lags,
+        violations=violations,
+        loop=act.loop,
+        track=track[order],
+        request_ps=request_ps[order],
+        line_waits=line_waits,
+        activity=act,
     )
 
 
@@ -154,7 +164,7 @@ def _activity_within(act: Activity, begin: int, end: int) -> Activity:
     return act._replace(first=first, **columns)
 
 
-def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
+def _activities(host: Host, events: DeviceEvents) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
     """(group and lags as `sorted_dag` takes them, `Graph.request_ps`, joins, activities, `Graph.track`), unsorted."""
     act, trace = events.activity, host.trace
     group, lags = usual_lags(host, events, previous := events.previous())
@@ -206,7 +216,9 @@ def _groups_and_lags(all_activities: Activities, group: Array, lags: Array, join
     return groups, np.concatenate((lags, thread_lags))
 
 
-def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Lags:
+def _lags(
+    host: Host, works: tuple[DeviceWork, ...], events: DeviceEvents, dag: Dag, order: Array, state: Array
+) -> Lags:
     """As `Graph.lags`."""
     latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
@@ -235,7 +247,7 @@ class _Nodes(NamedTuple):
 
 
 class _UsualLags(NamedTuple):
-    """How long devices take from a launch, or between two events; the first three columns are of `Events`."""
+    """How long devices take from a launch, or between two events; the first three columns are of `DeviceEvents`."""
 
     launch: I32
     launch_end: I64

@@ -11,7 +11,7 @@ from ....model.host import Host
 from ....model.names import host_events
 from ....runtime.arrays import I64, Array, I64Matrix
 from ....runtime.jit import jit
-from .device_activities import ELSEWHERE, STREAM, Events
+from .device_activities import ELSEWHERE, STREAM, DeviceEvents
 from .joins import Joins, latest_so_far
 from .launch_order import Launched, Order, index_after
 
@@ -22,7 +22,7 @@ _TRIES = 256
 
 
 def awaited_by_calls(
-    host: Host, events: Events, order: Order, launched: Launched, joins: Joins
+    host: Host, events: DeviceEvents, order: Order, launched: Launched, joins: Joins
 ) -> tuple[Joins, Array, Array]:
     """(joins, calls, awaited): of each call the event or the join that it waits for, as activities are counted.
 
@@ -40,7 +40,9 @@ def awaited_by_calls(
     return _with_joins(host, events, joins, calls, np.concatenate((pairs[:, 1], last)))
 
 
-def _with_joins(host: Host, events: Events, joins: Joins, calls: Array, awaited: Array) -> tuple[Joins, Array, Array]:
+def _with_joins(
+    host: Host, events: DeviceEvents, joins: Joins, calls: Array, awaited: Array
+) -> tuple[Joins, Array, Array]:
     """One join after another for each further event that a call waits for; calls stand together."""
     follows = np.append(False, calls[1:] == calls[:-1])[: len(calls)]
     rows = np.flatnonzero(follows)
@@ -57,7 +59,7 @@ def _with_joins(host: Host, events: Events, joins: Joins, calls: Array, awaited:
     return all_joins, calls[final], number[final]
 
 
-def _calls_by_thread(host: Host, events: Events, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
+def _calls_by_thread(host: Host, events: DeviceEvents, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
     """(calls, threads) of these names, by thread and in order of time; int64[k] both."""
     act, trace = events.activity, host.trace
     calls = events.during(trace, trace.named(wanted))
@@ -66,7 +68,7 @@ def _calls_by_thread(host: Host, events: Events, wanted: Callable[[str], bool]) 
     return calls[rows], thread[rows]
 
 
-def _awaited_streams(host: Host, events: Events, order: Order, launched: Launched) -> tuple[Array, Array]:
+def _awaited_streams(host: Host, events: DeviceEvents, order: Order, launched: Launched) -> tuple[Array, Array]:
     """(calls, streams), int64[k]: which stream each call waits for; those without any are left out."""
     calls, thread = _calls_by_thread(host, events, host_events.waits_for_stream)
     if not len(calls):
@@ -82,7 +84,7 @@ def _awaited_streams(host: Host, events: Events, order: Order, launched: Launche
     return calls[stream >= 0], stream[stream >= 0]
 
 
-def _voted_streams(host: Host, events: Events, order: Order, calls: Array, site: Array, sites: int) -> Array:
+def _voted_streams(host: Host, events: DeviceEvents, order: Order, calls: Array, site: Array, sites: int) -> Array:
     """int64[k]: the stream whose work most often ended within the calls at each one's place of the program (``site``),
     the first of several; -1 where none did.
     """

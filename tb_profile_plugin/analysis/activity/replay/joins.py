@@ -20,9 +20,9 @@ from ....model.host import Host
 from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ..gaps import stream_waits
-from .device_activities import ELSEWHERE, FAR_AHEAD, LAUNCHED, LONG_AGO, STREAM, Events
+from .device_activities import ELSEWHERE, FAR_AHEAD, LAUNCHED, LONG_AGO, STREAM, DeviceEvents
 from .launch_order import Launched, Order, index_after, indices_after
-from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred_waits
+from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, StreamWaits, inferred_waits
 
 _MOST_CONTRADICTING = 0.02
 """Share of the passes of a place that may contradict a wait."""
@@ -49,7 +49,7 @@ class Joins(NamedTuple):
 
 
 def joins(
-    host: Host, events: Events, order: Order, launched: Launched, previous: Array, lags: tuple[Array, Array]
+    host: Host, events: DeviceEvents, order: Order, launched: Launched, previous: Array, lags: tuple[Array, Array]
 ) -> tuple[Joins, Array]:
     """(joins, what each event follows on its stream, int32[d]): the latter is ``previous`` with joins put in."""
     ready_ps = _ready_ps(events, previous, *lags)
@@ -58,7 +58,7 @@ def joins(
     return _joins_of_waits(events, order, previous, recorded, inferred_waits(host, events, order, launched, ready_ps))
 
 
-def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Array:
+def _ready_ps(events: DeviceEvents, previous: Array, group: Array, lags: Array) -> Array:
     """int64[d] ps: from when on each event's launch and its stream let it begin."""
     launched = np.minimum(events.launch_end + lags[group, LAUNCHED], events.begin)
     end = events.end[previous]
@@ -67,7 +67,7 @@ def _ready_ps(events: Events, previous: Array, group: Array, lags: Array) -> Arr
     return ready_ps
 
 
-def _recorded_waits(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
+def _recorded_waits(host: Host, events: DeviceEvents, order: Order, launched: Launched, ready_ps: Array) -> StreamWaits:
     """The waits that calls made streams wait for."""
     act, trace = events.activity, host.trace
     calls = events.during(trace, stream_waits(host))
@@ -86,7 +86,7 @@ def _recorded_waits(host: Host, events: Events, order: Order, launched: Launched
 
 
 def _stream_pairs(
-    host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array, calls: Array, thread: Array
+    host: Host, events: DeviceEvents, order: Order, launched: Launched, ready_ps: Array, calls: Array, thread: Array
 ) -> Array:
     """int64[k, 2]: which stream each call makes wait, and for which one; -1 where that is not known.
 
@@ -129,7 +129,7 @@ def _stream_pairs(
 
 
 def _sites(
-    host: Host, events: Events, launched: Launched, index: Array, thread: Array
+    host: Host, events: DeviceEvents, launched: Launched, index: Array, thread: Array
 ) -> tuple[Array, Array, list[int]]:
     """(site, site and rank, rank of each site and rank), int64[k], int64[k] and a list: the place of the program at
     which each call stands, by the launches beside it, and which of several between the same two launches it is.
@@ -144,9 +144,9 @@ def _sites(
 
 
 def _best_pair(
-    pairs: list[tuple[int, int]], call_ps: Array, events: Events, order: Order, ready_ps: Array
+    pairs: list[tuple[int, int]], call_ps: Array, events: DeviceEvents, order: Order, ready_ps: Array
 ) -> tuple[int, int] | None:
-    """Of (stream, awaited stream) the pair that explains most of the calls, which begin at ``call_ps`` (int64[k]); of
+    """The pair (stream, awaited stream) that explains most of the calls, which begin at ``call_ps`` (int64[k]); of
     several one on one device, then the first; None where all are contradicted.
     """
     if not pairs:
@@ -178,7 +178,9 @@ def _stated_pairs(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
     return pair_of_call
 
 
-def _waits_of_calls(events: Events, order: Order, begin: Array, end: Array, calls: Array, stream_pair: Array) -> Waits:
+def _waits_of_calls(
+    events: DeviceEvents, order: Order, begin: Array, end: Array, calls: Array, stream_pair: Array
+) -> StreamWaits:
     """The waits of calls by which the first stream of each pair waits for the second."""
     stream, awaited_stream = np.ascontiguousarray(stream_pair.T)
     index = indices_after(stream, begin, order)
@@ -190,11 +192,11 @@ def _waits_of_calls(events: Events, order: Order, begin: Array, end: Array, call
     until = np.where(waiting >= 0, events.begin[waiting], FAR_AHEAD)
     is_possible = (awaited < 0) | (events.end[awaited] <= until)
     awaited = np.where(awaited >= 0, awaited, ~awaited_stream)
-    waits = Waits(np.minimum(at, until), begin, calls, stream, waiting, awaited)
-    return Waits(*(column[is_possible] for column in waits))
+    waits = StreamWaits(np.minimum(at, until), begin, calls, stream, waiting, awaited)
+    return StreamWaits(*(column[is_possible] for column in waits))
 
 
-def _joins_of_waits(events: Events, order: Order, previous: Array, *waits: Waits) -> tuple[Joins, Array]:
+def _joins_of_waits(events: DeviceEvents, order: Order, previous: Array, *waits: StreamWaits) -> tuple[Joins, Array]:
     """`joins` of these waits, each behind what came before it on its stream."""
     at, key, call, stream, waiting, awaited = (np.concatenate(column) for column in zip(*waits, strict=True))
     rank = np.repeat(np.arange(len(waits)), [len(group.at) for group in waits])

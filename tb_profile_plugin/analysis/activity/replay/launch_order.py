@@ -9,7 +9,7 @@ import numpy as np
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, Int
 from ....runtime.jit import jit
-from .device_activities import LONG_AGO, Events
+from .device_activities import LONG_AGO, DeviceEvents
 
 
 class Order(NamedTuple):
@@ -41,7 +41,7 @@ class Launched(NamedTuple):
     """The first of what each launch started, by thread and in order of time."""
 
     event: Array
-    """int64[k]: rows of `Events`."""
+    """int64[k]: rows of `DeviceEvents`."""
     first: Array
     """int64[threads + 1]: those of a thread are ``first[t]:first[t + 1]``."""
     begin: Array
@@ -64,7 +64,7 @@ class Launched(NamedTuple):
         return name
 
 
-def launch_order(events: Events) -> Order:
+def launch_order(events: DeviceEvents) -> Order:
     """The order of all events."""
     streams = int(events.stream.max()) + 1
     rows = events.by_begin[np.argsort(events.stream[events.by_begin], kind="stable")]
@@ -72,8 +72,8 @@ def launch_order(events: Events) -> Order:
     return Order(first, rows, _keys(first, rows, events.launch, events.launch_begin, events.begin))
 
 
-def launched_first(host: Host, events: Events) -> Launched:
-    """Of all launches that are known."""
+def launched_first(host: Host, events: DeviceEvents) -> Launched:
+    """The launches that are known, first events alone, thread after thread in order of time."""
     rows = np.flatnonzero((events.launch >= 0) & (events.inside == 0))
     rows = rows[np.lexsort((events.launch_begin[rows], events.thread[rows]))]
     threads = len(host.trace.lines)
@@ -83,7 +83,7 @@ def launched_first(host: Host, events: Events) -> Launched:
 
 @jit
 def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> I64:
-    """`Order.key`, from its other columns and those of `Events`."""
+    """`Order.key`, from its other columns and those of `DeviceEvents`."""
     key = np.full(len(rows), LONG_AGO, np.int64)
     for stream in range(len(first) - 1):
         low, high = first[stream], first[stream + 1]
@@ -108,14 +108,8 @@ def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> 
 @jit
 def index_after(stream: Int, ps: Int, order: Order) -> Int:
     """Index of the first on a stream that was launched after a moment."""
-    low, high = order.first[stream], order.first[stream + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if order.key[middle] <= ps:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    first, last = order.first[stream], order.first[stream + 1]
+    return np.int64(first + np.searchsorted(order.key[first:last], ps, "right"))
 
 
 @jit
@@ -130,6 +124,7 @@ def indices_after(stream: I64, ps: I64, order: Order) -> I64:
 @jit
 def index_before(stream: Int, ps: Int, since: Int, order: Order, begin: I64) -> Int:
     """Index of the last on a stream that was launched before a moment, or at that and began before the other one."""
+    # Two keys, for which there is nothing ready-made.
     low, high = order.first[stream], order.first[stream + 1]
     while low < high:
         middle = (low + high) // 2

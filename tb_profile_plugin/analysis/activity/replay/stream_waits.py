@@ -12,7 +12,7 @@ from ....formats.columns.codes import combine
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, I64Matrix
 from ....runtime.jit import jit
-from .device_activities import LONG_AGO, Events
+from .device_activities import LONG_AGO, DeviceEvents
 from .launch_order import Launched, Order, index_before
 
 NEAR_PS, LATE_PS, CLOCK_PS = 8 * 10**6, 5 * 10**6, 10**6
@@ -20,7 +20,7 @@ NEAR_PS, LATE_PS, CLOCK_PS = 8 * 10**6, 5 * 10**6, 10**6
 explained otherwise (5 µs); so far clocks of one device are apart (1 µs)."""
 
 
-class Waits(NamedTuple):
+class StreamWaits(NamedTuple):
     """Columns of k waits of streams: each for the last of another stream that had been launched before."""
 
     at: Array
@@ -37,11 +37,11 @@ class Waits(NamedTuple):
     """int64[k]: the event that it waits for; of ~stream in the repetition before, where negative."""
 
 
-def inferred_waits(host: Host, events: Events, order: Order, launched: Launched, ready_ps: Array) -> Waits:
+def inferred_waits(host: Host, events: DeviceEvents, order: Order, launched: Launched, ready_ps: Array) -> StreamWaits:
     """Waits that nobody recorded."""
     none = np.empty(0, np.int64)
     index_of, key = order.of_events()
-    nothing = Waits(none, none, none, none, none, none)
+    nothing = StreamWaits(none, none, none, none, none, none)
     late = ~events.program & (key > LONG_AGO) & (events.begin - ready_ps > LATE_PS)
     if not late.any() or len(order.first) <= 2:
         return nothing
@@ -70,11 +70,13 @@ def inferred_waits(host: Host, events: Events, order: Order, launched: Launched,
     waiting, awaited = _waits_of_all_passes(seen, rows[by_code], first, columns, key, order)
     previous = events.previous()[waiting]
     at = np.maximum(np.where(previous >= 0, events.end[previous], LONG_AGO), events.end[awaited])
-    return Waits(at, key[waiting], np.full(len(at), -1), events.stream[waiting].astype(np.int64), waiting, awaited)
+    return StreamWaits(
+        at, key[waiting], np.full(len(at), -1), events.stream[waiting].astype(np.int64), waiting, awaited
+    )
 
 
 class _Columns(NamedTuple):
-    """Columns of `Events`."""
+    """Columns of `DeviceEvents`."""
 
     begin: I64
     end: I64

@@ -13,7 +13,7 @@ from ....runtime.jit import jit
 from ..device_events import Kind
 from ..states import State
 from ..thread_classes import Activity
-from .device_activities import Activities, Events
+from .device_activities import Activities, DeviceEvents
 from .host_steps import host_steps
 
 PREVIOUS, GIVER, AWAITED = range(3)
@@ -74,7 +74,7 @@ class _Clock(NamedTuple):
         encoded: Array = self.rank[line] * self.span + time - self.low
         return encoded
 
-    def launch_times(self, events: Events, mask: Array, *times: Array) -> list[Array]:
+    def launch_times(self, events: DeviceEvents, mask: Array, *times: Array) -> list[Array]:
         """int64[k] each: times of the selected events on the threads that launched them, encoded."""
         return [_encoded(events.thread, time, mask, *self) for time in times]
 
@@ -84,11 +84,11 @@ class _Clock(NamedTuple):
         return self.at(thread, since), self.at(thread, until), self.at(giver, given_ps)
 
 
-def thread_activities(host: Host, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
-    """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
+def thread_activities(host: Host, events: DeviceEvents, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
+    """Activities of threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
 
-    ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. And int32[d + k]: the number of the interval
-    that ends with each event's launch, or with such a call, -1 for none; counted from 0.
+    ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. With them int32[d + k]: the number of the
+    interval that ends with each event's launch, or with such a call, -1 for none; counted from 0.
     """
     act = events.activity
     lines, handovers = _involved_lines(host, events)
@@ -142,7 +142,7 @@ class _Launches(NamedTuple):
     thread: I32
 
 
-def _await_events(activities: Activities, events: Events, runs: Array, waits: Array) -> None:
+def _await_events(activities: Activities, events: DeviceEvents, runs: Array, waits: Array) -> None:
     """Let intervals that run or wait in calls (bool[t] both) begin when what they waited for was over."""
     launches = _Launches(events.launch, events.launch_begin, events.thread)
     _set_awaited(runs | waits, waits, activities, events.end[events.by_end], events.by_end, launches)
@@ -160,7 +160,7 @@ def _await_threads(activities: Activities, until: Array, clock: _Clock, handover
     activities.state[taker] = State.DISPATCH
 
 
-def _involved_lines(host: Host, events: Events) -> tuple[Array, _Handovers]:
+def _involved_lines(host: Host, events: DeviceEvents) -> tuple[Array, _Handovers]:
     """(lines, handovers among them), int64[lines]: of threads that launch, and that hand over to these."""
     act = events.activity
     handovers = _recorded_handovers(host, events)
@@ -173,7 +173,7 @@ def _involved_lines(host: Host, events: Events) -> tuple[Array, _Handovers]:
     return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handovers, inferred, strict=True)))
 
 
-def _recorded_handovers(host: Host, of_device: Events) -> _Handovers:
+def _recorded_handovers(host: Host, of_device: DeviceEvents) -> _Handovers:
     """Those that events tell of which another thread's event led to."""
     trace, act = host.trace, of_device.activity
     events = of_device.during(trace, np.flatnonzero(act.came_from >= 0))
@@ -191,7 +191,7 @@ def _recorded_handovers(host: Host, of_device: Events) -> _Handovers:
     return _Handovers(thread[rows], since[rows], at[rows], origin, trace.begin[source[rows]])
 
 
-def _communicating_lines(act: Activity, events: Events) -> set[int]:
+def _communicating_lines(act: Activity, events: DeviceEvents) -> set[int]:
     """The lines of threads that do nothing but communicate, as those of gloo: others ask them to, and go on."""
     line = act.thread[act.line_of[events.event]]
     is_collective = events.kind == Kind.COLLECTIVE
@@ -199,7 +199,9 @@ def _communicating_lines(act: Activity, events: Events) -> set[int]:
     return set(line[is_collective & is_own].tolist()) - set(line[~is_collective].tolist())
 
 
-def _inferred_handovers(events: Events, lines: Array, recorded: _Handovers, communicating: set[int]) -> _Handovers:
+def _inferred_handovers(
+    events: DeviceEvents, lines: Array, recorded: _Handovers, communicating: set[int]
+) -> _Handovers:
     """Long idleness of other threads that nothing tells the end of, taken to end by the loop's thread: by what that
     had done before it fell silent, if it is. A thread that pauses while the loop is silent pauses on its own.
 
@@ -260,7 +262,7 @@ def _returns(
     return _Handovers(np.full(size, loop), low[is_return], high[is_return], np.full(size, line), end[is_return])
 
 
-def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
+def _runs(host: Host, events: DeviceEvents, clock: _Clock) -> list[Array]:
     """[begin, end]: where threads run what a device does themselves; encoded."""
     has_launch = events.launch >= 0
     at_once = has_launch & events.program & (events.end <= host.trace.end[events.launch])

@@ -1,1 +1,1 @@
-"""Moved to `tools.answers`."""
+"""The former name of `tools.answers`: see compat/README.md."""

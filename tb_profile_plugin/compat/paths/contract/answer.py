@@ -1,4 +1,4 @@
-"""Moved to `tools.answers.answer`."""
+"""The former name of `tools.answers.answer`: see compat/README.md."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Moved to `tools.answers.tool`."""
+"""The former name of `tools.answers.tool`: see compat/README.md."""
 
 import sys
 

@@ -1,1 +1,1 @@
-"""Moved to `budgets`."""
+"""The former name of `budgets`: see compat/README.md."""

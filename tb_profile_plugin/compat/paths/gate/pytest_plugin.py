@@ -1,4 +1,4 @@
-"""Moved to `budgets.pytest_plugin`."""
+"""The former name of `budgets.pytest_plugin`: see compat/README.md."""
 
 import sys
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PROGRAMS", "modules", "signed"]
 
 PROGRAMS = 10_000
-"""Of more programs only the first ones are read."""
+"""Programs that are read at most: the first ones."""
 _PROGRAM = regex(r"\((\d{1,20})\)$")
 """The id of a program at the end of a name."""
 

@@ -19,7 +19,7 @@ ALLOC, FREE, SHARE = 0, 1, 2
 """Kinds of events of the simulated heap."""
 
 
-class Program(Protocol):
+class BufferProgram(Protocol):
     """What must be known of the program whose values these are; `module.Module` is one."""
 
     @property
@@ -51,7 +51,7 @@ class Buffers(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Allocations:
+class BufferAllocations:
     """Pieces of memory that buffers are assigned to."""
 
     index: Array
@@ -100,7 +100,7 @@ class Assignment(NamedTuple):
     """A program's values in memory."""
 
     buffers: Buffers
-    allocations: Allocations
+    allocations: BufferAllocations
     traces: Traces
     peaks: dict[int, list[int]]
     """Buffers in an allocation at the program's peak, where the program says which."""
@@ -109,8 +109,8 @@ class Assignment(NamedTuple):
     """Whether it is larger than what is read."""
 
     @staticmethod
-    def read(message: Messages, program: Program) -> Assignment:
-        """Of a ``BufferAssignmentProto``, whose program it is."""
+    def read(message: Messages, program: BufferProgram) -> Assignment:
+        """The assignment of a ``BufferAssignmentProto``, whose program it is."""
         buffers, parts = _buffers(message, program)
         rows = RowById(buffers.id)
         _, allocations = message.messages(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
@@ -119,17 +119,17 @@ class Assignment(NamedTuple):
         thread_local, parameter, live_out, constant, index = (
             allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11)
         )
-        buffer_allocations = Allocations(
-            allocations.numbers(1),
-            allocations.numbers(2).clip(min=0),
-            allocations.numbers(8),
-            thread_local,
-            parameter,
-            live_out,
-            constant,
-            index,
-            Ragged(first, rows(assigned.numbers(1))),
-            Ragged(first, assigned.numbers(2)),
+        buffer_allocations = BufferAllocations(
+            index=allocations.numbers(1),
+            size=allocations.numbers(2).clip(min=0),
+            color=allocations.numbers(8),
+            thread_local=thread_local,
+            parameter=parameter,
+            live_out=live_out,
+            constant=constant,
+            tuple=index,
+            buffers=Ragged(first, rows(assigned.numbers(1))),
+            offsets=Ragged(first, assigned.numbers(2)),
         )
         _, traces = message.messages(4, (1,))
         owner, events = traces.messages(1, (1, 2, 4, 5))
@@ -146,7 +146,7 @@ class Assignment(NamedTuple):
         return Assignment(buffers, buffer_allocations, heap, at_peak, *damaged_and_cut)
 
 
-def _buffers(message: Messages, program: Program) -> tuple[Buffers, tuple[Messages, ...]]:
+def _buffers(message: Messages, program: BufferProgram) -> tuple[Buffers, tuple[Messages, ...]]:
     """The logical buffers, and the messages that they were read from."""
     _, logical = message.messages(1, (1, 2, 3, 4))
     positions = logical.message(3, (2, 3, 4))

@@ -103,7 +103,15 @@ class Messages:
         is_read[list(numbers)] = True
         begin, end = np.ascontiguousarray(begin), np.ascontiguousarray(end)
         table, first, damaged, has_more = _fields(buffer, begin, end, is_read)
-        return Messages(buffer, begin, end, table, first, bool(damaged), cut or bool(has_more))
+        return Messages(
+            buffer=buffer,
+            begin=begin,
+            end=end,
+            table=table,
+            first=first,
+            damaged=bool(damaged),
+            cut=cut or bool(has_more),
+        )
 
     def __len__(self) -> int:
         return len(self.begin)

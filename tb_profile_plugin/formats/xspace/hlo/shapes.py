@@ -84,16 +84,16 @@ class Shapes:
         layout_bits = layout.numbers(7)
         valid_kind = np.where((kind >= 0) & (kind < len(_BITS)), kind, 0)
         return Shapes(
-            kind,
-            Ragged(
+            type=kind,
+            dimensions=Ragged(
                 np.append(0, np.cumsum(np.concatenate([dimension.counts for dimension in dimensions]))),
                 np.concatenate([dimension.values for dimension in dimensions]),
             ),
-            parent,
-            np.concatenate(roots),
-            Ragged(np.append(0, np.cumsum(counts)), order),
-            layout,
-            np.where((layout_bits > 0) & (_BITS[valid_kind] > 0), layout_bits, _BITS[valid_kind]),
+            parent=parent,
+            root=np.concatenate(roots),
+            children=Ragged(np.append(0, np.cumsum(counts)), order),
+            layouts=layout,
+            bits=np.where((layout_bits > 0) & (_BITS[valid_kind] > 0), layout_bits, _BITS[valid_kind]),
         )
 
     def __len__(self) -> int:

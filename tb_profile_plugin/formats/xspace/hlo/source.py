@@ -21,7 +21,7 @@ _FILE_LOCATION, _STACK_FRAME = (1, 2, 3, 4), (1, 2)
 _LIBRARY = regex(r"[\\/](site|dist)-packages[\\/]")
 
 
-class Frame(NamedTuple):
+class SourceFrame(NamedTuple):
     """A place in source code."""
 
     file: str
@@ -47,34 +47,34 @@ class Sources(NamedTuple):
     """int64[n]: stated line; 0 for none."""
     frames: Array
     """int64[n]: stack frame of each instruction; 0 for none."""
-    frame_locations: list[Frame]
+    frame_locations: list[SourceFrame]
     """Where each stack frame is."""
     parents: list[int]
-    """Of each stack frame the one that called it, from 1; 0 for none."""
+    """By stack frame the one that called it, from 1; 0 for none."""
 
     @staticmethod
     def read(metadata: Messages, index: Messages) -> Sources:
-        """Of instructions' metadata and the module's table of stack frames."""
+        """The sources in instructions' metadata and the module's table of stack frames."""
         file_names, function_names = index.all_names(1), index.all_names(2)
         _, file_locations = index.messages(3, _FILE_LOCATION)
         call_sites = [
-            Frame(_text_at(file_names, file_id), line, _text_at(function_names, function_id), column)
+            SourceFrame(_text_at(file_names, file_id), line, _text_at(function_names, function_id), column)
             for file_id, function_id, line, column in zip(
                 *(file_locations.numbers(field).tolist() for field in _FILE_LOCATION), strict=True
             )
         ]
         _, stack_frames = index.messages(4, _STACK_FRAME)
         location_ids, parents = (stack_frames.numbers(field).tolist() for field in _STACK_FRAME)
-        nowhere = Frame("", 0)
+        nowhere = SourceFrame("", 0)
         frame_locations = [
             call_sites[location_id - 1] if 0 < location_id <= len(call_sites) else nowhere
             for location_id in location_ids
         ]
         return Sources(metadata.names(3), metadata.numbers(4), metadata.numbers(15), frame_locations, parents)
 
-    def stack(self, row: int) -> list[Frame]:
+    def stack(self, row: int) -> list[SourceFrame]:
         """The frames of an instruction, innermost first."""
-        stack: list[Frame] = []
+        stack: list[SourceFrame] = []
         frame = int(self.frames[row])
         while 0 < frame <= len(self.frame_locations) and len(stack) < _MOST_FRAMES:
             stack.append(self.frame_locations[frame - 1])
@@ -84,7 +84,7 @@ class Sources(NamedTuple):
     def location_text(self, row: int) -> str:
         """``file:line`` as stated, else of the innermost frame outside of installed packages; empty if unknown."""
         if self.files[row]:
-            return str(Frame(self.files[row], int(self.lines[row])))
+            return str(SourceFrame(self.files[row], int(self.lines[row])))
         stack = [frame for frame in self.stack(row) if frame.file]
         of_program = [frame for frame in stack if not _LIBRARY.search(frame.file)]
         return str((of_program or stack)[0]) if stack else ""

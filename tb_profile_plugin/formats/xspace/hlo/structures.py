@@ -30,7 +30,7 @@ class Dimensions:
 
     @staticmethod
     def read(owner: Array, dimensions: Messages, defaults: Sequence[int], instructions: int) -> Dimensions:
-        """Of one message per dimension, whose fields count from 1; ``owner`` is the instruction of each."""
+        """The columns of one message per dimension, whose fields count from 1; ``owner`` is the instruction of each."""
         first = np.append(0, np.cumsum(np.bincount(owner, minlength=instructions)))
         return Dimensions(first, np.stack([dimensions.numbers(i, default) for i, default in enumerate(defaults, 1)]))
 
@@ -41,14 +41,14 @@ class Dimensions:
 
 
 def windows(instructions: Messages) -> Dimensions:
-    """Of each window's dimension: size, stride, padding low and high, window dilation, base dilation."""
+    """Windows by instruction, of each dimension: size, stride, padding low and high, window dilation, base dilation."""
     owner, messages = instructions.messages(WINDOW, (1,))
     inside, dimensions = messages.messages(1, range(1, 7))
     return Dimensions.read(owner[inside], dimensions, (1, 1, 0, 0, 1, 1), len(instructions))
 
 
 def slices(instructions: Messages) -> Dimensions:
-    """Of each slice's dimension: begin, end, stride."""
+    """Slices by instruction, of each dimension: begin, end, stride."""
     owner, dimensions = instructions.messages(SLICE, (1, 2, 3))
     return Dimensions.read(owner, dimensions, (0, 0, 1), len(instructions))
 
@@ -63,7 +63,7 @@ class Contractions(NamedTuple):
 
     @staticmethod
     def read(instructions: Messages) -> Contractions:
-        """See the class."""
+        """The contractions of the instructions that have one."""
         owner, dots = instructions.messages(DOT, (1, 2, 3, 4))
         return Contractions(*(dots.lists(number).spread(len(instructions), owner) for number in (1, 2, 3, 4)))
 
@@ -79,7 +79,7 @@ class Convolutions(NamedTuple):
 
     @staticmethod
     def read(instructions: Messages) -> Convolutions:
-        """See the class."""
+        """The convolutions of the instructions that have one."""
         numbers = instructions.message(CONVOLUTION, range(3, 13))
         kernel, image, result = (numbers.lists(number) for number in (6, 11, 12))
         positions = [numbers.numbers(number) for number in (3, 4, 7, 8, 9, 10)]
@@ -87,7 +87,7 @@ class Convolutions(NamedTuple):
 
 
 def replica_groups(instructions: Messages) -> dict[int, str]:
-    """Of each collective that states them, as XLA writes them: ``{{0,1},{2,3}}`` or ``[2,2]<=[4]``."""
+    """Replica groups of each collective that states them, as XLA writes them: ``{{0,1},{2,3}}`` or ``[2,2]<=[4]``."""
     owner, groups = instructions.messages(GROUPS, (1,))
     list_owner, lists = instructions.messages(DEVICE_LIST, (1, 2))
     inside, listed = lists.messages(1, (1,))

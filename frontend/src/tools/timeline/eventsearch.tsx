@@ -1,0 +1,90 @@
+/** The search for events: its field, how it looks, and the way from match to match. */
+
+import { count } from "../../base/format";
+import { t } from "../../base/messages";
+import type { Scene } from "./scene";
+
+export interface SearchActions {
+  readonly walkHits: (step: 1 | -1) => void;
+  readonly clearSearch: () => void;
+}
+
+/** How far the search is: how many events match, or which of them is shown. */
+function matchesText(total: number, hit: number): string {
+  if (!total) return t("none");
+  return hit < 0 ? count(total) : t("{place} of {total}", { place: hit + 1, total });
+}
+
+export function EventSearch({ scene, actions }: { scene: Scene; actions: SearchActions }) {
+  const { find, regex, longest, listed, hits, hit } = scene.state;
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Enter") actions.walkHits(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") {
+      actions.clearSearch();
+      (event.currentTarget as HTMLElement).blur();
+    } else return;
+    event.preventDefault();
+  };
+  const found = hits.value;
+  return (
+    <div class="tl-search">
+      <input
+        type="search"
+        data-filter
+        placeholder={t("Search names and stats")}
+        aria-label={t("Search events by their names and stats")}
+        value={find.value}
+        onInput={(event) => {
+          find.value = event.currentTarget.value;
+        }}
+        onKeyDown={onKey}
+      />
+      <button
+        type="button"
+        class="button"
+        aria-pressed={regex.value}
+        aria-label={t("Regular expression")}
+        data-tip={t("Use a regular expression")}
+        onClick={() => {
+          regex.value = !regex.value;
+        }}
+      >
+        .*
+      </button>
+      {/* Names on derived lanes stand out, and are no events to walk. */}
+      {found && (found.total > 0 || !found.names.size) && (
+        <>
+          <output class="number">{matchesText(found.total, hit.value)}</output>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={longest.value}
+            data-tip={t("Sort matches by length, device events first; else by time")}
+            onClick={() => {
+              longest.value = !longest.value;
+            }}
+          >
+            {t("longest first")}
+          </button>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={listed.value}
+            data-tip={t("List all matches beside the lanes")}
+            onClick={() => {
+              listed.value = !listed.value;
+            }}
+          >
+            {t("list")}
+          </button>
+          <button type="button" class="button" aria-label={t("Previous match")} onClick={() => actions.walkHits(-1)}>
+            ‹
+          </button>
+          <button type="button" class="button" aria-label={t("Next match")} onClick={() => actions.walkHits(1)}>
+            ›
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+/** The menu of what the timeline shows: short events, colours, arrows, and why devices are idle. */
+
+import type { Signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { t } from "../../base/messages";
+import { COLOURINGS, type Colouring } from "../../base/timelinecodec";
+import type { Settings } from "../../state/settings";
+import { Menu } from "../../view/menu";
+import type { Scene } from "./scene";
+import { withToggled } from "./state";
+
+const PS_PER_US = 1e6;
+
+const COLOURING_NAMES: Readonly<Record<Colouring, string>> = {
+  kind: t("by kind of work"),
+  name: t("by name"),
+  library: t("by library, file or module"),
+};
+
+function LeastDuration({ scene }: { scene: Scene }) {
+  const { leastPs } = scene.state;
+  return (
+    <label class="param" data-tip={t("Dims shorter slices")}>
+      <span>{t("Shortest duration, µs")}</span>
+      <input
+        type="number"
+        min={0}
+        step="any"
+        value={leastPs.value ? leastPs.value / PS_PER_US : ""}
+        onChange={(event) => {
+          leastPs.value = Math.max(0, Number(event.currentTarget.value) * PS_PER_US || 0);
+        }}
+      />
+    </label>
+  );
+}
+
+function ColouringChoice({ scene }: { scene: Scene }) {
+  const { colouring } = scene.state;
+  return (
+    <label class="param">
+      <span>{t("Colours")}</span>
+      <select
+        value={colouring.value}
+        onChange={(event) => {
+          colouring.value = event.currentTarget.value as Colouring;
+        }}
+      >
+        {COLOURINGS.map((each) => (
+          <option key={each} value={each}>
+            {COLOURING_NAMES[each]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The kinds that the capture has; those that a link chose stay, so that they can be taken off. */
+function ArrowKindChoice({ scene }: { scene: Scene }) {
+  const { arrowKinds } = scene.state;
+  const [captureKinds, setCaptureKinds] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const unmounted = new AbortController();
+    scene.api.arrows({ lanes: [], ...scene.capture }, unmounted.signal).then(
+      ({ kinds }) => setCaptureKinds(kinds),
+      () => {
+        // What was chosen can be taken off without them.
+      },
+    );
+    return () => unmounted.abort();
+  }, [scene]);
+  const kinds = [...new Set([...captureKinds, ...arrowKinds.value])];
+  return (
+    <fieldset class="param">
+      <span>{t("Arrows between all events in view")}</span>
+      {kinds.length === 0 && <span class="quiet">{t("none in this capture")}</span>}
+      {kinds.map((kind) => (
+        <label key={kind} class="tl-check">
+          <input
+            type="checkbox"
+            checked={arrowKinds.value.includes(kind)}
+            onChange={() => {
+              arrowKinds.value = [...withToggled(new Set(arrowKinds.peek()), kind)];
+            }}
+          />{" "}
+          {kind}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function IdleLanesSwitch({ settings }: { settings: Signal<Settings> }) {
+  const tip = t("Causes of idleness, busy share and launch queue of each device, memory, critical path. Remembered");
+  return (
+    <label class="param tl-check" data-tip={tip}>
+      <input
+        type="checkbox"
+        checked={settings.value.idle}
+        onChange={(event) => {
+          settings.value = { ...settings.peek(), idle: event.currentTarget.checked };
+        }}
+      />{" "}
+      {t("Why devices are idle")}
+    </label>
+  );
+}
+
+/** Its label says how many of the choices are not as they are at first. */
+export function ShowMenu({ scene, settings }: { scene: Scene; settings: Signal<Settings> }) {
+  const { leastPs, arrowKinds, colouring } = scene.state;
+  const changes = [leastPs.value > 0, arrowKinds.value.length > 0, colouring.value !== "kind"];
+  const changedCount = changes.filter(Boolean).length;
+  return (
+    <Menu
+      label={changedCount ? t("Show ({set})", { set: changedCount }) : t("Show")}
+      tip={t("Filter by duration; arrows; idle devices")}
+    >
+      {() => (
+        <>
+          <IdleLanesSwitch settings={settings} />
+          <ColouringChoice scene={scene} />
+          <LeastDuration scene={scene} />
+          <ArrowKindChoice scene={scene} />
+        </>
+      )}
+    </Menu>
+  );
+}
