@@ -8,7 +8,7 @@ from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
-from ..tfdata.pipeline_diagnosis import Diagnosis, diagnoses, findings_of_hosts
+from ..tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead
 from .remedies import Remedy
 from .time_loss import TimeLoss
@@ -57,6 +57,6 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     loss.remedy = Remedy(first.title, first.code, most_ps=of_hosts.gain_ps if of_hosts else None)
 
 
-def _shape(diagnosis: Diagnosis) -> tuple[str, ...]:
+def _shape(diagnosis: PipelineDiagnosis) -> tuple[str, ...]:
     """Equal for pipelines of a host that are alike in all their stages."""
     return (diagnosis.pipeline.host, *(stage.long_name for stage in diagnosis.pipeline.stages))
