@@ -13,6 +13,7 @@ import pytest
 from werkzeug.test import Client
 
 from tb_profile_plugin.runtime import jit
+from tb_profile_plugin.runtime.version import __version__
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 
@@ -69,7 +70,9 @@ print(json.dumps([before, numba.config.CACHE_DIR, pool.payload._cache.cache_path
     before, after, ours, theirs = json.loads(ran.stdout)
     assert before == after and str(tmp_path) not in theirs
     (index,) = tmp_path.rglob("pool.payload-*.nbi")
-    assert index.parent == Path(ours) and index.parents[2].name == "tb-profile"
+    assert index.parent == Path(ours)
+    # Of this version alone: numba fails on another's, where a type has another name since.
+    assert [index.parents[i].name for i in (1, 2, 3)] == [__version__, "numba", "tb-profile"]
 
 
 def test_the_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_only_bytes_with_texts_stay_in_memory_once_they_are_decoded(tmp_path: Pa
 def test_a_file_is_read_in_pieces_up_to_where_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, anywhere: bool
 ) -> None:
-    monkeypatch.setattr(safe_read, "_PIECE", 1000)
+    monkeypatch.setattr(safe_read, "_BLOCK_BYTES", 1000)
     monkeypatch.setattr(safe_read, "_HAS_PREADV", anywhere and safe_read._HAS_PREADV)
     path = tmp_path / "vm.xplane.pb"
     path.write_bytes(DRAWN)

@@ -15,6 +15,7 @@ from numba.core import event, types
 from numba.np import arrayobj
 
 from ..settings import user_cache
+from ..version import __version__
 from . import vectors
 
 config: Any = untyped_config
@@ -24,8 +25,10 @@ logger = logging.getLogger(__name__)
 _COMPILING_TEXT = "Compiling functions; this takes long only the first time."
 _NO_CACHE_TEXT = "Set NUMBA_CACHE_DIR to a writable folder; otherwise every start compiles anew."
 
-_FOLDER = config.CACHE_DIR or str(user_cache() / "numba")
-"""Where compiled code is kept; beside the package, as numba has it, it would outlive the package."""
+_FOLDER = config.CACHE_DIR or str(user_cache() / "numba" / __version__)
+"""Where compiled code is kept. Beside the package, as numba has it, it would outlive the package; and numba fails on
+what another version has left there where that names a type that is gone.
+"""
 
 _cache_dir_lock = threading.Lock()
 
