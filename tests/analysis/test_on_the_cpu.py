@@ -11,6 +11,7 @@ from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.gaps import latency, moments_of_host
 from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.steps.what_if import what_if
 from tb_profile_plugin.model.host import HostWithSteps
 
 OP = "hlo_op=op, hlo_module=jit_step, device_ordinal=0, run_id=4"
@@ -74,6 +75,16 @@ COPY = """
 
 def test_work_that_waits_for_a_copy_to_the_device_waits_for_that_since_before_its_launch() -> None:
     assert parts(drawn(COPY), 90, 450) == {"transfer": 340, "latency": 20}
+
+
+def test_without_a_copy_that_each_step_waits_for_its_program_begins_at_once() -> None:
+    """How long each program takes to begin tells nothing of how long one does that has its arguments."""
+    each = COPY.replace("_r=1", "_r=1, step_num=s").replace("_p=1}", "_p=10s+1}")
+    each = each.replace("dot.1[450,500]{_ct=7, _c=1, OP}", "dot.1[450,100]{_ct=7, _c=10s+1, OP} dot.2[560,390]{OP}")
+    gains = what_if(drawn(each, steps=6))
+    assert gains is not None
+    saved_ps = gains.before.window_ps.sum() - gains.after["transfer"].window_ps.sum()
+    assert saved_ps / len(gains.windows[::2]) == pytest.approx(340 * US, rel=0.05)
 
 
 LATE = """

@@ -8,12 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ....formats.columns.codes import combine
+from ....model.events.intervals import covered
 from ....model.events.trace import Trace
 from ....model.host import Host
 from ....runtime.arrays import I8, I32, I64, Array, I32Matrix, Int
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
 from ..device_events import DeviceWork
+from ..gaps import general_causes
 from ..thread_classes import Activity
 
 LONG_AGO, FAR_AHEAD = -(1 << 62), 1 << 62
@@ -136,7 +138,8 @@ def usual_lags(host: Host, events: DeviceEvents, previous: Array) -> tuple[Array
     """(group, lags): a number for each event, int32[d], and for each number how long it usually takes from a launch's
     end to the begin of what finds its stream free, and from one event to the next on its stream; int64[groups, 3] ps.
 
-    By the device, and the name of the call; a quarter take less. The last number, of no lag, is for all else.
+    By the device, and the name of the call; a quarter take less. What delays launched work and is told by events, as a
+    copy of an argument, is no part of a lag. The last number, of no lag, is for all else.
     """
     call = np.where(events.launch >= 0, host.trace.name_of[events.launch], -1)
     example, group = combine(events.device, call, events.blocks.astype(np.int64))
@@ -145,9 +148,10 @@ def usual_lags(host: Host, events: DeviceEvents, previous: Array) -> tuple[Array
     on_free_stream = launched & (previous_end <= events.launch_begin)
     queued = launched & (previous_end > events.launch_end + _QUEUED_PS)
     lags = np.zeros((len(example) + 1, 3), np.int64)
-    lags[:-1, LAUNCHED] = _low_quarter(
-        (events.begin - events.launch_end)[on_free_stream], group[on_free_stream], len(example), -1
-    )
+    since, until = events.launch_end[on_free_stream], events.begin[on_free_stream]
+    causes = general_causes(host)
+    unexplained_ps = until - since - covered(since, until, causes[:, 0], causes[:, 1])
+    lags[:-1, LAUNCHED] = _low_quarter(unexplained_ps, group[on_free_stream], len(example), -1)
     unknown = lags[:-1, LAUNCHED] < 0
     measured_lags = lags[:-1, LAUNCHED][~unknown]
     lags[:-1, LAUNCHED][unknown] = int(np.median(measured_lags)) if len(measured_lags) else 0
