@@ -149,8 +149,8 @@ def usual_lags(host: Host, events: DeviceEvents, previous: Array) -> tuple[Array
     queued = launched & (previous_end > events.launch_end + _QUEUED_PS)
     lags = np.zeros((len(example) + 1, 3), np.int64)
     since, until = events.launch_end[on_free_stream], events.begin[on_free_stream]
-    causes = general_causes(host)
-    unexplained_ps = until - since - covered(since, until, causes[:, 0], causes[:, 1])
+    cause_begin, cause_end = np.ascontiguousarray(general_causes(host)[:, :2].T)
+    unexplained_ps = until - since - covered(since, until, cause_begin, cause_end)
     lags[:-1, LAUNCHED] = _low_quarter(unexplained_ps, group[on_free_stream], len(example), -1)
     unknown = lags[:-1, LAUNCHED] < 0
     measured_lags = lags[:-1, LAUNCHED][~unknown]
