@@ -86,3 +86,14 @@ def test_names_that_are_one_for_short_are_said_once() -> None:
     names = [f"unrolled_kernel<{'abc'[at] * 40}, …>" for at in range(2)]
     loss = TimeLoss("compute", 100.0, [NamedTime("compute", name, 40.0, 1.0, 0.0, 0.0) for name in names])
     assert re.search(r"mostly unrolled_kernel$", loss.headline_names()[0].text)
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("step (program.py:19), in debug (logging/__init__.py:1477)", "step (program.py:19), in debug"),
+        ("f (a.py:1), in g (b.py:2)", "f (a.py:1), in g (b.py:2)"),
+    ],
+)
+def test_of_a_function_and_what_it_calls_the_place_of_the_first_stays(name: str, short: str) -> None:
+    assert short_name(name) == short

@@ -30,6 +30,8 @@ _LETTERS, _WORDS = 48, 5
 """So long names are in headlines."""
 _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 """Where template arguments or parameters begin, by the sign that ends them and the name."""
+_CALLEE_PLACE = regex(r"(?<=, in )([^()]+) \([^()]+:\d+\)$")
+"""Where the function is that the named one calls; of the two, that one's place is of more use."""
 _CUT = "…"
 
 
@@ -72,9 +74,11 @@ def _full_text(name: str) -> str:
 def short_name(name: str) -> str:
     """A name as `display_name` gives it, in at most 48 letters and five words, as headlines have it.
 
-    What is longer loses what PyTorch puts before ``#``, its template arguments and its parameters; then its middle.
+    What is longer loses what PyTorch puts before ``#``, where what it calls is, its template arguments and its
+    parameters; then its middle.
     """
     text = (name.rpartition("#")[2] if _is_long(name) else name) or name
+    text = _CALLEE_PLACE.sub(r"\1", text) if _is_long(text) else text
     text = _without_arguments(text) if _is_long(text) else text
     words = text.split()
     if len(words) > _WORDS:
