@@ -5,17 +5,20 @@ export interface Viewport {
   readonly end: number;
 }
 
-/** Below this a pixel would be a fraction of the clock's tick. */
-const LEAST_PS = 1000;
+/** The narrowest window: below it a pixel would be a fraction of the clock's tick. */
+export const LEAST_PS = 1000;
 /** How far beyond the capture one may look, as a share of the window. */
 const MARGIN_SHARE = 0.1;
 
+/** How long it is, ps. */
 export const viewSpan = (view: Viewport) => view.end - view.begin;
 
+/** Where a time stands, px from the left. */
 export function toPixel(view: Viewport, widthPx: number, time: number): number {
   return ((time - view.begin) / viewSpan(view)) * widthPx;
 }
 
+/** The time that stands so many px from the left. */
 export function toTime(view: Viewport, widthPx: number, pixel: number): number {
   return view.begin + (pixel / widthPx) * viewSpan(view);
 }
@@ -34,12 +37,12 @@ export function panView(view: Viewport, byPs: number): Viewport {
   return { begin: view.begin + byPs, end: view.end + byPs };
 }
 
-/** A factor below 1 shows less; the time `at` stays where it is. */
+/** A factor below 1 shows less; `fixedTime` stays where it is. */
 export function zoomView(view: Viewport, factor: number, fixedTime: number): Viewport {
   return { begin: fixedTime - (fixedTime - view.begin) * factor, end: fixedTime + (view.end - fixedTime) * factor };
 }
 
-/** A window around an event, `times` as long, so that its surroundings show too. */
+/** A window around an event, `factor` times as long, so that its surroundings show too. */
 export function viewAround(begin: number, end: number, factor: number, leastPs: number): Viewport {
   const span = Math.max((end - begin) * factor, leastPs);
   const middle = (begin + end) / 2;

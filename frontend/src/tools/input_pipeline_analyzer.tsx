@@ -1,6 +1,6 @@
 /** Does the step wait for data, which part of the input is slow, and what can be done about it? */
 
-import { HostSide } from "./input/hostside";
+import { InputWork } from "./input/inputwork";
 import { WaitChart } from "./input/waitchart";
 import type { PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
@@ -11,7 +11,7 @@ export default function InputPage(props: PageProps) {
     <>
       <PageHead page={props} />
       {answer.table("steps").rows.length > 0 && <WaitChart page={props} />}
-      <HostSide page={props} />
+      <InputWork page={props} />
     </>
   );
 }

@@ -1,19 +1,11 @@
-/** Stacked columns in the parts' colours, with a line across and a table as the chart's twin. */
+/** Stacked columns in the parts' colours, with a line across. */
 
-import type { ComponentChildren } from "preact";
 import { largest } from "../base/extent";
 import { percent, type Scale, scaled } from "../base/format";
 import { t } from "../base/messages";
 import type { Part } from "../base/parts";
-import type { Row, Table } from "../base/table";
-import type { Link } from "../state/links";
-import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
-import { useChoice } from "./choices";
-import { Grid } from "./grid";
-import type { ColumnSpecs } from "./gridmodel";
 import type { Palette } from "./palette";
-import { Section } from "./section";
 
 export interface StackedLayer {
   readonly label: string;
@@ -26,13 +18,14 @@ export interface StackedColumn {
   readonly name: string;
   /** First line of its tooltip. */
   readonly head: string;
+  /** In ms. */
   readonly total: number;
   readonly faded?: boolean;
   /** The baseline's step that it is compared with; null where there is none. */
-  readonly base?: BaselineColumn | null;
+  readonly base?: BaselineStep | null;
 }
 
-export interface BaselineColumn {
+export interface BaselineStep {
   /** In ms. */
   readonly total: number;
   /** How much longer this session's step takes, in ms; null where they cannot be compared. */
@@ -52,6 +45,7 @@ export interface StackedChart {
   readonly sliderFrom: number;
 }
 
+const BASELINE = t("Baseline");
 /** Columns that averages leave out are cut where they are so many times as long as the others, which they would flatten. */
 const OUTLIER_FACTOR = 3;
 /** Then the axis is so many times as long as the longest of the others. */
@@ -67,8 +61,8 @@ export function axisEndMs(columns: readonly StackedColumn[]): number {
 
 /** An arrow where a column is cut, with its total. */
 function cutMarkers({ columns, scale }: StackedChart, palette: Palette) {
-  const reach = axisEndMs(columns);
-  if (!columns.some(({ total }) => total > reach)) return [];
+  const endMs = axisEndMs(columns);
+  if (!columns.some(({ total }) => total > endMs)) return [];
   return [
     {
       type: "scatter" as const,
@@ -86,7 +80,7 @@ function cutMarkers({ columns, scale }: StackedChart, palette: Palette) {
         padding: [1, 3],
         formatter: ({ dataIndex }: { dataIndex: number }) => scaled(columns[dataIndex]?.total ?? 0, scale),
       },
-      data: columns.map(({ total }) => (total > reach ? reach * scale.factor : null)),
+      data: columns.map(({ total }) => (total > endMs ? endMs * scale.factor : null)),
     },
   ];
 }
@@ -109,20 +103,18 @@ function lineAcross({ line, scale }: StackedChart, palette: Palette) {
 }
 
 /** The tooltip of one column: its parts from top to bottom, as they stand. */
-function columnTooltip({ layers, columns, scale }: StackedChart, place: number, palette: Palette): string {
-  const column = columns[place];
+function columnTooltip({ layers, columns, scale }: StackedChart, index: number, palette: Palette): string {
+  const column = columns[index];
   if (!column) return "";
   const rows = layers
-    .filter(({ values }) => (values[place] ?? 0) > 0)
+    .filter(({ values }) => (values[index] ?? 0) > 0)
     .map(({ label, part, values }) => {
-      const value = values[place] ?? 0;
+      const value = values[index] ?? 0;
       const share = column.total > 0 ? ` · ${percent(value / column.total)}` : "";
       return tooltipRow(palette.dark ? part.dark : part.light, label, `${scaled(value, scale)} ${scale.unit}${share}`);
     });
   return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}${column.base ? baselineTooltip(column.base, scale) : ""}`;
 }
-
-const BASELINE = t("Baseline");
 
 /** A mark across each column at the time that it is compared with. */
 function baselineMarkers({ columns, scale }: StackedChart, palette: Palette) {
@@ -142,7 +134,7 @@ function baselineMarkers({ columns, scale }: StackedChart, palette: Palette) {
 }
 
 /** What a column is held against, in words. */
-function baselineTooltip({ total, delta, baselineStep }: BaselineColumn, scale: Scale): string {
+function baselineTooltip({ total, delta, baselineStep }: BaselineStep, scale: Scale): string {
   const change = delta === null ? "" : ` · ${delta > 0 ? "+" : ""}${scaled(delta, scale)} ${scale.unit}`;
   return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${baselineStep && `, ${baselineStep}`}: ${scaled(total, scale)} ${scale.unit}${change}`)}</div>`;
 }
@@ -150,9 +142,9 @@ function baselineTooltip({ total, delta, baselineStep }: BaselineColumn, scale: 
 /** Ends where columns are cut, at no round number. */
 function timeAxis({ columns, scale }: StackedChart, palette: Palette) {
   const usual = { ...axis(palette, scale.unit, "right"), type: "value" as const };
-  const reach = axisEndMs(columns);
-  if (!columns.some(({ total }) => total > reach)) return usual;
-  return { ...usual, max: reach * scale.factor, axisLabel: { ...usual.axisLabel, showMaxLabel: false } };
+  const endMs = axisEndMs(columns);
+  if (!columns.some(({ total }) => total > endMs)) return usual;
+  return { ...usual, max: endMs * scale.factor, axisLabel: { ...usual.axisLabel, showMaxLabel: false } };
 }
 
 export function stackedOption(chart: StackedChart, palette: Palette) {
@@ -190,82 +182,20 @@ export function stackedOption(chart: StackedChart, palette: Palette) {
       ...(slider ? [{ type: "slider" as const, height: 18, bottom: 4, textStyle: textStyle(palette) }] : []),
     ],
     series: [
-      ...layers.map(({ label, part, values }, place) => ({
+      ...layers.map(({ label, part, values }, layer) => ({
         name: label,
         type: "bar" as const,
         stack: "all",
         barMaxWidth: 48,
         itemStyle: partStyle(part, palette),
-        data: columns.map(({ faded }, at) => ({
-          value: (values[at] ?? 0) * scale.factor,
+        data: columns.map(({ faded }, index) => ({
+          value: (values[index] ?? 0) * scale.factor,
           ...(faded && { itemStyle: { opacity: 0.4 } }),
         })),
-        ...(place === 0 && lineAcross(chart, palette)),
+        ...(layer === 0 && lineAcross(chart, palette)),
       })),
       ...baselineMarkers(chart, palette),
       ...cutMarkers(chart, palette),
     ],
   };
-}
-
-interface ChartSectionProps extends ChartProps {
-  readonly title: string;
-  readonly doc: string;
-  readonly note?: string | undefined;
-  readonly controls?: ComponentChildren;
-  /** The chart's figures, for reading and copying. */
-  readonly table: Table;
-  readonly specs?: ColumnSpecs;
-  readonly name: string;
-  /** Short and unique on its page: under it the address keeps how it is shown. */
-  readonly id: string;
-  /** Where the rows of the twin lead; the chart's columns lead there, too. */
-  readonly link?: ((row: Row) => Link | undefined) | undefined;
-  readonly children?: ComponentChildren;
-}
-
-/** A titled chart that can be shown as a table. */
-export function ChartSection({
-  title,
-  doc,
-  note,
-  controls,
-  table,
-  specs = {},
-  name,
-  id,
-  link,
-  children,
-  ...chart
-}: ChartSectionProps) {
-  const [shownAs, setShownAs] = useChoice(`${id}.as`);
-  const asTable = shownAs === "table";
-  const open = (column: number) => link?.(table.rows[column] ?? [])?.go();
-  return (
-    <Section
-      title={title}
-      doc={doc}
-      note={note}
-      controls={
-        <>
-          {!asTable && controls}
-          <button
-            type="button"
-            class="button"
-            aria-pressed={asTable}
-            onClick={() => setShownAs(asTable ? "" : "table")}
-          >
-            {asTable ? t("Show as chart") : t("Show as table")}
-          </button>
-        </>
-      }
-    >
-      {children}
-      {asTable ? (
-        <Grid table={table} specs={specs} hideEmpty name={name} id={id} {...(link && { link })} />
-      ) : (
-        <Chart {...chart} {...(link && { onColumn: open })} />
-      )}
-    </Section>
-  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { longestFirst } from "../../src/tools/input/hostside";
+import { workByTime } from "../../src/tools/input/inputwork";
 import { podSteps } from "../../src/tools/pod/model";
 import { chartDescription, chartTable, stepColumns } from "../../src/tools/steps/chart";
 import { partLayers, partPieces, usedPartIds } from "../../src/tools/steps/parts";
@@ -67,7 +67,7 @@ it.each([
 
 it("gives only advice that fits, the most useful first", () => {
   const work = answer({}, { work: { work: ["a", "b", "c"], time_ms: [2, 0, 5] } }).table("work");
-  expect(longestFirst(work).map((row) => work.text(row, "work"))).toEqual(["c", "a"]);
+  expect(workByTime(work).map((row) => work.text(row, "work"))).toEqual(["c", "a"]);
 });
 
 it("gives the pod's steps their workers", () => {

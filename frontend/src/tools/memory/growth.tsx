@@ -6,10 +6,10 @@ import { memory, memoryScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
+import { ChartSection } from "../../view/chartsection";
 import { Grid } from "../../view/grid";
 import type { Palette } from "../../view/palette";
 import { Section } from "../../view/section";
-import { ChartSection } from "../../view/stacked";
 
 const CHART_LINES: readonly (readonly [string, string, string, string])[] = [
   ["in_use_bytes", t("In use at the step's end"), "#2f6fd6", "#5b9bf5"],

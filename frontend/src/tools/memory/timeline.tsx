@@ -4,8 +4,8 @@ import type { EChartsType } from "echarts/core";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { joinSentences, t } from "../../base/messages";
 import type { Table } from "../../base/table";
+import { ChartSection } from "../../view/chartsection";
 import type { Palette } from "../../view/palette";
-import { ChartSection } from "../../view/stacked";
 import { type MemoryUsage, mergePoints, usageOption } from "./usage";
 
 const ZOOM_DELAY_MS = 250;

@@ -8,10 +8,11 @@ import { stateNames } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { type Link, laneFilterFor, linkToTime } from "../../state/links";
 import type { Store } from "../../state/store";
+import { ChartSection } from "../../view/chartsection";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
 import { LabelledSelect } from "../../view/select";
-import { ChartSection, type StackedChart, stackedOption } from "../../view/stacked";
+import { type StackedChart, stackedOption } from "../../view/stacked";
 import { BASE_PART_SPECS, baselineColumn, partLayers, usedPartIds } from "../steps/parts";
 import type { PodStep } from "./model";
 

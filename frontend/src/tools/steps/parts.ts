@@ -5,7 +5,7 @@ import type { Row, Table } from "../../base/table";
 import { deltaMs } from "../../view/delta";
 import type { ColumnSpecs } from "../../view/gridmodel";
 import type { BarPiece } from "../../view/stackbar";
-import type { BaselineColumn, StackedLayer } from "../../view/stacked";
+import type { BaselineStep, StackedLayer } from "../../view/stacked";
 
 /** The parts in which any row spends time, in the order of all pages. */
 export function usedPartIds(table: Table): string[] {
@@ -25,7 +25,7 @@ export const BASE_PART_SPECS: ColumnSpecs = Object.fromEntries(
 );
 
 /** What a row of a table of steps is held against, by the column of its whole time. */
-export function baselineColumn(table: Table, row: Row, totalColumn: string): BaselineColumn | null {
+export function baselineColumn(table: Table, row: Row, totalColumn: string): BaselineStep | null {
   const total = table.number(row, `base_${totalColumn}`);
   return total === null
     ? null

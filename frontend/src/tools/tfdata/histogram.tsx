@@ -6,8 +6,8 @@ import { t } from "../../base/messages";
 import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, textStyle, tooltip } from "../../view/chartparts";
+import { ChartSection } from "../../view/chartsection";
 import type { Palette } from "../../view/palette";
-import { ChartSection } from "../../view/stacked";
 
 function binName(table: Table, row: Row): string {
   const [from, to] = [table.numberOrZero(row, "from_us"), table.numberOrZero(row, "to_us")];

@@ -13,7 +13,7 @@ export interface DetailActions {
   readonly zoomToSelection: () => void;
   readonly markSelection: () => void;
   /** To the next or previous gap. */
-  readonly followArrow: (step: 1 | -1) => void;
+  readonly selectGapOrArrowEnd: (step: 1 | -1) => void;
   readonly findName: (text: string) => void;
   readonly zoomTo: (begin: number, end: number) => void;
   readonly clearSelection: () => void;
@@ -68,7 +68,7 @@ function EventCard({ details, actions }: { details: EventDetails; actions: Detai
     <div class="tl-event">
       <div>
         {details.gap ? (
-          <GapCard gap={details.gap} goToGap={actions.followArrow} />
+          <GapCard gap={details.gap} goToGap={actions.selectGapOrArrowEnd} />
         ) : (
           <h3 aria-live="polite">{displayName(details.name)}</h3>
         )}

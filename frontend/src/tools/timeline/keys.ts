@@ -35,9 +35,9 @@ export interface TimelineKeyActions {
   readonly zoomToSelection: () => void;
   readonly markSelection: () => void;
   readonly clearSelection: () => void;
-  readonly selectFirst: () => void;
+  readonly selectFirstInView: () => void;
   readonly selectNeighbour: (step: 1 | -1) => void;
-  readonly followArrow: (step: 1 | -1) => void;
+  readonly selectGapOrArrowEnd: (step: 1 | -1) => void;
   readonly pointerX: () => number;
 }
 
@@ -77,8 +77,8 @@ export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions
     else if (key === "m") actions.markSelection();
     else if (key === "0") engine.glideTo(scene.capture);
     else if (key === "escape") actions.clearSelection();
-    else if (key === "e") actions.selectFirst();
-    else if (key === "]" || key === "[") actions.followArrow(key === "]" ? 1 : -1);
+    else if (key === "e") actions.selectFirstInView();
+    else if (key === "]" || key === "[") actions.selectGapOrArrowEnd(key === "]" ? 1 : -1);
     else if ((key === "arrowleft" || key === "arrowright") && state.event.peek()) {
       actions.selectNeighbour(key === "arrowright" ? 1 : -1);
     } else if (MOVING_KEYS.has(key)) {

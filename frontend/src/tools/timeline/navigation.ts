@@ -8,59 +8,59 @@ import { eventPlaceOf } from "./loader";
 const IDLE_LANE_PREFIX = "why.";
 
 /** Goes to the next or the previous hit, beginning at what is in view, or at the longest where they are by length. */
-export function walkHits(engine: Engine, step: 1 | -1): void {
+export function walkHits(engine: Engine, direction: 1 | -1): void {
   const { scene } = engine;
   const { hits, hit } = scene.state;
   const found = hits.peek();
   if (!found?.count) return;
-  let place = hit.peek() + step;
+  let index = hit.peek() + direction;
   if (hit.peek() < 0) {
-    const ahead = found.begin.findIndex((begin) => begin >= scene.view.begin);
-    place = scene.state.longest.peek() ? 0 : Math.max(ahead, 0);
+    const firstInView = found.begin.findIndex((begin) => begin >= scene.view.begin);
+    index = scene.state.longest.peek() ? 0 : Math.max(firstInView, 0);
   }
-  showHit(engine, (place + found.count) % found.count);
+  showHit(engine, (index + found.count) % found.count);
 }
 
 /** Goes to a hit. */
-export function showHit(engine: Engine, place: number): void {
+export function showHit(engine: Engine, index: number): void {
   const { hits, hit } = engine.scene.state;
   const found = hits.peek();
   if (!found) return;
-  hit.value = place;
-  const host = found.host[place] as number;
+  hit.value = index;
+  const host = found.host[index] as number;
   engine.showEvent({
-    event: `${host}.${found.event[place]}`,
-    lane: `${host}.${found.lane[place]}`,
-    row: found.row[place] as number,
+    event: `${host}.${found.event[index]}`,
+    lane: `${host}.${found.lane[index]}`,
+    row: found.row[index] as number,
     name: "",
-    begin: found.begin[place] as number,
-    end: found.end[place] as number,
+    begin: found.begin[index] as number,
+    end: found.end[index] as number,
   });
 }
 
 /** Selects the gap after or before a gap that is selected; of an event, where its next arrow leads to or comes from. */
-export function followArrow(engine: Engine, step: 1 | -1): void {
+export function selectGapOrArrowEnd(engine: Engine, direction: 1 | -1): void {
   const { details, event, go } = engine.scene.state;
-  const chosen = details.peek();
-  if (chosen?.gap) {
-    const next = step > 0 ? chosen.gap.after : chosen.gap.before;
+  const selected = details.peek();
+  if (selected?.gap) {
+    const next = direction > 0 ? selected.gap.after : selected.gap.before;
     if (!next) return;
     batch(() => {
       event.value = next;
       go.value = true;
     });
-  } else {
-    const ends = (chosen?.arrows ?? []).flatMap(({ source, target }) => {
-      const [here, there] = step > 0 ? [source, target] : [target, source];
-      return here.event === chosen?.event ? [there] : [];
-    });
-    const first = ends.sort((a, b) => a.begin - b.begin)[0];
-    if (first) engine.showEvent(first);
+    return;
   }
+  const ends = (selected?.arrows ?? []).flatMap(({ source, target }) => {
+    const [here, there] = direction > 0 ? [source, target] : [target, source];
+    return here.event === selected?.event ? [there] : [];
+  });
+  const first = ends.sort((a, b) => a.begin - b.begin)[0];
+  if (first) engine.showEvent(first);
 }
 
 /** Selects the first event that begins in view, on the topmost lane of what was recorded that has one. */
-export function selectFirst(engine: Engine): void {
+export function selectFirstInView(engine: Engine): void {
   const { scene } = engine;
   for (const [{ lane }] of scene.visibleBands()) {
     const laneSlices = lane && scene.loader.slicesByLane.get(lane.key);
@@ -75,7 +75,7 @@ export function selectFirst(engine: Engine): void {
 }
 
 /** Selects the event before or after the selected one on its row. */
-export function selectNeighbour(engine: Engine, step: 1 | -1): void {
+export function selectNeighbour(engine: Engine, direction: 1 | -1): void {
   const { state, loader } = engine.scene;
   const details = state.details.peek();
   const laneSlices = details && loader.slicesByLane.get(details.lane);
@@ -83,6 +83,6 @@ export function selectNeighbour(engine: Engine, step: 1 | -1): void {
   const { lane, row } = details;
   const [first, end] = [laneSlices.rowStart[row] ?? 0, laneSlices.rowStart[row + 1] ?? laneSlices.count];
   const number = Number(details.event.split(".")[1]);
-  const index = laneSlices.event.subarray(first, end).indexOf(number) + first + step;
+  const index = laneSlices.event.subarray(first, end).indexOf(number) + first + direction;
   if (index >= first && index < end) engine.showEvent(eventPlaceOf(laneSlices, index, lane, row));
 }

@@ -17,7 +17,7 @@ import { type AddressOptions, followState } from "./followstate";
 import { HitList } from "./hits";
 import { listenToTimelineKeys, TIMELINE_KEYS } from "./keys";
 import { LaneLabels } from "./labels";
-import { followArrow, selectFirst, selectNeighbour } from "./navigation";
+import { selectFirstInView, selectGapOrArrowEnd, selectNeighbour } from "./navigation";
 import { listenToPointer } from "./pointer";
 import { Scene } from "./scene";
 import type { TimelineState } from "./state";
@@ -70,7 +70,7 @@ function detailActions({ engine, scene }: RunningPane, { store, isMain }: PanePr
       state.regex.value = false;
       state.find.value = text;
     },
-    followArrow: (step) => followArrow(engine, step),
+    selectGapOrArrowEnd: (step) => selectGapOrArrowEnd(engine, step),
     zoomTo: (begin, end) => engine.zoomTo({ begin, end }),
     clearSelection: () => {
       state.event.value = "";
@@ -120,7 +120,7 @@ export function TimelinePane(props: PaneProps) {
     if (isMain) {
       const keys = {
         ...detailActions(pane, props),
-        selectFirst: () => selectFirst(engine),
+        selectFirstInView: () => selectFirstInView(engine),
         selectNeighbour: (step: 1 | -1) => selectNeighbour(engine, step),
         pointerX: () => pointerX,
       };

@@ -2,7 +2,7 @@
 
 import { t } from "../../base/messages";
 import { lengthLabel } from "../../canvas/ticks";
-import { panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
+import { LEAST_PS, panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
 import type { Engine } from "./engine";
 import { minimapWindow } from "./overview";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
@@ -11,8 +11,6 @@ import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
 const CLICK_PX = 5;
 /** This near to a border of the minimap's window the pointer takes hold of it. */
 const EDGE_PX = 6;
-/** The minimap's window is drawn no smaller than this, ps. */
-const LEAST_WINDOW_PS = 1000;
 /** How many pixels a wheel means that counts in lines. */
 const LINE_PX = 16;
 /** How much a pixel of dragging, or of the wheel, zooms. */
@@ -130,15 +128,16 @@ class PointerControl {
         scene.view = panView(scene.view, ((x - last.x) / scene.size.width) * viewSpan(scene.capture));
         break;
       case "minimap-begin":
-        scene.view = { begin: Math.min(minimapTime, end - LEAST_WINDOW_PS), end };
+        scene.view = { begin: Math.min(minimapTime, end - LEAST_PS), end };
         break;
       case "minimap-end":
-        scene.view = { begin, end: Math.max(minimapTime, begin + LEAST_WINDOW_PS) };
+        scene.view = { begin, end: Math.max(minimapTime, begin + LEAST_PS) };
         break;
       case "zoom":
         scene.view = zoomView(scene.view, DRAG_ZOOM ** (y - last.y), this.timeAt(start.x));
         break;
-      default:
+      case "area":
+      case "timing":
         engine.drag = { kind: gesture, x0: start.x, y0: start.y, x1: x, y1: y };
         engine.requestFrame();
     }
@@ -156,20 +155,27 @@ class PointerControl {
     else if (position.y >= HEAD_PX) this.selectAt(position);
   };
 
+  /** The browser took the pointer away, as for scrolling by touch: nothing was chosen. */
+  readonly onCancel = () => {
+    this.press = null;
+    this.engine.drag = null;
+    this.engine.requestFrame();
+  };
+
   private endDrag({ gesture, start }: PointerPress, { x, y }: Position): void {
     const { state } = this.scene;
     const begin = this.timeAt(Math.min(start.x, x));
     const end = this.timeAt(Math.max(start.x, x));
     if (gesture === "area") {
-      const lanes = this.rowsBetween(Math.min(start.y, y), Math.max(start.y, y));
+      const lanes = this.laneRowsBetween(Math.min(start.y, y), Math.max(start.y, y));
       state.area.value = lanes.length ? { begin, end, lanes } : null;
     } else if (gesture === "timing") {
       state.marks.value = [...state.marks.peek(), { begin, end, name: "" }];
     }
   }
 
-  /** Rows of lanes between two heights, as the routes take them. */
-  private rowsBetween(upperY: number, lowerY: number): string[] {
+  /** Rows of lanes between two heights, `key:first-last` as the routes take them. */
+  private laneRowsBetween(upperY: number, lowerY: number): string[] {
     const lanes: string[] = [];
     for (const [band, top] of this.scene.visibleBands()) {
       if (!band.lane || top + band.height <= upperY || top >= lowerY) continue;
@@ -263,6 +269,7 @@ export function listenToPointer(engine: Engine, element: HTMLElement): () => voi
   element.addEventListener("pointerdown", control.onDown, { signal });
   element.addEventListener("pointermove", control.onMove, { signal });
   element.addEventListener("pointerup", control.onUp, { signal });
+  element.addEventListener("pointercancel", control.onCancel, { signal });
   element.addEventListener("pointerleave", control.onLeave, { signal });
   element.addEventListener("wheel", control.onWheel, { signal, passive: false });
   element.addEventListener("dblclick", control.onDouble, { signal });

@@ -47,13 +47,13 @@ function graphSizes(nodes: Table, edges: Table): GraphSizes {
   };
 }
 
-/** A drawing of the sketch, once it is there; "failed" where none could be made. */
-function useLayout(sketch: GraphSizes): GraphLayout | "failed" | null {
-  const [result, setResult] = useState<{ readonly of: GraphSizes; readonly drawing: GraphLayout | "failed" } | null>(
+/** The layout for these sizes, once it is there; "failed" where none could be made. */
+function useLayout(sizes: GraphSizes): GraphLayout | "failed" | null {
+  const [result, setResult] = useState<{ readonly of: GraphSizes; readonly layout: GraphLayout | "failed" } | null>(
     null,
   );
-  useEffect(() => runLayout(sketch, (drawing) => setResult({ of: sketch, drawing: drawing ?? "failed" })), [sketch]);
-  return result?.of === sketch ? result.drawing : null;
+  useEffect(() => runLayout(sizes, (layout) => setResult({ of: sizes, layout: layout ?? "failed" })), [sizes]);
+  return result?.of === sizes ? result.layout : null;
 }
 
 export function OpGraph(props: ProgramGraphProps) {

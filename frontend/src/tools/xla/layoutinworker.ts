@@ -2,13 +2,17 @@
 
 import type { GraphLayout, GraphSizes } from "./graphlayout";
 
-/** Says what came of it, undefined where nothing did; answers what stops it. */
-export type LayoutRunner = (sketch: GraphSizes, done: (drawing: GraphLayout | undefined) => void) => () => void;
+/** Calls `done` with the layout, undefined after an error; returns what cancels it. */
+export type LayoutRunner = (sizes: GraphSizes, done: (layout: GraphLayout | undefined) => void) => () => void;
 
-export const runLayout: LayoutRunner = (sketch, done) => {
+export const runLayout: LayoutRunner = (sizes, done) => {
   const worker = new Worker(new URL("./graphlayout.worker.ts", import.meta.url), { type: "module" });
-  worker.onmessage = ({ data }: MessageEvent<GraphLayout>) => done(data);
-  worker.onerror = () => done(undefined);
-  worker.postMessage(sketch);
+  const end = (layout: GraphLayout | undefined) => {
+    worker.terminate();
+    done(layout);
+  };
+  worker.onmessage = ({ data }: MessageEvent<GraphLayout>) => end(data);
+  worker.onerror = () => end(undefined);
+  worker.postMessage(sizes);
   return () => worker.terminate();
 };

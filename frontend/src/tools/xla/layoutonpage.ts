@@ -3,7 +3,7 @@
 import { layoutGraph } from "./graphlayout";
 import type { LayoutRunner } from "./layoutinworker";
 
-export const runLayout: LayoutRunner = (sketch, done) => {
-  const timer = setTimeout(() => done(layoutGraph(sketch)));
+export const runLayout: LayoutRunner = (sizes, done) => {
+  const timer = setTimeout(() => done(layoutGraph(sizes)));
   return () => clearTimeout(timer);
 };

@@ -15,7 +15,7 @@ import { exportName, type PageProps } from "../page";
 const SPECS: ColumnSpecs = { self_share: { bar: true }, category: { facet: true } };
 
 /** The kinds of work that took time, the longest first. */
-export function longestFirst(work: Table): Row[] {
+export function workByTime(work: Table): Row[] {
   return work.rows
     .filter((row) => work.numberOrZero(row, "time_ms") > 0)
     .sort((a, b) => work.numberOrZero(b, "time_ms") - work.numberOrZero(a, "time_ms"));
@@ -30,11 +30,11 @@ function AdviceItem({ work, row }: { work: Table; row: Row }) {
   );
 }
 
-export function HostSide({ page }: { page: PageProps }) {
+export function InputWork({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const [work, ops] = [answer.table("input_work"), answer.table("input_ops")];
   const totalMs = answer.number("input_work_ms") ?? 0;
-  const workWithAdvice = longestFirst(work).filter((row) => work.text(row, "advice"));
+  const workWithAdvice = workByTime(work).filter((row) => work.text(row, "advice"));
   const pieces = work.rows.map((row) => ({
     part: part(`input_${work.text(row, "work")}`),
     label: work.text(row, "label"),
