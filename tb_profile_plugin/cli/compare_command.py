@@ -1,4 +1,4 @@
-"""The verbs ``compare`` and ``trend``; each verb that judges returns its exit code."""
+"""The verbs ``compare`` and ``trend``, and those that judge captures: ``check`` and ``hang``."""
 
 from __future__ import annotations
 
@@ -64,14 +64,21 @@ def _trend_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _items(text: str) -> tuple[int, int]:
-    parts = dict(part.partition("=")[::2] for part in text.upper().split(","))
-    try:
-        items = int(parts.pop("A", "1")), int(parts.pop("B", "1"))
-    except ValueError as error:
-        raise _items_error(text) from error
-    if parts or min(items) < 1:
+    """Items per step of base and new side from ``A=256,B=512``, in any order, 1 for what is not named."""
+    items = {"A": 1, "B": 1}
+    named = set()
+    for part in text.upper().split(","):
+        side, _, number = part.partition("=")
+        try:
+            items[side] = int(number)
+        except ValueError as error:
+            raise _items_error(text) from error
+        if side in named:
+            raise _items_error(text)
+        named.add(side)
+    if len(items) > 2 or min(items.values()) < 1:
         raise _items_error(text)
-    return items
+    return items["A"], items["B"]
 
 
 def _items_error(text: str) -> argparse.ArgumentTypeError:

@@ -282,7 +282,9 @@ def test_wrong_calls_of_compare(arguments: list[str]) -> None:
     assert compare(*arguments) == 2
 
 
-@pytest.mark.parametrize("arguments", ["--items A=x", "--items C=1", "--items A=0", "--threshold many"])
+@pytest.mark.parametrize(
+    "arguments", ["--items A=x", "--items C=1", "--items A=0", "--items A=2,A=3", "--threshold many"]
+)
 def test_wrong_options_of_compare(arguments: str) -> None:
     with pytest.raises(SystemExit) as raised:
         compare("a", "b", *arguments.split())

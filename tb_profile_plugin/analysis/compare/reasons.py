@@ -27,29 +27,30 @@ Hosts = tuple[Mapping[str, str], Mapping[str, str]]
 
 
 def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Message]]:
-    """The largest parts that changed in the same direction, until they explain most of it, each with its largest op.
+    """(ids, sentences): the largest parts of the step that changed in the same direction, each with its largest op,
+    until they explain most of it. Ids are those of parts, and ``op:`` with an op's.
 
-    Before them a host that the others wait for longer, or no longer, where that is most of it: they only wait.
+    Before them stands a host that the others wait for longer, or no longer, where that is most of it: they only wait.
     After the first reason come only those that are certain: their interval lies on one side of 0.
     """
     total = comparison.step_difference.delta
     ids: list[str] = []
     reasons: list[Message] = []
     late = cause_of(comparison, LATE_PEER)
-    if (
-        late
-        and late.delta_ps * total > 0
-        and abs(late.delta_ps) >= _MAIN_SHARE * abs(total * comparison.sides.new.items)
-    ):
-        later_side = int(late.delta_ps > 0)
+    # Causes are per step, the difference of steps is per item.
+    step_ps = total * comparison.sides.new.items
+    if late and late.delta_ps * total > 0 and abs(late.delta_ps) >= _MAIN_SHARE * abs(step_ps):
         ids.append(LATE_PEER)
-        reasons.append(
-            _peer_sentence(late, (comparison.sides.base, comparison.sides.new)[later_side], hosts[later_side])
-        )
+        if late.delta_ps > 0:
+            reasons.append(_peer_sentence(late, comparison.sides.new, hosts[1]))
+        else:
+            reasons.append(_peer_sentence(late, comparison.sides.base, hosts[0]))
     explained = Fraction(0)
     for part in comparison.parts:
         delta = part.difference.delta
-        if delta * total <= 0 or abs(explained) >= _EXPLAINED_SHARE * abs(total) or len(reasons) == _MOST_REASONS:
+        if abs(explained) >= _EXPLAINED_SHARE * abs(total) or len(reasons) == _MOST_REASONS:
+            break
+        if delta * total <= 0:
             continue
         if reasons and (part.difference.low or 0.0) <= 0 <= (part.difference.high or 0.0):
             continue
@@ -65,12 +66,12 @@ def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Me
 
 
 def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, Message | None]:
-    """(id, sentence) of the op that is most of a part's difference, or of those of one side that are; empty if none is.
+    """(id, sentence) of the op, or of the new or gone ops, that make most of a part's difference; empty if none do.
 
     Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
     """
-    is_matched = min(_unmatched_ps(ops)) <= _RENAMED_SHARE * abs(delta)
-    moved = [op for op in ops if op.difference.delta * delta > 0 and (is_matched or not op.is_one_sided)]
+    has_few_renamed = min(_unmatched_ps(ops)) <= _RENAMED_SHARE * abs(delta)
+    moved = [op for op in ops if op.difference.delta * delta > 0 and (has_few_renamed or not op.is_one_sided)]
     op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
     if op and abs(op.difference.delta) >= _MAIN_SHARE * abs(delta):
         return f"op:{op.id}", _op_sentence(op)

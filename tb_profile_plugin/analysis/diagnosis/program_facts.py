@@ -56,7 +56,7 @@ _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):al
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
-_CHECK = "aten::isnan"
+_ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
 _SEVERAL = 2
@@ -133,7 +133,7 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
     plane, trace = host.cpu, host.trace
     if plane is None:
         return set()
-    has_checks = len(trace.named(_CHECK.__eq__)) >= _MANY * max(len(host.with_steps().steps), 1)
+    has_checks = len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.with_steps().steps), 1)
     facts = {CHECKS_NUMERICS} if has_checks else set[str]()
     if len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL:
         facts.add(GRAPH_BREAKS)

@@ -28,7 +28,7 @@ def text(id: str, label: str, doc: str = "") -> Field:
     return Field(id, label, "string", doc=doc)
 
 
-def truth(id: str, label: str, doc: str = "") -> Field:
+def flag(id: str, label: str, doc: str = "") -> Field:
     """A column of booleans."""
     return Field(id, label, "boolean", doc=doc, dtype="bool")
 
@@ -61,7 +61,7 @@ class Values:
 
 
 def coded(codes: Array, texts: Sequence[str]) -> Values:
-    """Texts by their indices in ``texts``; a negative one is unknown. Equal texts become one."""
+    """Texts by their indices in ``texts``, of which equal ones become one; -1 is unknown."""
     code_of = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     if len(code_of) != len(texts):
         codes = np.array([*(code_of[text] for text in texts), -1], np.int32)[codes]
@@ -69,8 +69,8 @@ def coded(codes: Array, texts: Sequence[str]) -> Values:
     return Values(codes.astype(np.int32, copy=False), list(code_of), None if is_known.all() else is_known)
 
 
-def stated(codes: Array, texts: Sequence[str]) -> Values:
-    """Texts by their indices in ``texts``; the empty text is unknown, and so is a negative index."""
+def texts_or_unknown(codes: Array, texts: Sequence[str]) -> Values:
+    """Texts by their indices in ``texts``; the empty text is unknown, and so is -1."""
     return coded(np.array([*(i if text else -1 for i, text in enumerate(texts)), -1], np.int32)[codes], texts)
 
 
@@ -89,6 +89,10 @@ def values(field: Field, entries: Sequence[Any]) -> Values:
     return Values(data, is_known=None if is_known.all() else is_known)
 
 
+def _row_count(batch: Mapping[str, Values]) -> int:
+    return len(next(iter(batch.values())))
+
+
 class Batches:
     """A table's declaration and its values.
 
@@ -98,7 +102,7 @@ class Batches:
     def __init__(self, table: Table, batches: Sequence[Mapping[str, Values]]):
         """Each batch has all columns of the table, equally long; the columns are `Field`."""
         self.table = table
-        self.batches = [batch for batch in batches if len(next(iter(batch.values())))]
+        self.batches = [batch for batch in batches if _row_count(batch)]
 
     @property
     def schema(self) -> tuple[Field, ...]:
@@ -111,7 +115,7 @@ class Batches:
         return [field.id for field in self.schema]
 
     def __len__(self) -> int:
-        return sum(len(next(iter(batch.values()))) for batch in self.batches)
+        return sum(map(_row_count, self.batches))
 
     def __getitem__(self, column: str) -> Array:
         """A column's values, read-only: numbers as they are, without a copy where one batch holds them; Python's
@@ -136,14 +140,14 @@ class Batches:
         batches = []
         for batch in self.batches:
             batches.append({name: column.take(slice(0, max(0, rows))) for name, column in batch.items()})
-            rows -= len(next(iter(batch.values())))
+            rows -= _row_count(batch)
         return type(self)(self.table, batches)
 
     def where(self: BatchesType, mask: Array) -> BatchesType:
         """The rows for which bool[len(self)] is true."""
         batches, at = [], 0
         for batch in self.batches:
-            part = mask[at : at + len(next(iter(batch.values())))]
+            part = mask[at : at + _row_count(batch)]
             batches.append({name: column.take(part) for name, column in batch.items()})
             at += len(part)
         return type(self)(self.table, batches)
@@ -158,7 +162,7 @@ class Batches:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
 
     def largest(self: BatchesType, column: str, count: int) -> BatchesType:
-        """The rows with the largest numbers in a column, in their own order."""
+        """The rows with the largest values in a column of numbers that are all known, in the order of the table."""
         mask = np.zeros(len(self), bool)
         mask[np.argsort(-self[column], kind="stable")[: max(0, count)]] = True
         return self.where(mask)

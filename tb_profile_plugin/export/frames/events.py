@@ -19,7 +19,7 @@ from ...model.host import Host
 from ...model.lanes import kind_of
 from ...runtime.arrays import Array
 from ...tools.answers.answer import Table
-from .batches import Field, Values, coded, repeated, stated, text
+from .batches import Field, Values, coded, repeated, text, texts_or_unknown
 from .frame import Frame
 
 HOST = text("host", "Host", "Host, as its file names it.")
@@ -149,7 +149,7 @@ def _details(host: Host, first: int, plane: Plane, rows: slice | Array) -> dict[
         "thread_id": Values(plane.lines.id[events.line]),
         "self_ps": Values(_self_ps(host, slice(first, first + len(events)))),
         "op": coded(op, [op.name for op in ops]),
-        "category": stated(np.where(has_category, events.name, op_category), categories),
+        "category": texts_or_unknown(np.where(has_category, events.name, op_category), categories),
         "correlation": _missing_as_unknown(
             np.where(correlation == MISSING, _number(plane, vocabulary.CORRELATION), correlation)
         ),

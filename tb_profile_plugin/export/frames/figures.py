@@ -19,7 +19,7 @@ from ...model.host import Host, HostWithSteps
 from ...model.names.op_names import PYTORCH
 from ...model.names.short_kernel_names import full_name
 from ...tools.answers.answer import Table
-from .batches import Field, Values, repeated, stated, text, truth, values
+from .batches import Field, Values, flag, repeated, text, texts_or_unknown, values
 from .events import EVENT, HOST, STEP, step_of
 from .frame import Frame
 
@@ -41,8 +41,8 @@ _STEPS = Table(
         Field("begin_ps", "Start", unit="ps", doc="Start, after the first event on the chosen hosts."),
         Field("duration_ps", "Duration", unit="ps", doc="Step time; its parts sum to it."),
         *(Field(f"{category.id}_ps", category.label, unit="ps", doc=category.doc) for category in CATEGORIES),
-        truth("complete", "Complete", "Whether the capture holds the step from start to end."),
-        truth("kept", "Kept", "Whether this host's averages include the step."),
+        flag("complete", "Complete", "Whether the capture holds the step from start to end."),
+        flag("kept", "Kept", "Whether this host's averages include the step."),
         text("left_out", "Left out", "Why averages leave the step out; null if they do not."),
     ),
     doc="Steps of the hosts in order of time.",
@@ -69,7 +69,7 @@ _OPS = Table(
         ),
         Field("flops", "FLOPs", doc="FLOPs that the capture states, over all occurrences.", dtype="float64"),
         Field("bytes", "Bytes", unit="bytes", doc="Bytes accessed, as the capture states them.", dtype="float64"),
-        truth("eager", "Eager", "Whether the op ran eagerly; null for PyTorch."),
+        flag("eager", "Eager", "Whether the op ran eagerly; null for PyTorch."),
     ),
     doc="Ops by self time, device ops of each host first.",
 )
@@ -83,7 +83,7 @@ _KERNELS = Table(
         text("op", "Op", "Op that launched the kernel."),
         text("library", "Library", "Library of the kernel, by its name."),
         text("dtype", "Type", "Number type, by the kernel's name."),
-        truth("tensor_core", "Tensor cores", "Whether the kernel uses tensor cores, by its name."),
+        flag("tensor_core", "Tensor cores", "Whether the kernel uses tensor cores, by its name."),
         Field("launches", "Count"),
         _TOTAL,
         _LEAST,
@@ -111,7 +111,7 @@ _ALLOCATIONS = Table(
         text("memory", "Memory", "Allocator, or number of the device."),
         EVENT,
         Field("time_ps", "Time", unit="ps", doc="Start, after the first event on the chosen hosts."),
-        truth("allocates", "Allocates", "Whether memory is allocated; false if it is freed."),
+        flag("allocates", "Allocates", "Whether memory is allocated; false if it is freed."),
         Field("bytes", "Bytes", unit="bytes", doc="Bytes that were really taken."),
         Field("requested_bytes", "Requested", unit="bytes"),
         Field("address", "Address", dtype="uint64"),
@@ -232,9 +232,9 @@ def _memory(host: Host, shift: int, allocations: Allocations) -> dict[str, Value
         "bytes": Values(allocations.size),
         "requested_bytes": Values(allocations.requested),
         "address": Values(allocations.address.view(np.uint64)),
-        "op": stated(allocations.op[text_rows], allocations.texts["op"]),
-        "shape": stated(allocations.shape[text_rows], allocations.texts["shape"]),
-        "dtype": stated(kind_of, [dtype_name(kind) for kind in kinds.tolist()]),
+        "op": texts_or_unknown(allocations.op[text_rows], allocations.texts["op"]),
+        "shape": texts_or_unknown(allocations.shape[text_rows], allocations.texts["shape"]),
+        "dtype": texts_or_unknown(kind_of, [dtype_name(kind) for kind in kinds.tolist()]),
         "freed_ps": Values(allocations.time[np.where(ends, allocations.until, 0)] + shift, is_known=ends),
         "in_use_bytes": Values(allocations.in_use),
         "fragmentation": Values(allocations.fragmentation),
