@@ -30,7 +30,7 @@ _LETTERS, _WORDS = 48, 5
 """So long names are in headlines."""
 _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 """Where template arguments or parameters begin, by the sign that ends them and the name."""
-_CALLEE_PLACE = regex(r"(?<=, in )([^()]+) \([^()]+:\d+\)$")
+_CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+:\d+\)$")
 """Where the function is that the named one calls; of the two, that one's place is of more use."""
 _CUT = "…"
 
@@ -78,7 +78,7 @@ def short_name(name: str) -> str:
     parameters; then its middle.
     """
     text = (name.rpartition("#")[2] if _is_long(name) else name) or name
-    text = _CALLEE_PLACE.sub(r"\1", text) if _is_long(text) else text
+    text = _CALLEE_SOURCE.sub(r"\1", text) if _is_long(text) else text
     text = _without_arguments(text) if _is_long(text) else text
     words = text.split()
     if len(words) > _WORDS:
