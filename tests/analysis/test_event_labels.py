@@ -355,6 +355,10 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("eager", {"aten::mm": 5}, []),
         ("sync", {"wait": 5}, []),
         ("python", {"report (a.py:1), in debug (logging/__init__.py:1477)": 9}, ["printing"]),
+        ("python", {"report (a.py:1), in debug (__init__.py:1467)": 9}, ["printing"]),
+        ("python", {"report (a.py:1), in print": 9}, ["printing"]),
+        ("python", {"report (a.py:1), in log (math)": 9}, []),
+        ("python", {"report (a.py:1), in log (tracker/run.py:20)": 9}, []),
         ("between_steps", {"MakeIterator::FlatMapDataset": 3, "tf.function-graph_building": 9}, ["new_input"]),
     ],
 )

@@ -42,7 +42,7 @@ _KINDS = {
         *_OPTIMIZER,
         _COMPILED,
         ("loop", regex(rf".*{OF_LOOP}$")),
-        ("printing", regex(r".*, in (?:debug|info|warning|error|log|print)\b")),
+        ("printing", regex(r".*, in (?:print\b|(?:debug|info|warning|error|log) \((?:\S*logging/)?__init__\.py:)")),
     ),
     "between_steps": (("new_input", regex(r"MakeIterator")),),
     "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
