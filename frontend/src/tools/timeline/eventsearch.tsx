@@ -1,5 +1,7 @@
 /** The search for events: its field, how it looks, and the way from match to match. */
 
+import type { Signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { count } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Scene } from "./scene";
@@ -13,6 +15,25 @@ export interface SearchActions {
 function matchesText(total: number, hit: number): string {
   if (!total) return t("none");
   return hit < 0 ? count(total) : t("{place} of {total}", { place: hit + 1, total });
+}
+
+interface ToggleButtonProps {
+  readonly value: Signal<boolean>;
+  readonly doc: string;
+  /** What it is called where its content is a sign. */
+  readonly name?: string;
+  readonly children: ComponentChildren;
+}
+
+function ToggleButton({ value, doc, name, children }: ToggleButtonProps) {
+  const toggle = () => {
+    value.value = !value.value;
+  };
+  return (
+    <button type="button" class="button" aria-pressed={value.value} aria-label={name} data-tip={doc} onClick={toggle}>
+      {children}
+    </button>
+  );
 }
 
 export function EventSearch({ scene, actions }: { scene: Scene; actions: SearchActions }) {
@@ -39,44 +60,19 @@ export function EventSearch({ scene, actions }: { scene: Scene; actions: SearchA
         }}
         onKeyDown={onKey}
       />
-      <button
-        type="button"
-        class="button"
-        aria-pressed={regex.value}
-        aria-label={t("Regular expression")}
-        data-tip={t("Use a regular expression")}
-        onClick={() => {
-          regex.value = !regex.value;
-        }}
-      >
+      <ToggleButton value={regex} name={t("Regular expression")} doc={t("Use a regular expression")}>
         .*
-      </button>
+      </ToggleButton>
       {/* Names on derived lanes stand out, and are no events to walk. */}
       {found && (found.total > 0 || !found.names.size) && (
         <>
           <output class="number">{matchesText(found.total, hit.value)}</output>
-          <button
-            type="button"
-            class="button"
-            aria-pressed={longest.value}
-            data-tip={t("Sort matches by length, device events first; else by time")}
-            onClick={() => {
-              longest.value = !longest.value;
-            }}
-          >
+          <ToggleButton value={longest} doc={t("Sort matches by length, device events first; else by time")}>
             {t("longest first")}
-          </button>
-          <button
-            type="button"
-            class="button"
-            aria-pressed={listed.value}
-            data-tip={t("List all matches beside the lanes")}
-            onClick={() => {
-              listed.value = !listed.value;
-            }}
-          >
+          </ToggleButton>
+          <ToggleButton value={listed} doc={t("List all matches beside the lanes")}>
             {t("list")}
-          </button>
+          </ToggleButton>
           <button type="button" class="button" aria-label={t("Previous match")} onClick={() => actions.walkHits(-1)}>
             ‹
           </button>
