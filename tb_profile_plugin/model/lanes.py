@@ -15,7 +15,7 @@ import numpy as np
 
 from ..formats.columns import Plane, kinds, vocabulary
 from ..formats.columns.tables import Stats
-from ..runtime.arrays import Array
+from ..runtime.arrays import Array, distinct
 from ..runtime.memo import lazy
 from ..runtime.regex import regex
 from . import derived_lanes
@@ -281,7 +281,7 @@ class LaneSet:
         rows = np.arange(part.start, part.stop)[has]
         value = _numbers_of_stats(stats, first[:-1][has])
         offset = int(self._trace.first[index])
-        for name in np.unique(plane.events.name[rows]).tolist():
+        for name in distinct(plane.events.name[rows]).tolist():
             has_name = plane.events.name[rows] == name
             events = rows[has_name] + offset
             begin, end = self._trace.begin[events], self._trace.end[events]

@@ -21,7 +21,7 @@ from ..model.host import Host
 from ..model.names import op_names
 from ..model.names.kernels import parse_launch
 from ..model.per_host import per_host
-from ..runtime.arrays import Array
+from ..runtime.arrays import Array, distinct
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.regex import regex
@@ -183,7 +183,7 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
 @per_host(keep=True)
 def kinds(host: Host) -> list[str]:
     """The kinds of links that a host has, in words."""
-    return sorted({kind_name(kind) for kind in np.unique(host.trace.arrows.kind).tolist()})
+    return sorted({kind_name(kind) for kind in distinct(host.trace.arrows.kind).tolist()})
 
 
 def kind_name(kind: int) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from ..formats.protobuf import message, number, text, varint
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
-from ..runtime.arrays import Array
+from ..runtime.arrays import Array, distinct
 from .args import Args
 from .rows import Rows, is_nested
 from .tiles import timeline
@@ -122,7 +122,7 @@ class _Writer:
 
     def _new_names(self, lane: Lane, at: Array) -> bytes:
         """A packet that interns the names that no packet did before; empty for none."""
-        new = [n for n in np.unique(lane.name_of[at] + lane.name_base).tolist() if n not in self._interned]
+        new = [n for n in distinct(lane.name_of[at] + lane.name_base).tolist() if n not in self._interned]
         self._interned.update(new)
         entries = b"".join(message(2, number(1, n + 1) + text(2, self._timeline.names[n])) for n in new)
         return message(1, message(_INTERNED, entries) + self._end) if new else b""

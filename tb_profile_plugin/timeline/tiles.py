@@ -111,7 +111,7 @@ class Timeline:
     def short_names(self) -> dict[int, str]:
         """What the events of streams, mostly kernels, are called for short, by the numbers of their names."""
         of_lanes = [distinct(lane.name_of) + lane.name_base for lane in self.lanes if lane.kind == STREAM and len(lane)]
-        numbers = np.unique(np.concatenate([np.empty(0, np.int64), *of_lanes])).tolist()
+        numbers = distinct(np.concatenate([np.empty(0, np.int64), *of_lanes])).tolist()
         short_name_of = short_kernel_names.short_names(self.names[number] for number in numbers)
         return {number: short_name_of[self.names[number]] for number in numbers}
 

@@ -14,7 +14,7 @@ from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.names import collectives, hlo_text
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 
 COLLECTIVE, ON_DEVICE = Message("collective"), Message("on the device")
@@ -133,7 +133,7 @@ def _pairs(plane: Plane) -> Iterator[_Pair]:
     for rows in xla_op_lines(plane):
         name, begin = plane.events.name[rows], plane.events.begin[rows]
         duration = plane.events.duration[rows]
-        names = np.unique(name).tolist()
+        names = distinct(name).tolist()
         start_of = {plane.names[start].partition(" = ")[0].removeprefix("%"): start for start in names}
         for done in names:
             instruction = hlo_text.parse(plane.names[done])

@@ -10,7 +10,7 @@ import numpy as np
 from ...formats.columns.codes import combine
 from ...model.devices.allocations import Allocations, origin
 from ...model.host import Host, HostWithSteps
-from ...runtime.arrays import F64, I64, Array
+from ...runtime.arrays import F64, I64, Array, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
 from .callers import lines
@@ -90,11 +90,11 @@ def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Arr
     if high - low > 3 * columns:
         edges = np.linspace(begin, end + 1, columns + 1)
         bounds = np.searchsorted(memory.time, edges).astype(np.int64)
-        inside = np.unique(_extremes(memory.in_use, memory.fragmentation, bounds))
+        inside = distinct(_extremes(memory.in_use, memory.fragmentation, bounds))
     else:
         inside = np.arange(low, high)
     neighbours = [i for i in (low - 1, high) if 0 <= i < len(memory)]
-    return np.unique(np.concatenate([inside, np.array(neighbours, np.int64)]))
+    return distinct(np.concatenate([inside, np.array(neighbours, np.int64)]))
 
 
 @jit

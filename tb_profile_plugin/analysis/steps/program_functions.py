@@ -9,7 +9,7 @@ import numpy as np
 
 from ...model.events.trace import Trace
 from ...model.names.host_events import are_frames
-from ...runtime.arrays import F64, I32, I64, Array, Bool, Int
+from ...runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.regex import regex
 
@@ -90,7 +90,7 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     event, call, ps = event[within], call[within], ps[within]
     callee = _callee(trace, event, ps)
     called = _called_by(trace, event, call)
-    calls = np.unique(called[called != call])
+    calls = distinct(called[called != call])
     has_long_calls = not callee and len(calls) > 0 and int((trace.end - trace.begin)[calls].mean()) >= _LONG_PS
     callee = _callee(trace, called, ps) if has_long_calls else callee
     return ProgramFunction(rows[within], call, callee, has_long_calls and bool(callee))
@@ -101,7 +101,7 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
 
     Where the framework does something in more than a few of these, they dispatch ops.
     """
-    calls, last = np.unique(call)[:_MOST_LOOPS], trace.nesting[1]
+    calls, last = distinct(call)[:_MOST_LOOPS], trace.nesting[1]
     if (last[calls] - calls - 1).sum() < _LEAST_CALLS * len(calls):
         return False
     inner = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])

@@ -11,7 +11,7 @@ import numpy as np
 from ...formats.columns.codes import combine
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ..activity.device_events import device_work
 from ..activity.replay.critical_path import Path, critical_paths
 from ..activity.replay.graph import Graph, graph
@@ -189,7 +189,7 @@ def paths(host: HostWithSteps) -> Paths | None:
         step_windows = step_windows[np.isin(step_windows, replayed_windows(host))]
     selected = step_windows
     if len(step_windows):
-        selected = step_windows[np.unique(np.linspace(0, len(step_windows) - 1, _MOST_PATHS).astype(np.int64))]
+        selected = step_windows[distinct(np.linspace(0, len(step_windows) - 1, _MOST_PATHS).astype(np.int64))]
     steps = (selected - host_figures.steps.start) // 2
     return Paths(steps, *_paths(host, host_graph, host_figures.edges, selected), host_graph.violations)
 

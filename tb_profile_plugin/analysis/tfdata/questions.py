@@ -10,7 +10,7 @@ import numpy as np
 
 from ...model.host import Host
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message, message, sentences
 from ..activity.states import State
 from ..steps import step_time
@@ -83,7 +83,7 @@ def threads(data: TfData) -> PoolThreads:
     is_of_pool = np.array([name.startswith(_POOL_THREAD) for name in plane.lines.name], bool)
     line = plane.events.line[calls.row]
     if not is_of_pool.any():
-        is_of_pool[np.unique(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
+        is_of_pool[distinct(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
     low, high = int(calls.begin.min()), int(calls.end.max())
     trace = data.trace
     rows = trace.rows(plane)
@@ -92,7 +92,7 @@ def threads(data: TfData) -> PoolThreads:
     end = trace.end[rows][outer].clip(low, high)
     idle = int(data.times.wait_ps[is_of_pool[line]].sum()) + handed_over_ps(data, is_of_pool)
     occupied = max(int((end - begin).sum()) - idle, 0)
-    thread_count = len(np.unique(plane.events.line[outer]))
+    thread_count = len(distinct(plane.events.line[outer]))
     return PoolThreads(thread_count, occupied / max(high - low, 1), max(map(core_count, data.pipelines), default=0))
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...model.host import Host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ..steps.host_account import figures
 from .collective_work import work_before
@@ -178,7 +178,7 @@ def _step_of_collectives(hosts: Sequence[Host], peers: LatePeers) -> Array:
     """int64[n]: the step of each collective on the first of its workers; without steps each has its own."""
     step_of_collective = np.arange(len(peers.kind), dtype=np.int64)
     first = peers.is_member.argmax(axis=1)
-    for index in np.unique(first).tolist():
+    for index in distinct(first).tolist():
         host = hosts[peers.workers[index].host]
         of_host, work = figures(host), work_before(host)
         if of_host.has_steps:

@@ -14,7 +14,7 @@ import numpy as np
 from ...formats.xspace.hlo.buffers import ALLOC, FREE, SHARE, Assignment
 from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 
 _MOST_SPACES = 16
 """Memory spaces that are looked at; devices have a handful."""
@@ -97,7 +97,7 @@ class Heap:
 def memory_spaces(assignment: Assignment) -> list[int]:
     """The memory spaces in which the program has allocations, ascending."""
     allocations = assignment.allocations
-    spaces: list[int] = np.unique(allocations.color[~allocations.thread_local])[:_MOST_SPACES].tolist()
+    spaces: list[int] = distinct(allocations.color[~allocations.thread_local])[:_MOST_SPACES].tolist()
     return spaces
 
 

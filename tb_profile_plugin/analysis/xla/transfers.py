@@ -13,6 +13,7 @@ from ...formats.xspace.hlo.shapes import space_name
 from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.arrays import distinct
 from ...runtime.messages import Message
 
 
@@ -95,7 +96,7 @@ def _on(host: Host, plane: Plane) -> Transfers:
     )
     names = plane.events.name[rows]
     transfers_on_plane = []
-    for name in np.unique(names).tolist():
+    for name in distinct(names).tolist():
         events = rows[names == name]
         waiting = int(done[events[0]])
         start = plane.names[name].partition(" = ")[0].removeprefix("%")

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.regex import regex
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
 from .drafts import Draft, Stat
-from .record import distinct
+from .record import distinct_codes
 from .trace_events import TraceEvents
 
 _DERIVED_LINE_ID = -559038737 + 300
@@ -32,7 +32,7 @@ def drafts(trace: TraceEvents) -> list[Draft]:
     device = trace.integers(rows, "device", default=-1)
     of_pid = _last_number(trace, trace.record.pid)
     device = np.where(device >= 0, device, of_pid[trace.record.pid[rows]])
-    drafts = [_draft(trace, rows[device == number], int(number)) for number in np.unique(device).tolist()]
+    drafts = [_draft(trace, rows[device == number], int(number)) for number in distinct(device).tolist()]
     listed = trace.record.header.get("deviceProperties")
     properties = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     if not drafts:
@@ -64,7 +64,7 @@ def _empty_draft(number: int) -> Draft:
 def _last_number(trace: TraceEvents, codes: Array) -> Array:
     """int64[texts]: the number that ends each text, e.g. 7 of ``stream 7``, for those that are used; 0 elsewhere."""
     answer = np.zeros(len(trace.record.pool_offset), np.int64)
-    for code in distinct(codes).tolist():
+    for code in distinct_codes(codes).tolist():
         match = re.search(r"-?\d{1,15}$", trace.text_of(code))
         answer[code] = int(match[0]) if match else 0
     return answer
@@ -94,7 +94,7 @@ def _draft(trace: TraceEvents, rows: Array, number: int) -> Draft:
 def _derived_kinds(trace: TraceEvents) -> Array:
     """int8[texts]: the key of `_DERIVED_NAMES` for each category of what only tells about streams."""
     answer = np.full(len(trace.record.pool_offset), 2, np.int8)
-    for code in distinct(trace.record.category).tolist():
+    for code in distinct_codes(trace.record.category).tolist():
         category = trace.text_of(code)
         answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
     return answer
@@ -103,7 +103,7 @@ def _derived_kinds(trace: TraceEvents) -> Array:
 def _work_kinds(trace: TraceEvents, rows: Array) -> list[str]:
     """The kinds of work of a stream's events, as the tracers of CUPTI and ROCm write them into its name."""
     labels = set()
-    for code in distinct(trace.record.name[rows]).tolist():
+    for code in distinct_codes(trace.record.name[rows]).tolist():
         name = trace.text_of(code)
         match = _COPY_NAME.match(name)
         parts = [part for part in match.groups() if part] if match else []

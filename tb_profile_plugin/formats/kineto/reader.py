@@ -14,7 +14,7 @@ from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
 from . import categories, chrome, devices, threads
 from .drafts import Draft, FileStats, planes
-from .record import Record, distinct, read
+from .record import Record, distinct_codes, read
 from .trace_events import NOTHING, TraceEvents, has_role, trace_events
 
 _RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
@@ -93,7 +93,7 @@ def _drafts(events: TraceEvents, problems: list[Problem], where: str) -> list[Dr
 
 def _file_stats(record: Record, role: Array) -> FileStats:
     """The file's stats under the names that the model knows; uses the record up, whose texts become places."""
-    name_codes = distinct(record.key)
+    name_codes = distinct_codes(record.key)
     names: list[str] = []
     correlation = -1
     number = np.full(len(record.pool_offset) + 1, -1, np.int32)

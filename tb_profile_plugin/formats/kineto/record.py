@@ -83,7 +83,7 @@ class Record:
         return {}
 
 
-def distinct(codes: I32) -> I64:
+def distinct_codes(codes: I32) -> I64:
     """int64[k]: numbers of texts, each once, in ascending order."""
     return np.flatnonzero(_is_used(np.ascontiguousarray(codes), np.int64(codes.max(initial=-1)) + 1))
 

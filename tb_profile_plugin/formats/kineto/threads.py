@@ -15,7 +15,7 @@ from . import categories, modules
 from .allocations import stats as allocation_stats
 from .drafts import Draft, Stat
 from .nesting import innermost, last_match
-from .record import distinct
+from .record import distinct_codes
 from .trace_events import TraceEvents
 
 _THREAD_ROLES = (categories.OP, categories.ANNOTATION, categories.RUNTIME, categories.PYTHON, categories.MEMORY)
@@ -30,10 +30,11 @@ _TOO_EARLY_PS = 10**9
 def draft(trace: TraceEvents) -> Draft:
     """All threads of all processes; ops that work for a module say so."""
     rows = trace.with_role(*_THREAD_ROLES, categories.OTHER)
-    processes = distinct(trace.record.pid[trace.with_role(*_THREAD_ROLES)])
+    processes = distinct_codes(trace.record.pid[trace.with_role(*_THREAD_ROLES)])
     is_foreign = (trace.role[rows] == categories.OTHER) & ~np.isin(trace.record.pid[rows], processes)
     rows = rows[~is_foreign] if len(processes) else rows
-    lines, line = _thread_lines(trace, rows, len(distinct(trace.record.pid[trace.with_role(*_PYTORCH_ROLES)])) > 1)
+    has_many_processes = len(distinct_codes(trace.record.pid[trace.with_role(*_PYTORCH_ROLES)])) > 1
+    lines, line = _thread_lines(trace, rows, has_many_processes)
     is_deallocation = (trace.integers(rows, "Bytes", default=0) < 0) & (trace.role[rows] == categories.MEMORY)
     variant = np.where(is_deallocation, -1, trace.role[rows].astype(np.int64))
     return trace.draft(vocabulary.HOST_CPU, lines, rows, line, _renamed, variant)

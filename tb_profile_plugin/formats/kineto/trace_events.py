@@ -19,7 +19,7 @@ from ..columns.line_order import line_order
 from . import categories
 from .drafts import Draft
 from .nesting import first_argument_rows, integer_arguments
-from .record import Record, distinct
+from .record import Record, distinct_codes
 from .tokens import NO_TIME
 
 _HOUR_NS = 3600 * 10**9
@@ -60,7 +60,7 @@ class TraceEvents:
 
     @lazy
     def _keys(self) -> dict[str, int]:
-        used = distinct(self.record.key).tolist()
+        used = distinct_codes(self.record.key).tolist()
         return {self.text_of(code): code for code in used}
 
     def has_argument(self, *names: str) -> bool:
@@ -84,8 +84,10 @@ class TraceEvents:
         """Names by process and thread (0 for processes), as ``process_name`` or ``thread_name`` gives them."""
         record = self.record
         rows = np.flatnonzero(record.phase == ord("M"))
-        name_codes = [code for code in distinct(record.name[rows]).tolist() if self.text_of(code) == event_name]
-        rows = rows[np.isin(record.name[rows], name_codes)]
+        names = record.name[rows]
+        is_asked = np.zeros(int(names.max(initial=-1)) + 1, bool)
+        is_asked[[code for code in distinct_codes(names).tolist() if self.text_of(code) == event_name]] = True
+        rows = rows[is_asked[names]]
         at = self.arguments(rows, "name")
         has_name = at >= 0
         has_name[has_name] = record.kind[at[has_name]] == kinds.TEXT

@@ -10,7 +10,7 @@ import numpy as np
 from ...formats.columns import Plane, kinds
 from ...formats.columns.codes import combine
 from ...formats.columns.tables import StatColumn
-from ...runtime.arrays import I32, I64, U8, Array, Bool, I64Matrix
+from ...runtime.arrays import I32, I64, U8, Array, Bool, I64Matrix, distinct
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ..host import Host
@@ -265,10 +265,10 @@ def _floats(plane: Plane, row: Array, number: Array) -> Array:
 def _mended_texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
     """Codes (-1 where there is no text) and the texts, mended with the letter that they usually start with."""
     owner = np.flatnonzero(row >= 0)
-    codes_of_owners, distinct = StatColumn(plane, plane.events.stats, row[owner], owner).codes
+    codes_of_owners, texts = StatColumn(plane, plane.events.stats, row[owner], owner).codes
     codes = np.full(len(row), -1, np.int64)
     codes[owner] = codes_of_owners
-    return codes, [_uncut_shape(_mended(text, first)) for text in distinct]
+    return codes, [_uncut_shape(_mended(text, first)) for text in texts]
 
 
 def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]]:
@@ -279,10 +279,10 @@ def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]
     codes, names = _mended_texts(plane, np.where(numbered, -1, row), _REPLACEMENT)
     names.append("")
     codes = np.where(codes < 0, len(names) - 1, codes)
-    distinct, index_of = np.unique(number[numbered], return_inverse=True)
+    numbers, index_of = np.unique(number[numbered], return_inverse=True)
     codes[numbered] = index_of.reshape(-1) + len(names)
-    names += [str(value) for value in distinct.tolist()]
-    names_in_use = dict.fromkeys(names[code] for code in np.unique(codes).tolist())
+    names += [str(value) for value in numbers.tolist()]
+    names_in_use = dict.fromkeys(names[code] for code in distinct(codes).tolist())
     index = {name: i for i, name in enumerate(names_in_use)}
     return np.array([index.get(name, -1) for name in names], np.int64)[codes], list(names_in_use)
 

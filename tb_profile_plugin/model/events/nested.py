@@ -61,7 +61,7 @@ class Nested:
         Negative numbers stand for no event.
         """
         plane_index = np.searchsorted(self.first, events, side="right") - 1
-        for index in np.unique(plane_index[plane_index >= 0]).tolist():
+        for index in np.flatnonzero(np.bincount(plane_index + 1)[1:]).tolist():
             yield int(self.first[index]), self.planes[index], plane_index == index
 
     def _joined(self, column: Callable[[Plane], Array], dtype: type = np.int64) -> Array:

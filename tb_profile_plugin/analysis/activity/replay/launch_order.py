@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....model.host import Host
-from ....runtime.arrays import I32, I64, Array, Int
+from ....runtime.arrays import I32, I64, Array, Int, distinct
 from ....runtime.jit import jit
 from .device_activities import LONG_AGO, DeviceEvents
 
@@ -50,7 +50,7 @@ class Launched(NamedTuple):
     def indices_from(self, thread: Array, ps: Array) -> Array:
         """int64[k]: index of the first one from each moment on, on its thread."""
         indices = np.empty(len(ps), np.int64)
-        for line in np.unique(thread).tolist():
+        for line in distinct(thread).tolist():
             rows = slice(int(self.first[line]), int(self.first[line + 1]))
             in_thread = thread == line
             indices[in_thread] = rows.start + np.searchsorted(self.begin[rows], ps[in_thread])

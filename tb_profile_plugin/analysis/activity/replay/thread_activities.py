@@ -8,7 +8,7 @@ import numpy as np
 
 from ....model.events.intervals import lower_bound, union
 from ....model.host import Host
-from ....runtime.arrays import I32, I64, Array, Bool, Int
+from ....runtime.arrays import I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
 from ..device_events import Kind
 from ..states import State
@@ -165,9 +165,10 @@ def _involved_lines(host: Host, events: DeviceEvents) -> tuple[Array, _Handovers
     act = events.activity
     handovers = _recorded_handovers(host, events)
     launches_work = np.bincount(events.thread + 1, minlength=2)[1:] > 0
-    lines = np.union1d(np.flatnonzero(launches_work), [act.loop] if act.loop >= 0 else []).astype(np.int64)
-    while len(more_lines := np.union1d(lines, handovers.giver[np.isin(handovers.thread, lines)])) > len(lines):
-        lines = more_lines
+    lines = distinct(np.append(np.flatnonzero(launches_work), [act.loop] if act.loop >= 0 else []).astype(np.int64))
+    givers = handovers.giver[np.isin(handovers.thread, lines)]
+    while len(more_lines := distinct(np.append(lines, givers))) > len(lines):
+        lines, givers = more_lines, handovers.giver[np.isin(handovers.thread, more_lines)]
     is_involved = np.isin(handovers.thread, lines)
     inferred = _inferred_handovers(events, lines, handovers, _communicating_lines(act, events))
     return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handovers, inferred, strict=True)))
