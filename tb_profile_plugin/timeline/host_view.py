@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.lanes import Lane, Section
 from ..runtime.arrays import Array
 from ..store import slabs
-from .rows import Rows
+from .rows import BLOCK_SIZES, Rows
 from .tiles import Timeline, timeline
 
 
@@ -78,11 +78,11 @@ def _lane(facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane
     numbers, value = (arrays.get(prefix + name) for name in _OPTIONAL)
     key, name, detail, kind, name_base, first_event = facts
     lane = Lane(key, name, detail, kind, begin, end, name_of, name_base, first_event, numbers, value)
-    small, medium, large = (level.reshape(-1, 4) for level in blocks)
-    return lane, Rows(first, order, row, (small, medium, large))
+    a, b, c, d = (level.reshape(-1, 4) for level in blocks)
+    return lane, Rows(first, order, row, (a, b, c, d))
 
 
-_REQUIRED = ("begin", "end", "name_of", "first", "order", "row", "blocks_16", "blocks_128", "blocks_1024")
+_REQUIRED = ("begin", "end", "name_of", "first", "order", "row", *(f"blocks_{size}" for size in BLOCK_SIZES))
 _OPTIONAL = ("numbers", "value")
 """Names of a lane's arrays in a slab, behind the lane's number."""
 

@@ -18,14 +18,14 @@ from ..runtime.jit import inlined, jit
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
 
-BLOCK_SIZES = (16, 128, 1024)
+BLOCK_SIZES = (16, 64, 256, 1024)
 """Events per block on each level, neighbours in the order of a lane's events; whole blocks of the level before."""
 
 END, BUSY, LONGEST, LONGEST_PS = range(4)
 """Columns of blocks: the last event's end, the sum of durations, position of the longest event, its duration; times in
 ps."""
 
-Levels = tuple[I64Matrix, I64Matrix, I64Matrix]
+Levels = tuple[I64Matrix, I64Matrix, I64Matrix, I64Matrix]
 """int64[blocks, 4] for each of `BLOCK_SIZES`."""
 
 
@@ -59,15 +59,16 @@ def rows_of(lane: Lane) -> Rows:
     row = np.zeros(len(lane), np.uint16)
     if lane.kind == COUNTER:
         nothing = np.empty((0, 4), np.int64)
-        return Rows(np.array([0, len(lane)]), np.empty(0, np.uint32), row, (nothing, nothing, nothing))
+        return Rows(np.array([0, len(lane)]), np.empty(0, np.uint32), row, (nothing, nothing, nothing, nothing))
     counts = np.zeros(MAX_ROWS, np.int64)
     row_count = assign_rows(lane.begin, lane.end, row, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:row_count])))
     order = np.empty(len(lane), np.uint32)
     fill_order(row, first, order)
-    small, medium, large = (np.empty((-(-len(lane) // size), 4), np.int64) for size in BLOCK_SIZES)
-    fill_blocks(lane.begin, lane.end, order, (small, medium, large))
-    return Rows(first, order, row, (small, medium, large))
+    a, b, c, d = (np.empty((-(-len(lane) // size), 4), np.int64) for size in BLOCK_SIZES)
+    levels = (a, b, c, d)
+    fill_blocks(lane.begin, lane.end, order, levels)
+    return Rows(first, order, row, levels)
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:
@@ -115,7 +116,7 @@ def fill_order(row: U16, first: I64, order: U32) -> None:
 @jit
 def fill_blocks(begin: I64, end: I64, order: U32, levels: Levels) -> None:
     """Fill the blocks of all levels."""
-    small, medium, large = levels
+    small = levels[0]
     for block in range(len(small)):
         busy = longest = 0
         longest_ps = -1
@@ -126,8 +127,8 @@ def fill_blocks(begin: I64, end: I64, order: U32, levels: Levels) -> None:
             longest, longest_ps = longer(longest, longest_ps, i, duration)
             small[block, END] = end[i]
         small[block, BUSY], small[block, LONGEST], small[block, LONGEST_PS] = busy, longest, longest_ps
-    _fill_from_parts(small, BLOCK_SIZES[1] // BLOCK_SIZES[0], medium)
-    _fill_from_parts(medium, BLOCK_SIZES[2] // BLOCK_SIZES[1], large)
+    for level in range(1, len(BLOCK_SIZES)):
+        _fill_from_parts(levels[level - 1], BLOCK_SIZES[level] // BLOCK_SIZES[level - 1], levels[level])
 
 
 @jit

@@ -31,6 +31,9 @@ _FULL_SHARE = 255
 _SHARE_TOLERANCE = 24
 """Neighbours of one name whose shares differ by less look the same, and are merged."""
 
+_NO_BLOCK, _ENDS_LATER = -1, -2
+"""No level of a block."""
+
 
 class PixelWindow(NamedTuple):
     """The window that is shown, ps."""
@@ -262,7 +265,7 @@ def merge(
             is_merged = False
             continue
         first = k
-        k, until, filled, longest, longest_ps = _narrow_run(lane, order, levels, k, high, since + column)
+        k, until, filled, longest, longest_ps = _narrow_run(lane, order, levels, k, high, column)
         is_single = k - first == 1
         share = np.int64(_FULL_SHARE) if is_single else _merged_share(filled, until - since)
         last = count - 1
@@ -288,32 +291,29 @@ def merge(
 
 @inlined
 def _narrow_run(
-    lane: LaneColumns, order: U32, levels: Levels, k: Int, high: Int, limit: Int
+    lane: LaneColumns, order: U32, levels: Levels, k: Int, high: Int, column: Int
 ) -> tuple[Int, Int, Int, Int, Int]:
-    """The events of a row from position ``k`` on, below ``high``, that end by ``limit`` (ps); the first one in any
-    case.
+    """The events of a row from position ``k`` on, below ``high``, that end within a ``column`` (ps) of the first one's
+    begin; the first one in any case. Whole blocks may end half a column earlier or later: the events of a block that
+    is cut in two lie far apart in memory.
 
     Returns (position behind them, end of the last, sum of durations, longest event, its duration), times in ps.
     """
     begin, end, _ = lane
-    small, medium, large = levels
-    first, until, filled = k, np.int64(0), np.int64(0)
     longest, longest_ps = np.int64(order[k]), np.int64(-1)
+    first, until, filled = k, begin[longest], np.int64(0)
+    limit, half = until + column, column // 2
     while k < high:
-        if _fits(small, BLOCK_SIZES[0], k, high, limit):
-            blocks, size = small, BLOCK_SIZES[0]
-            if _fits(medium, BLOCK_SIZES[1], k, high, limit):
-                blocks, size = medium, BLOCK_SIZES[1]
-                if _fits(large, BLOCK_SIZES[2], k, high, limit):
-                    blocks, size = large, BLOCK_SIZES[2]
-            at = k // size
+        level = _level_of_block(levels, k, high, limit + half, column, until > limit - half)
+        if level >= 0:
+            blocks, at = levels[level], k // BLOCK_SIZES[level]
             until = blocks[at, END]
             filled += blocks[at, BUSY]
             longest, longest_ps = longer(longest, longest_ps, blocks[at, LONGEST], blocks[at, LONGEST_PS])
-            k += size
+            k += BLOCK_SIZES[level]
             continue
         i = np.int64(order[k])
-        if k > first and end[i] > limit:
+        if k > first and (level == _ENDS_LATER or end[i] > limit):
             break
         until = end[i]
         filled += until - begin[i]
@@ -323,13 +323,23 @@ def _narrow_run(
 
 
 @inlined
-def _merged_share(filled: Int, span: Int) -> Int:
-    """What share of their span, of `_FULL_SHARE`, merged events fill; both in ps."""
-    return min(np.int64(_FULL_SHARE - 1), np.int64((_FULL_SHARE - 1) * np.float64(filled) / max(1, span)))
+def _level_of_block(levels: Levels, k: Int, high: Int, latest: Int, column: Int, is_near: bool) -> Int:
+    """The level of the largest block that begins at position ``k``, lies below ``high`` and ends by ``latest`` (ps), of
+    events narrower than a ``column``; `_NO_BLOCK` where there is none. ``is_near`` is whether what comes before reaches
+    near enough: then a block that ends later is not entered, `_ENDS_LATER`.
+    """
+    for level in range(len(BLOCK_SIZES) - 1, -1, -1):
+        size = BLOCK_SIZES[level]
+        if k % size == 0 and k + size <= high:
+            at = k // size
+            if levels[level][at, END] <= latest and levels[level][at, LONGEST_PS] < column:
+                return np.int64(level)
+            if is_near:
+                return np.int64(_ENDS_LATER)
+    return np.int64(_NO_BLOCK)
 
 
 @inlined
-def _fits(blocks: I64Matrix, size: Int, k: Int, high: Int, limit: Int) -> bool:
-    """Whether a block begins at position ``k`` whose events are below ``high`` and end by ``limit``."""
-    is_block: bool = k % size == 0 and k + size <= high and blocks[k // size, END] <= limit
-    return is_block
+def _merged_share(filled: Int, span: Int) -> Int:
+    """What share of their span, of `_FULL_SHARE`, merged events fill; both in ps."""
+    return min(np.int64(_FULL_SHARE - 1), np.int64((_FULL_SHARE - 1) * np.float64(filled) / max(1, span)))

@@ -108,6 +108,17 @@ def test_large_blocks_give_what_single_events_give() -> None:
     assert set((longest.end - longest.begin)[at].tolist()) == {3 * US}
 
 
+@pytest.mark.parametrize("width", [7, 40, 150])
+def test_merged_slices_are_half_a_column_longer_at_most_and_on_average_one(width: int) -> None:
+    events = " ".join(f"e{i}[{3 * i},{1 + i % 3}]" for i in range(5000))
+    drawn = host(f"/host:CPU\n  t | {events}")
+    found = timeline(drawn).slices([(0, 0)], 0, 15000 * US, width)
+    column = 15000 * US / width
+    assert found.count.sum() == 5000
+    assert (found.end - found.begin).max() <= 1.5 * column
+    assert len(found.count) == pytest.approx(width, rel=0.35)
+
+
 def test_more_rows_than_can_be_shown_share_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lane_rows, "MAX_ROWS", 3)
     drawn = host("/host:CPU\n  t | " + " ".join(f"e{i}[{i},100]" for i in range(6)))
