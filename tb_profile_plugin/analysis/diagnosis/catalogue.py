@@ -72,6 +72,11 @@ TEMPLATES: dict[str, str] = {
     "names.share": "{name} ({share})",
     "names.with_before": "{name} ({each_ps} with what comes before it, in {share} of the steps)",
     "names.unrecorded": " Nothing was recorded in {share} of it.",
+    "names.with_op": "{names} Largest op: {name} ({share}).",
+    # Programs of XLA that compute.
+    "programs.none": "",
+    "programs.several": " Programs: {names}.",
+    "programs.repeated": " Programs: {names}. {name} repeats the forward pass of {second_name}.",
     # Headlines, by cause.
     "headline.compute": f"Compute on the {{device}} {_TAKES}",
     "headline.cpu_compute": f"Compute on the CPU {_TAKES}",
@@ -130,7 +135,7 @@ TEMPLATES: dict[str, str] = {
     "input.little": f"Waiting for input takes only {_PART}.",
     "input.idle": _IDLE_INPUT,
     # Causes, as rows of a table.
-    "cause.compute": "The {device} computes.{names}",
+    "cause.compute": "The {device} computes.{names}{programs}",
     "cause.input": "The loop waits for its next input.{names}",
     "cause.input.stage": "The loop waits for its next input; the slowest stage is {stage}.{names}",
     "cause.input.idle": "The loop waits for its next input, but steps that do not wait last as long.{names}",

@@ -25,6 +25,7 @@ from .program_facts import UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_fa
 from .remedies import remedy
 from .time_loss import UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
+from .xla_work import name_xla_work
 
 NEEDS = (
     *(
@@ -120,6 +121,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
             loss.arguments = {"count": round(loss.count)}
         if loss.id == "input":
             input_stage.name_input_stage(loss, hosts)
+        name_xla_work(loss, hosts, typical, program)
         if loss.id == "between_steps" and loss.is_work:
             _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     if not has_devices(hosts):
@@ -234,7 +236,8 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
 
 def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
-    facts = {"names": loss.names_sentence(), "device": device, **(loss.arguments or {})}
+    words = {"names": loss.names_sentence(), "programs": Sentence("programs.none")}
+    facts = {**words, "device": device, **(loss.arguments or {})}
     return Sentence(f"cause.{loss.id}{loss.variant}", facts | _replay_words(loss, typical))
 
 

@@ -233,6 +233,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", PYTORCH, ACCUMULATES): (
         "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
     ),
+    ("resharding", "", ""): (
+        "Make shardings match (in_shardings, with_sharding_constraint): each change of an array's sharding costs this "
+        "exchange."
+    ),
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
@@ -242,6 +246,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
     ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
+    ("repeated_forward_pass", JAX, ""): (
+        "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
+        "and batch."
+    ),
     ("compute", "", ""): "Make the largest ops cheaper; the Ops page lists them.",
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",
