@@ -111,6 +111,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("cpu_ops", PYTORCH, ""): "Move these ops to the GPU, or into the workers of a DataLoader.",
     ("cpu_ops", "", ""): "Move these ops to the device, or prepare their results ahead of time.",
     ("thread_wait", "", ""): "Let the other thread or process work further ahead; the Timeline shows what it does.",
+    ("timeout", "", ""): "Use a shorter timeout for this wait: nothing arrived before it ended.",
     ("event_wait", "", ""): "Overlap this wait with computation, or give the program more work at a time.",
     ("network", "", ""): "Request the next data in a background thread while the step runs.",
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",

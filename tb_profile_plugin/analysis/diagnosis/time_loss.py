@@ -125,6 +125,10 @@ class TimeLoss:
         """The end of its sentences' codes, where one cause has several sentences; empty for most."""
         if self.id == "input":
             return self._input_variant
+        if self.id == "thread_wait" and "timeout" in (self.arguments or {}):
+            return ".timeout"
+        if self.id == "eager" and "name" in (self.arguments or {}):
+            return ".function"
         if self.id == "sync" and (self.arguments or {}).get("count", 0) > 1:
             return ".several"
         return ".other" if self.id == PAUSE and "parts" not in (self.arguments or {}) else ""
@@ -170,7 +174,7 @@ class TimeLoss:
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
             if running >= MOSTLY * self.ps:
                 return "executor", self.id
-        kinds = self.kinds[:1]
+        kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
         if self.is_work:
