@@ -59,6 +59,15 @@ def transforming_ps(host: Host) -> int | None:
     return max(self_ps - blocked, 0) + _executors_ps(data)
 
 
+@per_host(keep=True)
+def function_ps(host: Host) -> int | None:
+    """ps in which an executor's threads ran functions of pipelines, without their waits for a thread; None where that
+    was not recorded.
+    """
+    data = tf_data(host)
+    return (_executors_ps(data) or None) if data else None
+
+
 def _executors_ps(data: TfData) -> int:
     """ps of the executor's threads in functions of pipelines: by the id that both share."""
     plane = data.calls.plane

@@ -10,11 +10,12 @@ from ...model.per_host import per_host
 from ...runtime.memo import lazy
 from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
+from .functions import function_ps
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
 from .structure import filled_stage, fills_again
 
-NEEDS = (iterator_calls.pipelines, *input_wait_cost.NEEDS)
+NEEDS = (iterator_calls.pipelines, function_ps, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
 
 
@@ -27,6 +28,8 @@ class PipelineDiagnosis:
     """Cost of all the pipelines of the host together."""
     share: float
     """This one's part in the time that the program waited for the host's pipelines, 0–1."""
+    function_ps: int | None = None
+    """As `functions.function_ps` says of the host."""
 
     @property
     def slow(self) -> bool:
@@ -52,7 +55,7 @@ class PipelineDiagnosis:
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
         return [
             replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
-            for finding in findings(self.pipeline, self.cost.costly)
+            for finding in findings(self.pipeline, self.cost.costly, self.function_ps)
         ]
 
 
@@ -60,7 +63,7 @@ class PipelineDiagnosis:
 def diagnoses(host: HostWithSteps) -> list[PipelineDiagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
     pipelines = iterator_calls.pipelines(host)
-    return diagnosed(pipelines, input_cost(host)) if pipelines else []
+    return diagnosed(pipelines, input_cost(host), function_ps(host)) if pipelines else []
 
 
 def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFinding]:
@@ -80,12 +83,15 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     return findings_by_title
 
 
-def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[PipelineDiagnosis]:
-    """These pipelines of one host, whose steps its input costs so much."""
+def diagnosed(
+    pipelines: Sequence[Pipeline], cost: InputCost, function_ps: int | None = None
+) -> list[PipelineDiagnosis]:
+    """These pipelines of one host, whose steps its input costs so much, and whose functions ran so long."""
     totals = {
         device: sum(pipeline.total_ps for pipeline in pipelines if pipeline.device == device)
         for device in (False, True)
     }
     return [
-        PipelineDiagnosis(pipeline, cost, pipeline.total_ps / max(totals[pipeline.device], 1)) for pipeline in pipelines
+        PipelineDiagnosis(pipeline, cost, pipeline.total_ps / max(totals[pipeline.device], 1), function_ps)
+        for pipeline in pipelines
     ]
