@@ -19,9 +19,17 @@ from tb_profile_plugin.model.host import Host, HostWithSteps
 MATRIX = shape(8, 8)
 
 
-def op(number: int, opcode: str, op_name: str, line: int, operands: Sequence[int] = (), size: bytes = MATRIX) -> bytes:
-    """An instruction that comes from an op and a line of ``train.py``."""
-    metadata = field(2, op_name.encode()) + field(3, b"/home/u/train.py") + b"\x20" + varint(line)
+def op(
+    number: int,
+    opcode: str,
+    op_name: str,
+    line: int,
+    operands: Sequence[int] = (),
+    size: bytes = MATRIX,
+    file: str = "",
+) -> bytes:
+    """An instruction that comes from an op and a line of a file, by default ``train.py``."""
+    metadata = field(2, op_name.encode()) + field(3, (file or "/home/u/train.py").encode()) + b"\x20" + varint(line)
     return instruction(number, opcode, size, operands, rest=field(7, metadata))
 
 
@@ -73,6 +81,14 @@ def test_work_is_named_by_scope_and_line() -> None:
     text, _ = cause(found, "compute")
     assert text.startswith("The CPU computes. Mostly embed (train.py:10) (6") and "train.py:12 (3" in text
     assert text.endswith("Largest op: dot.4 (38 %).")
+
+
+def test_lines_of_installed_packages_are_none_of_the_program() -> None:
+    """As TensorFlow states them: where its own code makes ops."""
+    file = "/usr/lib/python3.11/site-packages/tensorflow/python/framework/ops.py"
+    blob = program("jit_train", op(2, "dot", "sequential/dense/MatMul", 1221, [1], file=file))
+    found = diagnose([host(("jit_train", blob, [("dot.2", 900)]))])
+    assert found.headline.sentence.text.endswith("mostly sequential/dense.")
 
 
 def test_instructions_without_a_place_keep_their_names() -> None:

@@ -40,6 +40,8 @@ _STRUCTURE = regex(
 """Parts of paths that JAX adds for functions and control flow: names of its primitives and of what they call."""
 _SCOPES = 2
 """So many of the last scopes of a path tell where an op is from; the first ones are those of the whole model."""
+_PACKAGE = regex(r"[\\/](?:site|dist)-packages[\\/]")
+"""In paths of installed packages, whose lines tell nothing of the program."""
 _LAST_NAME = regex(r".*<locals>\.")
 _LETTERS = regex(r"[^A-Za-z0-9]")
 """What names of kernels have instead of it, or leave out."""
@@ -173,7 +175,7 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     telling = module.telling(row)
     location = module.sources.location_text(telling)
     path, _, line = location.rpartition(":") if location else ("", "", "")
-    source = f"{PurePosixPath(path.replace(chr(92), '/')).name}:{line}" if path else ""
+    source = f"{PurePosixPath(path.replace(chr(92), '/')).name}:{line}" if path and not _PACKAGE.search(path) else ""
     scope = scopes(module.op_names[telling]) or _function(module, telling, location)
     origin = XlaOrigin(state, module.name, scope, source)
     if state == "compute":
