@@ -34,12 +34,12 @@ class PipelineFinding(Finding):
     """Row in the pipeline's stages, -1 for the pipeline as a whole."""
 
 
-def findings(pipeline: Pipeline, costs: bool, function_ps: int | None = None) -> list[PipelineFinding]:
+def findings(pipeline: Pipeline, costs: bool, function_ps: int | None, filled_pipelines: int) -> list[PipelineFinding]:
     """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     Gains are of all its calls together, `Pipeline.total_ps`. The functions of all pipelines of the host ran for
-    ``function_ps``, where that is known.
+    ``function_ps``, where that is known; ``filled_pipelines`` of the same stages filled a buffer or a cache.
     """
     rules = (_bottleneck_finding, _late_cache_finding, _early_cache_finding, _prefetch_finding, _contention_finding)
     candidates = [rule(pipeline) for rule in rules] if costs else []
@@ -53,7 +53,7 @@ def findings(pipeline: Pipeline, costs: bool, function_ps: int | None = None) ->
             candidates = [one for one in candidates if one is None or one.id != "slow_parallel_map"]
     advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
     advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
-    start = _filling_finding(pipeline) if costs else None
+    start = _filling_finding(pipeline, filled_pipelines) if costs else None
     # What only the start costs makes all else that is found doubtful.
     return [start, *advice] if start else advice
 
@@ -80,7 +80,7 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
     return PipelineFinding(name, title, evidence, gain_ps, level, snippets.runnable(snippet), stage=row)
 
 
-def _filling_finding(pipeline: Pipeline) -> PipelineFinding | None:
+def _filling_finding(pipeline: Pipeline, filled_pipelines: int) -> PipelineFinding | None:
     """A finding where most of the time went into what only the start of a pipeline, or of an epoch, needs."""
     row = filled_stage(pipeline)
     if row < 0:
@@ -99,9 +99,14 @@ def _filling_finding(pipeline: Pipeline) -> PipelineFinding | None:
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
         evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
         return PipelineFinding("filling_cache", title, evidence, stage.filled_ps, "warn", stage=row)
-    if fills_again(pipeline):
+    if fills_again(pipeline, filled_pipelines):
         title = Message("Keep one iterator for all steps, by repeat(): each new one fills the shuffle buffer again.")
-        return PipelineFinding("refilled_shuffle", title, spent, stage.filled_ps, "bad", stage=row)
+        others = (
+            Message("{count} pipelines with these stages filled their own.", count=filled_pipelines)
+            if filled_pipelines > 1
+            else ""
+        )
+        return PipelineFinding("refilled_shuffle", title, sentences(spent, others), stage.filled_ps, "bad", stage=row)
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
     evidence = sentences(spent, "Later calls take one element per element returned.")
     return PipelineFinding("filling_shuffle", title, evidence, stage.filled_ps, "warn", stage=row)
