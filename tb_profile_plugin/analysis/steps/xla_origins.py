@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
-from ...formats.xspace.hlo.module import Module
 from ...model.host import Host
 from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array
@@ -19,9 +18,10 @@ from ...runtime.regex import regex
 from ..activity.partition import time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
-from ..xla.avoidable_work import repeats_forward_pass
-from ..xla.inserted_collectives import is_inserted
 from .device_timeline import DeviceTimeline
+
+if TYPE_CHECKING:
+    from ...formats.xspace.hlo.module import Module
 
 _WORK = (State.COMPUTE, State.EXPOSED_COLLECTIVE)
 """States in which programs of XLA work."""
@@ -180,6 +180,8 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     origin = XlaOrigin(state, module.name, scope, source)
     if state == "compute":
         return origin
+    from ..xla.inserted_collectives import is_inserted  # Programs are read for few captures only.
+
     collective = _ASYNCHRONOUS.sub("", module.opcodes[row])
     return origin._replace(collective=collective, is_inserted=is_inserted(module, row))
 
@@ -206,6 +208,8 @@ def _own_scope(part: str) -> str:
 
 def _repeated(programs: list[Module]) -> list[tuple[str, str]]:
     """`XlaWork.repeated` of these programs."""
+    from ..xla.avoidable_work import repeats_forward_pass  # As above.
+
     return [
         (module.name, other.name)
         for module in programs
