@@ -38,7 +38,7 @@ def test_the_function_that_dispatches_most_ops_is_to_be_compiled() -> None:
     assert found.headline.sentence.text.endswith("update (train.py:20) dispatches 100 ops.")
     eager = cause(found, "eager")
     assert eager.sentence.text.startswith("update (train.py:20) dispatches 100 ops one by one in each step")
-    assert eager.remedy.text == "Put update (train.py:20) under jax.jit, so that its ops become one program."
+    assert eager.remedy.text == "Put update (train.py:20) under one jax.jit, so that its ops become one program."
 
 
 def test_ops_that_several_functions_dispatch_are_those_of_the_function_around_them() -> None:

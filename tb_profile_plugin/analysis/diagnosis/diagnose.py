@@ -121,7 +121,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     for loss in losses:
         if loss.id == "eager":
             loss.arguments = {"count": round(calls.per_step)}
-            _name_calling_function(loss, hosts, program)
+            _name_calling_function(loss, hosts)
         if loss.id == "thread_wait":
             _tell_timeouts(loss, hosts, typical)
         if loss.id == "sync":
@@ -159,14 +159,14 @@ def _name_function(loss: TimeLoss, name: str) -> None:
         loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_pauses.count / loss.long_pauses.pauses)]
 
 
-def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
+def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     """Name the function of the program that dispatches most of the ops, which is what to compile."""
     function = max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
     if not function.name:
         return
     loss.arguments = {"name": function.name, "count": round(function.calls_per_step)}
-    if program.framework == JAX and not loss.kinds:
-        text = Message("Put {name} under jax.jit, so that its ops become one program.", name=function.name)
+    if not loss.kinds:
+        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
         loss.remedy = remedy(JAX, loss.id)._replace(text=text)
 
 

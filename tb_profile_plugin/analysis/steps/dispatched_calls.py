@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.events.repeated_calls import outermost
-from ...model.framework import PYTORCH, TENSORFLOW, framework
+from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
 from ...model.names.host_events import are_frames
 from ...model.per_host import per_host
@@ -69,12 +69,12 @@ def one_by_one_share(host: HostWithSteps) -> float:
 
 @per_host(keep=True)
 def calling_function(host: HostWithSteps) -> CallingFunction:
-    """The innermost function of the program that makes half of these calls and more.
+    """The innermost function of a JAX program that makes half of these calls and more: what to compile.
 
-    TensorFlow's tracer does not say which functions are the framework's own.
+    PyTorch compiles models or steps, and TensorFlow's tracer does not say which functions are the framework's own.
     """
     trace, steps = host.trace, host.steps
-    if framework(host) == TENSORFLOW or not are_frames(trace.names).any():
+    if framework(host) != JAX or not are_frames(trace.names).any():
         return CallingFunction("", 0.0)
     calls = _calls(host)
     calls = calls[trace.begin[calls] >= steps.begin[0]] if len(steps) else calls

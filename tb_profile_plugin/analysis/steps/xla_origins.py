@@ -187,9 +187,10 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
 
 
 def _function(module: Module, row: int, location: str) -> str:
-    """The function at that line, where the program says it."""
+    """The function at that line, where the program says it and it has a name: a lambda has none."""
     function = next((frame.function for frame in module.sources.stack(row) if str(frame) == location), "")
-    return _LAST_NAME.sub("", function)
+    name = _LAST_NAME.sub("", function)
+    return "" if name.startswith("<") else name
 
 
 @lru_cache(maxsize=65536)
