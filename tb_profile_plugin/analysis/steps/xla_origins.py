@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +28,7 @@ _WORK = (State.COMPUTE, State.EXPOSED_COLLECTIVE)
 """States in which programs of XLA work."""
 _MOST_ORIGINS = 100
 """So many origins are told apart, those that took most time."""
-_MOST_BYTES = 16 << 20
+_MOST_BYTES = 4 << 20
 """Bytes of programs of which origins are looked up: larger ones are known by other pages."""
 _PARTS = regex(r"(?:[^/()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+")
 """Parts of an op's path, which slashes within parentheses do not divide."""
@@ -88,11 +89,8 @@ class XlaWork(NamedTuple):
 
 def xla_work(host: Host, edges: Array, timeline: DeviceTimeline) -> XlaWork:
     """The work of a timeline in the windows between these edges (int64[windows + 1] ps); none where programs lack."""
-    windows = len(edges) - 1
-    if not any(map(len, (module.blob for module in host.modules.values()))):
-        return XlaWork([], np.zeros((windows, 0), np.int64), [])
-    if sum(len(module.blob) for module in host.modules.values()) > _MOST_BYTES:
-        return XlaWork([], np.zeros((windows, 0), np.int64), [])
+    if not 0 < sum(len(module.blob) for module in host.modules.values()) <= _MOST_BYTES:
+        return XlaWork([], np.zeros((len(edges) - 1, 0), np.int64), [])
     origin_of, origins, programs = _origins(host, timeline)
     length = timeline.end - timeline.begin
     has_origin = origin_of >= 0
@@ -207,13 +205,10 @@ def _own_scope(part: str) -> str:
     return "" if _STRUCTURE.match(part) else part
 
 
-def _repeated(programs: list[Module]) -> list[tuple[str, str]]:
+def _repeated(programs: Sequence[Module]) -> list[tuple[str, str]]:
     """`XlaWork.repeated` of these programs."""
-    from ..xla.avoidable_work import repeats_forward_pass  # As above.
+    if len(programs) < 2:
+        return []
+    from ..xla.avoidable_work import repeated_forward_passes  # As above.
 
-    return [
-        (module.name, other.name)
-        for module in programs
-        for other in programs
-        if other is not module and repeats_forward_pass(module, other)
-    ]
+    return [(module.name, other.name) for module, other in repeated_forward_passes(programs)]

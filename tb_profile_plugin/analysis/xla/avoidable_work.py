@@ -5,7 +5,7 @@ pass that another program does, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -70,14 +70,21 @@ def _arrays(module: Module, row: int) -> list[tuple[float, ...]]:
     ]
 
 
-def repeats_forward_pass(module: Module, other: Module) -> bool:
-    """Whether a program has no gradients, and all its products are among those of which ``other`` has gradients: from
-    the same lines and scopes, and of the same shapes.
+def repeated_forward_passes(modules: Sequence[Module]) -> list[tuple[Module, Module]]:
+    """Programs without gradients whose products are all among those of which another one, the second of the pair, has
+    gradients: from the same lines and scopes, and of the same shapes.
     """
-    if any(_GRADIENT in name for name in module.op_names) or not any(_GRADIENT in name for name in other.op_names):
-        return False
-    own = Counter(_forward_products(module))
-    return bool(own) and own <= Counter(_forward_products(other))
+    has_gradients = [any(_GRADIENT in name for name in module.op_names) for module in modules]
+    if all(has_gradients) or not any(has_gradients):
+        return []
+    products = [Counter(_forward_products(module)) for module in modules]
+    programs = [*zip(modules, has_gradients, products, strict=True)]
+    return [
+        (module, other)
+        for module, differentiates, own in programs
+        for other, is_differentiated, others in programs
+        if own and not differentiates and is_differentiated and own <= others
+    ]
 
 
 def _forward_products(module: Module) -> list[tuple[str, ...]]:
