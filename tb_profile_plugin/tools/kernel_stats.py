@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..analysis.diagnosis.kernel_headline import verdict
+from ..analysis.diagnosis.page_headlines import kernel_verdict
 from ..analysis.health.recording_advice import GPUS, KERNELS, remedy
 from ..analysis.ops import gpu_copies, gpu_kernels
 from ..analysis.ops.gpu_kernels import (
@@ -354,7 +354,7 @@ def _fact_values(all_kernels: Sequence[GpuKernel], total_ps: int) -> dict[str, A
 
 
 def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
-    judgement = verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else "")
+    judgement = kernel_verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else "")
     return Headline(judgement.text, judgement.level, judgement.tool)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.diagnosis import memory_headline
+from ..analysis.diagnosis.page_headlines import memory_verdict
 from ..analysis.health.recording_advice import MEMORY, remedy
 from ..analysis.ops import memory as ops_memory
 from ..analysis.ops.memory import Holding
@@ -207,7 +207,7 @@ def memory_profile(
             "steps": _step_columns(ops_memory.step_memory(host, memory)),
             "growth": _growth_columns(host, memory),
         },
-        Headline(*memory_headline.verdict(memory_at_peak, at_peak, line_of)),
+        Headline(*memory_verdict(memory_at_peak, at_peak, line_of)),
     )
 
 

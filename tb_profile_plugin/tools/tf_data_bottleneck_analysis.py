@@ -11,7 +11,6 @@ from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.steps import step_time
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines, slowest_first
-from ..analysis.tfdata.input_wait_cost import input_cost
 from ..analysis.tfdata.iterator_calls import Pipeline
 from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting_text
@@ -138,9 +137,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps]
     pages = [(host, page) for host in hosts if (page := host_pipelines(host, calls))]
     ordered = slowest_first([page for _, page in pages])
     diagnosis_by_pipeline = {
-        id(diagnosis.pipeline): diagnosis
-        for host, page in pages
-        for diagnosis in diagnosed(page.pipelines, input_cost(host))
+        id(diagnosis.pipeline): diagnosis for host, page in pages for diagnosis in diagnosed(host, page.pipelines)
     }
     all_diagnoses = [diagnosis_by_pipeline[id(pipeline)] for _, pipeline in ordered]
     host_diagnoses = [diagnosis for diagnosis in all_diagnoses if not diagnosis.pipeline.device]

@@ -93,6 +93,18 @@ def test_a_map_that_is_fused_with_its_batch_is_offered_whole_batches() -> None:
     assert "batch_first" not in by_code(drawn(text.replace("SIZE", "2")))
 
 
+@pytest.mark.parametrize(
+    ("ran", "is_bare"), [(700, True), (1900, False), (0, False)], ids=["44 µs", "119 µs", "not recorded"]
+)
+def test_functions_are_judged_by_the_time_of_the_threads_that_run_them(ran: int, is_bare: bool) -> None:
+    """Sixteen calls for a batch take the step's wait, in parallel; threads ran them for so long together."""
+    text = stages("MapAndBatch", calls=1).replace("parent_id=1}", "parent_id=1, batch_size=16}")
+    called = "  tf_b   | InstantiatedCapturedFunction::RunAsync[20,5]{id=99}"
+    functions = f"{called} ExecutorState::Process[30,{ran}]{{id=99}}" if ran else called
+    found = by_code(drawn(f"{text}{functions}"))
+    assert (found["batch_first"].level, "slow_parallel_map" in found) == (("bad", False) if is_bare else ("info", True))
+
+
 def test_a_cache_stands_before_shuffling_and_repeating() -> None:
     title = by_code(drawn(stages("Batch", "Shuffle", "ForeverRepeat", "Map")))["cache"].title
     said = (

@@ -1,5 +1,6 @@
 """What a tf.data pipeline costs the steps, what it has already, and that all pages tell the same of it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -355,3 +356,22 @@ def test_prefetching_saves_no_more_than_overlaps() -> None:
     period_ms = why["facts"]["period_ps"]["value"] / 1e9
     assert shares["input"] > 0.8
     assert 0 < gains["missing_prefetch"] <= (1 - shares["input"]) * period_ms
+
+
+@pytest.mark.parametrize(("epochs", "id"), [(2, "filling_shuffle"), (3, "refilled_shuffle")])
+def test_pipelines_alike_of_which_each_fills_a_shuffle_are_one_that_is_made_again(epochs: int, id: str) -> None:
+    """Iterators without an id in common, for each epoch; two may be those of training and of evaluation."""
+    first_step = filling_shuffle(150).split("         | train", 1)[0]
+    text = "/host:CPU\n" + "".join(
+        re.sub(
+            r"\[(\d+),|\b(id|parent_id)=(\d+)",
+            lambda part, epoch=epoch: (  # type: ignore[misc]
+                f"[{int(part[1]) + 1000 * epoch}," if part[1] else f"{part[2]}={10 * epoch + int(part[3])}"
+            ),
+            first_step.replace("step_num=0", f"step_num={epoch}").replace("python", "" if epoch else "python"),
+        )
+        for epoch in range(epochs)
+    )
+    found = diagnoses(draw.host(text))
+    assert [each.findings[0].id for each in found] == [id] * epochs
+    assert ("3 pipelines with these stages" in found[0].findings[0].evidence) == (epochs == 3)

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...model.devices.properties import device_count, host_device_type
-from ...model.framework import framework
+from ...model.framework import JAX, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
+from ...runtime.messages import Message
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
-from ..steps.dispatched_calls import calls_per_step, one_by_one_share
+from ..steps.dispatched_calls import calling_function, calls_per_step, one_by_one_share
 from ..steps.host_account import Interval, figures
 from ..steps.step_choice import TYPICAL
-from ..steps.typical_times import NamedTime, Typical, typical_times
+from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
+from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
 from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
@@ -23,8 +25,9 @@ from .gains import gain, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
 from .program_facts import UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
 from .remedies import remedy
-from .time_loss import UNUSED, WORK, TimeLoss
+from .time_loss import MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
+from .xla_work import name_xla_work
 
 NEEDS = (
     *(
@@ -32,6 +35,8 @@ NEEDS = (
         figures,
         step_evidence.coverage,
         calls_per_step,
+        calling_function,
+        timed_out_ps,
         one_by_one_share,
         called_between,
         function_between,
@@ -116,10 +121,14 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     for loss in losses:
         if loss.id == "eager":
             loss.arguments = {"count": round(calls.per_step)}
+            _name_calling_function(loss, hosts)
+        if loss.id == "thread_wait":
+            _tell_timeouts(loss, hosts, typical)
         if loss.id == "sync":
             loss.arguments = {"count": round(loss.count)}
         if loss.id == "input":
             input_stage.name_input_stage(loss, hosts)
+        name_xla_work(loss, hosts, typical, program)
         if loss.id == "between_steps" and loss.is_work:
             _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     if not has_devices(hosts):
@@ -148,6 +157,29 @@ def _name_function(loss: TimeLoss, name: str) -> None:
     """Name what devices do between few steps by the function of the program that does it."""
     if name and loss.long_pauses is not None:
         loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_pauses.count / loss.long_pauses.pauses)]
+
+
+def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
+    """Name the function of the program that dispatches most of the ops, which is what to compile."""
+    function = max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
+    if not function.name:
+        return
+    loss.arguments = {"name": function.name, "count": round(function.calls_per_step)}
+    if not loss.kinds:
+        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
+        loss.remedy = remedy(JAX, loss.id)._replace(text=text)
+
+
+def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical) -> None:
+    """Say that timeouts end most of the waits for other threads, where they do: then these threads do not matter."""
+    ended_ps = sum(
+        float(timed_out_ps(host)[rows].mean())
+        for host in hosts
+        for rows in typical_windows(host, typical.steps)
+        if len(rows)
+    )
+    if ended_ps >= MOSTLY * len(hosts) * loss.ps:
+        loss.arguments = {"timeout": True}
 
 
 def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
@@ -234,7 +266,8 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
 
 def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
-    facts = {"names": loss.names_sentence(), "device": device, **(loss.arguments or {})}
+    words = {"names": loss.names_sentence(), "programs": Sentence("programs.none")}
+    facts = {**words, "device": device, **(loss.arguments or {})}
     return Sentence(f"cause.{loss.id}{loss.variant}", facts | _replay_words(loss, typical))
 
 

@@ -71,7 +71,8 @@ def _largest_first(diagnosis: Diagnosis) -> list[Cause]:
 
 def _is_habit(cause: Cause, no_fault: Sequence[str]) -> bool:
     """Whether the program could do it otherwise: steps that are only to be looked at may be so by chance."""
-    return cause.id not in no_fault and (cause.remedy.saves or cause.id != LOOK_AT_STEPS)
+    is_avoidable = cause.id not in no_fault or cause.remedy.most_ps is not None
+    return is_avoidable and (cause.remedy.saves or cause.id != LOOK_AT_STEPS)
 
 
 def _finding_of_cause(cause: Cause, framework: str) -> Finding:

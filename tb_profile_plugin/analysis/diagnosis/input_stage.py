@@ -8,8 +8,8 @@ from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
-from ..tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses, findings_of_hosts
-from ..tfdata.structure import python_works_ahead
+from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
+from ..tfdata.structure import python_works_ahead, shape
 from .remedies import Remedy
 from .time_loss import TimeLoss
 
@@ -39,9 +39,10 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     # Each epoch may make its pipeline anew.
     waited_ps: dict[tuple[str, ...], float] = {}
     for diagnosis in slow:
-        waited_ps[_shape(diagnosis)] = waited_ps.get(_shape(diagnosis), 0.0) + diagnosis.waited_ps
-    slowest = max(slow, key=lambda diagnosis: (waited_ps[_shape(diagnosis)], diagnosis.waited_ps), default=None)
-    if slowest is None or waited_ps[_shape(slowest)] < _MAIN_SHARE * loss.ps:
+        own = shape(diagnosis.pipeline)
+        waited_ps[own] = waited_ps.get(own, 0.0) + diagnosis.waited_ps
+    slowest = max(slow, key=lambda one: (waited_ps[shape(one.pipeline)], one.waited_ps), default=None)
+    if slowest is None or waited_ps[shape(slowest.pipeline)] < _MAIN_SHARE * loss.ps:
         return
     stage = slowest.bottleneck
     if stage is None and not slowest.pipeline.contended:
@@ -55,8 +56,3 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     first = slowest.findings[0]
     of_hosts = findings_of_hosts(hosts).get(first.title)
     loss.remedy = Remedy(first.title, first.code, most_ps=of_hosts.gain_ps if of_hosts else None)
-
-
-def _shape(diagnosis: PipelineDiagnosis) -> tuple[str, ...]:
-    """Equal for pipelines of a host that are alike in all their stages."""
-    return (diagnosis.pipeline.host, *(stage.long_name for stage in diagnosis.pipeline.stages))

@@ -111,6 +111,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("cpu_ops", PYTORCH, ""): "Move these ops to the GPU, or into the workers of a DataLoader.",
     ("cpu_ops", "", ""): "Move these ops to the device, or prepare their results ahead of time.",
     ("thread_wait", "", ""): "Let the other thread or process work further ahead; the Timeline shows what it does.",
+    ("timeout", "", ""): "Use a shorter timeout for this wait: nothing arrived before it ended.",
     ("event_wait", "", ""): "Overlap this wait with computation, or give the program more work at a time.",
     ("network", "", ""): "Request the next data in a background thread while the step runs.",
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
@@ -233,6 +234,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", PYTORCH, ACCUMULATES): (
         "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
     ),
+    ("resharding", "", ""): (
+        "Make shardings match (in_shardings, with_sharding_constraint): each change of an array's sharding costs this "
+        "exchange."
+    ),
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
@@ -242,6 +247,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
     ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
+    ("repeated_forward_pass", JAX, ""): (
+        "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
+        "and batch."
+    ),
     ("compute", "", ""): "Make the largest ops cheaper; the Ops page lists them.",
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",

@@ -48,6 +48,10 @@ class TimeLoss:
     id: str
     ps: float = 0.0
     names: Sequence[NamedTime] = ()
+    origins: Sequence[tuple[str, float]] = ()
+    """Places of the source and ps per step, the largest first, where these tell its time better than its names do."""
+    has_library_names: bool = False
+    """Whether its names are mostly those of a library's kernels, which headlines say rather than places."""
     states: tuple[str, ...] = ()
     """The states that it sums."""
     arguments: dict[str, Any] | None = None
@@ -121,6 +125,10 @@ class TimeLoss:
         """The end of its sentences' codes, where one cause has several sentences; empty for most."""
         if self.id == "input":
             return self._input_variant
+        if self.id == "thread_wait" and "timeout" in (self.arguments or {}):
+            return ".timeout"
+        if self.id == "eager" and "name" in (self.arguments or {}):
+            return ".function"
         if self.id == "sync" and (self.arguments or {}).get("count", 0) > 1:
             return ".several"
         return ".other" if self.id == PAUSE and "parts" not in (self.arguments or {}) else ""
@@ -166,7 +174,7 @@ class TimeLoss:
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
             if running >= MOSTLY * self.ps:
                 return "executor", self.id
-        kinds = self.kinds[:1]
+        kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
         if self.is_work:
@@ -197,13 +205,19 @@ class TimeLoss:
         if self.is_unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
         most = self._large_names()
-        return _names_sentence(
+        names = _names_sentence(
             [_name_sentence(*row, self) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps
         )
+        name, ps, _ = next(iter(self.by_name()), ("", 0.0, 0.0))
+        # Ops of several programs may have one name.
+        if not self.origins or not name or ps < NAMED_SHARE * self.ps or "programs" in (self.arguments or {}):
+            return names
+        return Sentence("names.with_op", {"names": names, "name": name, "share": ps / self.ps})
 
     def _large_names(self) -> list[tuple[str, float, float]]:
-        """Rows of `by_name` that its sentence names."""
-        return [row for row in self.by_name()[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]
+        """Rows of `by_name`, or places, that its sentence names."""
+        rows = [(name, ps, 0.0) for name, ps in self.origins] or self.by_name()
+        return [row for row in rows[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]
 
     def headline_names(self) -> list[Sentence]:
         """What a headline may end with, the longest first: the fewest names that make up most of the time, at most two;
@@ -216,7 +230,8 @@ class TimeLoss:
         if self.is_unrecorded:
             return [Sentence("mostly.unrecorded")]
         times: dict[str, float] = {}
-        for name, ps, _ in self.by_name():
+        origins = [] if self.has_library_names else self.origins
+        for name, ps in origins or [(name, ps) for name, ps, _ in self.by_name()]:
             short = short_name(without_ending(name, HOST_MEMORY))
             times[short] = times.get(short, 0.0) + ps
         large = sorted(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...model.events.repeated_calls import outermost
-from ...model.framework import PYTORCH, framework
+from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
+from ...model.names.host_events import are_frames
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, median
@@ -14,6 +17,8 @@ from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..ops.host_ops import eager_calls
+from .event_names import display_name
+from .program_functions import program_function
 
 _PROGRAM_OR_ATEN = regex(r"PjitFunction\(|aten::")
 _ATEN = "aten::"
@@ -30,12 +35,20 @@ _MOST_TIMES_USUAL = 10
 """A call follows the one before as usual where that takes at most so many times as long as in the median."""
 
 
+class CallingFunction(NamedTuple):
+    """The function of the program that makes most of the calls."""
+
+    name: str
+    """As it is shown, e.g. ``update (train.py:12)``; empty where no function makes most of them."""
+    calls_per_step: float
+
+
 @per_host(keep=True)
 def calls_per_step(host: HostWithSteps) -> float:
     """Outermost calls of compiled programs (JAX), single ops (TensorFlow) or ops (PyTorch), by the number of steps; but
     for those that compute on the CPU beside devices. 0 where there are no steps.
     """
-    steps, calls = host.steps, _call_begins(host)
+    steps, calls = host.steps, host.trace.begin[_calls(host)]
     step = np.searchsorted(steps.begin, calls, "right") - 1
     return float((step >= 0).sum() / len(steps)) if len(steps) else 0.0
 
@@ -43,7 +56,7 @@ def calls_per_step(host: HostWithSteps) -> float:
 @per_host(keep=True)
 def one_by_one_share(host: HostWithSteps) -> float:
     """Share of the steps, 0–1, in which one such call follows the other: none takes much longer than usual to do so."""
-    steps, calls = host.steps, np.sort(_call_begins(host))
+    steps, calls = host.steps, np.sort(host.trace.begin[_calls(host)])
     step = np.searchsorted(steps.begin, calls, "right") - 1
     in_step = (step >= 0) & (calls < steps.end[step.clip(0)]) if len(steps) else np.zeros(len(calls), bool)
     calls, step = calls[in_step], step[in_step]
@@ -54,8 +67,37 @@ def one_by_one_share(host: HostWithSteps) -> float:
     return float(to_next_ps[is_usual].sum() / (steps.end - steps.begin).sum())
 
 
-def _call_begins(host: HostWithSteps) -> Array:
-    """int64[k] ps: when the calls begin that `calls_per_step` counts; none without steps."""
+@per_host(keep=True)
+def calling_function(host: HostWithSteps) -> CallingFunction:
+    """The innermost function of a JAX program that makes half of these calls and more: what to compile.
+
+    PyTorch compiles models or steps, and TensorFlow's tracer does not say which functions are the framework's own.
+    """
+    trace, steps = host.trace, host.steps
+    if framework(host) != JAX or not are_frames(trace.names).any():
+        return CallingFunction("", 0.0)
+    calls = _calls(host)
+    calls = calls[trace.begin[calls] >= steps.begin[0]] if len(steps) else calls
+    frame = _nearest_frame(host, calls)
+    function = program_function(trace, frame, np.ones(len(frame), np.int64), np.sort(steps.begin))
+    if function is None:
+        return CallingFunction("", 0.0)
+    return CallingFunction(display_name(trace.name(int(function.call[0]))), len(function.call) / len(steps))
+
+
+def _nearest_frame(host: Host, events: Array) -> Array:
+    """int32[k]: the innermost function of Python around each event, -1 for none."""
+    trace, is_frame = host.trace, are_frames(host.trace.names)
+    frame = trace.nesting[0][events].astype(np.int32)
+    rows = np.flatnonzero(frame >= 0)
+    while len(rows := rows[frame[rows] >= 0]):
+        rows = rows[~is_frame[trace.name_of[frame[rows]]]]
+        frame[rows] = trace.nesting[0][frame[rows]]
+    return frame
+
+
+def _calls(host: HostWithSteps) -> Array:
+    """int64[k]: the events that `calls_per_step` counts; none without steps."""
     plane = host.cpu
     if plane is None or not len(host.steps):
         return np.empty(0, np.int64)
@@ -63,8 +105,7 @@ def _call_begins(host: HostWithSteps) -> Array:
     single_ops = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
     programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM_OR_ATEN.match(name))))
     programs = programs[~are_inside(programs, *cpu_ops(host))]
-    call_begins: Array = host.trace.begin[np.concatenate([single_ops, programs])]
-    return call_begins
+    return np.concatenate([single_ops, programs])
 
 
 def are_inside(events: Array, first: Array, last: Array) -> Array:

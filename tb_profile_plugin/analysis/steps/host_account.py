@@ -20,6 +20,7 @@ from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import DeviceTimeline, timeline
 from .event_labels import event_labels
 from .event_names import display_name
+from .xla_origins import XlaWork, xla_work
 
 _MOST_NAMES = 64
 """So many names are told apart, those that took most time."""
@@ -91,6 +92,8 @@ class HostFigures(NamedTuple):
     """Devices that the capture names and of which it holds no event."""
     long_share: float
     """Share of the time in steps of which nothing was recorded, 0–1, that lies in intervals of 1 ms and more."""
+    xla: XlaWork
+    """What programs of XLA do, by where they come from."""
 
     @property
     def steps(self) -> slice:
@@ -144,6 +147,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
         unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
         long_share=long_share,
+        xla=xla_work(host, edges, host_timeline),
     )
 
 

@@ -32,7 +32,7 @@ _LIBRARY = regex(
     r"\$(?:torch\w*/|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_methods|arrayprint|batching|callback|config|core|dispatch"
     r"|dtypes|fromnumeric|indexing|lax|lax_numpy|linear_util|literals|mesh|mlir|multiarray|named_sharding|numeric"
     r"|partial_eval|partition_spec|pjit|profiler|pxla|reductions|sharding|sharding_impls|slicing|source_info_util"
-    r"|traceback_util|tree_util|ufunc_api|ufuncs|util|xla_bridge)\.py:)"
+    r"|traceback_util|tree|tree_util|ufunc_api|ufuncs|util|xla_bridge)\.py:)"
 )
 """Files of PyTorch, and those of JAX and NumPy, of which tracers name no folder."""
 

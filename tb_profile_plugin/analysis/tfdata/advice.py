@@ -34,21 +34,26 @@ class PipelineFinding(Finding):
     """Row in the pipeline's stages, -1 for the pipeline as a whole."""
 
 
-def findings(pipeline: Pipeline, costs: bool) -> list[PipelineFinding]:
+def findings(pipeline: Pipeline, costs: bool, function_ps: int | None, filled_pipelines: int) -> list[PipelineFinding]:
     """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
-    Gains are of all its calls together, `Pipeline.total_ps`.
+    Gains are of all its calls together, `Pipeline.total_ps`. The functions of all pipelines of the host ran for
+    ``function_ps``, where that is known; ``filled_pipelines`` of the same stages filled a buffer or a cache.
     """
     rules = (_bottleneck_finding, _late_cache_finding, _early_cache_finding, _prefetch_finding, _contention_finding)
     candidates = [rule(pipeline) for rule in rules] if costs else []
     row = pipeline.bottleneck
     if costs and row >= 0 and pipeline.slow_calls and not pipeline.contended:
-        ways = (_cache_finding, _parallel_python_finding, _batch_first_finding)
-        candidates += [way(pipeline, row) for way in ways]
+        candidates += [_cache_finding(pipeline, row), _parallel_python_finding(pipeline, row)]
+        batch_first = _batch_first_finding(pipeline, row, function_ps)
+        candidates.append(batch_first)
+        if batch_first and batch_first.level == "bad":
+            # What does next to nothing cannot be made cheaper: its calls are what costs.
+            candidates = [one for one in candidates if one is None or one.id != "slow_parallel_map"]
     advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
     advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
-    start = _filling_finding(pipeline) if costs else None
+    start = _filling_finding(pipeline, filled_pipelines) if costs else None
     # What only the start costs makes all else that is found doubtful.
     return [start, *advice] if start else advice
 
@@ -75,7 +80,7 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
     return PipelineFinding(name, title, evidence, gain_ps, level, snippets.runnable(snippet), stage=row)
 
 
-def _filling_finding(pipeline: Pipeline) -> PipelineFinding | None:
+def _filling_finding(pipeline: Pipeline, filled_pipelines: int) -> PipelineFinding | None:
     """A finding where most of the time went into what only the start of a pipeline, or of an epoch, needs."""
     row = filled_stage(pipeline)
     if row < 0:
@@ -94,9 +99,14 @@ def _filling_finding(pipeline: Pipeline) -> PipelineFinding | None:
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
         evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
         return PipelineFinding("filling_cache", title, evidence, stage.filled_ps, "warn", stage=row)
-    if fills_again(pipeline):
+    if fills_again(pipeline, filled_pipelines):
         title = Message("Keep one iterator for all steps, by repeat(): each new one fills the shuffle buffer again.")
-        return PipelineFinding("refilled_shuffle", title, spent, stage.filled_ps, "bad", stage=row)
+        others = (
+            Message("{count} pipelines with these stages filled their own.", count=filled_pipelines)
+            if filled_pipelines > 1
+            else ""
+        )
+        return PipelineFinding("refilled_shuffle", title, sentences(spent, others), stage.filled_ps, "bad", stage=row)
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
     evidence = sentences(spent, "Later calls take one element per element returned.")
     return PipelineFinding("filling_shuffle", title, evidence, stage.filled_ps, "warn", stage=row)
@@ -252,8 +262,12 @@ _PARALLEL_WAYS = {
 """By the kind of a sequential stage: what of it can run in parallel, and how that is written."""
 
 
-def _batch_first_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:
-    """Batch before a map: its function is called once for each batch, which pays where a call does little."""
+def _batch_first_finding(pipeline: Pipeline, row: int, function_ps: int | None) -> PipelineFinding | None:
+    """Batch before a map: its function is called once for each batch, which pays where a call does little.
+
+    A call lasts until a thread has run the function, which other work of the machine delays. Where the threads' own
+    time is known, that of all functions is the most that this one can have taken.
+    """
     stage = pipeline.stages[row]
     batch = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
     # What tf.data makes of a map and the batch after it.
@@ -263,8 +277,13 @@ def _batch_first_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None
     if stage.kind not in ("Map", "ParallelMap", "MapAndBatch") or not isinstance(size, int) or size < 2:
         return None
     calls = stage.calls * size if is_fused else stage.calls
-    if stage.self_ps > _CHEAP_CALL_PS * calls:
+    is_parallel = stage.kind != "Map"
+    own_ps = stage.self_ps
+    if function_ps is not None:
+        own_ps = function_ps if is_parallel else min(own_ps, function_ps)
+    if own_ps > _CHEAP_CALL_PS * calls:
         return None
+    is_bare = is_parallel and function_ps is not None and own_ps <= _BARE_CALL_PS * calls
     return PipelineFinding(
         "batch_first",
         Message("Batch before the map, if its function can process whole batches."),
@@ -272,17 +291,19 @@ def _batch_first_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None
             "{stage} was called {calls} times, {mean_ps} on average. On batches of {size}, one call replaces {size}.",
             stage=stage.label,
             calls=calls,
-            mean_ps=stage.self_ps / calls,
+            mean_ps=own_ps / calls,
             size=size,
         ),
         stage.blame_ps * (1 - 1 / size),
+        "bad" if is_bare else "info",
         code=snippets.runnable(snippets.BATCH_FIRST),
         stage=row,
     )
 
 
-_CHEAP_CALL_PS = 200_000_000
-"""A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer."""
+_CHEAP_CALL_PS, _BARE_CALL_PS = 200_000_000, 100_000_000
+"""A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer, and
+one that takes hardly longer (100 µs) does little else."""
 
 
 def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:

@@ -6,10 +6,11 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...model.events.nested import MISSING
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from .input_wait_cost import input_cost
 from .iterator_calls import TfData, tf_data
 
 READERS = frozenset("TFRecord TextLine FixedLengthRecord SSTable RecordIO ArrayRecord".split())
@@ -57,6 +58,15 @@ def transforming_ps(host: Host) -> int | None:
     self_ps = int(data.times.self_ps[works].sum())
     blocked = int(plane.events.duration[_is_named(data, _BLOCKING_CALLS)].sum())
     return max(self_ps - blocked, 0) + _executors_ps(data)
+
+
+@per_host(keep=True)
+def function_ps(host: HostWithSteps) -> int | None:
+    """ps in which an executor's threads ran functions of pipelines, without their waits for a thread; None where that
+    was not recorded, or steps do not wait for input.
+    """
+    data = tf_data(host) if input_cost(host).costly else None
+    return (_executors_ps(data) or None) if data else None
 
 
 def _executors_ps(data: TfData) -> int:

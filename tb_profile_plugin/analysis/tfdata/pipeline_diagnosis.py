@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,11 +11,12 @@ from ...model.per_host import per_host
 from ...runtime.memo import lazy
 from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
+from .functions import function_ps
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
-from .structure import filled_stage, fills_again
+from .structure import filled_stage, fills_again, shape
 
-NEEDS = (iterator_calls.pipelines, *input_wait_cost.NEEDS)
+NEEDS = (iterator_calls.pipelines, function_ps, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
 
 
@@ -27,6 +29,10 @@ class PipelineDiagnosis:
     """Cost of all the pipelines of the host together."""
     share: float
     """This one's part in the time that the program waited for the host's pipelines, 0–1."""
+    function_ps: int | None = None
+    """As `functions.function_ps` says of the host."""
+    filled_pipelines: int = 1
+    """How many pipelines of the host have these stages and filled a buffer or a cache."""
 
     @property
     def slow(self) -> bool:
@@ -52,7 +58,7 @@ class PipelineDiagnosis:
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
         return [
             replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
-            for finding in findings(self.pipeline, self.cost.costly)
+            for finding in findings(self.pipeline, self.cost.costly, self.function_ps, self.filled_pipelines)
         ]
 
 
@@ -60,7 +66,7 @@ class PipelineDiagnosis:
 def diagnoses(host: HostWithSteps) -> list[PipelineDiagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
     pipelines = iterator_calls.pipelines(host)
-    return diagnosed(pipelines, input_cost(host)) if pipelines else []
+    return diagnosed(host, pipelines) if pipelines else []
 
 
 def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFinding]:
@@ -71,7 +77,7 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     for host in hosts:
         for diagnosis in diagnoses(host):
             pipeline = diagnosis.pipeline
-            if diagnosis.slow and (filled_stage(pipeline) < 0 or fills_again(pipeline)):
+            if diagnosis.slow and (filled_stage(pipeline) < 0 or fills_again(pipeline, diagnosis.filled_pipelines)):
                 for finding in diagnosis.findings:
                     before, own = findings_by_title.get(finding.title), finding.gain_ps
                     others = 0.0 if before is None else before.gain_ps
@@ -80,12 +86,21 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     return findings_by_title
 
 
-def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[PipelineDiagnosis]:
-    """These pipelines of one host, whose steps its input costs so much."""
+def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[PipelineDiagnosis]:
+    """These pipelines of one host, and what they cost its steps."""
+    cost, functions_ps = input_cost(host), function_ps(host)
+    filled = Counter(shape(pipeline) for pipeline in pipelines if pipeline.starting.any())
     totals = {
         device: sum(pipeline.total_ps for pipeline in pipelines if pipeline.device == device)
         for device in (False, True)
     }
     return [
-        PipelineDiagnosis(pipeline, cost, pipeline.total_ps / max(totals[pipeline.device], 1)) for pipeline in pipelines
+        PipelineDiagnosis(
+            pipeline,
+            cost,
+            pipeline.total_ps / max(totals[pipeline.device], 1),
+            functions_ps,
+            max(filled[shape(pipeline)], 1),
+        )
+        for pipeline in pipelines
     ]

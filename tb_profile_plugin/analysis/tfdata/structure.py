@@ -8,6 +8,8 @@ from __future__ import annotations
 from ...model.iterators import CACHES, TRANSPARENT
 from .iterator_calls import Pipeline
 
+_REMADE = 3
+"""So many pipelines alike are one that the program makes again and again."""
 _NEGLIGIBLE = 0.05
 """Up to this share of the pipeline's time stages after a Prefetch are not worth another one."""
 
@@ -83,9 +85,16 @@ def core_count(pipeline: Pipeline) -> int:
     return budget if isinstance(budget, int) else 0
 
 
-def fills_again(pipeline: Pipeline) -> bool:
-    """Whether what only the start should need was filled several times, as by an iterator for each step or epoch."""
-    return int(pipeline.starting.sum()) > 1
+def fills_again(pipeline: Pipeline, filled_pipelines: int = 1) -> bool:
+    """Whether what only the start should need was filled several times, as by an iterator for each step or epoch: by
+    this pipeline, or by so many of the same stages, itself included. Two may be those of training and of evaluation.
+    """
+    return int(pipeline.starting.sum()) > 1 or (filled_pipelines >= _REMADE and bool(pipeline.starting.any()))
+
+
+def shape(pipeline: Pipeline) -> tuple[str, ...]:
+    """Equal for pipelines of a host that are alike in all their stages."""
+    return (pipeline.host, *(stage.long_name for stage in pipeline.stages))
 
 
 def filled_stage(pipeline: Pipeline) -> int:

@@ -1,8 +1,11 @@
-"""Work of XLA's programs that an option of the caller avoids: arithmetic in float64, outputs in memory of their own."""
+"""Work of XLA's programs that their caller can avoid: arithmetic in float64, outputs in memory of their own, a forward
+pass that another program does, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,6 +19,9 @@ _LARGE = 32 << 20
 most that its M_MMAP_THRESHOLD grows to."""
 _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional", "sort", "fft"))
 """Opcodes beside which memory of outputs hardly counts."""
+_PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
+_GRADIENT = "transpose("
+"""What JAX writes around the scopes of ops that a gradient is made of."""
 _CALCULATES = (ELEMENTWISE - {"convert", "bitcast-convert", "copy"}) | {"reduce"}
 
 
@@ -61,4 +67,37 @@ def _arrays(module: Module, row: int) -> list[tuple[float, ...]]:
     indices: Array = np.flatnonzero((shapes.root == row) & (shapes.elements > 0))
     return [
         (float(shapes.bytes[at]), float(shapes.type[at]), *map(float, shapes.dimensions[at])) for at in indices.tolist()
+    ]
+
+
+def repeated_forward_passes(modules: Sequence[Module]) -> list[tuple[Module, Module]]:
+    """Programs without gradients whose products are all among those of which another one, the second of the pair, has
+    gradients: from the same lines and scopes, and of the same shapes.
+    """
+    has_gradients = [any(_GRADIENT in name for name in module.op_names) for module in modules]
+    if all(has_gradients) or not any(has_gradients):
+        return []
+    products = [Counter(_forward_products(module)) for module in modules]
+    programs = [*zip(modules, has_gradients, products, strict=True)]
+    return [
+        (module, other)
+        for module, differentiates, own in programs
+        for other, is_differentiated, others in programs
+        if own and not differentiates and is_differentiated and own <= others
+    ]
+
+
+def _forward_products(module: Module) -> list[tuple[str, ...]]:
+    """Opcode, last part of the path, source line and sizes of each product that is no part of a gradient."""
+    return [
+        (
+            module.opcodes[row],
+            module.op_names[row].rpartition("/")[2],
+            module.sources.location_text(row),
+            *sorted(map(str, module.shapes.dimensions[row])),
+        )
+        for row in range(len(module))
+        if module.opcodes[row] in _PRODUCTS
+        and module.sources.location_text(row)
+        and _GRADIENT not in module.op_names[row]
     ]

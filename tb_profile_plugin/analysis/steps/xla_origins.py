@@ -1,0 +1,214 @@
+"""From which programs, scopes and source lines the work of XLA's programs comes, and how long each takes by window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.codes import combine
+from ...model.host import Host
+from ...model.xla_instructions import instructions
+from ...runtime.arrays import Array
+from ...runtime.messages import Message
+from ...runtime.regex import regex
+from ..activity.partition import time_in_windows
+from ..activity.states import STATES, State
+from ..activity.thread_classes import have_state
+from .device_timeline import DeviceTimeline
+
+if TYPE_CHECKING:
+    from ...formats.xspace.hlo.module import Module
+
+_WORK = (State.COMPUTE, State.EXPOSED_COLLECTIVE)
+"""States in which programs of XLA work."""
+_MOST_ORIGINS = 100
+"""So many origins are told apart, those that took most time."""
+_MOST_BYTES = 4 << 20
+"""Bytes of programs of which origins are looked up: larger ones are known by other pages."""
+_PARTS = regex(r"(?:[^/()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+")
+"""Parts of an op's path, which slashes within parentheses do not divide."""
+_TRANSFORMED = regex(r"(?:jvp|transpose|vmap|remat|checkpoint)\((.*)\)$")
+"""What JAX puts around the names of scopes whose ops it transforms."""
+_STRUCTURE = regex(
+    r"p?jit\(.*\)$|pmap\(.*\)$|(?:while|body|cond|scan|remat2?|checkpoint|rematted_computation|closed_call|core_call|pjit"
+    r"|shard_map|shmap_body|xla_pmap|cond/.*|branch_\d+_fun|custom_[jv]{2}p_call\w*)$"
+)
+"""Parts of paths that JAX adds for functions and control flow: names of its primitives and of what they call."""
+_SCOPES = 2
+"""So many of the last scopes of a path tell where an op is from; the first ones are those of the whole model."""
+_PACKAGE = regex(r"[\\/](?:site|dist)-packages[\\/]")
+"""In paths of installed packages, whose lines tell nothing of the program."""
+_LAST_NAME = regex(r".*<locals>\.")
+_LETTERS = regex(r"[^A-Za-z0-9]")
+"""What names of kernels have instead of it, or leave out."""
+_ASYNCHRONOUS = regex(r"-(?:start|done)$")
+
+
+class XlaOrigin(NamedTuple):
+    """A scope, or function, and line in the source of a program that XLA compiled."""
+
+    state: str
+    """``compute``, or ``exposed_collective``."""
+    program: str
+    """Name of the program, e.g. ``jit_step``."""
+    scope: str
+    """Scopes that the program named, else the function; may be empty."""
+    source: str
+    """``file.py:12``; may be empty."""
+    collective: str = ""
+    """Opcode of a collective, e.g. ``all-to-all``; empty for all else."""
+    is_inserted: bool = False
+    """Whether XLA inserted the collective to bring an array from one sharding to another."""
+
+    is_library: bool = False
+    """Whether kernels of a library do it, whose names say more than those that XLA gives."""
+
+    @property
+    def label(self) -> str:
+        """As sentences have it; empty where nothing is known."""
+        origin = f"{self.scope} ({self.source})" if self.scope and self.source else self.scope or self.source
+        if self.collective and origin:
+            return Message("{collective} at {source}", collective=self.collective, source=origin)
+        return self.collective or origin
+
+
+class XlaWork(NamedTuple):
+    """What the programs of XLA do while they work."""
+
+    origins: list[XlaOrigin]
+    ps: Array
+    """int64[windows, origins]."""
+    repeated: list[tuple[str, str]]
+    """Names of programs whose products another one has among those that it differentiates, and of that one."""
+
+
+def xla_work(host: Host, edges: Array, timeline: DeviceTimeline) -> XlaWork:
+    """The work of a timeline in the windows between these edges (int64[windows + 1] ps); none where programs lack."""
+    if not 0 < sum(len(module.blob) for module in host.modules.values()) <= _MOST_BYTES:
+        return XlaWork([], np.zeros((len(edges) - 1, 0), np.int64), [])
+    origin_of, origins, programs = _origins(host, timeline)
+    length = timeline.end - timeline.begin
+    has_origin = origin_of >= 0
+    longest = np.argsort(-np.bincount(origin_of[has_origin], length[has_origin], len(origins)), kind="stable")
+    row_of_origin = np.full(len(origins) + 1, _MOST_ORIGINS, np.int8)
+    row_of_origin[longest[:_MOST_ORIGINS]] = np.arange(min(len(origins), _MOST_ORIGINS))
+    begin, end = np.ascontiguousarray(edges[:-1], np.int64), np.ascontiguousarray(edges[1:], np.int64)
+    ps = time_in_windows(begin, end, timeline.edges, row_of_origin[origin_of], _MOST_ORIGINS + 1)
+    longest = longest[:_MOST_ORIGINS]
+    return XlaWork([origins[row] for row in longest.tolist()], ps[:, : len(longest)], _repeated(programs))
+
+
+def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigin], list[Module]]:
+    """(int64[intervals], origins, programs): the origin of each interval in which a program works, -1 for none; and the
+    programs that do.
+    """
+    origin_of = np.full(len(timeline.state), -1, np.int64)
+    number_of: dict[XlaOrigin, int] = {}
+    programs: dict[int, Module] = {}
+    works = have_state(timeline.state, _WORK[0]) | have_state(timeline.state, _WORK[1])
+    intervals = np.flatnonzero(works & (timeline.event >= 0))
+    by_name = _by_name(host)
+    for plane in (*host.devices, *([host.cpu] if host.cpu else [])):
+        if not plane.has_stat(vocabulary.HLO_OP):
+            continue
+        span = host.trace.rows(plane)
+        events = timeline.event[intervals].astype(np.int64) - span.start
+        rows = intervals[(events >= 0) & (events < span.stop - span.start)]
+        events = timeline.event[rows].astype(np.int64) - span.start
+        name_of, names = instructions(host, plane)
+        program_of, module_of, modules = _programs(plane)
+        kernel = plane.events.name[events]
+        example, kind = combine(program_of[events], module_of[events], name_of[events], kernel, timeline.state[rows])
+        numbers = np.full(len(example), -1, np.int64)
+        for number, row in enumerate(example.tolist()):
+            event = events[row]
+            module = host.modules.get(int(program_of[event])) or by_name.get(_at(modules, module_of[event]))
+            instruction = _at(names, name_of[event])
+            origin = _origin(module, instruction, STATES[timeline.state[rows[row]]])
+            if module is not None and origin is not None:
+                programs[module.program_id] = module
+                is_library = not _is_named_after(plane.names[plane.events.name[event]], instruction)
+                origin = origin._replace(is_library=plane in host.gpus and is_library)
+                numbers[number] = number_of.setdefault(origin, len(number_of))
+        origin_of[rows] = numbers[kind]
+    return origin_of, list(number_of), list(programs.values())
+
+
+def _by_name(host: Host) -> dict[str, Module]:
+    """The programs whose names are theirs alone."""
+    programs: dict[str, list[Module]] = {}
+    for module in host.modules.values():
+        programs.setdefault(module.name, []).append(module)
+    return {name: own[0] for name, own in programs.items() if len(own) == 1}
+
+
+def _programs(plane: Plane) -> tuple[Array, Array, list[str]]:
+    """(int64[events], int64[events], names): number and name of each event's program, -1 where it is not stated."""
+    size = len(plane.events)
+    number = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1)
+    name_of, names = plane.stat(vocabulary.HLO_MODULE).codes_by_owner(size)
+    return number, name_of, names
+
+
+def _is_named_after(kernel: str, instruction: str) -> bool:
+    """Whether a kernel has the name of an instruction, as XLA names the kernels that it makes itself."""
+    return _LETTERS.sub("", kernel).startswith(_LETTERS.sub("", instruction))
+
+
+def _at(texts: list[str], code: int) -> str:
+    """The text of that number; empty for -1."""
+    return texts[code] if code >= 0 else ""
+
+
+def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | None:
+    """Where the instruction comes from; None where it is not among those of the program."""
+    row = module.row(instruction) if module is not None and instruction else -1
+    if module is None or row < 0:
+        return None
+    telling = module.telling(row)
+    location = module.sources.location_text(telling)
+    path, _, line = location.rpartition(":") if location else ("", "", "")
+    source = f"{PurePosixPath(path.replace(chr(92), '/')).name}:{line}" if path and not _PACKAGE.search(path) else ""
+    scope = scopes(module.op_names[telling]) or _function(module, telling, location)
+    origin = XlaOrigin(state, module.name, scope, source)
+    if state == "compute":
+        return origin
+    from ..xla.inserted_collectives import is_inserted  # Programs are read for few captures only.
+
+    collective = _ASYNCHRONOUS.sub("", module.opcodes[row])
+    return origin._replace(collective=collective, is_inserted=is_inserted(module, row))
+
+
+def _function(module: Module, row: int, location: str) -> str:
+    """The function at that line, where the program says it and it has a name: a lambda has none."""
+    function = next((frame.function for frame in module.sources.stack(row) if str(frame) == location), "")
+    name = _LAST_NAME.sub("", function)
+    return "" if name.startswith("<") else name
+
+
+@lru_cache(maxsize=65536)
+def scopes(op_name: str) -> str:
+    """The last scopes that a program gave its ops, e.g. ``Encoder/Dense_1``; empty without any."""
+    own = [_own_scope(part) for part in _PARTS.findall(op_name)[:-1]]
+    return "/".join([scope for scope in own if scope][-_SCOPES:])
+
+
+def _own_scope(part: str) -> str:
+    """A part of a path without JAX's transformations; empty for what the program did not name."""
+    while match := _TRANSFORMED.match(part):
+        part = match[1]
+    return "" if _STRUCTURE.match(part) else part
+
+
+def _repeated(programs: Sequence[Module]) -> list[tuple[str, str]]:
+    """`XlaWork.repeated` of these programs."""
+    if len(programs) < 2:
+        return []
+    from ..xla.avoidable_work import repeated_forward_passes  # As above.
+
+    return [(module.name, other.name) for module, other in repeated_forward_passes(programs)]

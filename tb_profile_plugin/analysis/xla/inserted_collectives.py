@@ -1,0 +1,43 @@
+"""Collectives that XLA inserted to bring arrays from one sharding to another, which no program asked for."""
+
+from __future__ import annotations
+
+from ...formats.xspace.hlo.module import Module
+from ...runtime.regex import regex
+
+_RESHARDS = regex(r"(?:(?:ragged-)?all-to-all|collective-permute|all-gather)(?:-start|-done)?$")
+"""Opcodes that move parts of an array from device to device; those that sum are what products of parts need."""
+_ASKED_FOR = regex(
+    r"(?:.*/)?(?:all_to_all|ragged_all_to_all|ppermute|pshuffle|all_gather\w*|psum\w*|pmean|pbroadcast|reduce_scatter"
+    r"|collective_permute)$"
+)
+"""Ends of paths of ops that are collectives themselves: JAX's primitives in ``jax.lax``."""
+_SAME_VALUES = frozenset(("bitcast", "convert", "copy", "reshape", "transpose", "get-tuple-element"))
+_MOST_OPERANDS = 64
+"""So many instructions are followed from a collective to what it moves."""
+
+
+def is_inserted(module: Module, row: int) -> bool:
+    """Whether an instruction is a collective that changes how an array is sharded, though the program's own op is none.
+
+    Not so where what it gathers is a parameter: weights that are sharded to save memory are gathered where they are
+    used.
+    """
+    op_name, opcode = module.op_names[row], module.opcodes[row]
+    if not op_name or not _RESHARDS.match(opcode) or _ASKED_FOR.match(op_name):
+        return False
+    return not (opcode.startswith("all-gather") and _takes_parameter(module, row))
+
+
+def _takes_parameter(module: Module, row: int) -> bool:
+    """Whether the values of an instruction's first operand are those of a parameter of the program."""
+    for _ in range(_MOST_OPERANDS):
+        operands = module.operands[row]
+        if not len(operands) or operands[0] < 0:
+            return False
+        row = int(operands[0])
+        if module.opcodes[row] == "parameter":
+            return bool(module.computation[row] == module.entry)
+        if module.opcodes[row] not in _SAME_VALUES:
+            return False
+    return False

@@ -1,0 +1,85 @@
+"""Which function of the program dispatches ops one by one, and which waits a timeout ended. Times in µs."""
+
+import draw
+import pytest
+
+from tb_profile_plugin.analysis.diagnosis.causes import Cause
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.steps.dispatched_calls import calling_function
+from tb_profile_plugin.analysis.steps.wait_timeouts import timed_out_ps
+
+EVERY = 10_000
+
+
+def loop(*events: str) -> Diagnosis:
+    """Of six steps of 10 ms, each a call of ``step`` in which these events are."""
+    return diagnose([draw.host(drawn(*events), 6, EVERY)])
+
+
+def drawn(*events: str) -> str:
+    """A step of 10 ms as `draw.host` takes it."""
+    head = f"train[0,{EVERY}]{{_r=1, step_num=s}} $train.py:5 step[1,{EVERY - 10}]"
+    return f"/host:CPU\n  python | {head} {' '.join(events)}"
+
+
+def calls(begin: int, count: int, name: str = "PjitFunction(add)") -> list[str]:
+    """So many calls of 90 µs that follow one another."""
+    return [f"{name}[{begin + 96 * number},90]" for number in range(count)]
+
+
+def cause(found: Diagnosis, id: str) -> Cause:
+    return next(cause for cause in found.causes if cause.id == id)
+
+
+def test_the_function_that_dispatches_most_ops_is_to_be_compiled() -> None:
+    """An optimizer that JAX runs op by op, in a helper of JAX; the gradient's own program is called before."""
+    update = ["$train.py:20 update[310,9660]", "$tree_util.py:300 tree_map[315,9640]", *calls(320, 100)]
+    found = loop("PjitFunction(loss)[10,290]", *update)
+    assert found.headline.sentence.text.endswith("update (train.py:20) dispatches 100 ops.")
+    eager = cause(found, "eager")
+    assert eager.sentence.text.startswith("update (train.py:20) dispatches 100 ops one by one in each step")
+    assert eager.remedy.text == "Put update (train.py:20) under one jax.jit, so that its ops become one program."
+
+
+def test_ops_that_several_functions_dispatch_are_those_of_the_function_around_them() -> None:
+    first, second, third = (
+        [f"$train.py:{line} {name}[{begin},3290]", *calls(begin + 10, 34)]
+        for line, name, begin in ((20, "forward", 10), (30, "backward", 3310), (40, "update", 6610))
+    )
+    assert "step (train.py:5) dispatches 102 ops" in loop(*first, *second, *third).headline.sentence.text
+
+
+def test_without_frames_nobody_is_said_to_dispatch() -> None:
+    text = f"/host:CPU\n  python | train[0,{EVERY}]{{_r=1, step_num=s}} {' '.join(calls(10, 100))}"
+    host = draw.host(text, 6, EVERY)
+    assert calling_function(host).name == ""
+    found = diagnose([host])
+    assert found.headline.sentence.text.endswith("100 ops are dispatched one by one.")
+
+
+def wait(begin: int, length: int, ran_out: bool) -> list[str]:
+    """``queue.get`` with a timeout, as JAX's and TensorFlow's tracers record it."""
+    parts = [f"$queue.py:154 get[{begin},{length}]", f"$threading.py:295 wait[{begin + 1},{length - 2}]"]
+    parts.append(f"$<unknown> acquire[{begin + 2},{length - 10}]")
+    return [*parts, *([f"$<unknown> remove[{begin + length - 6},1]"] if ran_out else [])]
+
+
+@pytest.mark.parametrize(
+    ("waits", "ended"),
+    [
+        ([(100, 6000, True)], 6000),
+        ([(100, 6000, False)], 0),
+        ([(100, 1000, False), (1110, 5000, True)], 5000),
+        ([(100, 3000, True), (3150, 3000, False)], 0),
+    ],
+    ids=["ran out", "answered", "a batch that does not fill", "asks again"],
+)
+def test_waits_that_a_timeout_ends_have_a_remedy_of_their_own(waits: list[tuple[int, int, bool]], ended: int) -> None:
+    inside = [event for one in waits for event in wait(*one)]
+    text = drawn("$train.py:20 collect[90,6300]", *inside, "PjitFunction(model)[7500,2000]")
+    host = draw.host(text, 6, EVERY)
+    assert abs(timed_out_ps(host).sum() / 10**6 / 6 - ended) < 10
+    waiting = cause(diagnose([host]), "thread_wait")
+    assert "collect (train.py:20)" in waiting.sentence.text
+    assert ("until a timeout" in waiting.sentence.text) == (ended > 0)
+    assert ("shorter timeout" in waiting.remedy.text) == (ended > 0)

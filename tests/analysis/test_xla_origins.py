@@ -1,0 +1,167 @@
+"""Work of XLA's programs is named by programs, scopes and source lines; what these show is advised. Times in µs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import draw
+import hlodraw
+import pytest
+from hlodraw import computation, instruction, shape
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.xla_origins import scopes
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.protobuf import varint
+from tb_profile_plugin.model.host import Host, HostWithSteps
+
+MATRIX = shape(8, 8)
+
+
+def op(
+    number: int,
+    opcode: str,
+    op_name: str,
+    line: int,
+    operands: Sequence[int] = (),
+    size: bytes = MATRIX,
+    file: str = "",
+) -> bytes:
+    """An instruction that comes from an op and a line of a file, by default ``train.py``."""
+    metadata = field(2, op_name.encode()) + field(3, (file or "/home/u/train.py").encode()) + b"\x20" + varint(line)
+    return instruction(number, opcode, size, operands, rest=field(7, metadata))
+
+
+def program(name: str, *ops: bytes) -> bytes:
+    """An HloProto of one computation, whose instruction 1 is its parameter."""
+    body = instruction(1, "parameter", MATRIX, name="x") + b"".join(ops)
+    return field(1, field(1, name.encode()) + field(2, b"c1") + computation(1, body))
+
+
+def host(*programs: tuple[str, bytes, Sequence[tuple[str, int]]], devices: int = 1) -> HostWithSteps:
+    """Steps on the CPU in which programs run their instructions one after the other, each for so many µs."""
+    events, at = list[str](), 10
+    for number, (name, _, runs) in enumerate(programs):
+        for instruction_name, length in runs:
+            stats = f"hlo_op={instruction_name}, hlo_module={name}, program_id={7 + number}"
+            events.append(f"{instruction_name}[{at},{length}]{{{stats}}}")
+            at += length
+    every = at + 10
+    lines = "\n".join(f"  tf_XLATfrtCpuClient/{number} | {' '.join(events)}" for number in range(devices))
+    text = f"/host:CPU\n  python | train[0,{every}]{{_r=1, step_num=s}} PjitFunction(step)[1,5]\n{lines}"
+    space: Any = draw.space(text, 6, every)
+    for number, (_, blob, _) in enumerate(programs):
+        hlodraw.planted(space, 7 + number, blob)
+    return Host("h", xspace.decode(space.SerializeToString())).with_steps()
+
+
+def cause(found: Diagnosis, id: str) -> tuple[str, str]:
+    """The sentence and the remedy of that cause."""
+    return next((cause.sentence.text, cause.remedy.text) for cause in found.causes if cause.id == id)
+
+
+TRAIN = program(
+    "jit_train",
+    op(2, "dot", "jit(train)/jvp(embed)/dot_general", 10, [1]),
+    op(3, "dot", "jit(train)/transpose(jvp(embed))/dot_general", 10, [2]),
+    op(4, "dot", "jit(train)/jvp()/dot_general", 12, [3]),
+)
+
+
+def loss(line: int = 10, size: bytes = MATRIX, scope: str = "embed") -> bytes:
+    """A program with a product, which comes from that line."""
+    return program("jit_loss", op(2, "dot", f"jit(loss)/{scope}/dot_general", line, [1], size))
+
+
+def test_work_is_named_by_scope_and_line() -> None:
+    """Two instructions of one place, forward and backward, are most of the work together; neither is alone."""
+    found = diagnose([host(("jit_train", TRAIN, [("dot.2", 400), ("dot.3", 350), ("dot.4", 450)]))])
+    assert found.headline.sentence.text.endswith("mostly embed (train.py:10).")
+    text, _ = cause(found, "compute")
+    assert text.startswith("The CPU computes. Mostly embed (train.py:10) (6") and "train.py:12 (3" in text
+    assert text.endswith("Largest op: dot.4 (38 %).")
+
+
+def test_lines_of_installed_packages_are_none_of_the_program() -> None:
+    """As TensorFlow states them: where its own code makes ops."""
+    file = "/usr/lib/python3.11/site-packages/tensorflow/python/framework/ops.py"
+    blob = program("jit_train", op(2, "dot", "sequential/dense/MatMul", 1221, [1], file=file))
+    found = diagnose([host(("jit_train", blob, [("dot.2", 900)]))])
+    assert found.headline.sentence.text.endswith("mostly sequential/dense.")
+
+
+def test_instructions_without_a_place_keep_their_names() -> None:
+    bare = program("jit_train", instruction(2, "dot", MATRIX, [1]))
+    found = diagnose([host(("jit_train", bare, [("dot.2", 900)]))])
+    assert found.headline.sentence.text.endswith("mostly dot.2.")
+
+
+def test_times_of_places_are_those_of_the_account() -> None:
+    times = figures(host(("jit_train", TRAIN, [("dot.2", 400), ("dot.3", 350), ("dot.4", 450)])))
+    assert times.xla.ps[times.steps].sum(axis=1).tolist() == [1200 * 10**6] * 6
+    assert (times.xla.ps.sum(axis=1) == times.state_ps[:, 0]).all()
+
+
+@pytest.mark.parametrize(
+    ("other", "repeats"),
+    [
+        (loss(), True),
+        (loss(line=30), False),
+        (loss(size=shape(4, 4)), False),
+        (program("jit_loss", op(2, "dot", "jit(loss)/transpose(jvp(embed))/dot_general", 10, [1])), False),
+    ],
+    ids=["forward pass", "other lines", "other sizes", "gradients of its own"],
+)
+def test_programs_of_a_step_are_named_and_a_repeated_forward_pass_is_advised_against(
+    other: bytes, repeats: bool
+) -> None:
+    runs = [("dot.2", 400), ("dot.3", 400), ("dot.4", 400)]
+    found = diagnose([host(("jit_train", TRAIN, runs), ("jit_loss", other, [("dot.2", 400)]))])
+    text, remedy = cause(found, "compute")
+    assert "Programs: jit_train (75 %) and jit_loss (25 %)." in text
+    assert ("jit_loss repeats the forward pass of jit_train." in text) == repeats
+    assert ("value_and_grad" in remedy) == repeats
+    assert found.headline.level == ("info" if repeats else "ok")
+
+
+@pytest.mark.parametrize(
+    ("opcode", "op_name", "operand", "reshards"),
+    [
+        ("all-to-all", "jit(train)/jvp(block)/sharding_constraint", 2, True),
+        ("all-gather", "jit(train)/jvp(block)/dot_general", 2, True),
+        ("collective-permute", "jit(train)/block/concatenate", 2, True),
+        ("all-gather", "jit(train)/jvp(block)/dot_general", 1, False),
+        ("all-to-all", "jit(train)/shard_map/block/all_to_all", 2, False),
+        ("all-reduce", "jit(train)/transpose(jvp(block))/dot_general", 2, False),
+    ],
+    ids=["constraint", "activations", "permute", "weights", "asked for", "gradients"],
+)
+def test_collectives_that_change_shardings_have_a_remedy_of_their_own(
+    opcode: str, op_name: str, operand: int, reshards: bool
+) -> None:
+    blob = program(
+        "jit_train",
+        op(2, "dot", "jit(train)/block/dot_general", 12, [1]),
+        op(3, opcode, op_name, 17, [operand]),
+    )
+    found = diagnose([host(("jit_train", blob, [("dot.2", 300), (f"{opcode}.3", 700)]))])
+    text, remedy = cause(found, "exposed_collective")
+    assert f"{opcode} at block (train.py:17)" in text
+    assert ("shardings match" in remedy) == reshards
+
+
+@pytest.mark.parametrize(
+    ("op_name", "scope"),
+    [
+        ("jit(step)/jvp(embed)/dot_general", "embed"),
+        ("jit(step)/transpose(jvp(Model))/Encoder_0/Dense_1/dot_general", "Encoder_0/Dense_1"),
+        ("jit(step)/jit(main)/while/body/closed_call/add", ""),
+        ("jit(step)/jvp(jit(log_softmax))/reduce_max", ""),
+        ("jit(step)/transpose(jvp())/dot_general", ""),
+        ("jit(step)/bsd,de->bse/dot_general", "bsd,de->bse"),
+        ("dot_general", ""),
+    ],
+)
+def test_scopes_are_what_the_program_named(op_name: str, scope: str) -> None:
+    assert scopes(op_name) == scope
