@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from ..runtime.terminal import warn
-from .shared import add_output, json_line, write_as
+from .options import add_output
+from .output import json_line, write_as
 
 _EXIT_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
 """By outcome; 1 and 2 are those of all verbs."""
