@@ -44,6 +44,8 @@ _METRICS = (
 )
 """Facts of the Overview, their units, and which way is better."""
 _BETTER = {"lower": Message("lower"), "higher": Message("higher"), None: Message("")}
+_PS_PER_UNIT = {"ps": 1, "ms": 1e9}
+"""Units of times."""
 _EXACT = frozenset({"steps_kept", "steps_complete"})
 """Metrics that are the same whenever a program runs; all others are measured."""
 
@@ -257,9 +259,9 @@ def _row(op: dict[str, Any]) -> tuple[str, ...]:
 
 
 def figure(value: float | None, unit: str) -> str:
-    """A figure of the summary for people, with its unit; empty where it is unknown."""
+    """A time, a share or a count for people, with its unit; empty where it is unknown."""
     if value is None:
         return ""
-    if unit == "ms":
-        return duration(value * 1e9)
+    if unit in _PS_PER_UNIT:
+        return duration(value * _PS_PER_UNIT[unit])
     return with_percent(f"{100 * value:.1f}") if unit == "share" else f"{value:,}"
