@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...model.framework import op_names_of
 from ...model.host import Host
 from ...model.lanes import kind_of
 from ...runtime.arrays import Array
-from ...tools.answers.answer import Column, Table, number, text
+from ...tools.answers.answer import Table, number, text
 from .batches import Values, coded, repeated, texts_or_unknown
 from .frame import Frame
 
@@ -38,8 +39,9 @@ EVENTS = Table(
         text("name", "Name", "Name, as on the Timeline."),
         number("begin_ps", "Start", "ps", "Start, after the first event on the chosen hosts."),
         number("duration_ps", "Duration", "ps", "Recorded duration."),
-        Column(
-            "parent", "Within", doc="Number of the event that encloses it on its track; null if none.", dtype="int32"
+        replace(
+            number("parent", "Within", doc="Number of the event that encloses it on its track; null if none."),
+            dtype="int32",
         ),
         STEP,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ...model.devices.allocations import Allocations, allocations, dtype_name, o
 from ...model.host import Host, HostWithSteps
 from ...model.names.op_names import PYTORCH
 from ...model.names.short_kernel_names import full_name
-from ...tools.answers.answer import Column, Table, flag, number, real, text
+from ...tools.answers.answer import Table, flag, number, real, text
 from .batches import Values, repeated, texts_or_unknown, values
 from .events import EVENT, HOST, STEP, step_of
 from .frame import Frame
@@ -102,7 +103,7 @@ _ALLOCATIONS = Table(
         flag("allocates", "Allocates", "Whether memory is allocated; false if it is freed."),
         number("bytes", "Bytes", "bytes", "Bytes that were really taken."),
         number("requested_bytes", "Requested", "bytes"),
-        Column("address", "Address", dtype="uint64"),
+        replace(number("address", "Address"), dtype="uint64"),
         text("op", "Op", "Op that the memory is for; of freed memory, the op that allocated it."),
         text("shape", "Shape"),
         text("dtype", "Type"),
