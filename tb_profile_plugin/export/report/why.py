@@ -9,7 +9,7 @@ from ...analysis.steps.step_choice import ALL, TYPICAL
 from ...runtime.messages import Message, localized, sentences, translated
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import escaped, heads
+from ...tools.answers.markdown import escaped, table_lines
 from ...tools.answers.reader import AnswerReader
 from .summary import cost, figure
 
@@ -125,12 +125,12 @@ def _markdown(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]
     yield ""
     yield escaped(_steps(named))
     yield ""
-    yield heads("cause", "per step", "share", "potential saving", "explanation")
-    yield "|---|---:|---:|---:|---|"
-    for row in named.records("causes"):
-        cells = (row["label"], *_cost_figures(row), row["text"])
-        yield f"| {' | '.join(escaped(cell) for cell in cells)} |"
-    for row in named.records("causes"):
+    causes = named.records("causes")
+    yield from table_lines(
+        ("cause", "#per step", "#share", "#potential saving", "explanation"),
+        ([*map(escaped, (row["label"], *_cost_figures(row), row["text"]))] for row in causes),
+    )
+    for row in causes:
         if row["remedy"]:
             yield ""
             yield f"**{escaped(row['label'])}**: {escaped(row['remedy'])}"
