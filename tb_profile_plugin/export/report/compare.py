@@ -241,8 +241,8 @@ def _markdown_lines(comparison: Comparison, verdict: ComparisonVerdict, name: st
     yield from (f"- *{escaped(doubt)}*" for doubt in verdict.doubts)
     yield ""
     parts = [(localized(LABELS[row.id]), *_difference_cells(row.difference)) for row in comparison.parts[:_PARTS]]
-    whole = (f"**{localized('all')}**", *_difference_cells(comparison.step_difference))
-    yield from table_lines(("part", "#base", "#new", "#Δ", "#95 %"), [*parts, whole])
+    total = (f"**{localized('all')}**", *_difference_cells(comparison.step_difference))
+    yield from table_lines(("part", "#base", "#new", "#Δ", "#95 %"), [*parts, total])
     different = [fact for fact in comparison.facts if fact.grade != SAME]
     if different:
         yield ""
