@@ -86,7 +86,7 @@ _SLOTS: Mapping[str, tuple[int | str, ...]] = {
     "FileKind": (0, 1),
     "Range": (2,),
     "_Outcome": ("answer", "evidence", "todo"),
-    "heads": tuple(range(9)),
+    "table_lines": (0,),
     "titled_table": (0, 1),
     "_table": (0, 1),
     "bullets": (0,),
@@ -118,7 +118,7 @@ def _messages(tree: ast.AST) -> Iterator[str]:
 def _literals(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         # Heads over numbers are marked.
-        yield node.value.removeprefix("#") if node.value[1:2].isalpha() else node.value
+        yield node.value.removeprefix("#") if node.value[1:2].isalnum() else node.value
     elif isinstance(node, ast.Tuple):
         for element in node.elts:
             yield from _literals(element)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tb_profile_plugin.cli import main
-from tb_profile_plugin.cli.shared import GUIDE
+from tb_profile_plugin.cli.guide_command import GUIDE
 
 
 def test_the_guide_is_installed_as_a_skill(

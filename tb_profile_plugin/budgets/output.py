@@ -11,7 +11,7 @@ from ..analysis.compare.verdict import ComparisonVerdict
 from ..runtime.messages import Message, listed, localized, translated
 from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
-from ..tools.answers.markdown import code, escaped, heads, marker, within
+from ..tools.answers.markdown import code, escaped, marker, table_lines, within
 from .config import ERROR
 from .decide import Outcome, State
 
@@ -123,19 +123,19 @@ def _markdown(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict
     yield marker("check", name)
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
-    yield heads("", "budget", "")
-    yield "|---|---|---|"
-    for outcome in outcomes:
-        metric = code(outcome.budget.metric)
-        state = localized(
-            "{state, select, met {met} broken {broken} unclear {unclear} other {unjudged}}", state=outcome.state
-        )
-        yield f"| {_SIGNS[outcome.state]} {state} | {metric} | {escaped(outcome.text)} |"
+    yield from table_lines(("", "budget", ""), map(_markdown_row, outcomes))
     if verdict:
         yield ""
         yield escaped(_baseline_message(verdict))
         yield ""
         yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
+
+
+def _markdown_row(outcome: Outcome) -> tuple[str, str, str]:
+    state = localized(
+        "{state, select, met {met} broken {broken} unclear {unclear} other {unjudged}}", state=outcome.state
+    )
+    return f"{_SIGNS[outcome.state]} {state}", code(outcome.budget.metric), escaped(outcome.text)
 
 
 def github(outcomes: Sequence[Outcome]) -> Iterator[str]:

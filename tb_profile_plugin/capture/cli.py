@@ -80,12 +80,13 @@ def capture(args: argparse.Namespace) -> None:
         from . import recorder
 
         servers = _servers(args, args.addresses_and_logdir)
-        (recorder.start if args.recorder == "start" else recorder.stop)(servers, options)
-        say(
-            Message("The flight recorder runs: {servers}", servers=_names(servers))
-            if args.recorder == "start"
-            else Message("The flight recorder is off: {servers}", servers=_names(servers))
-        )
+        names = ", ".join(map(str, servers))
+        if args.recorder == "start":
+            recorder.start(servers, options)
+            say(Message("The flight recorder runs: {servers}", servers=names))
+        else:
+            recorder.stop(servers)
+            say(Message("The flight recorder is off: {servers}", servers=names))
         return
     *addresses, logdir = args.addresses_and_logdir or [""]
     servers = _servers(args, addresses or [logdir])
@@ -198,10 +199,6 @@ def _tell(logdir: str, folder: Path) -> None:
 
 def _size(count: int) -> str:
     return f"{count / 1e6:.2f} MB"
-
-
-def _names(servers: Sequence[Address]) -> str:
-    return ", ".join(map(str, servers))
 
 
 def _usage(text: str) -> ProblemError:

@@ -44,7 +44,7 @@ def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: 
     return target.folder
 
 
-def stop(addresses: Sequence[Address], options: Options) -> None:
+def stop(addresses: Sequence[Address]) -> None:
     """End the recorders; raises `ProblemError` for the first that does not run."""
     for address in addresses:
         with ProfilerServer(address) as server:

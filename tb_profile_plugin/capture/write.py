@@ -66,12 +66,10 @@ class Target:
                 draft.unlink(missing_ok=True)
             self._drop_if_empty()
             is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            message = (
-                Message("The disk is full.")
-                if is_full
-                else Message("Cannot be written: {reason}.", reason=error.strerror)
-            )
-            raise _unwritable(str(path), message, Message("Free some space.") if is_full else _ELSEWHERE) from error
+            if is_full:
+                raise _unwritable(str(path), Message("The disk is full."), Message("Free some space.")) from error
+            reason = Message("Cannot be written: {reason}.", reason=error.strerror)
+            raise _unwritable(str(path), reason, _ELSEWHERE) from error
         return path
 
     def _drop_if_empty(self) -> None:

@@ -15,7 +15,8 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.settings import GITHUB_SUMMARY
 from ..runtime.terminal import printable, say, warn
-from .shared import add_steps, output
+from .options import add_steps
+from .output import open_output
 
 if TYPE_CHECKING:
     from ..analysis.compare.side import Side
@@ -150,7 +151,7 @@ def _write_outcomes(
     )
     for path, content in files:
         if path:
-            with output(path) as file:
+            with open_output(path) as file:
                 file.write(content())
     sys.stdout.write(reports.text(outcomes, verdict))
     if args.github:

@@ -11,7 +11,8 @@ from ..runtime.messages import Message, localized
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.terminal import warn
 from . import check_command, hang_command
-from .shared import add_output, add_steps, count, json_line, write_as
+from .options import add_output, add_steps, count
+from .output import json_line, write_as
 
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest

@@ -6,7 +6,7 @@ import argparse
 from importlib.util import find_spec
 from typing import Any
 
-from .shared import output
+from .output import open_output
 
 SHELLS = ("bash", "zsh")
 """Shells for which shtab tells the options of verbs."""
@@ -44,6 +44,6 @@ class _Print(argparse.Action):
             for action in verb._actions:
                 if action.metavar in _PATHS:
                     action.complete = shtab.FILE
-        with output(None) as file:
+        with open_output(None) as file:
             file.write(f"{shtab.complete(parser, shell)}\n".encode())
         parser.exit()

@@ -1,4 +1,4 @@
-"""The verbs that hand on results: ``summary``, ``report``, ``export``, ``mcp``, ``guide`` and ``skill``."""
+"""The verbs that hand on results: ``summary``, ``report``, ``export`` and ``mcp``; `guide_command` has two more."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.messages import Message, listed, localized, message
-from ..runtime.problems import Problem, ProblemError, problem_error
+from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
-from . import shared
+from . import answers, guide_command, options, output
 
 if TYPE_CHECKING:
     from ..model.host import Host
@@ -21,16 +21,6 @@ _CALL_FORMATS = ("collapsed", "speedscope", "pprof")
 """Formats of merged calls."""
 _TEXT_FORMATS = ("chrome", "collapsed", "speedscope")
 """Formats that a terminal shows."""
-_SKILL_HEAD = """\
----
-name: tb-profile
-description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
-whether a change made them faster, from profiler captures (*.xplane.pb, *.pt.trace.json). Use it where such captures, \
-a TensorBoard logdir with profiles, or slow steps are spoken of.
----
-
-"""
-"""What assistants read before they choose the skill; the rest of it is the guide."""
 
 
 def add(verbs: Any) -> None:
@@ -43,44 +33,41 @@ def add(verbs: Any) -> None:
     verbs.add_parser(
         "mcp", help="serve a logdir's sessions to an assistant: MCP on standard input and output", options=_mcp_options
     )
-    verbs.add_parser(
-        "guide", help="print a guide to tb-profile's figures, for people and assistants", options=_guide_options
-    )
-    verbs.add_parser("skill", help="install the guide as a skill for assistants", options=_skill_options)
+    guide_command.add(verbs)
 
 
 def _summary_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
+    verb.add_argument("session", metavar="SESSION", help=options.SESSION)
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
-    shared.add_output(verb, "markdown", "json")
+    options.add_output(verb, "markdown", "json")
     verb.add_argument(
         "--budget", type=_token_budget, default=2000, help="maximum length in Markdown tokens (default: %(default)s)"
     )
-    shared.add_work(verb)
+    options.add_work(verb)
     verb.set_defaults(verb=_summary)
 
 
 def _report_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
+    verb.add_argument("session", metavar="SESSION", help=options.SESSION)
     verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write, e.g. report.html")
     verb.add_argument("--base", metavar="BASE", default="", help="earlier session, for a before/after report")
     verb.add_argument("--as-is", action="store_true", help="do not redact: keep names of hosts, users and sources")
-    shared.add_key(verb)
+    options.add_key(verb)
     verb.add_argument("--title", default="", help="title of the report, which is not redacted")
     verb.add_argument("--notes", metavar="FILE", type=Path, help="text to put below the title, which is not redacted")
     verb.add_argument(
         "--max-size",
         metavar="SIZE",
-        type=shared.size,
+        type=options.size,
         default=4_000_000,
         help="maximum size of the report's data (default: 4M)",
     )
-    shared.add_memory_limit(verb)
+    options.add_memory_limit(verb)
     verb.set_defaults(verb=_report)
 
 
 def _export_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
+    verb.add_argument("session", metavar="SESSION", help=options.SESSION)
     verb.add_argument(
         "--format",
         choices=("chrome", "perfetto", "xplane", *_CALL_FORMATS),
@@ -101,34 +88,17 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace words by pseudonyms, except words of frameworks, compilers and kernels",
     )
-    shared.add_key(verb)
+    options.add_key(verb)
     verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
-    shared.add_memory_limit(verb)
+    options.add_memory_limit(verb)
     verb.set_defaults(verb=_export)
 
 
 def _mcp_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.add_argument("--sql", action="store_true", help="allow SQL queries")
-    shared.add_memory_limit(verb)
+    options.add_memory_limit(verb)
     verb.set_defaults(verb=_mcp)
-
-
-def _guide_options(verb: argparse.ArgumentParser) -> None:
-    verb.set_defaults(verb=_guide)
-
-
-def _skill_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("action", choices=("install", "show"))
-    verb.add_argument(
-        "folder",
-        metavar="DIR",
-        nargs="?",
-        type=Path,
-        default=Path(".claude", "skills"),
-        help="folder of the assistant's skills (default: %(default)s)",
-    )
-    verb.set_defaults(verb=_skill)
 
 
 def _token_budget(text: str) -> int:
@@ -140,17 +110,17 @@ def _token_budget(text: str) -> int:
 def _summary(args: argparse.Namespace) -> None:
     from ..export.report import summary
 
-    stored = shared.stored_session(args.session)
-    content = summary.summary(stored.name, shared.answer_data(stored, args, {name: {} for name in summary.QUESTIONS}))
-    shared.write_as(
-        args, markdown=lambda: summary.markdown(content, args.budget), json=lambda: shared.json_line(content)
+    stored = answers.stored_session(args.session)
+    content = summary.summary(stored.name, answers.answer_data(stored, args, {name: {} for name in summary.QUESTIONS}))
+    output.write_as(
+        args, markdown=lambda: summary.markdown(content, args.budget), json=lambda: output.json_line(content)
     )
 
 
 def _report(args: argparse.Namespace) -> None:
     if args.key and args.as_is:
         raise problem_error("usage", "--key needs a redacted report.", "Leave out --as-is or --key.")
-    stored = [shared.stored_session(path) for path in (args.session, args.base) if path]
+    stored = [answers.stored_session(path) for path in (args.session, args.base) if path]
     from ..api import Capture
     from ..export.share import shared_pseudonyms
     from ..serve.report import report
@@ -167,7 +137,7 @@ def _report(args: argparse.Namespace) -> None:
         names=names,
         base=base[0] if base else None,
     )
-    shared.write(args.out, report_page.html)
+    output.write(args.out, report_page.html)
     if names:
         names.write(args.key)
     redacted = (
@@ -197,7 +167,7 @@ def _export(args: argparse.Namespace) -> None:
         raise problem_error("binary", Message("A terminal cannot display {format}.", format=args.format), remedy)
     if args.key and not args.redact:
         raise problem_error("usage", "--key needs --redact.", "Add --redact, or leave out --key.")
-    stored = shared.stored_session(args.session)
+    stored = answers.stored_session(args.session)
     from ..api import Capture
     from ..export import share
     from ..timeline import chrome, one_clock, perfetto
@@ -219,7 +189,7 @@ def _export(args: argparse.Namespace) -> None:
                 trace = perfetto.pieces(hosts, shifts)
             else:
                 trace = map(str.encode, chrome.pieces(hosts, shifts=shifts))
-    with shared.output(args.out) as file:
+    with output.open_output(args.out) as file:
         file.writelines(trace)
     if names:
         names.write(args.key)
@@ -246,30 +216,3 @@ def _mcp(args: argparse.Namespace) -> None:
     from . import mcp_server
 
     mcp_server.serve(args.logdir, args.sql)
-
-
-def _guide(args: argparse.Namespace) -> None:
-    with shared.output(None) as file:
-        file.write(shared.GUIDE.read_bytes())
-
-
-def _skill(args: argparse.Namespace) -> None:
-    text = _SKILL_HEAD.encode() + shared.GUIDE.read_bytes()
-    if args.action == "show":
-        with shared.output(None) as file:
-            file.write(text)
-        return
-    path = args.folder / "tb-profile" / "SKILL.md"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = Problem(
-            "unwritable",
-            Message("The folder cannot be created: {reason}.", reason=error.strerror),
-            Message("Choose another folder."),
-            str(path.parent),
-        )
-        raise ProblemError(problem) from error
-    with shared.output(path) as file:
-        file.write(text)
-    say(Message("Wrote {path}", path=path))

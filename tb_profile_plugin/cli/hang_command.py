@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from ..runtime.terminal import warn
-from .shared import add_output, json_line, write_as
+from .options import add_output
+from .output import json_line, write_as
 
 _EXIT_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
 """By outcome; 1 and 2 are those of all verbs."""
@@ -29,21 +30,18 @@ def _hang_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _hang(args: argparse.Namespace) -> int:
-    from ..analysis.hang.verdict import judge
     from ..export.report import hang, hang_page
-    from ..store import Logdir, flight_recorder_dumps
+    from ..store import Logdir
 
-    read = flight_recorder_dumps.read(args.folder)
-    verdict = judge(read.dumps, not read.problems)
     profiles = [session.name for session in Logdir(args.folder).survey().sessions]
-    findings = hang.HangAnalysis(args.folder, verdict, read.dumps, read.problems, profiles)
+    analysis = hang.analysis_of(args.folder, args.folder, profiles)
     write_as(
         args,
-        text=lambda: hang.text(findings),
-        markdown=lambda: hang.markdown(findings),
-        html=lambda: hang_page.page(findings),
-        json=lambda: json_line(hang.nested(findings)),
+        text=lambda: hang.text(analysis),
+        markdown=lambda: hang.markdown(analysis),
+        html=lambda: hang_page.page(analysis),
+        json=lambda: json_line(hang.nested(analysis)),
     )
-    for problem in read.problems:
+    for problem in analysis.problems:
         warn(problem)
-    return _EXIT_CODES[verdict.outcome]
+    return _EXIT_CODES[analysis.verdict.outcome]

@@ -24,7 +24,7 @@ from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import JOIN, LANGUAGE, MEMORY_LIMIT, read
 from ..runtime.terminal import Parser, log_to_stderr, padded, say, translate_argparse, warn
 from ..runtime.version import __version__
-from . import compare_command, completion, export_commands, shared, sql_command
+from . import answers, compare_command, completion, export_commands, options, output, sql_command
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +159,7 @@ def _serve_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     verb.add_argument(
-        "--port", type=shared.port, default=6007, help="port to listen on; 0 picks a free one (default: %(default)s)"
+        "--port", type=options.port, default=6007, help="port to listen on; 0 picks a free one (default: %(default)s)"
     )
     verb.add_argument("--hide-capture", action="store_true", help="hide the page's capture dialog")
     verb.add_argument(
@@ -169,8 +169,8 @@ def _serve_options(verb: argparse.ArgumentParser) -> None:
         default=[],
         help="also answer requests under this host name, e.g. a proxy's; repeatable",
     )
-    shared.add_work(verb)
-    shared.add_join(verb)
+    options.add_work(verb)
+    options.add_join(verb)
     verb.set_defaults(verb=_serve)
 
 
@@ -191,13 +191,13 @@ def _sessions_options(verb: argparse.ArgumentParser) -> None:
 
 
 def _tools_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
+    verb.add_argument("session", metavar="SESSION", help=options.SESSION)
     verb.set_defaults(verb=_tools)
 
 
 def _tool_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("name", metavar="NAME", help="name of a tool, as `tb-profile tools` lists it")
-    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
+    verb.add_argument("session", metavar="SESSION", help=options.SESSION)
     verb.add_argument("--host", default="", help="show only this host of the session (default: all, or the first)")
     verb.add_argument(
         "-o",
@@ -216,17 +216,17 @@ def _tool_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--table", default="", help="table for csv (default: the first)")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write to this file instead of standard output")
-    shared.add_work(verb)
+    options.add_work(verb)
     verb.set_defaults(verb=_tool)
 
 
 def _why_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=shared.SESSION)
+    verb.add_argument("session", metavar="SESSION", help=options.SESSION)
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
     verb.add_argument("--op", default="", help="estimate the step time if this op took another time")
     verb.add_argument("--factor", type=float, default=0.5, help="factor for the time of --op (default: %(default)s)")
-    shared.add_output(verb, "text", "markdown", "json")
-    shared.add_steps(verb)
+    options.add_output(verb, "text", "markdown", "json")
+    options.add_steps(verb)
     verb.set_defaults(verb=_why)
 
 
@@ -298,7 +298,7 @@ def _sessions(args: argparse.Namespace) -> None:
 
 
 def _tools(args: argparse.Namespace) -> None:
-    stored = shared.stored_session(args.session)
+    stored = answers.stored_session(args.session)
     from .. import tools
     from ..api import Capture
 
@@ -319,38 +319,36 @@ def _why(args: argparse.Namespace) -> None:
         return
     from ..export.report import why
 
-    options = {"steps": args.steps, "step_event": args.step_event}
-    answer = shared.answer_data(
-        shared.stored_session(args.session), args, {"why": {name: value for name, value in options.items() if value}}
-    )["why"]
-    shared.write_as(
+    steps = {name: value for name in ("steps", "step_event") if (value := getattr(args, name))}
+    answer = answers.answer_data(answers.stored_session(args.session), args, {"why": steps})["why"]
+    output.write_as(
         args,
         text=lambda: f"{why.text(answer)}\n",
         markdown=lambda: why.markdown(answer),
-        json=lambda: shared.json_line(why.nested(answer)),
+        json=lambda: output.json_line(why.nested(answer)),
     )
 
 
 def _why_scaled(args: argparse.Namespace) -> None:
-    stored = shared.stored_session(args.session)
+    stored = answers.stored_session(args.session)
     from ..api import Capture
 
     scaled = Capture(stored).scaled(
         args.op, args.factor, args.host, steps=args.steps or "typical", step_event=args.step_event
     )
     is_json = args.format == "json"
-    shared.write(args.out, shared.json_line(scaled.as_json()) if is_json else f"{translated(scaled.sentence.text)}\n")
+    output.write(args.out, output.json_line(scaled.as_json()) if is_json else f"{translated(scaled.sentence.text)}\n")
 
 
 def _tool(args: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in args.options):
         raise problem_error("unknown_option", "The host is not an option of the tool.", "Name it with --host.")
-    question, stored = {args.name: dict(args.options)}, shared.stored_session(args.session)
+    question, stored = {args.name: dict(args.options)}, answers.stored_session(args.session)
     if args.format == "csv":
-        shared.write(args.out, _csv(shared.answer_data(stored, args, question)[args.name], args.table))
+        output.write(args.out, _csv(answers.answer_data(stored, args, question)[args.name], args.table))
         return
-    body = shared.answer_bodies(stored, args, question, args.format in _LEGACY_FORMATS)[args.name]
-    with shared.output(args.out) as file:
+    body = answers.answer_bodies(stored, args, question, args.format in _LEGACY_FORMATS)[args.name]
+    with output.open_output(args.out) as file:
         file.write(body + b"\n")
 
 

@@ -25,7 +25,7 @@ from ..runtime.version import __version__
 from ..store import Logdir
 from ..store.result_cache import ResultCache
 from .assistant_answers import Sessions, tool_answer_text
-from .shared import GUIDE
+from .guide_command import GUIDE
 
 _LIMIT_S = 60.0
 _MOST_OPEN_SESSIONS = 4

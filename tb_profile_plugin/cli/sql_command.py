@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
-from .shared import SESSION, add_memory_limit, add_output, count, output, stored_session, write_as
+from .answers import stored_session
+from .options import SESSION, add_memory_limit, add_output, count
+from .output import open_output, write_as
 
 if TYPE_CHECKING:
     from ..export.frames.frame import Frame
@@ -105,7 +107,7 @@ def _write_parquet(frame: Frame, path: Path) -> None:
     import duckdb
 
     # Whether the file can be written is told in our words.
-    with output(path):
+    with open_output(path):
         pass
     quoted = os.fspath(path).replace("'", "''")
     with duckdb.connect() as connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 from ..runtime.problems import Problem
@@ -31,16 +32,40 @@ class OldColumn(NamedTuple):
     """Stands where our table has None."""
 
 
+class MadeColumn(NamedTuple):
+    """A column of the existing plugin's table that shows none of ours as it is."""
+
+    head: dict[str, Json]
+    """See `column_head`."""
+    values: Iterable[Json]
+    """One for each row of our table."""
+
+
 def rendered_table(
     answer: AnswerReader,
     name: str,
-    columns: Sequence[OldColumn],
+    columns: Sequence[OldColumn | MadeColumn],
     properties: Mapping[str, str] | None = None,
     docs: Mapping[str, str] | None = None,
+    visible: Iterable[bool] | None = None,
 ) -> dict[str, Json]:
-    """The answer's table ``name`` as a DataTable with these columns."""
-    heads, rows = rendered_heads(answer, name, columns), rendered_rows(answer, name, columns)
-    return data_table(heads, rows, properties, docs)
+    """The answer's table ``name`` as a DataTable with these columns.
+
+    ``visible`` says of each row whether the DataTable has it; None: it has all.
+    """
+    full_columns = [column if isinstance(column, MadeColumn) else _rendered(answer, name, column) for column in columns]
+    rows: Iterable[Sequence[Json]] = zip(*(column.values for column in full_columns), strict=True)
+    rows = rows if visible is None else compress(rows, visible)
+    return data_table([column.head for column in full_columns], rows, properties, docs)
+
+
+def _rendered(answer: AnswerReader, name: str, old: OldColumn) -> MadeColumn:
+    """The column, which takes from our table ``name`` what it does not say itself."""
+    source = answer.column(name, old.source_id)
+    unit = _UNITS.get(source["unit"], source["unit"]) if old.unit is None else old.unit
+    doc = source["doc"] if old.doc is None else old.doc
+    head = column_head(old.id, old.label or source["label"], source["kind"], unit=unit, doc=doc)
+    return MadeColumn(head, [old.if_none if value is None else value for value in source["values"]])
 
 
 def same_columns(answer: AnswerReader, name: str, *, count_id: str = "count") -> list[OldColumn]:
@@ -49,25 +74,6 @@ def same_columns(answer: AnswerReader, name: str, *, count_id: str = "count") ->
     For tables that the existing plugin does not have; scripts know their counts by older ids.
     """
     return [OldColumn(count_id if id == "count" else id, id) for id in answer.columns(name)]
-
-
-def rendered_heads(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[dict[str, Json]]:
-    """Declarations of the columns; what they do not say themselves is taken from our table ``name``."""
-    heads = []
-    for old in columns:
-        source = answer.column(name, old.source_id)
-        unit = _UNITS.get(source["unit"], source["unit"]) if old.unit is None else old.unit
-        doc = source["doc"] if old.doc is None else old.doc
-        heads.append(column_head(old.id, old.label or source["label"], source["kind"], unit=unit, doc=doc))
-    return heads
-
-
-def rendered_rows(answer: AnswerReader, name: str, columns: Sequence[OldColumn]) -> list[tuple[Json, ...]]:
-    """Rows of our table ``name`` with the values of these columns."""
-    cells = [
-        [old.if_none if value is None else value for value in answer.values(name, old.source_id)] for old in columns
-    ]
-    return list(zip(*cells, strict=True))
 
 
 def column_head(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, product
 
-from ..analysis.ops.op_table import IDLE, ON_DEVICE
+from ..analysis.ops.op_table import IDLE, ON_DEVICE, ON_HOST
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, column_head, data_table, rendered_heads, rendered_rows
+from .datatable import MadeColumn, OldColumn, column_head, rendered_table
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
 _HOST_SHARE = "Of the self time of all host rows (idle included or not, as the table says)."
@@ -40,6 +41,7 @@ _SHARES = (
         doc="This row and the host rows above it.",
     ),
 )
+"""Shares of the devices, then of the host."""
 _RATES = (
     OldColumn(
         "measured_flop_rate",
@@ -70,8 +72,8 @@ _TENSOR_CORES = OldColumn(
     doc="Share of the op's kernel time that ran on tensor cores.",
     if_none=0.0,
 )
-_BOUND = OldColumn("bound_by", "bound_by", "Bound by", if_none="")
 _MORE = (
+    OldColumn("bound_by", "bound_by", "Bound by", if_none=""),
     OldColumn("eager", "execution", "Execution mode", if_none="Function"),
     OldColumn(
         "kernels",
@@ -93,25 +95,16 @@ def framework_op_stats(answer: AnswerReader, hosts: Sequence[Host], options: Map
 
 
 def _table(answer: AnswerReader, on_gpu: bool, with_idle: bool) -> Json:
-    rates = (*_RATES, *([_TENSOR_CORES] if on_gpu else []))
+    visible = [with_idle or op_type != IDLE for op_type in answer.values("ops", "type")]
+    rank = MadeColumn(column_head("rank", "Rank", doc="Device ops first, each by self time."), accumulate(visible))
     shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")
-    own_rows = answer.rows("ops", "place", "type", *shares)
-    parts = [rendered_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
-    rows: list[list[Json]] = []
-    for (location, op_type, *own_shares), cells, rate_cells, more_cells in zip(own_rows, *parts, strict=True):
-        if op_type == IDLE and not with_idle:
-            continue
-        shares_of_location = [share or 0.0 for share in own_shares]
-        share_cells = [*shares_of_location, 0.0, 0.0] if location == ON_DEVICE else [0.0, 0.0, *shares_of_location]
-        rows.append([len(rows) + 1, *cells, *share_cells, *rate_cells, *more_cells])
-    heads = [
-        column_head("rank", "Rank", doc="Device ops first, each by self time."),
-        *rendered_heads(answer, "ops", _COLUMNS),
-        *_SHARES,
-        *rendered_heads(answer, "ops", (*rates, _BOUND)),
-        *rendered_heads(answer, "ops", _MORE),
-    ]
+    columns: list[OldColumn | MadeColumn] = [rank, *_COLUMNS]
+    for head, (location, share) in zip(_SHARES, product((ON_DEVICE, ON_HOST), shares), strict=True):
+        op_shares = answer.rows("ops", "place", share)
+        values = [(value or 0.0) if op_location == location else 0.0 for op_location, value in op_shares]
+        columns.append(MadeColumn(head, values))
+    columns += [*_RATES, *([_TENSOR_CORES] if on_gpu else []), *_MORE]
     training = "Training" if answer.fact("training") else "Inference"
     properties = {"architecture_type": "Unknown", "task_type": training}
     docs = {"task_type": "Training if any op computes a gradient, by its name."}
-    return data_table(heads, rows, properties, docs)
+    return rendered_table(answer, "ops", columns, properties, docs, visible)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, column_head, data_table, rendered_heads, rendered_rows
+from .datatable import MadeColumn, OldColumn, column_head, rendered_table
 
 _IDENTITY = (
     OldColumn("program_id", "program_id", "Program id", doc=""),
@@ -46,44 +46,58 @@ _OWN = (
 
 
 _SHARE_DOC = "Of the devices' time, idle included, in percent."
+_CUMULATIVE_DOC = "This row and those above it."
 NEVER_STATED = "0: no capture known to us states it."
 
 
 def hlo_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """The table of XLA's ops, by self time."""
-    own_rows = answer.rows("ops", "op_name", "share", "cumulative", "recomputed", "source", "stack", "core")
-    heads = [
-        column_head("rank", "Rank", doc="By self time."),
-        *rendered_heads(answer, "ops", _IDENTITY),
-        column_head("tf_op_name", "Framework op name", "string"),
-        *rendered_heads(answer, "ops", _FIGURES),
-        column_head("total_self_time_percent", "Total self time (%)", doc=_SHARE_DOC),
-        column_head(
-            "cumulative_total_self_time_percent", "Cumulative total self time (%)", doc="This row and those above it."
+    op_names, shares, sums, recomputed, cores = (
+        answer.values("ops", column) for column in ("op_name", "share", "cumulative", "recomputed", "core")
+    )
+    sources = [source_cell(source, stack) for source, stack in answer.rows("ops", "source", "stack")]
+    count = len(op_names)
+
+    def numbers(id: str, label: str, values: Iterable[float], doc: str) -> MadeColumn:
+        return MadeColumn(column_head(id, label, doc=doc), values)
+
+    def never_stated(id: str, label: str) -> MadeColumn:
+        return numbers(id, label, [0.0] * count, NEVER_STATED)
+
+    def texts(id: str, label: str, values: Iterable[str]) -> MadeColumn:
+        return MadeColumn(column_head(id, label, "string"), values)
+
+    columns = (
+        numbers("rank", "Rank", range(1, count + 1), "By self time."),
+        *_IDENTITY,
+        texts("tf_op_name", "Framework op name", [f"{name}:" if name else "" for name in op_names]),
+        *_FIGURES,
+        numbers("total_self_time_percent", "Total self time (%)", [100 * share for share in shares], _SHARE_DOC),
+        numbers(
+            "cumulative_total_self_time_percent",
+            "Cumulative total self time (%)",
+            [100 * share for share in sums],
+            _CUMULATIVE_DOC,
         ),
-        column_head("dma_stall_percent", "%time stalled by DMA", doc=NEVER_STATED),
-        *rendered_heads(answer, "ops", _RATES),
-        column_head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER_STATED),
-        column_head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER_STATED),
-        *rendered_heads(answer, "ops", _INTENSITY),
-        column_head("hlo_rematerialization", "Rematerialization", "string"),
-        column_head("outside_compilation", "Outside Compilation", "string"),
-        column_head("autotuned", "Autotuned", "string"),
-        column_head("source_info", "Source Info", "string"),
-        column_head("core_type", "TPU core type", "string"),
-        column_head("parent_op_name", "Parent op name", "string"),
-        column_head("vdd_energy", "VDD Energy (J)", doc=NEVER_STATED),
-        *rendered_heads(answer, "ops", _OWN),
-    ]
-    parts = [rendered_rows(answer, "ops", columns) for columns in (_IDENTITY, _FIGURES, _RATES, _INTENSITY, _OWN)]
-    rows = []
-    for rank, (own_row, identity, figures, rates, intensity, own) in enumerate(zip(own_rows, *parts, strict=True), 1):
-        op_name, share, cumulative, recomputed, source, stack, core = own_row
-        framework_op = f"{op_name}:" if op_name else ""
-        percents = (100 * share, 100 * cumulative, 0.0)
-        marks = ("Yes" if recomputed else "No", "No", "No", source_cell(source, stack), core, "", 0.0)
-        rows.append((rank, *identity, framework_op, *figures, *percents, *rates, 0.0, 0.0, *intensity, *marks, *own))
-    return data_table(heads, rows)
+        never_stated("dma_stall_percent", "%time stalled by DMA"),
+        *_RATES,
+        never_stated("cmem_read_bw", "CMEM Read BW (GiB/s)"),
+        never_stated("cmem_write_bw", "CMEM Write BW (GiB/s)"),
+        *_INTENSITY,
+        texts(
+            "hlo_rematerialization",
+            "Rematerialization",
+            ["Yes" if is_recomputed else "No" for is_recomputed in recomputed],
+        ),
+        texts("outside_compilation", "Outside Compilation", ["No"] * count),
+        texts("autotuned", "Autotuned", ["No"] * count),
+        texts("source_info", "Source Info", sources),
+        texts("core_type", "TPU core type", cores),
+        texts("parent_op_name", "Parent op name", [""] * count),
+        never_stated("vdd_energy", "VDD Energy (J)"),
+        *_OWN,
+    )
+    return rendered_table(answer, "ops", columns)
 
 
 def source_cell(source: str, stack: str) -> str:

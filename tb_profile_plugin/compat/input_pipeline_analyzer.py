@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_heads, rendered_rows
+from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_table
 from .step_account.step_table import old_steps, step_table
 
 _OPS = (
@@ -47,7 +47,7 @@ def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps]
     return [
         data_table(),
         step_table(answer, hosts, old_steps(answer, hosts, options)),
-        data_table(rendered_heads(answer, "input_ops", _OPS), rendered_rows(answer, "input_ops", _OPS), times, docs),
+        rendered_table(answer, "input_ops", _OPS, times, docs),
         data_table([column_head("link", "link", "string")], advice),
         diagnostics(answer),
         _summary(answer),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, column_head, data_table, rendered_heads, rendered_rows, rendered_table, same_columns
+from .datatable import MadeColumn, OldColumn, column_head, rendered_table, same_columns
 
 _COLUMNS = (
     OldColumn("kernel_name", "kernel", "Kernel Name"),
@@ -65,10 +65,10 @@ def kernel_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[s
     properties |= {name: f"{answer.fact(name) or 0.0:.6f}" for name in _SHARES}
     docs = {name: answer.doc(name) for name in ("kernel_time_us", "launches", *_SHARES, "kernels", "tensor_cores")}
     docs["verdict"] = "Whether the tensor cores do the work that they could do."
-    heads = [column_head("rank", "Rank", doc="By total duration."), *rendered_heads(answer, "kernels", _COLUMNS)]
-    rows = [(rank, *row) for rank, row in enumerate(rendered_rows(answer, "kernels", _COLUMNS), 1)]
+    ranks = range(1, len(answer.values("kernels", "kernel")) + 1)
+    rank = MadeColumn(column_head("rank", "Rank", doc="By total duration."), ranks)
     more = {
         name: rendered_table(answer, name, same_columns(answer, name, count_id="occurrences"))
         for name in ("copies", "devices")
     }
-    return data_table(heads, rows, properties, docs) | more
+    return rendered_table(answer, "kernels", [rank, *_COLUMNS], properties, docs) | more

@@ -11,7 +11,7 @@ from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_heads, rendered_rows, rendered_table
+from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_table
 from .step_account.step_table import OldSteps, old_steps, step_table
 
 _TENSOR_CORES = (
@@ -96,13 +96,8 @@ def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
         for name, fact in _FACT_BY_PROPERTY.items()
         if name in properties and name not in _WITHOUT_DOC
     }
-    locations = answer.values("top_ops", "place")
-    rows = [
-        row
-        for row, location in zip(rendered_rows(answer, "top_ops", columns), locations, strict=True)
-        if location == ON_DEVICE
-    ]
-    return data_table(rendered_heads(answer, "top_ops", columns), rows, properties, docs)
+    visible = [location == ON_DEVICE for location in answer.values("top_ops", "place")]
+    return rendered_table(answer, "top_ops", columns, properties, docs, visible)
 
 
 def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str) -> dict[str, str]:

@@ -12,11 +12,10 @@ from ..tools.answers.reader import AnswerReader
 from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
 from .datatable import (
     SEVERITY_AND_MESSAGE,
+    MadeColumn,
     OldColumn,
     column_head,
     data_table,
-    rendered_heads,
-    rendered_rows,
     rendered_table,
     same_columns,
 )
@@ -95,20 +94,12 @@ def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], opt
 
 
 def _bottlenecks(answer: AnswerReader) -> Json:
-    heads = [
-        *rendered_heads(answer, "bottlenecks", _LEADING),
-        _SUGGESTION,
-        *rendered_heads(answer, "bottlenecks", _TRAILING),
-    ]
-    rows = [
-        (*first, _suggestion(first[-1]) if first[-1] else "", *rest)
-        for first, rest in zip(
-            rendered_rows(answer, "bottlenecks", _LEADING), rendered_rows(answer, "bottlenecks", _TRAILING), strict=True
-        )
-    ]
+    suggestions = [_suggestion(label) if label else "" for label in answer.values("bottlenecks", "bottleneck")]
+    columns: tuple[OldColumn | MadeColumn, ...] = (*_LEADING, MadeColumn(_SUGGESTION, suggestions), *_TRAILING)
     slow = answer.fact("slow")
-    message = _SLOW if slow else _FAST if rows else NO_PIPELINE
-    return data_table(heads, rows, {"is_input_bound": str(slow).lower(), "summary_message": message})
+    message = _SLOW if slow else _FAST if suggestions else NO_PIPELINE
+    properties = {"is_input_bound": str(slow).lower(), "summary_message": message}
+    return rendered_table(answer, "bottlenecks", columns, properties)
 
 
 def _suggestion(label: str) -> str:

@@ -123,11 +123,10 @@ class TreeFormat(NamedTuple):
 
     write: Callable[[WeightedTree], bytes]
     suffix: str
-    media_type: str
 
 
 FORMATS = {
-    "collapsed": TreeFormat(collapsed, ".collapsed.txt", "text/plain; charset=utf-8"),
-    "speedscope": TreeFormat(speedscope, ".speedscope.json", "application/json"),
-    "pprof": TreeFormat(pprof, ".pb.gz", "application/octet-stream"),
+    "collapsed": TreeFormat(collapsed, ".collapsed.txt"),
+    "speedscope": TreeFormat(speedscope, ".speedscope.json"),
+    "pprof": TreeFormat(pprof, ".pb.gz"),
 }

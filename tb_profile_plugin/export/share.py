@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from .. import store
 from ..formats import recognize, xspace
 from ..model.host import Host
-from ..model.session import ALL_HOSTS, Session
+from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
 from . import redact, redact_trace
@@ -125,7 +125,7 @@ def shared_pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> 
 
 
 def _hosts(session: Session, host: str) -> list[str]:
-    return list(session.hosts) if host in ("", ALL_HOSTS) else [host]
+    return list(session.hosts) if host in ("", store.ALL_HOSTS) else [host]
 
 
 def _stored_file(session: Session, host: str) -> store.StoredFile:

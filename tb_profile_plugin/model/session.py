@@ -23,13 +23,13 @@ from ..runtime.executors import TRANSIENT_CODES, HostExecutor, Jobs, LocalThread
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.version import __version__
+from ..store import ALL_HOSTS
 from ..store.result_cache import ResultCache
 from . import session_facts
 from .host import Host, HostSummary, HostWithSteps
 from .per_host import Need, need
 from .worker import decoded, summarise, work_out
 
-ALL_HOSTS = "ALL_HOSTS"
 _DEFAULT_POOL_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
 _Plan = tuple[Jobs, Callable[..., HostSummary | None]]

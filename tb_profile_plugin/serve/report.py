@@ -29,11 +29,11 @@ from ..export.report import summary
 from ..export.report.page import Cover, page
 from ..export.report.picture import picture
 from ..model.profiler_options import versions
-from ..model.session import ALL_HOSTS, Session
+from ..model.session import Session
 from ..runtime import cancellation
 from ..runtime.messages import Message, listed, localized, sentences
 from ..runtime.problems import Problem, ProblemError, problem_error
-from ..store import Logdir
+from ..store import ALL_HOSTS, Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from ..tools import get

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from ..runtime.lru import Lru
 from ..runtime.problems import ProblemError
-from ..store import StoredFile, StoredSession
+from ..store import ALL_HOSTS, StoredFile, StoredSession
 from ..store.result_cache import ResultCache
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Views:
         files = {file.host: file for file in session.stored.files}
         wanted = [files[name]] if name in files else list(files.values())
         known_views = [self._known_view(session.stored, file) for file in wanted]
-        if name in ("", "ALL_HOSTS", *files) and None not in known_views:
+        if name in ("", ALL_HOSTS, *files) and None not in known_views:
             return [view for view in known_views if view]
         if len(wanted) > 1 and not session.fits:
             return list(self._one_by_one(session, wanted))

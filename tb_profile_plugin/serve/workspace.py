@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..runtime.lru import Lru
 from ..runtime.memo import Memo
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ..runtime.executors import HostExecutor
     from ..tools.answers.rows import LongTable
     from ..tools.answers.tool import Tool
+
+Plain = TypeVar("Plain")
 
 _OPEN_SESSIONS = 64
 """Sessions that stay open at once; what of them stays decoded is bounded by memory instead."""
@@ -260,7 +262,7 @@ class Workspace:
                 self._result_cache.put(session.stored, result, *key_parts)
         return result
 
-    def _small_data(self, session: Session, compute: Callable[[], Any], *key_parts: object) -> Any:
+    def _small_data(self, session: Session, compute: Callable[[], Plain], *key_parts: object) -> Plain:
         """Plain data of few bytes about a session, from memory, the user's cache directory, or computed now."""
         key_parts += language_key()
 
@@ -268,7 +270,8 @@ class Workspace:
             return self._kept_or_computed(session, lambda: to_json(translated(compute())), *key_parts)
 
         key = (session.stored, *key_parts)
-        return json.loads(self._small_results.get(key, find, lambda: _is_lasting(session)))
+        plain: Plain = json.loads(self._small_results.get(key, find, lambda: _is_lasting(session)))
+        return plain
 
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
@@ -295,10 +298,7 @@ class Workspace:
         """What a host's capture tells about machines and people; decodes it. Raises `ProblemError` where it cannot."""
         from ..export import share
 
-        contents: dict[str, Any] = self._small_data(
-            session, lambda: asdict(share.contents(session, host)), "contents", host
-        )
-        return contents
+        return self._small_data(session, lambda: asdict(share.contents(session, host)), "contents", host)
 
     def tracer_levels(self, session: Session) -> dict[str, dict[str, int]]:
         """The tracer levels in effect, by host and option, of hosts that recorded them; decodes the session."""
@@ -310,10 +310,9 @@ class Workspace:
             return {name: host_levels for name, host_levels in levels_by_host.items() if host_levels}
 
         try:
-            recorded_levels: dict[str, dict[str, int]] = self._small_data(session, read, "recorded")
+            return self._small_data(session, read, "recorded")
         except ProblemError:
             return {}
-        return recorded_levels
 
     def host_clocks(self, session: Session) -> dict[str, Any] | None:
         """By how much the hosts' clocks differ: ``ahead_ps`` by host, see `LatePeers.host_offset_ps`, and ``error_ps``.
@@ -331,8 +330,7 @@ class Workspace:
             ahead_ps = zip((host.name for host in hosts), peers.host_offset_ps, strict=True)
             return {"ahead_ps": dict(ahead_ps), "error_ps": peers.error_ps}
 
-        clocks: dict[str, Any] | None = self._small_data(session, align, "host_clocks")
-        return clocks
+        return self._small_data(session, align, "host_clocks")
 
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""

@@ -9,12 +9,13 @@ from ..formats import recognize
 from ..runtime.messages import Message, listed, sentences
 from ..runtime.problems import problem_error
 from .content import contents, read, readable
-from .files import StoredFile, StoredSession, host_of, hosts_without_capture, is_url, stat_files
+from .files import ALL_HOSTS, StoredFile, StoredSession, host_of, hosts_without_capture, is_url, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .safe_read import Buffer, head
 from .walk import look
 
 __all__ = [
+    "ALL_HOSTS",
     "PAGES",
     "Buffer",
     "Logdir",

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from ..formats import recognize
 from ..runtime.regex import regex
 
+ALL_HOSTS = "ALL_HOSTS"
+"""The name that stands for all hosts of a session together."""
 _DERIVED_FILE = regex(
     r"^(?P<host>.+?)\.(?:(?:trace|memory_profile|viewer)\.json(?:\.gz)?|(?:overview_page|input_pipeline|kernel_stats)\.pb"
     r"|tensorflow_stats\.pb|xplane\.riegeli)$",

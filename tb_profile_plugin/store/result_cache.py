@@ -14,7 +14,7 @@ from ..runtime import extensions
 from ..runtime.messages import ENGLISH, language
 from ..runtime.version import __version__
 from . import cache
-from .files import StoredSession
+from .files import ALL_HOSTS, StoredSession
 from .safe_read import GZIP
 
 NAMED, LEGACY = "named", "legacy"
@@ -47,7 +47,7 @@ def unpack(packed: bytes) -> bytes:
 def question(tool: str, host: str, options: Mapping[str, str], shape: str) -> tuple[object, ...]:
     """What a tool's answer in some shape is kept under, besides the session."""
     in_language = () if shape == LEGACY else language_key()
-    return (shape, tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())), *in_language)
+    return (shape, tool.rstrip("@^"), "" if host == ALL_HOSTS else host, tuple(sorted(options.items())), *in_language)
 
 
 def language_key() -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..model import clock
 from ..model.host import window
 from ..model.per_host import need
-from ..model.session import ALL_HOSTS, Session
+from ..model.session import Session
+from ..store import ALL_HOSTS
 
 
 def shifts(session: Session, host: str = "", *, as_recorded: bool = False) -> dict[str, int]:

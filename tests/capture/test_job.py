@@ -324,7 +324,7 @@ def test_the_flight_recorder(fake: Fakes, tmp_path: Path) -> None:
     folder = recorder.snapshot(places, tmp_path, "r1")
     assert folder == tmp_path / "plugins/profile/r1"
     assert len(files(tmp_path)) == 2
-    recorder.stop(places, SHORT)
+    recorder.stop(places)
     assert not any(server.recording for server in servers)
     servers[1].capture = b""
     recorder.start(places, SHORT)

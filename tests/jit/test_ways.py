@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin.cli import shared
+from tb_profile_plugin.cli import answers
 from tb_profile_plugin.runtime import jit
 
 HERE = Path(__file__).resolve().parent
@@ -109,7 +109,7 @@ def test_only_small_ones_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     packed.write_bytes(b"x")
     large.write_bytes(bytes(500_000))
     for path in (packed, large):
-        shared.stored_session(str(path))
+        answers.stored_session(str(path))
         assert not told
-    shared.stored_session(str(SMALL[0]))
+    answers.stored_session(str(SMALL[0]))
     assert told == {"TB_PROFILE_KERNELS": "short"}

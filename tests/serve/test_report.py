@@ -20,6 +20,7 @@ import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.export.report import page
+from tb_profile_plugin.export.report.html import style
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.serve import report as reports
@@ -178,8 +179,9 @@ def test_title_notes_date_and_versions_stand_above_the_figures(tmp_path: Path) -
 
 def test_words_are_not_torn_in_print() -> None:
     """Only names, which have no end, may break anywhere: where all may, columns become narrower than their words."""
-    still = re.search(r"\.still \{([^}]*)\}", page._STYLE)
-    assert still and "anywhere" not in still[1] and "@page" in page._STYLE
+    css = style("report.css")
+    still = re.search(r"\.still \{([^}]*)\}", css)
+    assert still and "anywhere" not in still[1] and "@page" in css
 
 
 def test_its_size_is_bounded_and_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

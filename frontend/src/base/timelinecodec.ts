@@ -54,7 +54,7 @@ export interface TimelineView {
   readonly tab: BoxTab;
   /** What calls are weighed by. */
   readonly weight: string;
-  /** A link's wish: move to the event, or to the first hit. Once done it is no part of the place. */
+  /** A link's wish: move to the event, or to the first hit. Once done it is no part of the view. */
   readonly go: boolean;
 }
 
@@ -109,7 +109,7 @@ function readMarks(text: string | undefined): Mark[] {
   });
 }
 
-/** Names of the options that a place consists of. */
+/** Names of the options that a view consists of. */
 export const VIEW_OPTIONS: readonly string[] =
   "t y event mode pin fold hide marks find regex longest lanes least colour arrows box tab weight list go".split(" ");
 
@@ -138,29 +138,29 @@ export function readTimelineView(options: Readonly<Record<string, string>>): Tim
   };
 }
 
-/** Options of a place; what is as it always is takes no room. */
-export function writeTimelineView(place: TimelineView): Record<string, string> {
+/** A view as options; what is as it always is takes no room. */
+export function writeTimelineView(view: TimelineView): Record<string, string> {
   const join = (items: readonly string[]) => items.map(encodeAddressPart).join(",");
   const options: Record<string, string> = {
-    t: place.window ? place.window.map(nsText).join("~") : "",
-    y: place.scrollPx > 0 ? String(Math.round(place.scrollPx)) : "",
-    event: place.event,
-    mode: place.mode === DEFAULT_VIEW.mode ? "" : place.mode,
-    pin: join(place.pins),
-    fold: join(place.folds),
-    hide: join(place.hidden),
-    marks: place.marks.map((m) => `${nsText(m.begin)}~${nsText(m.end)}:${encodeAddressPart(m.name)}`).join(","),
-    find: place.find,
-    regex: place.regex ? "1" : "",
-    longest: place.longest ? "1" : "",
-    list: place.listed ? "1" : "",
-    lanes: place.lanes,
-    least: place.leastPs ? nsText(place.leastPs) : "",
-    colour: place.colouring === DEFAULT_VIEW.colouring ? "" : place.colouring,
-    arrows: join(place.arrows),
-    box: place.box ? [`${nsText(place.box.begin)}~${nsText(place.box.end)}`, ...place.box.lanes].join(",") : "",
-    tab: place.tab === DEFAULT_VIEW.tab ? "" : place.tab,
-    weight: place.weight === DEFAULT_VIEW.weight ? "" : place.weight,
+    t: view.window ? view.window.map(nsText).join("~") : "",
+    y: view.scrollPx > 0 ? String(Math.round(view.scrollPx)) : "",
+    event: view.event,
+    mode: view.mode === DEFAULT_VIEW.mode ? "" : view.mode,
+    pin: join(view.pins),
+    fold: join(view.folds),
+    hide: join(view.hidden),
+    marks: view.marks.map((m) => `${nsText(m.begin)}~${nsText(m.end)}:${encodeAddressPart(m.name)}`).join(","),
+    find: view.find,
+    regex: view.regex ? "1" : "",
+    longest: view.longest ? "1" : "",
+    list: view.listed ? "1" : "",
+    lanes: view.lanes,
+    least: view.leastPs ? nsText(view.leastPs) : "",
+    colour: view.colouring === DEFAULT_VIEW.colouring ? "" : view.colouring,
+    arrows: join(view.arrows),
+    box: view.box ? [`${nsText(view.box.begin)}~${nsText(view.box.end)}`, ...view.box.lanes].join(",") : "",
+    tab: view.tab === DEFAULT_VIEW.tab ? "" : view.tab,
+    weight: view.weight === DEFAULT_VIEW.weight ? "" : view.weight,
   };
   return Object.fromEntries(Object.entries(options).filter(([, text]) => text !== ""));
 }

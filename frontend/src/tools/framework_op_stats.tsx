@@ -7,14 +7,13 @@ import { linkToOpEvents } from "../state/links";
 import { useChoice, useChoices, useIdleSwitch } from "../view/choices";
 import { Grid } from "../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Select } from "../view/select";
 import { ShareLists } from "../view/sharebars";
 import { Switch } from "../view/switch";
-import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
 import { TableSection } from "./shared/tablesection";
 
 const IDLE_TYPE = "IDLE";
@@ -70,8 +69,7 @@ export default function OpsPage(props: PageProps) {
   };
   return (
     <>
-      {answer.headline && <Verdict {...answer.headline} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       <ShareLists shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
       <Section
         title={shown.label}

@@ -6,12 +6,12 @@ import { useChoice } from "../view/choices";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
-import { Verdict } from "../view/verdict";
 import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 import { AllocationMap, MemoryCurve } from "./xla/memory";
 
 const LIVE_SPECS: ColumnSpecs = {
@@ -66,24 +66,20 @@ function LiveValueTables({ page }: { page: PageProps }) {
         <Grid table={values} specs={LIVE_SPECS} hideEmpty name={exportName(page, "held")} id="held" link={openValue} />
         {dialog}
       </Section>
-      <Section title={programs.label} doc={programs.doc} note={t("click one to see it")}>
-        <Grid
-          table={programs}
-          specs={PROGRAM_SPECS}
-          hideEmpty
-          name={exportName(page, "programs")}
-          id="programs"
-          sort={[{ id: "peak_bytes", desc: true }]}
-          onRow={choose}
-        />
-      </Section>
+      <TableSection
+        page={page}
+        id="programs"
+        specs={PROGRAM_SPECS}
+        note={t("click one to see it")}
+        sort={[{ id: "peak_bytes", desc: true }]}
+        onRow={choose}
+      />
     </>
   );
 }
 
 export default function MemoryViewerPage(props: PageProps) {
   const { answer, store } = props;
-  const { headline } = answer;
   const [curve, blocks] = [answer.table("curve"), answer.table("map")];
   const peak = answer.number("peak_position") ?? 0;
   const shown = answer.number("position") ?? peak;
@@ -96,8 +92,7 @@ export default function MemoryViewerPage(props: PageProps) {
   };
   return (
     <>
-      {headline && <Verdict {...headline} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       <Facts answer={answer} />
       {curve.rows.length > 1 && (
         <Section
@@ -116,7 +111,7 @@ export default function MemoryViewerPage(props: PageProps) {
           }
         >
           <MemoryCurve
-            headline={headline?.text ?? ""}
+            headline={answer.headline?.text ?? ""}
             curve={curve}
             peakPosition={peak}
             shownPosition={shown}

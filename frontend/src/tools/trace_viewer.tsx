@@ -8,6 +8,7 @@ import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/timeline.css?inline";
+import details from "../view/style/timelinedetails.css?inline";
 import { addStyles } from "../view/styles";
 import type { PageProps } from "./page";
 import { BaselineTimeline } from "./timeline/baselinepane";
@@ -19,6 +20,7 @@ import { TopBar } from "./timeline/topbar";
 import { useLanes } from "./timeline/uselanes";
 
 addStyles(styles);
+addStyles(details);
 
 export default function TraceViewer({ store, session }: PageProps) {
   const host = store.host.value;
@@ -32,12 +34,12 @@ export default function TraceViewer({ store, session }: PageProps) {
   return <Timeline key={identity} store={store} api={api} lanes={lanes} />;
 }
 
-/** The page's options that the place in time knows; the others, e.g. which steps count, stay as they are. */
+/** The page's options that the view of the timeline knows; the others, e.g. which steps count, stay as they are. */
 function addressOf(store: Store): AddressOptions {
   const isShown = () => store.view.value.tool === "trace_viewer";
-  const optionsWhere = (ofPlace: boolean) =>
+  const optionsWhere = (ofTimeline: boolean) =>
     Object.fromEntries(
-      Object.entries(store.view.value.options).filter(([name]) => VIEW_OPTIONS.includes(name) === ofPlace),
+      Object.entries(store.view.value.options).filter(([name]) => VIEW_OPTIONS.includes(name) === ofTimeline),
     );
   return {
     read: () => (isShown() ? optionsWhere(true) : {}),

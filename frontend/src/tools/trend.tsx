@@ -4,15 +4,14 @@ import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import type { Store } from "../state/store";
 import { useChoice } from "../view/choices";
-import { Grid } from "../view/grid";
 import type { ColumnSpecs } from "../view/gridmodel";
-import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { LabelledSelect } from "../view/select";
 import styles from "../view/style/compare.css?inline";
 import { addStyles } from "../view/styles";
-import { Verdict } from "../view/verdict";
-import { exportName, type PageProps } from "./page";
+import type { PageProps } from "./page";
+import { PageHead } from "./shared/pagehead";
+import { TableSection } from "./shared/tablesection";
 import { StepHistory } from "./trend/history";
 
 addStyles(styles);
@@ -45,14 +44,13 @@ function ProgramChoice({ programs, store }: { programs: Table; store: Store }) {
 
 export default function TrendPage(props: PageProps) {
   const { answer, store } = props;
-  const [jumps, sessions, left] = [answer.table("jumps"), answer.table("sessions"), answer.table("left")];
+  const [jumps, sessions] = [answer.table("jumps"), answer.table("sessions")];
   const programs = answer.table("programs");
   const [, setSessionsToRead] = useChoice("read");
   const unread = answer.number("unread") ?? 0;
   return (
     <>
-      {answer.headline && <Verdict {...answer.headline} />}
-      <Notes notes={answer.notes} store={store} />
+      <PageHead page={props} />
       {unread > 0 && (
         <p>
           <button type="button" class="button" onClick={() => setSessionsToRead("all")}>
@@ -76,31 +74,20 @@ export default function TrendPage(props: PageProps) {
           />
         </Section>
       )}
-      {jumps.rows.length > 0 && (
-        <Section title={jumps.label} note={t("click a row to compare both sessions")}>
-          <Grid
-            table={jumps}
-            name={exportName(props, "jumps")}
-            id="jumps"
-            link={(row) => linkToComparison(store, jumps, row, "since")}
-          />
-        </Section>
-      )}
-      <Section title={sessions.label} doc={sessions.doc}>
-        <Grid
-          table={sessions}
-          specs={SESSION_SPECS}
-          hideEmpty
-          name={exportName(props, "sessions")}
-          id="sessions"
-          link={(row) => linkToComparison(store, sessions, row, "run")}
-        />
-      </Section>
-      {left.rows.length > 0 && (
-        <Section title={left.label} doc={left.doc}>
-          <Grid table={left} name={exportName(props, "left")} id="left" />
-        </Section>
-      )}
+      <TableSection
+        page={props}
+        id="jumps"
+        hideEmpty={false}
+        note={t("click a row to compare both sessions")}
+        link={(row) => linkToComparison(store, jumps, row, "since")}
+      />
+      <TableSection
+        page={props}
+        id="sessions"
+        specs={SESSION_SPECS}
+        link={(row) => linkToComparison(store, sessions, row, "run")}
+      />
+      <TableSection page={props} id="left" />
     </>
   );
 }

@@ -6,10 +6,12 @@ import { count, memory, percent, time } from "../base/format";
 import { t } from "../base/messages";
 import { deltaClass } from "./delta";
 import { childrenOf } from "./flamelayout";
-import { OpenButton, rowIndent } from "./treerows";
+import { NameCell, ShareCell, TreeTable } from "./treerows";
 
 /** Further callers, the lightest, are left out. */
 const MOST_CHILDREN = 100;
+const SHARE = t("Share");
+const TEXT_HEADS: ReadonlySet<string> = new Set([SHARE]);
 
 export function weightText({ unit }: CallTree, weight: number): string {
   return unit === "bytes" ? memory(weight) : time(weight, "ps");
@@ -57,56 +59,27 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
   };
   addRows(-1, 0);
   const words = find.trim().toLowerCase();
+  const heads = [weight, ...(tree.delta ? [t("Δ baseline")] : []), SHARE, t("Calls")];
   return (
     <div class="optree calltable">
-      <table aria-label={label}>
-        <thead>
-          <tr>
-            <th scope="col">{t("Name")}</th>
-            <th scope="col" class="number">
-              {weight}
-            </th>
-            {tree.delta && (
-              <th scope="col" class="number">
-                {t("Δ baseline")}
-              </th>
-            )}
-            <th scope="col">{t("Share")}</th>
-            <th scope="col" class="number">
-              {t("Calls")}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ node, depth }) => {
-            const name = callName(tree, node);
-            const share = tree.total_weight > 0 ? (tree.total[node] ?? 0) / tree.total_weight : 0;
-            return (
-              <tr key={node} class={words && name.toLowerCase().includes(words) ? "found" : undefined}>
-                <td style={{ paddingLeft: rowIndent(depth) }} data-tip={name}>
-                  <OpenButton
-                    name={name}
-                    isOpen={children.has(node) ? isOpen(node) : undefined}
-                    toggle={() => toggle(node)}
-                  />
-                  {name}
-                </td>
-                <td class="number">{weightText(tree, tree.total[node] ?? 0)}</td>
-                {tree.delta && <td class={`number ${deltaClass(tree.delta[node] ?? 0)}`}>{deltaText(tree, node)}</td>}
-                <td class="share">
-                  <span class="lane" aria-hidden="true">
-                    <span class="bar" style={{ width: `${100 * share}%` }}>
-                      <i />
-                    </span>
-                  </span>
-                  <span>{percent(share)}</span>
-                </td>
-                <td class="number">{count(tree.calls[node] ?? 0)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <TreeTable label={label} name={t("Name")} heads={heads} textHeads={TEXT_HEADS}>
+        {rows.map(({ node, depth }) => {
+          const name = callName(tree, node);
+          const share = tree.total_weight > 0 ? (tree.total[node] ?? 0) / tree.total_weight : 0;
+          const isNodeOpen = children.has(node) ? isOpen(node) : undefined;
+          return (
+            <tr key={node} class={words && name.toLowerCase().includes(words) ? "found" : undefined}>
+              <NameCell name={name} depth={depth} tip={name} isOpen={isNodeOpen} toggle={() => toggle(node)} />
+              <td class="number">{weightText(tree, tree.total[node] ?? 0)}</td>
+              {tree.delta && <td class={`number ${deltaClass(tree.delta[node] ?? 0)}`}>{deltaText(tree, node)}</td>}
+              <ShareCell text={percent(share)} length={share}>
+                <i />
+              </ShareCell>
+              <td class="number">{count(tree.calls[node] ?? 0)}</td>
+            </tr>
+          );
+        })}
+      </TreeTable>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** Differences from the baseline in tables that pages draw by themselves: with the sign and the colours of grids. */
 
-import { inMilliseconds, type Scale, scaled } from "../base/format";
+import { inMilliseconds } from "../base/format";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 
@@ -25,8 +25,16 @@ export function DeltaHead({ unit }: { unit?: string }) {
   );
 }
 
-export function DeltaCell({ ms, scale }: { ms: number | null | undefined; scale: Scale }) {
+interface DeltaCellProps {
+  /** Blank where it is not known. */
+  readonly delta: number | null | undefined;
+  readonly show: (delta: number) => string;
+}
+
+export function DeltaCell({ delta, show }: DeltaCellProps) {
   return (
-    <td class={`number ${deltaClass(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${scaled(ms, scale)}`}</td>
+    <td class={`number ${deltaClass(delta)}`}>
+      {typeof delta === "number" && `${delta > 0 ? "+" : ""}${show(delta)}`}
+    </td>
   );
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { largest } from "../base/extent";
-import { buttonKeyHandler, type DrawingView, PanZoom } from "./panzoom";
+import { type DrawingView, PanZoom, SvgButton } from "./panzoom";
 import { treeLayout } from "./treelayout";
 
 export type Emphasis = "main" | "path" | "aside";
@@ -110,17 +110,13 @@ interface NodeBoxProps {
 
 function BoxCorner({ node, box, tall, selected, select }: NodeBoxProps) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
-    <g
+    <SvgButton
       class={`box ${node.emphasis}${selected ? " selected" : ""}`}
       transform={`translate(${box.x} ${box.y})`}
-      role="button"
-      tabindex={0} // In SVG the names of attributes are case-sensitive.
-      aria-pressed={selected}
-      aria-label={`${node.title}: ${node.lines.join(", ")}`}
-      data-tip={node.tip}
-      onClick={select}
-      onKeyDown={buttonKeyHandler(select)}
+      pressed={selected}
+      label={`${node.title}: ${node.lines.join(", ")}`}
+      tip={node.tip}
+      act={select}
     >
       <rect width={BOX_WIDTH_PX} height={tall} rx="3" />
       <text class="title" x="10" y="18">
@@ -131,6 +127,6 @@ function BoxCorner({ node, box, tall, selected, select }: NodeBoxProps) {
           {`${line} `}
         </text>
       ))}
-    </g>
+    </SvgButton>
   );
 }

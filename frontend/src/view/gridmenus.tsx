@@ -10,6 +10,7 @@ import type { GridModel, PresentedColumn } from "./gridmodel";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
 import { Select } from "./select";
+import { Switch } from "./switch";
 
 export function ColumnMenu({ model, columns }: { model: GridModel; columns: readonly PresentedColumn[] }) {
   return (
@@ -18,14 +19,12 @@ export function ColumnMenu({ model, columns }: { model: GridModel; columns: read
         <fieldset class="choices">
           <legend>{t("Columns")}</legend>
           {columns.map((column) => (
-            <label key={column.id}>
-              <input
-                type="checkbox"
-                checked={model.getColumn(column.id)?.getIsVisible() ?? false}
-                onChange={() => model.getColumn(column.id)?.toggleVisibility()}
-              />
-              {column.label}
-            </label>
+            <Switch
+              key={column.id}
+              label={column.label}
+              on={model.getColumn(column.id)?.getIsVisible() ?? false}
+              set={(on) => model.getColumn(column.id)?.toggleVisibility(on)}
+            />
           ))}
         </fieldset>
       )}

@@ -110,12 +110,38 @@ export function PanZoom({ label, width, height, start, legend, children }: PanZo
   );
 }
 
-/** Makes what SVG draws a button for the keyboard. */
-export function buttonKeyHandler(act: () => void): (event: KeyboardEvent) => void {
-  return (event) => {
+interface SvgButtonProps {
+  readonly class?: string;
+  readonly label: string;
+  readonly tip?: string;
+  /** Whether it is chosen, of buttons that choose. */
+  readonly pressed?: boolean;
+  readonly transform?: string;
+  readonly act: () => void;
+  readonly onDblClick?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** What SVG draws as a button, also for the keyboard. */
+export function SvgButton({ class: className, label, tip, pressed, act, ...others }: SvgButtonProps) {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     event.stopPropagation();
     act();
   };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
+    <g
+      class={className}
+      role="button"
+      tabindex={0} // In SVG the names of attributes are case-sensitive.
+      aria-pressed={pressed}
+      aria-label={label}
+      data-tip={tip}
+      onClick={act}
+      onKeyDown={onKeyDown}
+      {...others}
+    />
+  );
 }

@@ -108,7 +108,7 @@ export function StackTable({ pieces, totalMs, sumLabel, delta, link }: StackLege
                 </th>
                 <td class="number">{scaled(piece.ms, scale)}</td>
                 <td class="number">{percent(totalMs > 0 ? piece.ms / totalMs : 0)}</td>
-                {hasBaseline && <DeltaCell ms={piece.delta} scale={scale} />}
+                {hasBaseline && <DeltaCell delta={piece.delta} show={(ms) => scaled(ms, scale)} />}
               </tr>
             );
           })}
@@ -116,7 +116,7 @@ export function StackTable({ pieces, totalMs, sumLabel, delta, link }: StackLege
           <th scope="row">{sumLabel}</th>
           <td class="number">{scaled(totalMs, scale)}</td>
           <td class="number">{percent(totalMs > 0 ? 1 : 0)}</td>
-          {hasBaseline && <DeltaCell ms={delta} scale={scale} />}
+          {hasBaseline && <DeltaCell delta={delta} show={(ms) => scaled(ms, scale)} />}
         </tr>
       </tbody>
     </table>

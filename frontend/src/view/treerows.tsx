@@ -1,7 +1,9 @@
-/** Tables of rows that open to show the rows nested in them: which rows are visible, and the button that opens one. */
+/** Tables of rows that open to show the rows nested in them: which rows are visible, and their common cells. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Row } from "../base/table";
+import { MATCH_LABELS } from "./matchlabels";
 
 /** Identifies a row; null for the parent of the outermost rows. */
 type Key = string | number | null;
@@ -40,26 +42,95 @@ export function useTreeRows<K extends Key>({ children, open, keyOf }: TreeRows<K
     if (!isOpen(key)) continue;
     for (const child of [...(children.get(key) ?? [])].reverse()) stack.push(child);
   }
-  return { rows, isOpen, turn: toggle } as const;
+  return { rows, isOpen, toggle } as const;
 }
 
-interface TwigProps {
+interface TreeTableProps {
+  readonly label?: string;
+  /** Head of the column of names. */
   readonly name: string;
-  /** Undefined where nothing is inside. */
-  readonly isOpen: boolean | undefined;
-  readonly toggle: () => void;
+  /** Heads of the other columns. */
+  readonly heads: readonly string[];
+  /** Those of the heads that stand over texts and bars; the others stand over numbers. */
+  readonly textHeads: ReadonlySet<string>;
+  /** The rows, which begin with a `NameCell`. */
+  readonly children: ComponentChildren;
 }
 
-export function OpenButton({ name, isOpen, toggle }: TwigProps) {
-  if (isOpen === undefined) return <span class="twig" />;
+export function TreeTable({ label, name, heads, textHeads, children }: TreeTableProps) {
   return (
-    <button type="button" class="twig" aria-expanded={isOpen} aria-label={name} onClick={toggle}>
-      {isOpen ? "▾" : "▸"}
-    </button>
+    <table aria-label={label}>
+      <thead>
+        <tr>
+          <th scope="col">{name}</th>
+          {heads.map((head) => (
+            <th key={head} scope="col" class={textHeads.has(head) ? undefined : "number"}>
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
   );
 }
 
-/** The indentation of a row's name, as CSS has it. */
-export function rowIndent(depth: number): string {
-  return `${8 + 16 * depth}px`;
+interface NameCellProps {
+  readonly name: string;
+  /** How many rows enclose it. */
+  readonly depth: number;
+  readonly tip: string;
+  /** Undefined where nothing is inside. */
+  readonly isOpen: boolean | undefined;
+  readonly toggle: () => void;
+  /** What a click on the name does, if anything. */
+  readonly choose?: (() => void) | undefined;
+  /** How the row was matched with the baseline's; empty for as usual. */
+  readonly match?: string;
+}
+
+export function NameCell({ name, depth, tip, isOpen, toggle, choose, match }: NameCellProps) {
+  return (
+    <td style={{ paddingLeft: `${8 + 16 * depth}px` }} data-tip={tip}>
+      {isOpen === undefined ? (
+        <span class="twig" />
+      ) : (
+        <button type="button" class="twig" aria-expanded={isOpen} aria-label={name} onClick={toggle}>
+          {isOpen ? "▾" : "▸"}
+        </button>
+      )}
+      {choose ? (
+        <button type="button" class="row-act" onClick={choose}>
+          {name}
+        </button>
+      ) : (
+        name
+      )}
+      {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
+    </td>
+  );
+}
+
+interface ShareCellProps {
+  /** The share in words. */
+  readonly text: string;
+  /** Length of its bar, 0 to 1. */
+  readonly length: number;
+  /** The parts of the bar. */
+  readonly children: ComponentChildren;
+}
+
+export function ShareCell({ text, length, children }: ShareCellProps) {
+  return (
+    <td class="share">
+      {length > 0 && (
+        <span class="lane" aria-hidden="true">
+          <span class="bar" style={{ width: `${100 * length}%` }}>
+            {children}
+          </span>
+        </span>
+      )}
+      <span>{text}</span>
+    </td>
+  );
 }

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...runtime.problems import problem_error
-from .batches import Batches, Field, Values
+from ...tools.answers.answer import Column
+from .batches import Batches, Values
 
 
 def schema(frame: Batches) -> Any:
@@ -42,20 +43,20 @@ def _nanoarrow() -> Any:
     return nanoarrow
 
 
-def _typed(field: Field) -> Any:
+def _typed(field: Column) -> Any:
     descriptions = {"unit": field.unit, "doc": field.doc}
     metadata = {key: value.encode() for key, value in descriptions.items() if value}
     return _nanoarrow().c_schema(_type(field)).modify(name=field.id, metadata=metadata)
 
 
-def _type(field: Field) -> Any:
+def _type(field: Column) -> Any:
     na = _nanoarrow()
     if field.kind == "string":
         return na.dictionary(na.int32(), na.string())
     return na.bool_() if field.kind == "boolean" else getattr(na, field.dtype)()
 
 
-def _array(field: Field, values: Values) -> Any:
+def _array(field: Column, values: Values) -> Any:
     from nanoarrow.c_array import CArrayBuilder
     from nanoarrow.device import cpu
 

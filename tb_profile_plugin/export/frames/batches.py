@@ -16,24 +16,6 @@ BatchesType = TypeVar("BatchesType", bound="Batches")
 
 
 @dataclass(frozen=True)
-class Field(Column):
-    """A column of a frame. Its name ends with its unit: ``begin_ps``."""
-
-    dtype: str = "int64"
-    """Type of numbers and booleans, as numpy names it."""
-
-
-def text(id: str, label: str, doc: str = "") -> Field:
-    """A column of texts."""
-    return Field(id, label, "string", doc=doc)
-
-
-def flag(id: str, label: str, doc: str = "") -> Field:
-    """A column of booleans."""
-    return Field(id, label, "boolean", doc=doc, dtype="bool")
-
-
-@dataclass(frozen=True)
 class Values:
     """The n values of a column in one batch."""
 
@@ -79,7 +61,7 @@ def repeated(text: str, count: int) -> Values:
     return Values(np.zeros(count, np.int32), [text])
 
 
-def values(field: Field, entries: Sequence[Any]) -> Values:
+def values(field: Column, entries: Sequence[Any]) -> Values:
     """A list as a column's values, None for unknown ones."""
     if field.kind == "string":
         code_of = {text: i for i, text in enumerate(dict.fromkeys(entry for entry in entries if entry is not None))}
@@ -100,14 +82,14 @@ class Batches:
     """
 
     def __init__(self, table: Table, batches: Sequence[Mapping[str, Values]]):
-        """Each batch has all columns of the table, equally long; the columns are `Field`."""
+        """Each batch has all columns of the table, equally long; a number's name ends with its unit: ``begin_ps``."""
         self.table = table
         self.batches = [batch for batch in batches if _row_count(batch)]
 
     @property
-    def schema(self) -> tuple[Field, ...]:
+    def schema(self) -> tuple[Column, ...]:
         """The columns with their units and what they mean."""
-        return tuple(column for column in self.table.columns if isinstance(column, Field))
+        return self.table.columns
 
     @property
     def columns(self) -> list[str]:

@@ -18,8 +18,8 @@ from ...runtime.messages import Message
 from ...runtime.problems import problem_error
 from ...timeline.args import HIDDEN
 from ...timeline.details import kind_name
-from ...tools.answers.answer import Table
-from .batches import Field, Values, coded, repeated, text
+from ...tools.answers.answer import Table, number, real, text
+from .batches import Values, coded, repeated
 from .events import EVENT, HOST
 from .frame import Frame
 
@@ -36,8 +36,8 @@ ARGS = Table(
         EVENT,
         text("name", "Name", "Name of the argument, as the profiler writes it."),
         text("text", "Text", "Value, if it is a text."),
-        Field("integer", "Integer", doc="Value, if it is a whole number."),
-        Field("real", "Real", doc="Value, if it is another number.", dtype="float64"),
+        number("integer", "Integer", doc="Value, if it is a whole number."),
+        real("real", "Real", doc="Value, if it is another number."),
     ),
     doc="Arguments of the events, including arguments shared by all events of a name.",
 )
@@ -47,8 +47,8 @@ ARROWS = Table(
     "Arrows",
     (
         HOST,
-        Field("source", "From", doc="Number of the event at the start of the flow."),
-        Field("target", "To", doc="Number of the event at the end of the flow, on another track."),
+        number("source", "From", doc="Number of the event at the start of the flow."),
+        number("target", "To", doc="Number of the event at the end of the flow, on another track."),
         text("kind", "Kind", "Kind of flow, e.g. launch, or run of a program."),
     ),
     doc="Flows between events, as the Timeline draws them.",
@@ -60,12 +60,12 @@ HOSTS = Table(
     (
         HOST,
         text("device", "Device", "Name of the accelerator; CPU if there is none."),
-        Field("devices", "Devices", doc="Number of accelerators, including unrecorded ones."),
+        number("devices", "Devices", doc="Number of accelerators, including unrecorded ones."),
         text("framework", "Framework", "Framework: tensorflow, jax or pytorch; null if unknown."),
-        Field("rank", "Rank", doc="Rank in its job; null if unknown."),
-        Field("begin_ps", "Start", unit="ps", doc="Start of the capture, after the first event on the chosen hosts."),
-        Field("duration_ps", "Duration", unit="ps", doc="Duration of the capture."),
-        Field("events", "Events"),
+        number("rank", "Rank", doc="Rank in its job; null if unknown."),
+        number("begin_ps", "Start", "ps", "Start of the capture, after the first event on the chosen hosts."),
+        number("duration_ps", "Duration", "ps", "Duration of the capture."),
+        number("events", "Events"),
     ),
     doc="Hosts of the session.",
 )

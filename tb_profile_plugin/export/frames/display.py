@@ -6,8 +6,9 @@ from html import escape
 from typing import Any
 
 from ...runtime import terminal
+from ...tools.answers.answer import Column
 from ...tools.answers.markdown import escaped
-from .batches import Batches, Field
+from .batches import Batches
 
 _ROWS = 10
 _LETTERS = 80
@@ -64,11 +65,11 @@ def _title(frame: Batches, rows: int) -> str:
     return f"{frame.table.label}: {len(frame):,} row{'' if len(frame) == 1 else 's'}{more}"
 
 
-def _paired(frame: Batches, row: tuple[Any, ...]) -> zip[tuple[Field, Any]]:
+def _paired(frame: Batches, row: tuple[Any, ...]) -> zip[tuple[Column, Any]]:
     return zip(frame.schema, row, strict=True)
 
 
-def _side(field: Field) -> str:
+def _side(field: Column) -> str:
     return ' class="n"' if field.kind == "number" else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -18,13 +19,13 @@ from ...model.framework import op_names_of
 from ...model.host import Host
 from ...model.lanes import kind_of
 from ...runtime.arrays import Array
-from ...tools.answers.answer import Table
-from .batches import Field, Values, coded, repeated, text, texts_or_unknown
+from ...tools.answers.answer import Table, number, text
+from .batches import Values, coded, repeated, texts_or_unknown
 from .frame import Frame
 
 HOST = text("host", "Host", "Host, as its file names it.")
-EVENT = Field("event", "Event", doc="Number of the event on its host, as on the Timeline.", dtype="int64")
-STEP = Field("step", "Step", doc="Number of the step that the event belongs to; null outside of steps.")
+EVENT = number("event", "Event", doc="Number of the event on its host, as on the Timeline.")
+STEP = number("step", "Step", doc="Number of the step that the event belongs to; null outside of steps.")
 
 EVENTS = Table(
     "events",
@@ -36,10 +37,11 @@ EVENTS = Table(
         text("kind", "Kind", "Kind of track: thread, stream, steps, modules, ops or scope."),
         EVENT,
         text("name", "Name", "Name, as on the Timeline."),
-        Field("begin_ps", "Start", unit="ps", doc="Start, after the first event on the chosen hosts."),
-        Field("duration_ps", "Duration", unit="ps", doc="Recorded duration."),
-        Field(
-            "parent", "Within", doc="Number of the event that encloses it on its track; null if none.", dtype="int32"
+        number("begin_ps", "Start", "ps", "Start, after the first event on the chosen hosts."),
+        number("duration_ps", "Duration", "ps", "Recorded duration."),
+        replace(
+            number("parent", "Within", doc="Number of the event that encloses it on its track; null if none."),
+            dtype="int32",
         ),
         STEP,
     ),
@@ -50,14 +52,14 @@ EVENTS = Table(
 DETAILED = EVENTS._replace(
     columns=(
         *EVENTS.columns,
-        Field("thread_id", "Thread", doc="Profiler's number of the thread or stream."),
-        Field("self_ps", "Self time", unit="ps", doc="Duration without the events nested in it on its track."),
+        number("thread_id", "Thread", doc="Profiler's number of the thread or stream."),
+        number("self_ps", "Self time", "ps", "Duration without the events nested in it on its track."),
         text("op", "Op", "Op that the event is or belongs to, as in the table ops."),
         text(
             "category", "Category", "Category that PyTorch's profiler gives; of other ops, the type from the table ops."
         ),
-        Field("correlation", "Correlation", doc="Number shared by a launch and the launched work."),
-        Field("bytes", "Bytes", unit="bytes", doc="Bytes copied or accessed, as the capture states them."),
+        number("correlation", "Correlation", doc="Number shared by a launch and the launched work."),
+        number("bytes", "Bytes", "bytes", "Bytes copied or accessed, as the capture states them."),
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,29 +19,25 @@ from ...model.devices.allocations import Allocations, allocations, dtype_name, o
 from ...model.host import Host, HostWithSteps
 from ...model.names.op_names import PYTORCH
 from ...model.names.short_kernel_names import full_name
-from ...tools.answers.answer import Table
-from .batches import Field, Values, flag, repeated, text, texts_or_unknown, values
+from ...tools.answers.answer import Table, flag, number, real, text
+from .batches import Values, repeated, texts_or_unknown, values
 from .events import EVENT, HOST, STEP, step_of
 from .frame import Frame
 
-_TOTAL = Field("total_ps", "Total time", unit="ps", doc="Time with nested ops, over all threads or streams.")
-_LEAST = Field(
-    "min_ps", "Shortest", unit="ps", doc="Duration of the shortest occurrence; on a device, of the shortest kernel."
-)
-_MOST = Field(
-    "max_ps", "Longest", unit="ps", doc="Duration of the longest occurrence; on a device, of the longest kernel."
-)
+_TOTAL = number("total_ps", "Total time", "ps", "Time with nested ops, over all threads or streams.")
+_LEAST = number("min_ps", "Shortest", "ps", "Duration of the shortest occurrence; on a device, of the shortest kernel.")
+_MOST = number("max_ps", "Longest", "ps", "Duration of the longest occurrence; on a device, of the longest kernel.")
 
 _STEPS = Table(
     "steps",
     "Steps",
     (
         HOST,
-        Field("number", "Number", doc="Number that the program gives the step, or 0, 1, 2 …"),
+        number("number", "Number", doc="Number that the program gives the step, or 0, 1, 2 …"),
         text("name", "Step", "Name that the program gives the step."),
-        Field("begin_ps", "Start", unit="ps", doc="Start, after the first event on the chosen hosts."),
-        Field("duration_ps", "Duration", unit="ps", doc="Step time; its parts sum to it."),
-        *(Field(f"{category.id}_ps", category.label, unit="ps", doc=category.doc) for category in CATEGORIES),
+        number("begin_ps", "Start", "ps", "Start, after the first event on the chosen hosts."),
+        number("duration_ps", "Duration", "ps", "Step time; its parts sum to it."),
+        *(number(f"{category.id}_ps", category.label, "ps", category.doc) for category in CATEGORIES),
         flag("complete", "Complete", "Whether the capture holds the step from start to end."),
         flag("kept", "Kept", "Whether this host's averages include the step."),
         text("left_out", "Left out", "Why averages leave the step out; null if they do not."),
@@ -58,17 +55,15 @@ _OPS = Table(
         text("type", "Type", "Type of the op; of HLO ops without framework op, the HLO category."),
         text("category", "Category", "HLO category of ops of XLA programs; else the type."),
         text("module", "HLO module", "XLA program of an HLO op."),
-        Field("occurrences", "Count"),
+        number("occurrences", "Count"),
         _TOTAL,
-        Field("self_ps", "Self time", unit="ps", doc="Time without nested ops."),
+        number("self_ps", "Self time", "ps", "Time without nested ops."),
         _LEAST,
         _MOST,
-        Field("kernels", "Kernels", doc="Number of kernels and copies on the device; null on the host."),
-        Field(
-            "tensor_core_ps", "On tensor cores", unit="ps", doc="Time of its kernels on tensor cores, by kernel names."
-        ),
-        Field("flops", "FLOPs", doc="FLOPs that the capture states, over all occurrences.", dtype="float64"),
-        Field("bytes", "Bytes", unit="bytes", doc="Bytes accessed, as the capture states them.", dtype="float64"),
+        number("kernels", "Kernels", doc="Number of kernels and copies on the device; null on the host."),
+        number("tensor_core_ps", "On tensor cores", "ps", "Time of its kernels on tensor cores, by kernel names."),
+        real("flops", "FLOPs", doc="FLOPs that the capture states, over all occurrences."),
+        real("bytes", "Bytes", "bytes", "Bytes accessed, as the capture states them."),
         flag("eager", "Eager", "Whether the op ran eagerly; null for PyTorch."),
     ),
     doc="Ops by self time, device ops of each host first.",
@@ -84,21 +79,15 @@ _KERNELS = Table(
         text("library", "Library", "Library of the kernel, by its name."),
         text("dtype", "Type", "Number type, by the kernel's name."),
         flag("tensor_core", "Tensor cores", "Whether the kernel uses tensor cores, by its name."),
-        Field("launches", "Count"),
+        number("launches", "Count"),
         _TOTAL,
         _LEAST,
         _MOST,
-        Field("registers", "Registers per thread"),
-        Field("shared_bytes", "Shared memory", unit="bytes", doc="Shared memory per block, static and dynamic."),
+        number("registers", "Registers per thread"),
+        number("shared_bytes", "Shared memory", "bytes", "Shared memory per block, static and dynamic."),
         text("block", "Block", "Threads per block along x, y, z."),
         text("grid", "Grid", "Blocks per grid along x, y, z."),
-        Field(
-            "occupancy_percent",
-            "Occupancy",
-            unit="percent",
-            doc="Theoretical occupancy, mean over time.",
-            dtype="float64",
-        ),
+        real("occupancy_percent", "Occupancy", "percent", "Theoretical occupancy, mean over time."),
     ),
     doc="Kernels by total time; one row per kernel, launch size and op.",
 )
@@ -110,19 +99,17 @@ _ALLOCATIONS = Table(
         HOST,
         text("memory", "Memory", "Allocator, or number of the device."),
         EVENT,
-        Field("time_ps", "Time", unit="ps", doc="Start, after the first event on the chosen hosts."),
+        number("time_ps", "Time", "ps", "Start, after the first event on the chosen hosts."),
         flag("allocates", "Allocates", "Whether memory is allocated; false if it is freed."),
-        Field("bytes", "Bytes", unit="bytes", doc="Bytes that were really taken."),
-        Field("requested_bytes", "Requested", unit="bytes"),
-        Field("address", "Address", dtype="uint64"),
+        number("bytes", "Bytes", "bytes", "Bytes that were really taken."),
+        number("requested_bytes", "Requested", "bytes"),
+        replace(number("address", "Address"), dtype="uint64"),
         text("op", "Op", "Op that the memory is for; of freed memory, the op that allocated it."),
         text("shape", "Shape"),
         text("dtype", "Type"),
-        Field("freed_ps", "Freed", unit="ps", doc="Time of freeing; null if the capture ends before."),
-        Field(
-            "in_use_bytes", "In use", unit="bytes", doc="Memory in use right afterwards, as the allocator reports it."
-        ),
-        Field("fragmentation", "Fragmentation", unit="share", dtype="float64"),
+        number("freed_ps", "Freed", "ps", "Time of freeing; null if the capture ends before."),
+        number("in_use_bytes", "In use", "bytes", "Memory in use right afterwards, as the allocator reports it."),
+        real("fragmentation", "Fragmentation", "share"),
         STEP,
     ),
     doc="Allocations by memory, in order of time.",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...runtime.problems import problem_error
-from .batches import Batches, Field, Values
+from ...tools.answers.answer import Column
+from .batches import Batches, Values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,7 @@ def to_pandas(frame: Batches) -> pd.DataFrame:
     return pd.DataFrame(columns, copy=False)
 
 
-def _column(field: Field, parts: list[Values]) -> Any:
+def _column(field: Column, parts: list[Values]) -> Any:
     import pandas as pd
 
     if field.kind == "string":

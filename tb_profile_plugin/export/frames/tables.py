@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...tools.answers.answer import Table
+from ...tools.answers.answer import Table, text
 from . import details, events, figures
-from .batches import repeated, text
+from .batches import repeated
 from .frame import Frame
 
 _SESSION = text("session", "Session", "Name of the session; it distinguishes sessions that are queried together.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tools.answers.answer import Json, Table, table_id
-from .batches import Field, values
+from ...tools.answers.answer import Column, Json, Table, table_id
+from .batches import values
 from .frame import Frame
 
 
@@ -19,10 +19,10 @@ def table(answer: Json, name: str = "") -> Frame:
     return Frame(Table(wanted, table["label"], fields), [batch] if fields else [])
 
 
-def _field(column: dict[str, Any]) -> Field:
+def _field(column: dict[str, Any]) -> Column:
     """Numbers of which one is no integer are reals."""
     entries = [entry for entry in column["values"] if entry is not None]
     kind: Any = column["kind"] if column["kind"] in ("string", "boolean") else "number"
     are_integers = all(isinstance(entry, int) and abs(entry) < 2**63 for entry in entries)
     dtype = "bool" if kind == "boolean" else "int64" if are_integers else "float64"
-    return Field(column["id"], column["label"], kind, column.get("unit", ""), column.get("doc", ""), dtype=dtype)
+    return Column(column["id"], column["label"], kind, column.get("unit", ""), column.get("doc", ""), dtype=dtype)

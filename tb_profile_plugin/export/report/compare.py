@@ -19,7 +19,7 @@ from ...runtime.messages import Message, localized, message, translated
 from ...runtime.terminal import cells, padded, printable
 from ...runtime.units import PS_PER_MS, duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import code, escaped, heads, marker, within
+from ...tools.answers.markdown import code, escaped, marker, table_lines, within
 
 VERSION = 1
 _PARTS, _OPS = 8, 20
@@ -240,43 +240,36 @@ def _markdown_lines(comparison: Comparison, verdict: ComparisonVerdict, name: st
     yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
     yield from (f"- *{escaped(doubt)}*" for doubt in verdict.doubts)
     yield ""
-    yield heads("part", "base", "new", "Δ", "95 %")
-    yield "|---|---:|---:|---:|---:|"
-    yield from (_markdown_row(localized(LABELS[row.id]), row.difference) for row in comparison.parts[:_PARTS])
-    yield _markdown_row(f"**{localized('all')}**", comparison.step_difference)
+    parts = [(localized(LABELS[row.id]), *_difference_cells(row.difference)) for row in comparison.parts[:_PARTS]]
+    total = (f"**{localized('all')}**", *_difference_cells(comparison.step_difference))
+    yield from table_lines(("part", "#base", "#new", "#Δ", "#95 %"), [*parts, total])
     different = [fact for fact in comparison.facts if fact.grade != SAME]
     if different:
         yield ""
-        yield heads("difference", "base", "new")
-        yield "|---|---|---|"
-        yield from (
-            f"| {escaped(message(fact.label))} | {escaped(fact.base)} | {escaped(fact.new)} |" for fact in different
-        )
+        rows = ([*map(escaped, (message(fact.label), fact.base, fact.new))] for fact in different)
+        yield from table_lines(("difference", "base", "new"), rows)
     ops = [row for row in comparison.ops if not row.is_others][:_OPS]
     if ops:
         yield ""
         yield f"<details><summary>{localized('{count} most changed ops', count=len(ops))}</summary>"
         yield ""
-        yield heads("op", "part", "match", "base", "new", "Δ", "95 %")
-        yield "|---|---|---|---:|---:|---:|---:|"
-        for row in ops:
-            more = f" | {localized(LABELS[row.part])} | {localized(TIERS[row.tier])}"
-            yield _markdown_row(code(_op_label(row)) + more, row.difference)
+        yield from table_lines(("op", "part", "match", "#base", "#new", "#Δ", "#95 %"), map(_markdown_op, ops))
         yield ""
         yield "</details>"
 
 
-def _markdown_row(name: str, difference: Difference) -> str:
+def _markdown_op(row: OpRow) -> tuple[str, ...]:
+    names = code(_op_label(row)), localized(LABELS[row.part]), localized(TIERS[row.tier])
+    return *names, *_difference_cells(row.difference)
+
+
+def _difference_cells(difference: Difference) -> tuple[str, str, str, str]:
+    """Base, new side, difference, and the ends of its interval."""
     interval = ""
     if difference.low is not None and difference.high is not None:
         interval = f"{_signed(difference.low)} … {_signed(difference.high)}"
-    cells = (
-        duration(float(difference.base)),
-        duration(float(difference.new)),
-        _signed(float(difference.delta)),
-        interval,
-    )
-    return f"| {name} | {' | '.join(cells)} |"
+    base, new = duration(float(difference.base)), duration(float(difference.new))
+    return base, new, _signed(float(difference.delta)), interval
 
 
 def _signed(ps: float) -> str:

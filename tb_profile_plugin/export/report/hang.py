@@ -8,11 +8,12 @@ from typing import NamedTuple
 from ...analysis.hang import sentences
 from ...analysis.hang.groups import ProcessGroup, rank_ranges
 from ...analysis.hang.table import Cell, RankTable, table
-from ...analysis.hang.verdict import HangCause, HangVerdict, Position
+from ...analysis.hang.verdict import HangCause, HangVerdict, Position, judge
 from ...formats.flight_recorder import Dump, PythonFrame
 from ...runtime.messages import Message, localized, translated
 from ...runtime.problems import Problem
 from ...runtime.terminal import cells, padded, printable
+from ...store import flight_recorder_dumps
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped
 
@@ -33,6 +34,12 @@ class HangAnalysis(NamedTuple):
     problems: Sequence[Problem]
     profiles: Sequence[str]
     """Names of sessions of the same folder."""
+
+
+def analysis_of(folder: str, name: str, profiles: Sequence[str] = ()) -> HangAnalysis:
+    """What the dumps in a folder tell, which is called by that name; raises `ProblemError` where none can be read."""
+    read = flight_recorder_dumps.read(folder)
+    return HangAnalysis(name, judge(read.dumps, not read.problems), read.dumps, read.problems, profiles)
 
 
 class Stack(NamedTuple):

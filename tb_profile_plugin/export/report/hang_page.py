@@ -11,27 +11,10 @@ from ...analysis.hang.table import Cell, RankTable, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
 from ...runtime.messages import language, localized, translated
 from .hang import HangAnalysis, details, divergence, frame_text, group_title, hints, stacks, visible_groups
-from .html import bullets
+from .html import bullets, style
 
 _COLUMNS_BEFORE = 11
 """Collectives that tables show before the one that matters."""
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1f2328; --quiet: #59616b; --paper: #fff; --line: #d5d9df;
-  --bad: #fbd5cd; --wait: #fbe8c4; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e6ea; --quiet: #a3abb6; --paper: #202124; --line: #44484f; --bad: #7a2e1f; --wait: #5d4712; }
-}
-body { max-width: 72rem; margin: 0 auto; padding: 1.5rem; background: var(--paper); color: var(--ink);
-  font: 14px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.3rem; line-height: 1.3; } h2 { font-size: 1.05rem; margin-top: 1.75rem; }
-ul { padding-left: 1.25rem; } a { color: inherit; }
-.wide { overflow-x: auto; overflow-wrap: normal; }
-table { border-collapse: collapse; }
-th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; white-space: nowrap; }
-thead th { font-weight: 400; } thead b { display: block; }
-.done { color: var(--quiet); } .wait { background: var(--wait); } .bad { background: var(--bad); font-weight: 600; }
-ol { padding-left: 2rem; font-family: ui-monospace, monospace; font-size: 13px; }
-"""
 
 
 def page(analysis: HangAnalysis, home: str = "") -> str:
@@ -42,7 +25,7 @@ def page(analysis: HangAnalysis, home: str = "") -> str:
             '<!doctype html><html lang="' + language() + '"><head><meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
-            f"<title>{title}</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
+            f"<title>{title}</title>{style('hang.css')}</head><body><main><h1>{title}</h1>",
             f'<p><a href="{escape(home)}">{escape(localized("Profiles"))}</a></p>' if home else "",
             *_body(analysis),
             "</main></body></html>",

@@ -1,11 +1,17 @@
-"""Tables and lists of HTML, for what is read without scripts."""
+"""Styles, tables and lists of HTML, for what is read without scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from ...runtime.messages import localized, translated
+
+
+def style(name: str) -> str:
+    """The element with the style sheet of that name beside this module, such as ``report.css``."""
+    return f"<style>\n{Path(__file__).with_name(name).read_text('utf-8')}</style>"
 
 
 def titled_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -14,7 +14,7 @@ from ...runtime.messages import ENGLISH, language, localized, pages_catalogue, t
 from ...runtime.problems import problem_error
 from ...tools.answers.answer import Json
 from .before_after import before_after
-from .html import bullets, titled_table
+from .html import bullets, style, titled_table
 from .summary import cost_of, figure, has_steps, hosts_and_steps
 
 _POLICY = "; ".join(
@@ -28,54 +28,6 @@ _POLICY = "; ".join(
     ]
 )
 """Nothing is loaded, and no script runs but ours."""
-
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1f2328; --quiet: #59616b; --paper: #fff; --line: #d5d9df; --fill: #b44500; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e6ea; --quiet: #a3abb6; --paper: #202124; --line: #44484f; --fill: #ff9d52; }
-}
-body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 system-ui, sans-serif; }
-[data-live] .still:not(.window) { display: none; }
-.window h2, .window h3 { display: inline-block; margin: .25rem 0; }
-.still { color: var(--ink); max-width: 60rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: break-word; }
-.still code, .still td:first-child { overflow-wrap: anywhere; }
-.still .notes { margin-bottom: 1rem; white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: .75rem; }
-.still h1 { font-size: 1.3rem; line-height: 1.3; margin: 0 0 .5rem; }
-.still ul { list-style: disc; padding-left: 1.25rem; }
-.still ol { list-style: decimal; padding-left: 1.25rem; }
-.still h2 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
-.still table { border-collapse: collapse; width: 100%; }
-.still th, .still td { border-bottom: 1px solid var(--line); padding: .2rem .5rem .2rem 0; text-align: left; }
-.still .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.still .quiet { color: var(--quiet); }
-.still svg { display: block; width: 10rem; height: .7rem; }
-.still rect { fill: var(--fill); }
-.still svg.lanes { width: 100%; height: auto; }
-.lanes text { fill: var(--ink); font: 10px system-ui, sans-serif; }
-.lanes rect { stroke: var(--paper); stroke-width: .3; }
-.lanes .c0 { fill: #9dc3f0; } .lanes .c1 { fill: #f3c08b; } .lanes .c2 { fill: #a9d6a4; }
-.lanes .c3 { fill: #e6a9b4; } .lanes .c4 { fill: #c9b6e4; } .lanes .c5 { fill: #d8cf8f; }
-@media (prefers-color-scheme: dark) {
-  .lanes .c0 { fill: #2b5788; } .lanes .c1 { fill: #7d4f1c; } .lanes .c2 { fill: #33663a; }
-  .lanes .c3 { fill: #7a3846; } .lanes .c4 { fill: #56418a; } .lanes .c5 { fill: #635b1c; }
-}
-@page { margin: 16mm; }
-@media print {
-  :root { color-scheme: light; --ink: #000; --quiet: #444; --paper: #fff; --line: #999; --fill: #b44500; }
-  html, body { background: #fff !important; }
-  [data-live] .still:not(.window) { display: block; }
-  .app { display: none !important; }
-  .still { max-width: none; padding: 0; }
-  thead { display: table-header-group; }
-  tr { break-inside: avoid; }
-  .still .quiet { color: #444; }
-  .still svg.lanes { break-inside: avoid; }
-  .lanes text { fill: #000; }
-  .lanes .c0 { fill: #9dc3f0; } .lanes .c1 { fill: #f3c08b; } .lanes .c2 { fill: #a9d6a4; }
-  .lanes .c3 { fill: #e6a9b4; } .lanes .c4 { fill: #c9b6e4; } .lanes .c5 { fill: #d8cf8f; }
-  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-}
-"""
 
 
 class Cover(NamedTuple):
@@ -112,12 +64,13 @@ def page(
     data = "".join(f' data-{key}="{escape(value)}"' for key, value in view.items() if value)
     answers = base64.b64encode(packed).decode()
     title = escape(cover.title or localized("Profile of {session}", session=summary["session"]))
+    styles = style("report.css")
     return "\n".join(
         [
             '<!doctype html><html lang="' + language() + '"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(digest=digest)}">',
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
-            f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
+            f'<title>{title}</title><link rel="icon" href="data:,">{styles}</head><body>',
             _still(summary, cover, drawn),
             cover.window,
             f'<script type="application/octet-stream" id="answers"{data} data-lang="{language()}">{answers}</script>',

@@ -13,8 +13,7 @@ from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...runtime.version import __version__
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import code, escaped
-from ...tools.answers.markdown import heads as table_head
+from ...tools.answers.markdown import code, escaped, table_lines
 from ...tools.answers.reader import AnswerReader
 
 VERSION = 1
@@ -44,6 +43,8 @@ _METRICS = (
 )
 """Facts of the Overview, their units, and which way is better."""
 _BETTER = {"lower": Message("lower"), "higher": Message("higher"), None: Message("")}
+_PS_PER_UNIT = {"ps": 1, "ms": 1e9}
+"""Units of times."""
 _EXACT = frozenset({"steps_kept", "steps_complete"})
 """Metrics that are the same whenever a program runs; all others are measured."""
 
@@ -183,18 +184,16 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
     verdict, facts = summary["verdict"], summary["facts"]
     yield [], [f"**{escape(verdict['text'])}**", *(["", escape(verdict["doubt"])] if verdict["doubt"] else [])]
     yield [""], [f"{code(summary['session'])}: {escape(hosts_and_steps(facts))}"]
-    yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, summary["metrics"]))
+    yield _table("Figures", ("figure", "#value", "better"), map(_metric, summary["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in summary["parts"])
-    yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
+    yield _table("Where the time goes", ("part", "#time", "#share"), parts)
     causes = [
         line
         for number, row in enumerate(summary["causes"], 1)
         for line in _cause_lines(number, row, has_steps(summary), escape)
     ]
     yield ["", f"### {localized('Causes and remedies')}", ""], causes
-    yield _table(
-        "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, summary["ops"])
-    )
+    yield _table("Ops by self time", ("op", "where", "#self, all steps", "#share", "#count"), map(_row, summary["ops"]))
     findings = (
         localized("{severity}: {message} {remedy}", **finding | {"severity": _SEVERITIES[finding["severity"]]})
         for finding in summary["findings"]
@@ -228,10 +227,9 @@ def cost(per_step: str, share: str, gain: str, has_steps: bool) -> str:
     )
 
 
-def _table(title: str, heads: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> _Section:
-    marks = ["---", *("---:" if side == "r" else "---" for side in sides)]
-    head = ["", f"### {localized(title)}", "", table_head(*heads), f"|{'|'.join(marks)}|"]
-    return head, [f"| {' | '.join(row)} |" for row in rows]
+def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> _Section:
+    name_line, mark_line, *lines = table_lines(heads, rows)
+    return ["", f"### {localized(title)}", "", name_line, mark_line], lines
 
 
 def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
@@ -257,9 +255,9 @@ def _row(op: dict[str, Any]) -> tuple[str, ...]:
 
 
 def figure(value: float | None, unit: str) -> str:
-    """A figure of the summary for people, with its unit; empty where it is unknown."""
+    """A time, a share or a count for people, with its unit; empty where it is unknown."""
     if value is None:
         return ""
-    if unit == "ms":
-        return duration(value * 1e9)
+    if unit in _PS_PER_UNIT:
+        return duration(value * _PS_PER_UNIT[unit])
     return with_percent(f"{100 * value:.1f}") if unit == "share" else f"{value:,}"

@@ -9,7 +9,7 @@ from ...runtime.messages import Message, translated
 from ...runtime.terminal import padded, printable
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import code, escaped, heads
+from ...tools.answers.markdown import code, escaped, table_lines
 
 VERSION = 2
 _NO_DATE = Message("(no date)")
@@ -84,9 +84,11 @@ def _markdown(program: str, trend: Trend) -> str:
         *(f"- {escaped(jump_sentence(trend, jump))}" for jump in trend.jumps),
         "",
     ]
-    lines += [heads("session", "began", "step"), "|---|---|---:|"]
-    for point in trend.points:
-        lines.append(
-            f"| {code(point.name)} | {point.began or translated(_NO_DATE)} | {duration(float(point.estimate.mean))} |"
-        )
+    lines += table_lines(
+        ("session", "began", "#step"),
+        (
+            (code(point.name), point.began or translated(_NO_DATE), duration(float(point.estimate.mean)))
+            for point in trend.points
+        ),
+    )
     return "\n".join(lines) + "\n"

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...analysis.steps.step_choice import ALL, TYPICAL
-from ...runtime.messages import Message, localized, sentences, translated, with_percent
+from ...runtime.messages import Message, localized, sentences, translated
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import escaped, heads
+from ...tools.answers.markdown import escaped, table_lines
 from ...tools.answers.reader import AnswerReader
-from .summary import cost
+from .summary import cost, figure
 
 Row = dict[str, Any]
 
@@ -109,7 +109,7 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_ROWS], _unusual)
     for row in named.records("causes")[:_MOST_ROWS]:
         yield ""
-        yield f"{row['rank']}. {row['label']}: {_cost(row, bool(named.fact('steps_count')))}"
+        yield f"{row['rank']}. {row['label']}: {cost(*_cost_figures(row), bool(named.fact('steps_count')))}"
         yield f"   {row['text']}"
         if row["remedy"]:
             yield f"   → {row['remedy']}"
@@ -125,12 +125,12 @@ def _markdown(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]
     yield ""
     yield escaped(_steps(named))
     yield ""
-    yield heads("cause", "per step", "share", "potential saving", "explanation")
-    yield "|---|---:|---:|---:|---|"
-    for row in named.records("causes"):
-        cells = (row["label"], _time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]), row["text"])
-        yield f"| {' | '.join(escaped(cell) for cell in cells)} |"
-    for row in named.records("causes"):
+    causes = named.records("causes")
+    yield from table_lines(
+        ("cause", "#per step", "#share", "#potential saving", "explanation"),
+        ([*map(escaped, (row["label"], *_cost_figures(row), row["text"]))] for row in causes),
+    )
+    for row in causes:
         if row["remedy"]:
             yield ""
             yield f"**{escaped(row['label'])}**: {escaped(row['remedy'])}"
@@ -173,7 +173,7 @@ def _rate(named: AnswerReader) -> Message | str:
         return ""
     if not mfu:
         return Message("A device reaches {rate} TFLOP/s.", rate=f"{rate:.3g}")
-    return Message("A device reaches {rate} TFLOP/s, MFU {mfu}.", rate=f"{rate:.3g}", mfu=_percent(mfu))
+    return Message("A device reaches {rate} TFLOP/s, MFU {mfu}.", rate=f"{rate:.3g}", mfu=figure(mfu, "share"))
 
 
 def _table(title: str, rows: Sequence[Row], line: Any) -> Iterator[str]:
@@ -184,20 +184,13 @@ def _table(title: str, rows: Sequence[Row], line: Any) -> Iterator[str]:
 
 
 def _wall_clock(row: Row) -> str:
-    return f"{_time(row['time_ps']):>9} {_percent(row['share']):>7}  {row['label']}"
+    return f"{figure(row['time_ps'], 'ps'):>9} {figure(row['share'], 'share'):>7}  {row['label']}"
 
 
 def _unusual(row: Row) -> str:
-    return f"{row['step']}: {_time(row['time_ps'])}; {row['why']}"
+    return f"{row['step']}: {figure(row['time_ps'], 'ps')}; {row['why']}"
 
 
-def _cost(row: Row, has_steps: bool) -> str:
-    return cost(_time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]), has_steps)
-
-
-def _time(ps: int | None) -> str:
-    return "" if ps is None else duration(ps)
-
-
-def _percent(share: float) -> str:
-    return with_percent(f"{100 * share:.1f}")
+def _cost_figures(row: Row) -> tuple[str, str, str]:
+    """(time per step, share of the step, potential saving) of a cause."""
+    return figure(row["per_step_ps"], "ps"), figure(row["share"], "share"), figure(row["gain_ps"], "ps")

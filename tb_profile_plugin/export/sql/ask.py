@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, cast
 
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError, problem_error
-from ...tools.answers.answer import Table
-from ..frames.batches import Field, values
+from ...tools.answers.answer import Column, Table
+from ..frames.batches import values
 from ..frames.frame import Frame
 from . import wire
 
@@ -183,13 +183,13 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _field(name: str, sort: str, column: Sequence[Any]) -> Field:
+def _field(name: str, sort: str, column: Sequence[Any]) -> Column:
     """A column by DuckDB's type: integers that no int64 holds are texts, as is all that is no number."""
     if sort == "BOOLEAN":
-        return Field(name, name, "boolean", dtype="bool")
+        return Column(name, name, "boolean", dtype="bool")
     if sort.endswith("INT") or sort == "INTEGER":
         fits = all(cell is None or -(2**63) <= cell < 2**63 for cell in column)
-        return Field(name, name) if fits else Field(name, name, "string")
+        return Column(name, name) if fits else Column(name, name, "string")
     if sort in ("DOUBLE", "FLOAT") or sort.startswith("DECIMAL"):
-        return Field(name, name, dtype="float64")
-    return Field(name, name, "string")
+        return Column(name, name, dtype="float64")
+    return Column(name, name, "string")

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...tools.answers.answer import Table
-from ..frames.batches import Field, Values
+from ...tools.answers.answer import Column, Table
+from ..frames.batches import Values
 from ..frames.frame import Frame
 
 _LENGTH = struct.Struct("<Q")
@@ -53,7 +53,7 @@ def receive_frame(pipe: BinaryIO, most_bytes: int) -> tuple[str, Frame] | None:
     header = receive(pipe, most_bytes)
     if header is None:
         return None
-    fields = tuple(Field(id, id, kind, dtype=dtype) for id, kind, dtype in header["fields"])
+    fields = tuple(Column(id, id, kind, dtype=dtype) for id, kind, dtype in header["fields"])
     batches = [
         {field.id: column for field, column in zip(fields, _columns(pipe, length, columns), strict=True)}
         for length, columns in header["batches"]

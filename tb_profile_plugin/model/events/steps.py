@@ -322,9 +322,9 @@ def _until_next_start(steps: Steps, of_devices: list[Array]) -> Steps:
     return replace(steps, end=end, complete=complete)
 
 
-def _grouped_steps(trace: Trace, roots: Array, source: str, extend: bool = False) -> Steps:
+def _grouped_steps(trace: Trace, roots: Array, source: str) -> Steps:
     groups = grouping.group(trace, roots, np.ones(len(roots), np.int64))
-    return _steps_of_groups(trace, groups, np.arange(len(groups.root)), source, extend)
+    return _steps_of_groups(trace, groups, np.arange(len(groups.root)), source)
 
 
 def _steps_of_groups(trace: Trace, trace_groups: Groups, selected: Array, source: str, extend: bool = False) -> Steps:

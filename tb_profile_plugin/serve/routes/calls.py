@@ -9,10 +9,11 @@ from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
+from ...store import ALL_HOSTS
 from ...store.result_cache import NAMED, unpack
 from ..workspace import Workspace
 from . import trees
-from .query import ALL_HOSTS, required, table_request
+from .query import required, table_request
 
 if TYPE_CHECKING:
     from ...analysis.call_tree import CallTree

@@ -9,10 +9,11 @@ from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import localized
 from ...runtime.problems import ProblemError, problem_error
+from ...store import ALL_HOSTS
 from .. import responses
 from ..access import require_own_page
 from ..workspace import Workspace
-from .query import ALL_HOSTS, required, selected_choice
+from .query import required, selected_choice
 
 if TYPE_CHECKING:
     from ...analysis.digest.record import Digest

@@ -13,16 +13,12 @@ from .query import required
 
 def hang(workspace: Workspace, request: Request) -> Response:
     """The page of a folder that `sessions` lists; raises `ProblemError` for others, and where no dump can be read."""
-    from ...analysis.hang.verdict import judge
-    from ...export.report.hang import HangAnalysis
+    from ...export.report.hang import analysis_of
     from ...export.report.hang_page import page
-    from ...store import flight_recorder_dumps
 
     name, folders = required(request, "folder"), workspace.logdir.survey().dumps
     if name not in folders:
         message = Message("No folder of the logdir is named {name} and holds dumps.", name=repr(name))
         remedy = Message("There are: {close}.", close=", ".join(folders)) if folders else Message("Reload the page.")
         raise problem_error("no_dumps", message, remedy, status=404)
-    folder = flight_recorder_dumps.read(folders[name])
-    verdict = judge(folder.dumps, not folder.problems)
-    return responses.page(request, page(HangAnalysis(name, verdict, folder.dumps, folder.problems, ()), "./"))
+    return responses.page(request, page(analysis_of(folders[name], name), "./"))

@@ -9,14 +9,13 @@ from werkzeug.wrappers import Request
 
 from ...runtime.messages import Message
 from ...runtime.problems import ProblemError, problem_error
+from ...store import ALL_HOSTS
 from ..workspace import Workspace
 
 if TYPE_CHECKING:
     from ...model.session import Session
     from ...tools.answers.tool import Tool
 
-ALL_HOSTS = "ALL_HOSTS"
-"""The ``host`` that stands for all hosts together."""
 DATA = ("run", "tag", "host", "hosts")
 """Parameters of the routes for a tool's data."""
 LANGUAGE = "lang"

@@ -15,13 +15,14 @@ from werkzeug.wrappers import Request, Response
 from ...runtime.messages import Message, message, pages_catalogue
 from ...runtime.problems import problem_error
 from ...runtime.version import __version__
+from ...store import ALL_HOSTS
 from ...store.result_cache import LEGACY, NAMED, unpack
 from .. import responses
 from ..captures import ADDRESS_PARAMETERS, PARAMETERS
 from ..listing import session_entry
 from ..workspace import Workspace
 from . import calls, capture, compare, hang, regroup, rows, scaled, share, timeline, timeline_calls, timeline_events
-from .query import ALL_HOSTS, DATA, LANGUAGE, data_request, required, table_request
+from .query import DATA, LANGUAGE, data_request, required, table_request
 
 if TYPE_CHECKING:
     from ...model.session import Session

@@ -147,25 +147,19 @@ def search(workspace: Workspace, request: Request) -> Response:
 
 def statistics(workspace: Workspace, request: Request) -> Response:
     """A table of the events in a range of time on some rows of some lanes, by name and lane."""
-    from ...timeline.selection import statistics as summarise
+    from ...timeline.selected_events import SelectedEvents, area_events
     from ...tools.answers.answer import table_json
     from ...tools.columns import selection
 
     hosts = Hosts(workspace, request)
     begin, end = time_range(request, hosts)
-    areas = selected_areas(hosts, request)
-    rows: list[selection.SelectedEvents] = []
+    rows: list[SelectedEvents] = []
     bounds_ps: list[int] = []
-    for index, area in areas:
-        timeline, shift = hosts.timeline(index), hosts.shifts[index]
-        summary = summarise(hosts.host(index), [area], begin - shift, end - shift)
-        lane = timeline.lanes[area.lane]
-        title = " ".join(filter(None, (lane.name, lane.detail)))
-        columns = (summary.name, summary.count, summary.total, summary.own, summary.least, summary.most)
-        for number, *figures in zip(*(column.tolist() for column in columns), strict=True):
-            rows.append(selection.SelectedEvents(short(timeline.names[number]), title, *figures))
-        if len(summary.name):
-            bounds_ps += [summary.begin + shift, summary.end + shift]
+    for index, area in selected_areas(hosts, request):
+        shift = hosts.shifts[index]
+        selected = area_events(hosts.host(index), area, begin - shift, end - shift)
+        rows += [row._replace(name=short(row.name)) for row in selected.rows]
+        bounds_ps += [time + shift for time in selected.span or ()]
     rows.sort(key=lambda row: -row.total_ps)
     first, last = min(bounds_ps, default=None), max(bounds_ps, default=None)
     facts = {"names": len(rows), "events": sum(row.event_count for row in rows), "begin": first, "end": last}

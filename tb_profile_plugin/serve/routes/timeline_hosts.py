@@ -13,8 +13,9 @@ from werkzeug.wrappers import Request
 
 from ...runtime.memo import lazy
 from ...runtime.messages import Message
+from ...store import ALL_HOSTS
 from ..workspace import Workspace
-from .query import ALL_HOSTS, bounded_integer, is_number, parameter_error
+from .query import bounded_integer, is_number, parameter_error
 
 if TYPE_CHECKING:
     from ...model.host import Host

@@ -40,6 +40,8 @@ class Column:
     """Whether its values are texts of this package, which catalogues translate, rather than names of the program."""
     compared: bool = False
     """Whether it is a fact that is shown with the baseline's value and the difference beside it."""
+    dtype: str = "int64"
+    """Type of numbers and booleans in a data frame, as numpy names it; answers do not say it."""
 
 
 class Keyed(NamedTuple):
@@ -200,9 +202,12 @@ def number(
     id: str, label: str, unit: str = "", doc: str = "", *depends: str, signed: bool = False, compared: bool = False
 ) -> Column:
     """Declaration of a column, or a fact, of numbers; of whole ones if the unit is ``ps``."""
-    return Column(
-        id=id, label=label, kind="number", unit=unit, doc=doc, depends=depends, signed=signed, compared=compared
-    )
+    return Column(id, label, "number", unit, doc, depends, signed=signed, compared=compared)
+
+
+def real(id: str, label: str, unit: str = "", doc: str = "") -> Column:
+    """Declaration of a data frame's column of numbers that need not be whole."""
+    return Column(id, label, "number", unit, doc, dtype="float64")
 
 
 def text(id: str, label: str, doc: str = "", *depends: str, translated: bool = False) -> Column:
@@ -212,7 +217,7 @@ def text(id: str, label: str, doc: str = "", *depends: str, translated: bool = F
 
 def flag(id: str, label: str, doc: str = "", *depends: str) -> Column:
     """Declaration of a column, or a fact, of booleans."""
-    return Column(id, label, "boolean", "", doc, depends)
+    return Column(id, label, "boolean", "", doc, depends, dtype="bool")
 
 
 def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...runtime.messages import localized, translated
 from ...runtime.regex import regex
@@ -30,9 +30,14 @@ def code(text: str) -> str:
     return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""
 
 
-def heads(*texts: str) -> str:
-    """The head of a table, in the language of whoever asked."""
-    return f"| {' | '.join(map(localized, texts))} |"
+def table_lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table of escaped cells; heads with ``#`` stand over numbers.
+
+    Heads are English, and said in the language of whoever asked.
+    """
+    yield f"| {' | '.join(localized(head.removeprefix('#')) for head in heads)} |"
+    yield f"|{'|'.join('---:' if head.startswith('#') else '---' for head in heads)}|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
 def marker(*names: str) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...runtime.units import PS_PER_US
+from ...timeline.selected_events import SelectedEvents
 from ..answers.answer import Table, by_column, number, text
 
 TABLE = Table(
@@ -24,27 +25,10 @@ TABLE = Table(
 )
 
 
-class SelectedEvents(NamedTuple):
-    """The selected events of one name on one lane."""
-
-    name: str
-    lane: str
-    event_count: int
-    total_ps: int
-    self_ps: int
-    shortest_ps: int
-    longest_ps: int
-
-
 def columns(rows: Sequence[SelectedEvents]) -> dict[str, list[Any]]:
     """Values of `TABLE` by column."""
-    figures_ps = [
-        (row.total_ps, row.self_ps, row.total_ps / row.event_count, row.shortest_ps, row.longest_ps) for row in rows
-    ]
-    return by_column(
-        TABLE,
-        [
-            (row.name, row.lane, row.event_count, *(ps / PS_PER_US for ps in figures))
-            for row, figures in zip(rows, figures_ps, strict=True)
-        ],
-    )
+    cells = []
+    for row in rows:
+        times_ps = row.total_ps, row.self_ps, row.total_ps / row.event_count, row.shortest_ps, row.longest_ps
+        cells.append((row.name, row.lane, row.event_count, *(ps / PS_PER_US for ps in times_ps)))
+    return by_column(TABLE, cells)

@@ -5,7 +5,7 @@ import { percent, scaled, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { ChartSection } from "../../view/chartsection";
-import { DeltaHead, deltaClass } from "../../view/delta";
+import { DeltaCell, DeltaHead } from "../../view/delta";
 import type { Palette } from "../../view/palette";
 import { stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
@@ -41,9 +41,7 @@ function StatisticsRow({ answer, label, factAffixes: [prefix, suffix], hasSevera
         </span>
       </th>
       <td class="number">{figure("average")}</td>
-      {hasBaseline(answer) && (
-        <td class={`number ${deltaClass(delta)}`}>{delta !== null && `${delta > 0 ? "+" : ""}${show(delta)}`}</td>
-      )}
+      {hasBaseline(answer) && <DeltaCell delta={delta} show={show} />}
       {hasSeveralSteps && (
         <>
           <td class="number">{figure("deviation")}</td>

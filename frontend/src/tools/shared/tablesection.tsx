@@ -5,7 +5,7 @@ import { Grid, type GridProps } from "../../view/grid";
 import { Section } from "../../view/section";
 import { exportName, type PageProps } from "../page";
 
-interface TableSectionProps extends Pick<GridProps, "specs" | "sort" | "onRow" | "link"> {
+interface TableSectionProps extends Pick<GridProps, "specs" | "hideEmpty" | "sort" | "onRow" | "link"> {
   readonly page: PageProps;
   /** The table's id in the answer. */
   readonly id: string;

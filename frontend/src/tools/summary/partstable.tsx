@@ -39,7 +39,7 @@ function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseli
         </>
       )}
       <td class="number">{table.printed(row, "share", (share) => percent(share))}</td>
-      {hasBaseline && <DeltaCell ms={deltaMs(table, row, "average_ms")} scale={scale} />}
+      {hasBaseline && <DeltaCell delta={deltaMs(table, row, "average_ms")} show={(ms) => scaled(ms, scale)} />}
       {hasSeveralSteps && (
         <>
           <td class="number">{ms("deviation_ms")}</td>
@@ -113,7 +113,7 @@ export function PartsTable({ answer }: { answer: Answer }) {
           <td class="number">{scaled(total, scale)}</td>
           {hasTimeBetween && <td colSpan={2} />}
           <td class="number">{percent(1)}</td>
-          {hasBaseline && <DeltaCell ms={answer.number("delta_parts_ms")} scale={scale} />}
+          {hasBaseline && <DeltaCell delta={answer.number("delta_parts_ms")} show={(ms) => scaled(ms, scale)} />}
           {hasSeveralSteps && <td colSpan={2} />}
         </tr>
       </tbody>

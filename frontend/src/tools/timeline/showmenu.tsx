@@ -6,6 +6,7 @@ import { t } from "../../base/messages";
 import { COLOURINGS, type Colouring } from "../../base/timelinecodec";
 import type { Settings } from "../../state/settings";
 import { Menu } from "../../view/menu";
+import { Switch } from "../../view/switch";
 import type { Scene } from "./scene";
 import { withToggled } from "./state";
 
@@ -76,16 +77,15 @@ function ArrowKindChoice({ scene }: { scene: Scene }) {
       <span>{t("Arrows between all events in view")}</span>
       {kinds.length === 0 && <span class="quiet">{t("none in this capture")}</span>}
       {kinds.map((kind) => (
-        <label key={kind} class="tl-check">
-          <input
-            type="checkbox"
-            checked={arrowKinds.value.includes(kind)}
-            onChange={() => {
-              arrowKinds.value = [...withToggled(new Set(arrowKinds.peek()), kind)];
-            }}
-          />{" "}
-          {kind}
-        </label>
+        <Switch
+          key={kind}
+          class="tl-check"
+          label={kind}
+          on={arrowKinds.value.includes(kind)}
+          set={() => {
+            arrowKinds.value = [...withToggled(new Set(arrowKinds.peek()), kind)];
+          }}
+        />
       ))}
     </fieldset>
   );
@@ -94,16 +94,15 @@ function ArrowKindChoice({ scene }: { scene: Scene }) {
 function IdleLanesSwitch({ settings }: { settings: Signal<Settings> }) {
   const tip = t("Causes of idleness, busy share and launch queue of each device, memory, critical path. Remembered");
   return (
-    <label class="param tl-check" data-tip={tip}>
-      <input
-        type="checkbox"
-        checked={settings.value.idle}
-        onChange={(event) => {
-          settings.value = { ...settings.peek(), idle: event.currentTarget.checked };
-        }}
-      />{" "}
-      {t("Why devices are idle")}
-    </label>
+    <Switch
+      class="param tl-check"
+      label={t("Why devices are idle")}
+      doc={tip}
+      on={settings.value.idle}
+      set={(idle) => {
+        settings.value = { ...settings.peek(), idle };
+      }}
+    />
   );
 }
 

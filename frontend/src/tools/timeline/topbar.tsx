@@ -12,6 +12,7 @@ import { Icon, type IconName } from "../../view/icons";
 import { KeyList } from "../../view/keylist";
 import { Menu } from "../../view/menu";
 import { Swatch } from "../../view/stackbar";
+import { Switch } from "../../view/switch";
 import { EventSearch, type SearchActions } from "./eventsearch";
 import { TIMELINE_KEYS } from "./keys";
 import type { Scene } from "./scene";
@@ -116,14 +117,13 @@ function AlignClocksSwitch({ store, clocks }: { store: Store; clocks: NonNullabl
     store.go({ options: isAligned ? others : { ...others, clocks: "raw" } });
   };
   return (
-    <label class="param tl-check" data-tip={tip}>
-      <input
-        type="checkbox"
-        checked={clockChoice(store.view.value.options) === ""}
-        onChange={(event) => choose(event.currentTarget.checked)}
-      />{" "}
-      {t("Align clocks, ± {error}", { error })}
-    </label>
+    <Switch
+      class="param tl-check"
+      label={t("Align clocks, ± {error}", { error })}
+      doc={tip}
+      on={clockChoice(store.view.value.options) === ""}
+      set={choose}
+    />
   );
 }
 

@@ -5,12 +5,12 @@ import { count, percent, time } from "../../base/format";
 import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { deltaClass, deltaMs } from "../../view/delta";
-import { MATCH_LABELS } from "../../view/matchlabels";
-import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
+import { DeltaCell, deltaMs } from "../../view/delta";
+import { isOpenAtFirst, NameCell, ShareCell, type TreeRows, TreeTable, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";
 const SHARE = t("Share");
+const TEXT_HEADS: ReadonlySet<string> = new Set([SHARE]);
 
 interface ModuleTimes {
   readonly forwardUs: number;
@@ -58,7 +58,7 @@ interface ModuleTreeProps {
 export function ModuleTree({ modules, choose }: ModuleTreeProps) {
   const times = useMemo(() => timesByRow(modules), [modules]);
   const tree = useMemo(() => moduleTree(modules), [modules]);
-  const { rows, isOpen, turn } = useTreeRows(tree, ROOT);
+  const { rows, isOpen, toggle } = useTreeRows(tree, ROOT);
   const hasBackward = modules.rows.some((row) => times.of(row).backwardUs > 0);
   const deltaColumn = `${times.place}_total_us`;
   const heads = [
@@ -78,33 +78,21 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
         {modules.rest &&
           ` · ${t("the {count} largest of {all} modules", { count: modules.rows.length, all: modules.total })}`}
       </p>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{t("Module")}</th>
-            {heads.map((head) => (
-              <th key={head} scope="col" class={head === SHARE ? undefined : "number"}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => {
-            const path = tree.keyOf(row);
-            const shared = { modules, row, deltaColumn, hasBackward, place: times.place, times: times.of(row) };
-            return (
-              <ModuleRow
-                key={path}
-                {...shared}
-                open={isOpen(path)}
-                turn={() => turn(path)}
-                choose={() => choose(row)}
-              />
-            );
-          })}
-        </tbody>
-      </table>
+      <TreeTable name={t("Module")} heads={heads} textHeads={TEXT_HEADS}>
+        {rows.map((row) => {
+          const path = tree.keyOf(row);
+          const shared = { modules, row, deltaColumn, hasBackward, place: times.place, times: times.of(row) };
+          return (
+            <ModuleRow
+              key={path}
+              {...shared}
+              isOpen={isOpen(path)}
+              toggle={() => toggle(path)}
+              choose={() => choose(row)}
+            />
+          );
+        })}
+      </TreeTable>
     </div>
   );
 }
@@ -125,55 +113,36 @@ interface ModuleRowProps {
   readonly deltaColumn: string;
   readonly hasBackward: boolean;
   readonly times: ModuleTimes;
-  readonly open: boolean | undefined;
-  readonly turn: () => void;
+  readonly isOpen: boolean | undefined;
+  readonly toggle: () => void;
   readonly choose: () => void;
 }
 
-function ModuleRow({
-  modules,
-  row,
-  place,
-  deltaColumn,
-  hasBackward,
-  times,
-  open: isOpen,
-  turn: toggle,
-  choose,
-}: ModuleRowProps) {
+function ModuleRow({ modules, row, place, deltaColumn, hasBackward, times, isOpen, toggle, choose }: ModuleRowProps) {
   const path = modules.text(row, "module");
   const name = path.split("/").at(-1) ?? path;
   const match = modules.text(row, "match");
   const timeOf = (id: string) => modules.printed(row, id, (us) => time(us, "us"));
   const share = modules.numberOrZero(row, "share");
-  const ms = deltaMs(modules, row, deltaColumn);
+  const delta = deltaMs(modules, row, deltaColumn);
   return (
     <tr class={match === "gone" ? "gone" : undefined}>
-      <td style={{ paddingLeft: rowIndent(path.split("/").length - 1) }} data-tip={path.replaceAll("/", " / ")}>
-        <OpenButton name={name} isOpen={isOpen} toggle={toggle} />
-        <button type="button" class="row-act" onClick={choose}>
-          {name}
-        </button>
-        {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
-      </td>
+      <NameCell
+        name={name}
+        depth={path.split("/").length - 1}
+        tip={path.replaceAll("/", " / ")}
+        isOpen={isOpen}
+        toggle={toggle}
+        choose={choose}
+        match={match}
+      />
       <td class="number">{timeOf(`${place}_total_us`)}</td>
-      {ms !== undefined && (
-        <td class={`number ${deltaClass(ms)}`}>{ms !== null && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>
-      )}
+      {delta !== undefined && <DeltaCell delta={delta} show={(ms) => time(ms)} />}
       {hasBackward && <td class="number">{timeOf(`backward_${place}_us`)}</td>}
-      <td class="share">
-        {share > 0 && (
-          <>
-            <span class="lane" aria-hidden="true">
-              <span class="bar" style={{ width: `${100 * share}%` }}>
-                <i style={{ flexGrow: times.forwardUs }} />
-                <i class="backward" style={{ flexGrow: times.backwardUs }} />
-              </span>
-            </span>
-            <span>{percent(share)}</span>
-          </>
-        )}
-      </td>
+      <ShareCell text={share > 0 ? percent(share) : ""} length={share}>
+        <i style={{ flexGrow: times.forwardUs }} />
+        <i class="backward" style={{ flexGrow: times.backwardUs }} />
+      </ShareCell>
       <td class="number">{timeOf(`${place}_self_us`)}</td>
       {place === "device" && <td class="number">{timeOf("host_total_us")}</td>}
       <td class="number">{modules.printed(row, "count", count)}</td>

@@ -5,7 +5,7 @@ import { memory, percent, time } from "../../base/format";
 import { joinNames, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { cutEnd } from "../../base/text";
-import { buttonKeyHandler, PanZoom } from "../../view/panzoom";
+import { PanZoom, SvgButton } from "../../view/panzoom";
 import type { GraphLayout, GraphSizes, Point } from "./graphlayout";
 import { runLayout } from "./layoutinworker";
 
@@ -131,18 +131,11 @@ function OpenedFusion({ name, box, close }: { name: string; box: NodeBox; close:
   return (
     <g class="opened" transform={moveToCorner(box)}>
       <rect width={box.width} height={box.height} rx="4" />
-      {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
-      <g
-        role="button"
-        tabindex={0}
-        aria-label={t("Close: {name}", { name })}
-        onClick={close}
-        onKeyDown={buttonKeyHandler(close)}
-      >
+      <SvgButton label={t("Close: {name}", { name })} act={close}>
         <text x="8" y="14">
           ▾ {name}
         </text>
-      </g>
+      </SvgButton>
     </g>
   );
 }
@@ -205,17 +198,13 @@ function InstructionBox({ nodes, row, box, index, selected, select, center, togg
         text={t("{count} more that feed {name}", { count: nodes.numberOrZero(row, "more_operands"), name })}
         go={() => center(index)}
       />
-      {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
-      <g
+      <SvgButton
         class={`box${main}${chosen}`}
-        role="button"
-        tabindex={0}
-        aria-pressed={index === selected}
-        aria-label={`${title}: ${lines.join(", ")}${title === name ? "" : `, ${name}`}`}
-        data-tip={[name, nodes.text(row, "shape"), nodes.text(row, "op_name"), nodes.text(row, "source")].join("\n")}
-        onClick={() => select(index)}
+        pressed={index === selected}
+        label={`${title}: ${lines.join(", ")}${title === name ? "" : `, ${name}`}`}
+        tip={[name, nodes.text(row, "shape"), nodes.text(row, "op_name"), nodes.text(row, "source")].join("\n")}
+        act={() => select(index)}
         onDblClick={() => center(index)}
-        onKeyDown={buttonKeyHandler(() => select(index))}
       >
         <rect width={box.width} height={box.height} rx="3" />
         <rect class="taken" y={box.height - 4} height="4" width={box.width * nodes.numberOrZero(row, "share")} />
@@ -232,24 +221,20 @@ function InstructionBox({ nodes, row, box, index, selected, select, center, togg
             </text>
           ))}
         </svg>
-      </g>
+      </SvgButton>
       {opens && (
-        // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
-        <g
+        <SvgButton
           class="twig"
-          role="button"
-          tabindex={0}
-          aria-label={t("Open: {name}", { name })}
-          data-tip={t("Show what is inside")}
+          label={t("Open: {name}", { name })}
+          tip={t("Show what is inside")}
           transform={`translate(${box.width - 22} 4)`}
-          onClick={() => toggleFusion(index)}
-          onKeyDown={buttonKeyHandler(() => toggleFusion(index))}
+          act={() => toggleFusion(index)}
         >
           <rect width="18" height="18" rx="3" />
           <text x="9" y="13">
             ▸
           </text>
-        </g>
+        </SvgButton>
       )}
       <MoreNeighbours
         count={nodes.numberOrZero(row, "more_users")}
@@ -273,19 +258,10 @@ interface MoreProps {
 function MoreNeighbours({ count, y, text, go }: MoreProps) {
   if (!count) return null;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
-    <g
-      class="more"
-      role="button"
-      tabindex={0}
-      aria-label={text}
-      data-tip={t("{neighbours}; click to see them", { neighbours: text })}
-      onClick={go}
-      onKeyDown={buttonKeyHandler(go)}
-    >
+    <SvgButton class="more" label={text} tip={t("{neighbours}; click to see them", { neighbours: text })} act={go}>
       <text x={BOX_WIDTH_PX - 6} y={y}>
         {t("+{count} more", { count })}
       </text>
-    </g>
+    </SvgButton>
   );
 }

@@ -7,9 +7,8 @@ import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
-import { deltaClass, deltaMs } from "../../view/delta";
-import { MATCH_LABELS } from "../../view/matchlabels";
-import { isOpenAtFirst, OpenButton, rowIndent, type TreeRows, useTreeRows } from "../../view/treerows";
+import { DeltaCell, deltaMs } from "../../view/delta";
+import { isOpenAtFirst, NameCell, ShareCell, type TreeRows, TreeTable, useTreeRows } from "../../view/treerows";
 import { useOpDialog } from "../card/opcard";
 
 /** Heads of columns of texts. */
@@ -34,7 +33,7 @@ interface TreeProps {
 
 export function ProfileTree({ nodes, idle, store }: TreeProps) {
   const tree = useMemo(() => profileTree(nodes, idle), [nodes, idle]);
-  const { rows, isOpen, turn } = useTreeRows(tree, null);
+  const { rows, isOpen, toggle } = useTreeRows(tree, null);
   const [open, dialog] = useOpDialog(store);
   const show = (row: Row) => {
     const name = nodes.text(row, "op");
@@ -57,35 +56,23 @@ export function ProfileTree({ nodes, idle, store }: TreeProps) {
   ];
   return (
     <div class="optree">
-      <table>
-        <thead>
-          <tr>
-            <th>{t("Name")}</th>
-            {heads.map((head, place) => (
-              <th key={place} class={TEXT_HEADS.has(head) ? undefined : "number"}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => {
-            const id = nodes.numberOrZero(row, "id");
-            return (
-              <TreeRow
-                key={id}
-                nodes={nodes}
-                row={row}
-                shareColumn={shareColumn}
-                largestShare={largestShare}
-                show={() => show(row)}
-                open={isOpen(id)}
-                turn={() => turn(id)}
-              />
-            );
-          })}
-        </tbody>
-      </table>
+      <TreeTable name={t("Name")} heads={heads} textHeads={TEXT_HEADS}>
+        {rows.map((row) => {
+          const id = nodes.numberOrZero(row, "id");
+          return (
+            <TreeRow
+              key={id}
+              nodes={nodes}
+              row={row}
+              shareColumn={shareColumn}
+              largestShare={largestShare}
+              show={() => show(row)}
+              isOpen={isOpen(id)}
+              toggle={() => toggle(id)}
+            />
+          );
+        })}
+      </TreeTable>
       {dialog}
     </div>
   );
@@ -99,37 +86,40 @@ interface TreeRowProps {
   /** The largest of these shares, which has the longest bar. */
   readonly largestShare: number;
   /** Undefined where it has no parts. */
-  readonly open: boolean | undefined;
-  readonly turn: () => void;
+  readonly isOpen: boolean | undefined;
+  readonly toggle: () => void;
   readonly show: () => void;
 }
 
-function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: toggle, show }: TreeRowProps) {
+function TreeRow({ nodes, row, shareColumn, largestShare, isOpen, toggle, show }: TreeRowProps) {
   const name = nodes.text(row, "name");
   const kind = nodes.text(row, "kind");
   const match = nodes.text(row, "match");
   const timeOf = (id: string) => nodes.printed(row, id, (us) => time(us, "us"));
   const share = nodes.numberOrZero(row, shareColumn);
+  const selfUs = nodes.numberOrZero(row, "self_us");
+  // What is left of the bar is time at best.
+  const barParts = ["unknown", "wasted"].map((id) => [id, nodes.numberOrZero(row, `${id}_us`)] as const);
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
-      <td style={{ paddingLeft: rowIndent(nodes.numberOrZero(row, "depth")) }} data-tip={nodes.text(row, "expression")}>
-        <OpenButton name={name} isOpen={isOpen} toggle={toggle} />
-        {kind === "op" && match !== "gone" ? (
-          <button type="button" class="row-act" onClick={show}>
-            {name}
-          </button>
-        ) : (
-          name
-        )}
-        {match && <small class="quiet"> {MATCH_LABELS[match] ?? match}</small>}
-      </td>
+      <NameCell
+        name={name}
+        depth={nodes.numberOrZero(row, "depth")}
+        tip={nodes.text(row, "expression")}
+        isOpen={isOpen}
+        toggle={toggle}
+        choose={kind === "op" && match !== "gone" ? show : undefined}
+        match={match}
+      />
       <td class="number">{timeOf("self_us")}</td>
-      {nodes.has("delta_self_us") && <BaselineDelta nodes={nodes} row={row} />}
-      <td class="share">
-        <TimeBar nodes={nodes} row={row} length={share / largestShare} />
-        <span>{nodes.printed(row, shareColumn, (value) => percent(value))}</span>
-      </td>
+      {nodes.has("delta_self_us") && <DeltaCell delta={deltaMs(nodes, row, "self_us")} show={(ms) => time(ms)} />}
+      <ShareCell
+        text={nodes.printed(row, shareColumn, (value) => percent(value))}
+        length={selfUs ? share / largestShare : 0}
+      >
+        {barParts.map(([id, us]) => us > 0 && <i key={id} class={id} style={{ width: `${(100 * us) / selfUs}%` }} />)}
+      </ShareCell>
       <td class="number">{timeOf("wasted_us")}</td>
       <td class="number">{nodes.printed(row, "efficiency", (value) => percent(value, 0))}</td>
       <td>{nodes.text(row, "bound_by")}</td>
@@ -140,25 +130,5 @@ function TreeRow({ nodes, row, shareColumn, largestShare, open: isOpen, turn: to
         {nodes.text(row, "source").split("/").at(-1)}
       </td>
     </tr>
-  );
-}
-
-/** From the baseline's, per step. */
-function BaselineDelta({ nodes, row }: { nodes: Table; row: Row }) {
-  const ms = deltaMs(nodes, row, "self_us");
-  return <td class={`number ${deltaClass(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>;
-}
-
-/** Time at best, wasted time and time of which nothing is known, together as long as the row's share asks for. */
-function TimeBar({ nodes, row, length }: { nodes: Table; row: Row; length: number }) {
-  const parts = ["unknown", "wasted"].map((id) => [id, nodes.numberOrZero(row, `${id}_us`)] as const);
-  const self = nodes.numberOrZero(row, "self_us");
-  if (!self || !length) return null;
-  return (
-    <span class="lane" aria-hidden="true">
-      <span class="bar" style={{ width: `${100 * length}%` }}>
-        {parts.map(([id, us]) => us > 0 && <i key={id} class={id} style={{ width: `${(100 * us) / self}%` }} />)}
-      </span>
-    </span>
   );
 }

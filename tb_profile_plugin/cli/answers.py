@@ -1,0 +1,81 @@
+"""The session at a path, and tools' answers about it: from the result cache, or worked out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..runtime.messages import translated
+from ..runtime.settings import choose_kernels
+
+if TYPE_CHECKING:
+    from ..store import StoredSession
+    from ..tools.answers.tool import Tool
+
+
+def stored_session(session: str) -> StoredSession:
+    """The session at a path; to be asked before the decoder is imported, since its size decides how kernels run."""
+    from ..store import resolve
+
+    stored = resolve(session)
+    choose_kernels(stored.size, any(file.path.suffix == ".gz" for file in stored.files))
+    return stored
+
+
+def answer_data(
+    stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    """Tools' answers by name, as plain data; see `answer_bodies`."""
+    import json
+
+    return {name: json.loads(body) for name, body in answer_bodies(stored, args, questions).items()}
+
+
+def answer_bodies(
+    stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
+) -> dict[str, bytes]:
+    """Tools' answers as JSON, from the cache or worked out; ``questions`` are the options by tool.
+
+    Where all are in the cache, nothing that decodes is imported.
+    """
+    from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, to_json, unpack
+
+    cache = ResultCache(not args.no_cache)
+    keys = {
+        name: question(name, args.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
+    }
+    bodies = {name: unpack(body) for name, cache_key in keys.items() if (body := cache.get(stored, *cache_key))}
+    if len(bodies) == len(questions):
+        return bodies
+    from concurrent.futures import ThreadPoolExecutor
+
+    from ..model.session import Session
+    from ..runtime.executors import executor
+
+    with closing(executor(args.executor)) as workers, ThreadPoolExecutor(1) as decoder:
+        session = Session(stored, executor=workers)
+        if len(stored.hosts) == 1:
+            # Decoded while the analyses are imported; any problem is raised again where the host is used.
+            decoder.submit(session.select)
+        from .. import tools
+
+        for name, options in questions.items():
+            if name not in bodies:
+                tool = tools.get(name)
+                answer = _answering_function(tool, legacy)(session, args.host, **options)
+                bodies[name] = to_json(answer if legacy else translated(answer))
+                if cache.enabled and not (tool.streamed or session.unreadable):
+                    cache.put(stored, pack(bodies[name]), *keys[name])
+    return bodies
+
+
+def _answering_function(tool: Tool, legacy: bool) -> Callable[..., object]:
+    """The function that answers: the tool's, or that for the shape of the existing plugin."""
+    if not legacy:
+        return tool.run
+    from .. import compat
+
+    return partial(compat.answer, tool)
