@@ -28,8 +28,9 @@ _WORK = (State.COMPUTE, State.EXPOSED_COLLECTIVE)
 """States in which programs of XLA work."""
 _MOST_ORIGINS = 100
 """So many origins are told apart, those that took most time."""
-_MOST_BYTES = 4 << 20
-"""Bytes of programs of which origins are looked up: larger ones are known by other pages."""
+_MOST_BYTES, _MOST_COMPARED = 16 << 20, 4 << 20
+"""Bytes of programs of which origins are looked up: and of which products are compared: 16 MB with
+60,000 instructions take half a second. Arrays that a program holds as constants are most of some."""
 _PARTS = regex(r"(?:[^/()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+")
 """Parts of an op's path, which slashes within parentheses do not divide."""
 _TRANSFORMED = regex(r"(?:jvp|transpose|vmap|remat|checkpoint)\((.*)\)$")
@@ -207,7 +208,7 @@ def _own_scope(part: str) -> str:
 
 def _repeated(programs: Sequence[Module]) -> list[tuple[str, str]]:
     """`XlaWork.repeated` of these programs."""
-    if len(programs) < 2:
+    if len(programs) < 2 or sum(len(module.blob) for module in programs) > _MOST_COMPARED:
         return []
     from ..xla.avoidable_work import repeated_forward_passes  # As above.
 
