@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError, problem_error
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.regex import regex
 from .vocabulary import WORDS
 
@@ -102,13 +102,8 @@ class Pseudonyms:
                 json.dump(text_of, out, indent=0)
             os.replace(name, file)
         except OSError as error:
-            problem = Problem(
-                "unwritable",
-                Message("The key cannot be written: {reason}.", reason=error.strerror),
-                Message("Choose another file."),
-                str(file),
-            )
-            raise ProblemError(problem) from error
+            message = Message("The key cannot be written: {reason}.", reason=error.strerror)
+            raise problem_error("unwritable", message, "Choose another file.", str(file)) from error
 
 
 def _no_key(file: Path) -> ProblemError:

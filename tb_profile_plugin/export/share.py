@@ -16,7 +16,7 @@ from ..formats import recognize, xspace
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
-from ..runtime.problems import Problem, ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from . import redact, redact_trace
 from .pseudonyms import Pseudonyms
 
@@ -79,13 +79,8 @@ def capture(session: Session, host: str, redacted: bool, pseudonyms: Pseudonyms 
     names_of_hosts = _hosts(session, host)
     if len(names_of_hosts) > 1:
         listed = ", ".join(names_of_hosts[:8])
-        problem = Problem(
-            "one_host",
-            Message("A capture file holds one host."),
-            Message("Choose a host with --host: {listed}.", listed=listed),
-            session.name,
-        )
-        raise ProblemError(problem)
+        remedy = Message("Choose a host with --host: {listed}.", listed=listed)
+        raise problem_error("one_host", "A capture file holds one host.", remedy, session.name)
     return (
         _redacted(session, names_of_hosts[0], pseudonyms)
         if redacted
