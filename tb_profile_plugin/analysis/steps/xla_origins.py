@@ -44,7 +44,6 @@ _SCOPES = 2
 """So many of the last scopes of a path tell where an op is from; the first ones are those of the whole model."""
 _PACKAGE = regex(r"[\\/](?:site|dist)-packages[\\/]")
 """In paths of installed packages, whose lines tell nothing of the program."""
-_LAST_NAME = regex(r".*<locals>\.")
 _LETTERS = regex(r"[^A-Za-z0-9]")
 """What names of kernels have instead of it, or leave out."""
 _ASYNCHRONOUS = regex(r"-(?:start|done)$")
@@ -188,7 +187,7 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
 def _function(module: Module, row: int, location: str) -> str:
     """The function at that line, where the program says it and it has a name: a lambda has none."""
     function = next((frame.function for frame in module.sources.stack(row) if str(frame) == location), "")
-    name = _LAST_NAME.sub("", function)
+    name = function.rpartition("<locals>.")[2]
     return "" if name.startswith("<") else name
 
 

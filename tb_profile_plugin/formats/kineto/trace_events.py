@@ -85,9 +85,9 @@ class TraceEvents:
         record = self.record
         rows = np.flatnonzero(record.phase == ord("M"))
         names = record.name[rows]
-        is_asked = np.zeros(int(names.max(initial=-1)) + 1, bool)
-        is_asked[[code for code in distinct_codes(names).tolist() if self.text_of(code) == event_name]] = True
-        rows = rows[is_asked[names]]
+        has_name_code = np.zeros(int(names.max(initial=-1)) + 1, bool)
+        has_name_code[[code for code in distinct_codes(names).tolist() if self.text_of(code) == event_name]] = True
+        rows = rows[has_name_code[names]]
         at = self.arguments(rows, "name")
         has_name = at >= 0
         has_name[has_name] = record.kind[at[has_name]] == kinds.TEXT

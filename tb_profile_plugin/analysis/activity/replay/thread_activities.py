@@ -166,9 +166,8 @@ def _involved_lines(host: Host, events: DeviceEvents) -> tuple[Array, _Handovers
     handovers = _recorded_handovers(host, events)
     launches_work = np.bincount(events.thread + 1, minlength=2)[1:] > 0
     lines = distinct(np.append(np.flatnonzero(launches_work), [act.loop] if act.loop >= 0 else []).astype(np.int64))
-    givers = handovers.giver[np.isin(handovers.thread, lines)]
-    while len(more_lines := distinct(np.append(lines, givers))) > len(lines):
-        lines, givers = more_lines, handovers.giver[np.isin(handovers.thread, more_lines)]
+    while len(more := distinct(np.append(lines, handovers.giver[np.isin(handovers.thread, lines)]))) > len(lines):
+        lines = more
     is_involved = np.isin(handovers.thread, lines)
     inferred = _inferred_handovers(events, lines, handovers, _communicating_lines(act, events))
     return lines, _Handovers(*(np.concatenate((a[is_involved], b)) for a, b in zip(handovers, inferred, strict=True)))
