@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
@@ -25,19 +24,13 @@ a TensorBoard logdir with profiles, or slow steps are spoken of.
 """What assistants read before they choose the skill; the rest of it is the guide."""
 
 
-def add(verbs: Any) -> None:
-    """Add the verbs to those of ``tb-profile``."""
-    verbs.add_parser(
-        "guide", help="print a guide to tb-profile's figures, for people and assistants", options=_guide_options
-    )
-    verbs.add_parser("skill", help="install the guide as a skill for assistants", options=_skill_options)
-
-
-def _guide_options(verb: argparse.ArgumentParser) -> None:
+def declare_guide(verb: argparse.ArgumentParser) -> None:
+    """Declare what ``guide`` takes: nothing."""
     verb.set_defaults(verb=_guide)
 
 
-def _skill_options(verb: argparse.ArgumentParser) -> None:
+def declare_skill(verb: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``skill``."""
     verb.add_argument("action", choices=("install", "show"))
     verb.add_argument(
         "folder",
