@@ -1,7 +1,7 @@
-"""Which instruction of an XLA program an event of a GPU or of the CPU belongs to.
+"""Which program of XLA, and which of its instructions, an event of a GPU or of the CPU belongs to.
 
-Events state it (``hlo_op``), but those of programs launched as a graph (JAX's command buffers) state the graph alone.
-Then the kernel's name tells, which XLA makes of the instruction's.
+Events state the instruction (``hlo_op``), but those of programs launched as a graph (JAX's command buffers) state the
+graph alone. Then the kernel's name tells, which XLA makes of the instruction's.
 """
 
 from __future__ import annotations
@@ -44,6 +44,23 @@ def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
     ]
     answer[events] = np.array([code_of.setdefault(text, len(code_of)) for text in instruction_names], np.int64)[kind]
     return answer, list(code_of)
+
+
+def stated_program(host: Host, program: int, name: str) -> int:
+    """The id of the capture's program that an event states: by its id, else by a name that one program has alone; the
+    stated id where the capture holds neither.
+    """
+    ids = [program] if program in host.modules else _programs_by_name(host).get(name, [])
+    return ids[0] if len(ids) == 1 else program
+
+
+@per_host
+def _programs_by_name(host: Host) -> dict[str, list[int]]:
+    """Ids of programs by name."""
+    ids: dict[str, list[int]] = {}
+    for program, module in host.modules.items():
+        ids.setdefault(module.name, []).append(program)
+    return ids
 
 
 def _states_graph(host: Host, program: int, stated: str) -> bool:

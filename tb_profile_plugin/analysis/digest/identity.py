@@ -12,7 +12,7 @@ from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...model.host import Host
 from ...model.names import op_names
-from ...model.xla_instructions import instructions
+from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array
 from ...runtime.regex import regex, without_end
 from ..ops.device_ops import device_events
@@ -63,9 +63,6 @@ class Identities:
     def __init__(self, host: Host):
         self._host = host
         self._bodies_by_id: dict[int, Bodies] = {}
-        self._ids_by_name: dict[str, list[int]] = {}
-        for program_id, module in host.modules.items():
-            self._ids_by_name.setdefault(module.name, []).append(program_id)
         self._instructions_of_plane: dict[int, _Instructions | None] = {}
         self._ops_of_plane = {id(plane): (op_of_event, ops) for plane, op_of_event, ops in device_events(host)}
 
@@ -135,11 +132,9 @@ class Identities:
         return code, identities
 
     def _instruction(self, side: str, leaf: str, program_id: int, module_name: str, op: Op | None) -> Identity:
-        """Identity of an instruction by its name without scopes; its program by id, else by its module's name."""
-        modules = self._host.modules
-        if program_id not in modules and len(self._ids_by_name.get(module_name, [])) == 1:
-            program_id = self._ids_by_name[module_name][0]
-        module = modules.get(program_id)
+        """Identity of an instruction by its name without scopes."""
+        program_id = stated_program(self._host, program_id, module_name)
+        module = self._host.modules.get(program_id)
         row = module.row(leaf) if module else -1
         stem = stem_of_program(module.name if module else module_name)
         if module is None or row < 0:

@@ -12,7 +12,7 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...model.host import Host
-from ...model.xla_instructions import instructions
+from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.regex import regex
@@ -112,7 +112,6 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
     programs: dict[int, Module] = {}
     works = have_state(timeline.state, _WORK[0]) | have_state(timeline.state, _WORK[1])
     intervals = np.flatnonzero(works & (timeline.event >= 0))
-    by_name = _by_name(host)
     for plane in (*host.devices, *([host.cpu] if host.cpu else [])):
         if not plane.has_stat(vocabulary.HLO_OP):
             continue
@@ -127,7 +126,8 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
         numbers = np.full(len(example), -1, np.int64)
         for number, row in enumerate(example.tolist()):
             event = events[row]
-            module = host.modules.get(int(program_of[event])) or by_name.get(_at(modules, module_of[event]))
+            program = stated_program(host, int(program_of[event]), _at(modules, module_of[event]))
+            module = host.modules.get(program)
             instruction = _at(names, name_of[event])
             origin = _origin(module, instruction, STATES[timeline.state[rows[row]]])
             if module is not None and origin is not None:
@@ -137,14 +137,6 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
                 numbers[number] = number_of.setdefault(origin, len(number_of))
         origin_of[rows] = numbers[kind]
     return origin_of, list(number_of), list(programs.values())
-
-
-def _by_name(host: Host) -> dict[str, Module]:
-    """The programs whose names are theirs alone."""
-    programs: dict[str, list[Module]] = {}
-    for module in host.modules.values():
-        programs.setdefault(module.name, []).append(module)
-    return {name: own[0] for name, own in programs.items() if len(own) == 1}
 
 
 def _programs(plane: Plane) -> tuple[Array, Array, list[str]]:

@@ -18,7 +18,7 @@ from ...formats.xspace.hlo.module import Module
 from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import per_host
-from ...model.xla_instructions import instructions
+from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array, distinct
 from . import hlo_printer
 from .cost import Costs, costs
@@ -74,17 +74,13 @@ class OpMaker:
     """Makes an op of each program and instruction; costs of a program are worked out when one of its ops is made."""
 
     def __init__(self, host: Host):
-        self.host, self._modules = host, host.modules
+        self.host = host
         self._costs: dict[int, Costs] = {}
-        self._names: dict[str, list[int]] = {}
-        for program, module in self._modules.items():
-            self._names.setdefault(module.name, []).append(program)
 
     def op(self, program: int, module: str, name: str) -> XlaOp:
         """The op, with what its program says about it for one execution."""
-        if program not in self._modules and len(self._names.get(module, [])) == 1:
-            program = self._names[module][0]
-        hlo_module = self._modules.get(program)
+        program = stated_program(self.host, program, module)
+        hlo_module = self.host.modules.get(program)
         row = hlo_module.row(name) if hlo_module else -1
         op = XlaOp(program, hlo_module.name if hlo_module else module, name)
         if hlo_module and row >= 0:
