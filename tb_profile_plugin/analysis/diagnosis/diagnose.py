@@ -172,12 +172,7 @@ def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> No
 
 def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical) -> None:
     """Say that timeouts end most of the waits for other threads, where they do: then these threads do not matter."""
-    ended_ps = sum(
-        float(timed_out_ps(host)[rows].mean())
-        for host in hosts
-        for rows in typical_windows(host, typical.steps)
-        if len(rows)
-    )
+    ended_ps = sum(typical_windows(host, typical.steps).period_ps(timed_out_ps(host)) for host in hosts)
     if ended_ps >= MOSTLY * len(hosts) * loss.ps:
         loss.arguments = {"timeout": True}
 

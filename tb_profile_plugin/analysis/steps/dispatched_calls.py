@@ -9,7 +9,7 @@ import numpy as np
 from ...model.events.repeated_calls import outermost
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
-from ...model.names.host_events import are_frames
+from ...model.names.host_events import is_frame
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, median
@@ -74,28 +74,18 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
     PyTorch compiles models or steps, and TensorFlow's tracer does not say which functions are the framework's own.
     """
     trace, steps = host.trace, host.steps
-    if framework(host) != JAX or not are_frames(trace.names).any():
+    if framework(host) != JAX or not any(map(is_frame, trace.names)):
         return CallingFunction("", 0.0)
     calls = _calls(host)
     calls = calls[trace.begin[calls] >= steps.begin[0]] if len(steps) else calls
-    frame = _nearest_frame(host, calls)
+    frame = trace.nearest_named(calls, is_frame).astype(np.int32)
     function = program_function(trace, frame, np.ones(len(frame), np.int64), np.sort(steps.begin))
     if function is None:
         return CallingFunction("", 0.0)
     return CallingFunction(display_name(trace.name(int(function.call[0]))), len(function.call) / len(steps))
 
 
-def _nearest_frame(host: Host, events: Array) -> Array:
-    """int32[k]: the innermost function of Python around each event, -1 for none."""
-    trace, is_frame = host.trace, are_frames(host.trace.names)
-    frame = trace.nesting[0][events].astype(np.int32)
-    rows = np.flatnonzero(frame >= 0)
-    while len(rows := rows[frame[rows] >= 0]):
-        rows = rows[~is_frame[trace.name_of[frame[rows]]]]
-        frame[rows] = trace.nesting[0][frame[rows]]
-    return frame
-
-
+@per_host
 def _calls(host: HostWithSteps) -> Array:
     """int64[k]: the events that `calls_per_step` counts; none without steps."""
     plane = host.cpu

@@ -189,7 +189,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     rows = labels.with_names(_MACHINERY)
     thread_waits = rows[trace.are_named(labels.event[rows], lambda name: bool(_OF_THREADS.match(name)))]
     events, inverse = np.unique(labels.event[rows], return_inverse=True)
-    labels.replace(rows, _nearest(trace, events, _is_own)[inverse])
+    labels.replace(rows, trace.nearest_named(events, _is_own)[inverse])
     labels.append(thread_waits, OF_THREAD)
     if any(map(host_events.is_frame, trace.names)):
         is_wait = np.zeros(len(state), bool)
@@ -233,7 +233,7 @@ def _waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Ar
     is_candidate = have_state(timeline.state, State.PYTHON) | have_state(timeline.state, State.SYNC)
     rows = np.flatnonzero(is_candidate & (timeline.event >= 0))
     rows = rows[trace.are_named(timeline.event[rows], lambda name: bool(_OF_EVENTS.match(name)))]
-    caller = _nearest(trace, timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
+    caller = trace.nearest_named(timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
     is_of_process = (caller >= 0) & trace.are_named(caller, lambda name: bool(_OF_THREADS.match(name)))
     return rows[~is_of_process], rows[is_of_process]
 
@@ -280,7 +280,7 @@ def _prepend_compiled_function(labels: _Labels, rows: Array) -> None:
     """Let the function that is compiled stand before what compiles it in these intervals (int64[k])."""
     trace = labels.trace
     events, inverse = np.unique(labels.event[rows], return_inverse=True)
-    call = _nearest(trace, events, lambda name: name.startswith(_JITTED))[inverse]
+    call = trace.nearest_named(events, lambda name: name.startswith(_JITTED))[inverse]
     rows, names = rows[call >= 0], trace.name_of[call[call >= 0]]
     texts = list(labels.number_of)
     for name, number in sorted({*zip(names.tolist(), labels.number[rows].tolist(), strict=True)}):
@@ -292,24 +292,6 @@ def _prepend_compiled_function(labels: _Labels, rows: Array) -> None:
 def _is_own(name: str) -> bool:
     """Whether a Python frame is neither machinery nor a function in C."""
     return host_events.is_frame(name) and ".py:" in name and not _MACHINERY.match(name)
-
-
-def _nearest(trace: Trace, events: Array, is_wanted: Callable[[str], bool]) -> Array:
-    """int64[k]: the innermost event around each one whose name is wanted, -1 for none."""
-    parent, _ = trace.nesting
-    # By name, once it was asked for: 1 where it is wanted, else 0.
-    wanted = np.full(len(trace.names), -1, np.int8)
-    nearest, rows = np.full(len(events), -1, np.int64), np.arange(len(events))
-    outer = parent[events]
-    while len(rows):
-        rows, outer = rows[outer >= 0], outer[outer >= 0]
-        name = trace.name_of[outer]
-        for row in distinct(name[wanted[name] < 0]).tolist():
-            wanted[row] = is_wanted(trace.names[row])
-        is_match = wanted[name] == 1
-        nearest[rows[is_match]] = outer[is_match]
-        rows, outer = rows[~is_match], parent[outer[~is_match]]
-    return nearest
 
 
 @jit

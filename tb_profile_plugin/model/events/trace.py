@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.memo import lazy
 from . import gradients
 from .links import RUN, Links, find_links
@@ -40,3 +42,20 @@ class Trace(Nested):
             if plane.name.startswith(vocabulary.DEVICE):
                 answer[first : first + len(plane.events)] = True
         return answer
+
+    def nearest_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
+        """int64[k]: the innermost event around each one whose name is wanted, -1 for none."""
+        parent, _ = self.nesting
+        # By name, once it was asked for: 1 where it is wanted, else 0.
+        is_wanted = np.full(len(self.names), -1, np.int8)
+        nearest, rows = np.full(len(events), -1, np.int64), np.arange(len(events))
+        outer = parent[events]
+        while len(rows):
+            rows, outer = rows[outer >= 0], outer[outer >= 0]
+            name = self.name_of[outer]
+            for row in distinct(name[is_wanted[name] < 0]).tolist():
+                is_wanted[row] = wanted(self.names[row])
+            is_match = is_wanted[name] == 1
+            nearest[rows[is_match]] = outer[is_match]
+            rows, outer = rows[~is_match], parent[outer[~is_match]]
+        return nearest
