@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
 from pathlib import Path
@@ -32,12 +31,13 @@ from .model.per_host import need
 from .model.session import Session
 from .runtime.executors import executor
 from .runtime.problems import ProblemError
+from .runtime.records import record
 from .runtime.terminal import printable
 from .store.result_cache import ResultCache
 from .tools.answers.answer import Json
 
 
-@dataclass(frozen=True, repr=False)
+@record
 class Summary:
     """The most important of a session on one page."""
 
@@ -53,7 +53,7 @@ class Summary:
     _repr_markdown_ = __str__
 
 
-@dataclass(frozen=True, repr=False)
+@record
 class Why:
     """Why steps take as long as they do, and what would help."""
 
@@ -75,7 +75,7 @@ class Why:
         return diagnosis.markdown(self.answer)
 
 
-@dataclass(frozen=True, repr=False)
+@record
 class Compared:
     """The comparison of two sides, and the verdict on it."""
 
@@ -97,7 +97,7 @@ class Compared:
         return comparison.markdown(self.comparison, self.verdict)
 
 
-@dataclass(frozen=True, repr=False)
+@record
 class NotebookPage:
     """Pages in a notebook, which need no server."""
 

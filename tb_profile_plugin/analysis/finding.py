@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ..runtime.records import record
 
 Level = Literal["bad", "warn", "info"]
 
 
-@dataclass(frozen=True)
+@record
 class Finding:
     """Something worth doing, what shows it, and what it saves."""
 

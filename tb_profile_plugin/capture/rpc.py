@@ -8,7 +8,6 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 from typing import Any
@@ -18,6 +17,7 @@ import grpc
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.protos import message
+from ..runtime.records import record
 from . import port_probe
 from .address import Address
 from .options import Options
@@ -97,7 +97,7 @@ _CAUSES: tuple[_Cause, ...] = (
 )
 
 
-@dataclass(frozen=True)
+@record
 class CaptureAnswer:
     """A server's answer to a capture."""
 

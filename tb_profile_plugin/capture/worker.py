@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
 
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError, problem_error
+from ..runtime.records import record
 from .address import Address
 from .options import Options
 from .rpc import CaptureAnswer, ProfilerServer, answer, request
@@ -33,7 +34,7 @@ CONNECTING, WAITING, CAPTURING, COLLECTING = "connecting", "waiting", "capturing
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
 
 
-@dataclass(frozen=True)
+@record
 class Progress:
     """How far a worker has come."""
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,11 +16,12 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
+from ..runtime.records import record
 from . import redact, redact_trace
 from .pseudonyms import Pseudonyms
 
 
-@dataclass(frozen=True)
+@record
 class Contents:
     """What one host's capture tells about the machines and people it comes from."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from ..formats.columns import Plane, vocabulary
 from ..runtime.arrays import I32, U8, Array, Int, distinct
 from ..runtime.jit import jit
 from ..runtime.memo import lazy
+from ..runtime.records import record
 from ..runtime.regex import regex
 from .events.joins import is_among, join, pair_codes
 from .events.nested import MISSING
@@ -91,7 +91,7 @@ class Functions(NamedTuple):
     """bool[k]: it ran Python code (``py_function``, ``numpy_function``, a generator)."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class IteratorCalls:
     """The n calls of iterators on a host's threads, thread after thread, outer before inner.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..formats.columns import Plane, kinds, vocabulary
 from ..formats.columns.tables import Stats
 from ..runtime.arrays import Array, distinct
 from ..runtime.memo import lazy
+from ..runtime.records import record
 from ..runtime.regex import regex
 from . import derived_lanes
 from .host import Host
@@ -84,7 +84,7 @@ class Names:
         return np.concatenate(masks)
 
 
-@dataclass(frozen=True)
+@record
 class Lane:
     """A track: events one after another and within each other, sorted by begin, outer before inner."""
 

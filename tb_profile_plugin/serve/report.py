@@ -10,7 +10,6 @@ import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from html import escape
 from pathlib import Path
@@ -33,6 +32,7 @@ from ..model.session import Session
 from ..runtime import cancellation
 from ..runtime.messages import Message, listed, localized, sentences
 from ..runtime.problems import Problem, ProblemError, problem_error
+from ..runtime.records import record
 from ..store import ALL_HOSTS, Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
@@ -51,7 +51,7 @@ _AnswersByView = dict[tuple[str, str, str], Any]
 """Answers by name of the session, name of the base, and name of the tool."""
 
 
-@dataclass(frozen=True)
+@record
 class Report:
     """A report's HTML, and which pages it holds."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, STREAM, Section
 from ..runtime.arrays import distinct
 from ..runtime.messages import Message
+from ..runtime.records import record
 from .tiles import Slices, Timeline, timeline
 from .why import idle_lanes, why_timeline
 
@@ -31,7 +31,7 @@ class Limits(NamedTuple):
     """Whether devices show only the lanes that hold their work, not lanes derived from it (steps, modules)."""
 
 
-@dataclass(frozen=True)
+@record
 class BusyLane:
     """One lane as it is shown."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..formats.other_files import EXPORTED
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..runtime.arrays import Array
+from ..runtime.records import record
 from .args import Args
 from .details import kind_name
 from .rows import is_nested
@@ -33,7 +33,7 @@ _EVENTS_AT_ONCE = 2000
 """Events at a time: each takes a kilobyte while it is written, for everyone who asks at once."""
 
 
-@dataclass(frozen=True)
+@record
 class Excerpt:
     """The part of a capture to write."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..model.host import Host
 from ..model.lanes import Lane, Section
 from ..runtime.arrays import Array
+from ..runtime.records import record
 from ..store import slabs
 from .rows import BLOCK_SIZES, Rows
 from .tiles import Timeline, timeline
@@ -102,7 +102,7 @@ def _name_arrays(names: Iterator[str]) -> Iterator[tuple[str, Array]]:
     yield "name_ends", np.cumsum([len(text) for text in texts], dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@record
 class _Names:
     text: Array
     ends: Array

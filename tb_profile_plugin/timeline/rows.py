@@ -6,7 +6,6 @@ a view of a whole capture waits for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U16, U32, Array, I64Matrix, Int
 from ..runtime.jit import inlined, jit
+from ..runtime.records import record
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
@@ -37,7 +37,7 @@ class LaneColumns(NamedTuple):
     name_of: I32
 
 
-@dataclass(frozen=True)
+@record
 class Rows:
     """A lane's events dealt onto rows."""
 

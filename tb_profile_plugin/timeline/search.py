@@ -7,7 +7,6 @@ import math
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ..runtime import cancellation
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
+from ..runtime.records import record
 from .tiles import timeline
 
 _SEARCHED_CHARACTERS = 1000
@@ -32,7 +32,7 @@ _CHECK_EVERY = 16
 """After so many texts the clock is read, and whether anybody waits."""
 
 
-@dataclass(frozen=True)
+@record
 class Hits:
     """Events that match, by begin, or the longest first."""
 

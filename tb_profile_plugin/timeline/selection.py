@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..runtime.jit import jit
+from ..runtime.records import record
 from .rows import LaneColumns, Rows, overlap
 from .tiles import timeline
 
@@ -29,7 +29,7 @@ class Area(NamedTuple):
     """Above all rows unless it is given."""
 
 
-@dataclass(frozen=True)
+@record
 class Statistics:
     """Statistics of the events of each name, the name of most time first."""
 

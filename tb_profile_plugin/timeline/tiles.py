@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..model.per_host import per_host
 from ..runtime.arrays import I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
 from ..runtime.jit import inlined, jit
 from ..runtime.memo import lazy
+from ..runtime.records import record
 from .rows import BLOCK_SIZES, BUSY, END, LONGEST, LONGEST_PS, LaneColumns, Levels, Rows, longer, overlap, rows_of
 
 _SHARE_COLUMN = 8
@@ -57,7 +57,7 @@ class SliceColumns(NamedTuple):
     """[n]: share of the span that they fill, of `_FULL_SHARE`."""
 
 
-@dataclass(frozen=True)
+@record
 class Slices:
     """Visible slices, lane after lane, row after row, by begin."""
 

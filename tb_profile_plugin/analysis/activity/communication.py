@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ...model.host import Host
 from ...model.names import collectives as names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.records import record
 from .collective_facts import groups, kinds
 from .device_events import DeviceWork, Kind, device_work
 
@@ -24,7 +24,7 @@ _KEYS = ("group_key", "instance_key", "iter_id", "all_reduce_unique_id", "run_id
 _GROUP_SIZE = "Group size"
 
 
-@dataclass(frozen=True)
+@record
 class Overlap:
     """The collectives of one device and kind; of all kinds where that is empty."""
 

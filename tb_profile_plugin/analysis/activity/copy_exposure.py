@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ...model.events.intervals import covered, union
 from ...model.host import Host
 from ...model.names import op_names
 from ...model.per_host import per_host
+from ...runtime.records import record
 from ...runtime.regex import regex
 from .device_events import DeviceWork, Kind, device_work
 
@@ -27,7 +27,7 @@ _NUMBERING = ".0123456789"
 _MEMORY_KINDS = regex(r"\bkind_(src|dst):(\w+)")
 
 
-@dataclass(frozen=True)
+@record
 class CopyExposure:
     """Copies of one device, direction and kind of memory."""
 

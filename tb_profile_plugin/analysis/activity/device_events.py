@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.messages import Message
+from ...runtime.records import record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .cpu_shards import MOST_HOPS, ends, shards
@@ -54,7 +55,7 @@ class Kind(IntEnum):
     COPY = 2
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class DeviceWork:
     """The events of one device, ascending by begin; columns int64[n] where nothing else is said."""
 
@@ -91,11 +92,8 @@ class DeviceWork:
     def launched_in(self, begin: int, end: int) -> DeviceWork:
         """Only what was launched in that time, ps."""
         is_within = (self.launch_begin >= begin) & (self.launch_begin <= end)
-        columns: dict[str, Any] = {
-            field.name: column[is_within]
-            for field in fields(self)
-            if isinstance(column := getattr(self, field.name), np.ndarray)
-        }
+        arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+        columns: dict[str, Any] = {name: array[is_within] for name, array in arrays.items()}
         return replace(self, **columns)
 
 
@@ -147,7 +145,7 @@ def _plane_work(host: Host, plane: Plane) -> DeviceWork:
     else:
         launch = _launches_of_modules(host, plane, event)
     recorded = _Recorded(event, event, trace.end[event], kind, launch, launch)
-    return _device_work(host, plane.name, recorded, not host.gpus)
+    return _sorted_work(host, plane.name, recorded, not host.gpus)
 
 
 def _work_rows(host: Host, plane: Plane) -> Array:
@@ -225,7 +223,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
     kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
-    return _device_work(host, CPU_COMPUTE, _Recorded(event, timed_by, ends(host, timed_by), kind, launch, start), True)
+    return _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, ends(host, timed_by), kind, launch, start), True)
 
 
 def _causes(host: Host, act: Activity) -> Array:
@@ -298,7 +296,7 @@ class _Recorded(NamedTuple):
     """The event that began where the launch led to, -1 without one."""
 
 
-def _device_work(host: Host, name: str, recorded: _Recorded, program: bool) -> DeviceWork:
+def _sorted_work(host: Host, name: str, recorded: _Recorded, program: bool) -> DeviceWork:
     """Sorted by begin, with launches as they count: up to where the first of what they started began."""
     trace, act = host.trace, activity(host)
     event, timed_by = recorded.event.astype(np.int32, copy=False), recorded.timed_by.astype(np.int32, copy=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quantile
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import events_ending_gaps, gap_pieces
 from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers
@@ -44,7 +44,7 @@ _ANY_TIME = int(np.iinfo(np.int64).max)
 """Longer than any pause, and after any launch, ps."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Moments(TouchingIntervals):
     """One device from the capture's begin to its end: touching intervals in order of time."""
 

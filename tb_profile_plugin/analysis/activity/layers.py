@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...model.events.intervals import union
 from ...runtime.arrays import I8, I64, Array, Int
 from ...runtime.jit import jit
+from ...runtime.records import record
 
 Intervals = tuple[Array, Array]
 """(begin, end), int64[k] ps each: disjoint and in order of time."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class TouchingIntervals:
     """Intervals in order of time, each from the end of the one before it."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...runtime.messages import Message, message
+from ...runtime.records import record
 from ..diagnosis.catalogue import LABELS
 from ..digest.record import LATE_PEER
 from .side import Side, Sides
 
 
-@dataclass(frozen=True)
+@record
 class CauseChange:
     """A cause of slow steps on both sides, ps per step: means over captures."""
 

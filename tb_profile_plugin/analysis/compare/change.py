@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from ...runtime.records import record
 from ..statistics import above, mean, quantile, quantile_of, variance
 from .estimate import Estimate
 
@@ -58,7 +58,7 @@ class Spread(NamedTuple):
     """Degrees of freedom of its distribution (Student's)."""
 
 
-@dataclass(frozen=True)
+@record
 class Change:
     """How much longer the new side's steps take: all changes are ratios minus 1."""
 

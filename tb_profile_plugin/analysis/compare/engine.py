@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 from ...runtime.messages import Message, some_of
+from ...runtime.records import record
 from ..digest.record import OTHERS, DigestOp, StateTime
 from ..statistics import adjusted, quantile
 from .change import (
@@ -36,7 +37,7 @@ _TESTED_SHARE = 0.001
 """Ops of less than that share of the step on both sides are not tested."""
 
 
-@dataclass(frozen=True)
+@record
 class Difference:
     """The time of one part or op on both sides, ps per step (and item)."""
 
@@ -54,7 +55,7 @@ class Difference:
         return self.new - self.base
 
 
-@dataclass(frozen=True)
+@record
 class PartRow:
     """A part of the step on both sides."""
 
@@ -80,7 +81,7 @@ class OpSide(NamedTuple):
     """How often it runs in a step, if that is the same in all captures."""
 
 
-@dataclass(frozen=True)
+@record
 class OpRow:
     """An op within a part on both sides."""
 
@@ -128,7 +129,7 @@ class OpRow:
         return bool(self.base.kernels and self.new.kernels) and self.base.kernels != self.new.kernels
 
 
-@dataclass(frozen=True)
+@record
 class Comparison:
     """What pages, the command line and gates quote."""
 
@@ -227,7 +228,7 @@ def _change(sides: Sides, on_devices: bool, run_variation: RunVariation | None) 
     )
 
 
-@dataclass(frozen=True)
+@record
 class _CaptureSums:
     """Sums of one part or op on one side: lists of one entry per capture, over its steps that count."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from ...runtime.records import record
 from ..digest.record import Digest
 from ..statistics import quantile_of
 
@@ -20,7 +20,7 @@ _CLIPPED_SHARE = 0.1
 """So much of the samples at either end counts as the nearest of the others where correlation is estimated."""
 
 
-@dataclass(frozen=True)
+@record
 class Estimate:
     """What one capture tells of its mean step; times in ps, or whatever unit the samples have."""
 

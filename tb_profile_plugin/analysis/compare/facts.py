@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any
 
 from ...runtime.messages import Message, listed, message, some_of
+from ...runtime.records import record
 from ...runtime.regex import regex
 from ..digest.record import NOTHING, OTHERS, Digest, DigestOp
 from .match import OpPair
@@ -43,7 +43,7 @@ PYTHON_TRACER = "python_tracer_level"
 _TYPES = {"bf16": "16-bit", "f16": "16-bit", "f32": "32-bit", "f64": "64-bit"}
 
 
-@dataclass(frozen=True)
+@record
 class Fact:
     """What is known of both sides: it differs, or it is told because it is equal."""
 

@@ -7,10 +7,10 @@ name with a number alone matches nothing: `fusion.7` may be another fusion today
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 
 from ...runtime.memo import lazy
 from ...runtime.messages import Message
+from ...runtime.records import record
 from ...runtime.regex import regex, without_end
 from ..digest.record import OTHERS, DigestOp
 
@@ -39,7 +39,7 @@ Key = Hashable
 """Ops of equal keys are one; None of an op that a rule says nothing of."""
 
 
-@dataclass(frozen=True)
+@record
 class Scopes:
     """The paths of the scopes that a side's ops are in, such as ``model/dense_1/MatMul``."""
 
@@ -83,7 +83,7 @@ class Scopes:
         return "/".join(bare if (bare := _COUNTER.sub("", name)) in self.names else name for name in names)
 
 
-@dataclass(frozen=True)
+@record
 class OpPair:
     """Ops of both sides that are one; each side has one per capture and key, and none where it is missing there."""
 

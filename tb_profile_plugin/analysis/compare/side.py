@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from ..digest.record import Digest
 from .change import CapturePairs, RunVariation, run_variation
 from .estimate import Estimate, inflation_of, step_estimate, warm_steps
@@ -19,7 +19,7 @@ _LEAST_PAIRS = 4
 """Pairs of captures from which on they alone tell how much such pairs differ."""
 
 
-@dataclass(frozen=True)
+@record
 class Side:
     """Captures of one program, which are compared with those of another side.
 
@@ -81,7 +81,7 @@ class Side:
         return values
 
 
-@dataclass(frozen=True)
+@record
 class Sides:
     """What is compared with what."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
 
 from ...runtime.messages import Message
+from ...runtime.records import record
 from ..digest.record import Digest
 from ..statistics import mean, median
 from .change import ALPHA, neighbour_variation, p_of, welch
@@ -32,7 +33,7 @@ _LEAST_DEVIATION = 0.001
 """Differences between runs below that share are not looked for."""
 
 
-@dataclass(frozen=True)
+@record
 class Point:
     """One session."""
 
@@ -53,7 +54,7 @@ class Point:
         return datetime.fromtimestamp(self.origin_ns / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M")
 
 
-@dataclass(frozen=True)
+@record
 class Jump:
     """Where a history goes from one level to another."""
 
@@ -67,7 +68,7 @@ class Jump:
     """Verdict on the sessions after it against those before; None where it is not confirmed."""
 
 
-@dataclass(frozen=True)
+@record
 class Trend:
     """Sessions in order of time, with the pieces of them that take equally long."""
 

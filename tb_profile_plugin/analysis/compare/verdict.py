@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 from ...runtime.messages import Message
+from ...runtime.records import record
 from .change import ALPHA, NOTHING_LEFT, Change
 from .doubts import doubts_of
 from .engine import Comparison
@@ -21,7 +21,7 @@ THRESHOLD = 0.01
 """What matters in practice, as a share of the step."""
 
 
-@dataclass(frozen=True)
+@record
 class ComparisonVerdict:
     """Whether the new side is slower or faster, how certain that is, and why."""
 

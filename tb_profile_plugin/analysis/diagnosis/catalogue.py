@@ -6,14 +6,15 @@ What an argument is shows in its name, see `runtime.messages`; a `Sentence` amon
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...runtime.messages import Message
+from ...runtime.records import record
 from ..activity.states import LABELS as STATE_LABELS
 
 
-@dataclass(frozen=True)
+@record
 class Sentence:
     """What is said, before it has words."""
 

@@ -41,7 +41,7 @@ _EACH_STEP = 0.9
 """What comes less often per step is not said to happen in each."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TimeLoss:
     """Time of the typical step under one cause, before it has words."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ...model.per_host import per_host
 from ...model.profiler_options import levels, versions
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
+from ...runtime.records import record
 from ...runtime.regex import regex, without_end
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
 from ..activity.states import State
@@ -30,7 +30,7 @@ _MOST_OPS = 250
 _COUNTER = regex(r"[ _#]?\d+")
 
 
-@dataclass(frozen=True)
+@record
 class HostBlame:
     """One host's n steps, in order of time. Times are int64 ps; matrices have a row per step."""
 

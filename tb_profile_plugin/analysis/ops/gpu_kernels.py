@@ -22,7 +22,7 @@ from .device_ops import device_events, device_ops
 from .op_table import Op
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class GpuKernel:
     """All launches of one kernel, of one size, for one op. Times are integer ps, per launch where not total."""
 
@@ -85,7 +85,7 @@ def tensor_core_ops(gpu_kernels: Iterable[GpuKernel]) -> set[str]:
     return {kernel.op for kernel in gpu_kernels if kernel.recognition.tensor_core is not False}
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class KernelGroup:
     """Kernels that have something in common; times in ps."""
 

@@ -20,7 +20,7 @@ ON_DEVICE, ON_HOST = "Device", "Host"
 """Where ops run."""
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Op:
     """What one operation cost. Times are integer ps, summed over threads, streams and devices."""
 
@@ -126,7 +126,7 @@ def _sum(sum_: float | None, value: float | None, is_first: bool) -> float | Non
     return (sum_ or 0.0) + value
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OpTable:
     """The ops of one or many hosts."""
 
@@ -181,7 +181,7 @@ def merged(tables: list[OpTable]) -> OpTable:
     return OpTable(by_self_time, sum(t.busy_ps for t in tables), sum(t.window_ps for t in tables))
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OpGroup:
     """Ops that have something in common; times in ps."""
 

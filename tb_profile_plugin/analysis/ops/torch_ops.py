@@ -20,6 +20,7 @@ from ...model.host import Host
 from ...model.names import kernels
 from ...model.per_host import per_host
 from ...runtime.arrays import I64, Array, Bool
+from ...runtime.records import record
 from ...runtime.regex import regex
 from .callers import MODULE, own_lines
 
@@ -29,7 +30,7 @@ _DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 """End of the categories of calls of a driver."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class CallCost:
     """What calls of something cost; times in ps, over all threads and streams."""
 
@@ -56,7 +57,7 @@ Costs = dict[tuple[str, str], CallCost]
 """By name and a second text: shapes, a source line, or nothing."""
 
 
-@dataclass(frozen=True)
+@record
 class TorchOps:
     """Costs on one or many hosts."""
 

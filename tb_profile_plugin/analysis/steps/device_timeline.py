@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...model.per_host import weakly_cached
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array
 from ...runtime.jit import jit
+from ...runtime.records import record
 from ..activity.device_events import host_work
 from ..activity.gaps import busy_intervals, moments_of_host
 from ..activity.layers import TouchingIntervals, first_kind
@@ -20,7 +20,7 @@ from ..activity.states import CAUSES, State
 _STATES = len(State)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class DeviceTimeline(TouchingIntervals):
     """What devices do, or why they are idle, from the first to the last event of a host."""
 

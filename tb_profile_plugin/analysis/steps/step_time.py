@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...model.host import HostWithSteps, steps_of
 from ...runtime.arrays import Array
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from ...runtime.units import PS_PER_MS
 from ..activity.states import CATEGORIES, Category, State
 from .host_account import figures
@@ -17,7 +18,7 @@ from .step_choice import ALL
 from .typical import Choice, choose
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class StepTimes:
     """Steps and the states that they consist of, in order of step number and time."""
 

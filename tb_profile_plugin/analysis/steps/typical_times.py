@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array
+from ...runtime.records import record
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
@@ -71,7 +71,7 @@ class LatePeer(NamedTuple):
     more_ps: float
 
 
-@dataclass(frozen=True)
+@record
 class LongPauses:
     """Few of the times between one step and the next that hold most of all that time."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
 from ...runtime.messages import Message, all_of, sentences
+from ...runtime.records import record
 from ..finding import Finding, Level
 from . import snippets
 from .cures import BATCHES, cure
@@ -25,7 +24,7 @@ from .structure import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class PipelineFinding(Finding):
     """One thing to do about a pipeline."""
 

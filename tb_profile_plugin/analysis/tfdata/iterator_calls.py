@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ...model.iterators import ASYNCHRONOUS, IteratorCalls, calls, kind_of, stag
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from .call_times import CallTimes, call_times
 from .filling import filling
 
@@ -77,7 +77,7 @@ class Stage(NamedTuple):
         return self.kind in ASYNCHRONOUS
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Pipeline:
     """An input pipeline of a host: the iterator that a program asks, with all that works for it."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
 from .functions import function_ps
@@ -20,7 +21,7 @@ NEEDS = (iterator_calls.pipelines, function_ps, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
 
 
-@dataclass(frozen=True)
+@record
 class PipelineDiagnosis:
     """A pipeline, and what it does to the steps of its host."""
 

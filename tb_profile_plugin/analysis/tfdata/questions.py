@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message, message, sentences
+from ...runtime.records import record
 from ..activity.states import State
 from ..steps import step_time
 from .functions import handed_over_ps
@@ -66,7 +66,7 @@ class _Outcome(NamedTuple):
     todo: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class PoolThreads:
     """What TensorFlow's threads did while the pipelines were asked."""
 

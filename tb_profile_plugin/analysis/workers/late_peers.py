@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...model.profiler_options import one_op_of
 from ...model.ranks import labels, missing, rank
 from ...runtime.arrays import Array
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from ..activity.communication import Collectives, collectives, joined, thread_collectives
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
@@ -48,7 +48,7 @@ class Peer(NamedTuple):
     """Empty where the host has but one."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class LatePeers:
     """Collectives that were found on all workers of their group, in order of the last one's coming; columns by
     collective, matrices by collective and worker.

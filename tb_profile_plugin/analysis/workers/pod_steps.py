@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ...model.lanes import natural_key
 from ...runtime.arrays import I64, Bool
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, message
+from ...runtime.records import record
 from ..activity.states import CATEGORIES, Category
 from ..steps.device_account import device_steps
 from ..steps.step_choice import TYPICAL
@@ -56,7 +56,7 @@ class WorkerStep(NamedTuple):
         return largest_category(self.category_ps)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class PodStep:
     """One step on all workers that have it."""
 

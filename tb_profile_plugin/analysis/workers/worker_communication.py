@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ...model.names.collective_args import CollectiveArgs, bus_factor, of_instru
 from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
+from ...runtime.records import record
 from ..activity.collective_facts import kinds, ranges_around
 from ..activity.communication import THREADS, collectives, overlaps, thread_collective_events
 from ..activity.device_events import Kind, device_work, kind_of
@@ -74,7 +74,7 @@ NEEDS = (collective_groups, overlaps, *LATE_PEERS_NEEDS)
 """Per-host functions that the figures below merge."""
 
 
-@dataclass(frozen=True)
+@record
 class CommunicationRow:
     """Collectives of one worker and device that are of one kind and size; times in ps."""
 

@@ -45,7 +45,7 @@ _HBM = 1
 """The main memory among those of XLA's ``MemoryAccessBreakdown``."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class DeviceRun:
     """What ran on one device; times are ps."""
 

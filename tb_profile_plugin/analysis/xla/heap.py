@@ -21,7 +21,7 @@ _MOST_SPACES = 16
 PARAMETER, OUTPUT, CONSTANT, TEMPORARY = "parameter", "output", "constant", "temporary"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Block:
     """A buffer of the heap from when it comes to when it goes, in positions of the trace."""
 
@@ -33,7 +33,7 @@ class Block:
     """Within the memory of temporaries."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FixedAllocation:
     """An allocation that is there all the time."""
 
@@ -46,7 +46,7 @@ class FixedAllocation:
     """How many others lie there at other times."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Heap:
     """The memory of a program in one memory space; sizes in bytes."""
 

@@ -34,7 +34,7 @@ EVERYWHERE = 1 << 30
 """A width that reaches all of a computation."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class VisibleInstruction:
     """An instruction that is shown."""
 

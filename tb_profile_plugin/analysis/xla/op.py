@@ -19,7 +19,7 @@ _COLLECTIVES = frozenset(
 _CONTROL = frozenset({"while", "call", "conditional", "async-start", "async-done"})
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class XlaOp:
     """One instruction of a program over all its executions. Times in ps."""
 
@@ -85,7 +85,7 @@ class XlaOp:
             setattr(self, name, None if one is None or two is None else one + two)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class XlaOpTable:
     """The ops of XLA's programs on one or many hosts, an `XlaOp` each, with what their devices did in all."""
 

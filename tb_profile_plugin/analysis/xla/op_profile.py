@@ -18,7 +18,7 @@ WIDEST = 200
 """Children beyond so many are one node."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ProfileNode:
     """A group of ops, or one op."""
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ...model.devices.capabilities import Capabilities
 from ...model.names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from ...runtime.messages import Message
+from ...runtime.records import record
 from .op import COMPUTED, STATED, XlaOp
 
 COMPUTE, MEMORY, LATENCY, UNKNOWN = Message("Compute"), "HBM", Message("Latency"), Message("Unknown")
@@ -33,7 +34,7 @@ _TYPES = {"bf16": BF16, "f16": FP16, "f32": FP32, "f64": FP64, "c64": FP32, "c12
 _PRODUCTS = {"dot", "convolution", "fusion", "custom-call"}
 
 
-@dataclass(frozen=True)
+@record
 class Peaks:
     """The peaks of one device; empty and 0 where not known."""
 
@@ -121,7 +122,7 @@ def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
     return Bound(compute, memory, longest, LATENCY if is_short else COMPUTE if compute >= memory else MEMORY)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OpSums:
     """Figures of several ops together; times in ps."""
 

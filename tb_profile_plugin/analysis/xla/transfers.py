@@ -17,7 +17,7 @@ from ...runtime.arrays import distinct
 from ...runtime.messages import Message
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Transfer:
     """One instruction's transfers over all devices; times in ps."""
 
@@ -36,7 +36,7 @@ class Transfer:
     """From begin to end, summed over all of them."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Transfers:
     """All of one or many hosts."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ...runtime.arrays import Array, Bool
 from ...runtime.problems import problem_error
+from ...runtime.records import record
 from ...tools.answers.answer import Column, Table
 
 BatchesType = TypeVar("BatchesType", bound="Batches")
 
 
-@dataclass(frozen=True)
+@record
 class Values:
     """The n values of a column in one batch."""
 

@@ -9,13 +9,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError, problem_error
+from ...runtime.records import record
 from ...tools.answers.answer import Column, Table
 from ..frames.batches import values
 from ..frames.frame import Frame
@@ -35,7 +35,7 @@ _PASSED_ON = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """Variables of the environment that the process gets: what an interpreter needs, and no credentials."""
 
 
-@dataclass(frozen=True)
+@record
 class Result:
     """The rows that a query found."""
 

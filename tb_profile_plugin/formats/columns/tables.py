@@ -6,7 +6,6 @@ Times are absolute picoseconds since `XSpace.origin_ns`, int64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ...runtime.arrays import Array, Int
 from ...runtime.memo import lazy
 from ...runtime.problems import Problem
+from ...runtime.records import record
 from . import kinds, pool, vocabulary
 from .codes import numbered
 from .lookup import (
@@ -34,7 +34,7 @@ _FEW_RATIO = 16
 """If all events are more than so many times the rows of several names, those rows are sorted; else all are scanned."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Stats:
     """Stats of events, of event metadata or of a plane, in file order."""
 
@@ -82,7 +82,7 @@ class Stats:
         return rows, codes, [self.text(prefix) for prefix in distinct.tolist()]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Lines:
     """The lines (threads, streams, derived timelines) of a plane."""
 
@@ -105,7 +105,7 @@ class Lines:
         return slice(int(self.first_event[line]), int(self.first_event[line + 1]))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Events:
     """The events of a plane, line after line, in file order."""
 
@@ -151,7 +151,7 @@ class Events:
         return self.begin + self.duration
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class EventMetadata:
     """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -169,7 +169,7 @@ class EventMetadata:
         return len(self.key)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class StatMetadata:
     """Names of stats. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -183,7 +183,7 @@ class StatMetadata:
         return {int(key): row for row, key in enumerate(self.key.tolist()) if row}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class StatColumn:
     """All occurrences of one stat: parallel arrays of owners, kinds and values."""
 
@@ -248,7 +248,7 @@ class StatColumn:
         return answer
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Plane:
     """One plane: a device, the host, or a source of facts."""
 
@@ -362,7 +362,7 @@ def values(column: StatColumn) -> Iterator[Any]:
             yield strings[i] if kind else None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class XSpace:
     """A decoded capture of one host."""
 

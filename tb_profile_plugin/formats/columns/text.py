@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...runtime.arrays import Array
 from ...runtime.memo import lazy
+from ...runtime.records import record
 
 LONGEST_HEAD = 4096
 """Characters of a name that tell what it names: the longest that compilers make of templates come to some thousands.
@@ -17,7 +17,7 @@ Names themselves stay whole, as they are what ops and kernels are known, shown, 
 """
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Text:
     """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
+from ...runtime.records import record
 from ..columns.gather import gather
 from ..columns.kinds import TEXT
 from ..columns.text import Text
@@ -34,7 +35,7 @@ _EVENT_BYTES, _ARGUMENT_BYTES, _TEXT_BYTES = 64, 24, 120
 """Bytes of memory that each takes until the columns are made; a text also takes twice its own bytes."""
 
 
-@dataclass(frozen=True)
+@record
 class Record:
     """The events in the order of the file. Texts are numbers in ``pool_offset`` and `text`; 0 is the empty one."""
 

@@ -35,7 +35,7 @@ NOTHING = -1
 """Role of rows that are no events: flows, facts, counters, marks of the recording."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TraceEvents:
     """The events of a trace, by their rows in the record."""
 

@@ -89,7 +89,7 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     return XSpace(planes, errors, warnings, hostnames, origin_ns, damage.problems(), len(data))
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Sketch:
     """A plane between the two passes: where its parts lie, and what the first one counted."""
 

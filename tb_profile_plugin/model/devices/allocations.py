@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ...formats.columns.tables import StatColumn
 from ...runtime.arrays import I32, I64, U8, Array, Bool, I64Matrix, distinct
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from ..host import Host
 from ..per_host import per_host
 
@@ -48,7 +48,7 @@ _DTYPES = (
 """TensorFlow's DataType by number; 100 more is a reference to it."""
 
 
-@dataclass(frozen=True)
+@record
 class Allocations:
     """The events of one memory of one host, by time. Bytes and times are int64, texts are codes into `texts`."""
 

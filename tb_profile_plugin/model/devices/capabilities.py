@@ -7,11 +7,12 @@ papers for tensor cores; AMD's CDNA white papers for compute units.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...formats.columns import Plane, vocabulary
 from ...runtime.messages import Message
+from ...runtime.records import record
 from ..host import Host
 from ..names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from ..per_host import per_host
@@ -59,7 +60,7 @@ _GFX_SHARED_BYTES = {"gfx950": 256}
 """Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes; AMD's CDNA 4 doubled it."""
 
 
-@dataclass(frozen=True)
+@record
 class Capabilities:
     """Peaks of one device; 0 and empty where they are not known."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct, median
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
+from ...runtime.records import record
 from . import tpu_runs
 from .joins import is_among, is_ascending, join, pair_codes
 from .nested import MISSING, Nested
@@ -43,7 +43,7 @@ _Edges = tuple[Array, Array, Array]
 """Columns of `Links`: int32[k] source, target and kind, in any order."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Links:
     """Directed edges between events on different lines, sorted by source."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import I32, I64, Array, Bool, distinct
 from ...runtime.jit import jit
+from ...runtime.records import record
 from ...runtime.regex import regex
 from ..names import host_events
 from . import ownership, torch_steps
@@ -25,7 +24,7 @@ _LEAST_ROUNDS = 3
 """Calls are rounds if they follow one another in the same order at least so often."""
 
 
-@dataclass(frozen=True)
+@record
 class Candidate:
     """Events of one name, of which each may be a step."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.messages import Message
+from ...runtime.records import record
 from . import groups as grouping
 from . import torch_steps, turns
 from .groups import Groups
@@ -45,7 +46,7 @@ _PAUSE = 0.05
 is incomplete."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Steps:
     """The steps of one host in order of time."""
 

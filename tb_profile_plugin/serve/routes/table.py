@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
 from ...runtime.messages import Message, message, pages_catalogue
 from ...runtime.problems import problem_error
+from ...runtime.records import record
 from ...runtime.version import __version__
 from ...store import ALL_HOSTS
 from ...store.result_cache import LEGACY, NAMED, unpack
@@ -34,7 +34,7 @@ _TIMELINE = ("run", "host", "clocks")
 """Parameters of the timeline's routes whose answers hold times of several hosts."""
 
 
-@dataclass(frozen=True)
+@record
 class Route:
     """A route; a path that ends in ``/*`` stands for all paths below."""
 

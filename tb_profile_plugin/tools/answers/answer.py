@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, NamedTuple
 
 from ...runtime.messages import Message, message, message_data, messages_by_name
 from ...runtime.problems import Problem, problem_error
+from ...runtime.records import record
 
 Json = Any
 """Plain data as ``json.dumps`` takes it."""
@@ -21,7 +22,7 @@ Kind = Literal["number", "string", "boolean"]
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 
-@dataclass(frozen=True)
+@record
 class Column:
     """Declaration of a table's column, or of a fact."""
 
@@ -184,7 +185,7 @@ class Headline(NamedTuple):
     """The sentence's code in `analysis.diagnosis.catalogue`, for scripts; empty for sentences of single tools."""
 
 
-@dataclass(frozen=True)
+@record
 class Answer:
     """What a tool worked out, as plain values under the ids that it declares."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ...model.session import Session
 from ...model.session_facts import events
 from ...runtime.messages import Message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
+from ...runtime.records import record
 from .answer import Answer, Column, Headline, Json, Level, Table, answer_json, facts_with_baseline
 
 
@@ -74,7 +75,7 @@ PerHost = Callable[..., object]
 """A function decorated by `per_host`."""
 
 
-@dataclass(frozen=True)
+@record
 class Tool:
     """A tool as `tools.find` returns it."""
 

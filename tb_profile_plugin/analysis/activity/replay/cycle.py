@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ....runtime.arrays import I32, I64, Array, Bool, I64Matrix, Int
 from ....runtime.jit import inlined, jit
+from ....runtime.records import record
 from .dag import Dag, DagColumns
 
 LEAST_REPETITIONS, LEAST_STEPS = 6, 24
@@ -19,7 +19,7 @@ _NOTHING = -(1 << 31)
 """What an activity is bound by that waits for nothing."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Cycle:
     """The m activities of a dag that belong to some windows which follow one another, in its order.
 

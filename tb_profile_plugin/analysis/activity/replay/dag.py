@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ....runtime.arrays import I32, I64, Array, Bool, I32Matrix, I64Matrix, Int
 from ....runtime.jit import jit
+from ....runtime.records import record
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Dag:
     """Activities in order of begin (those that take no time first), and the earlier ones that each waits for.
 

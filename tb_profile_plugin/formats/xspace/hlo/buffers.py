@@ -6,12 +6,12 @@ Field numbers are those of XLA's ``BufferAssignmentProto``, ``LogicalBufferProto
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ....runtime.arrays import Array
+from ....runtime.records import record
 from .fields import Messages, Ragged, RowById
 from .shapes import Shapes
 
@@ -50,7 +50,7 @@ class Buffers(NamedTuple):
     """int64[n]."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class BufferAllocations:
     """Pieces of memory that buffers are assigned to."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from ....runtime.arrays import I64, U8, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ....runtime.memo import lazy
+from ....runtime.records import record
 from ...columns.pool import varint
 from ...columns.text import Text
 from .. import wire
@@ -24,7 +24,7 @@ MOST_MESSAGES = 1_000_000
 """Messages in one field of all messages of a type that are read, e.g. instructions."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Ragged:
     """Lists of numbers, one per message."""
 
@@ -75,7 +75,7 @@ class RowById:
         return np.where(self._ids[position] == ids, self._rows[position], -1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Messages:
     """Messages of one type, with some of their fields by number, in the order of the file."""
 

@@ -8,13 +8,13 @@ Field numbers are those of XLA's ``ShapeProto`` (element_type 2, dimensions 3, t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
 from ....runtime.arrays import Array
 from ....runtime.memo import lazy
 from ....runtime.messages import Message
+from ....runtime.records import record
 from .fields import Messages, Ragged
 
 TUPLE, OPAQUE, TOKEN, BUFFER = 13, 14, 17, 34
@@ -41,7 +41,7 @@ _MOST_CHARACTERS = 1000
 """Characters of a tuple's text."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Shapes:
     """Shapes with all shapes inside them; the first ones are the instructions' own, in their order."""
 

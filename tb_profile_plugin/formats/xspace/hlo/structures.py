@@ -7,19 +7,19 @@ Field numbers are those of XLA's ``DotDimensionNumbers``, ``Window``, ``Convolut
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ....runtime.arrays import Array
+from ....runtime.records import record
 from .fields import Messages, Ragged
 
 WINDOW, CONVOLUTION, SLICE, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 17, 30, 49, 87, 92
 """Numbers of the fields in an ``HloInstructionProto``."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record
 class Dimensions:
     """Numbers about dimensions: dimensions ``first[i]:first[i + 1]`` are of instruction i."""
 
