@@ -295,8 +295,7 @@ class Capture(Session):
             return details.hosts(self.select(host))
         if name == "events":
             return self.events(host, details=True)
-        frame: Frame = getattr(self, name)(host)
-        return frame
+        return getattr(self, name)(host)
 
     def report(
         self, path: str | os.PathLike[str], as_is: bool = False, base: str | os.PathLike[str] | None = None

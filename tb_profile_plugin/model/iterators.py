@@ -303,8 +303,7 @@ class _ThreadTies:
         inside = np.flatnonzero((holder >= 0) & (self._call[holder] < 0))
         inside = inside[self._elements(holder[inside]) != MISSING]
         _, first = np.unique(holder[inside], return_index=True)
-        producers: Array = inside[np.sort(first)]
-        return producers
+        return inside[np.sort(first)]
 
     def _matches(self, produced: Array) -> tuple[Array, Array]:
         """Pairs (of ``produced``, of consumers) with the same iterator above and the same element."""

@@ -33,8 +33,7 @@ Int = Any
 def distinct(values: Array) -> Array:
     """The values in ascending order, each once."""
     values = np.sort(values)
-    each_once: Array = values[np.append(True, values[1:] != values[:-1])[: len(values)]]
-    return each_once
+    return values[np.append(True, values[1:] != values[:-1])[: len(values)]]
 
 
 def quantile(values: Array, share: float) -> float:

@@ -1,8 +1,8 @@
 """`record`: a class of fields that nobody changes, as type checkers see it.
 
 A frozen dataclass compiles six methods when its module is loaded, which was a tenth of the time of a small capture's
-Overview. A record compiles one: only type checkers hold its fields constant, and it is equal to itself alone. What is compared
-by value stays a frozen dataclass.
+Overview. A record compiles one: only type checkers hold its fields constant, and it equals itself alone. What is
+compared by value stays a frozen dataclass.
 """
 
 from __future__ import annotations

@@ -54,8 +54,7 @@ def _disconnection_check(environ: WSGIEnvironment) -> Callable[[], bool]:
     of other servers nothing is known.
     """
     if "waitress.client_disconnected" in environ:
-        is_disconnected: Callable[[], bool] = environ["waitress.client_disconnected"]
-        return is_disconnected
+        return environ["waitress.client_disconnected"]
     connection = environ.get("werkzeug.socket")
     return (lambda: _has_ended(connection)) if connection and _PEEK_FLAGS else (lambda: False)
 

@@ -270,8 +270,7 @@ class Workspace:
             return self._kept_or_computed(session, lambda: to_json(translated(compute())), *key_parts)
 
         key = (session.stored, *key_parts)
-        plain: Plain = json.loads(self._small_results.get(key, find, lambda: _is_lasting(session)))
-        return plain
+        return json.loads(self._small_results.get(key, find, lambda: _is_lasting(session)))
 
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""

@@ -74,7 +74,7 @@ class _Number(float):
         return made
 
     def __repr__(self) -> str:
-        return self.text  # type: ignore[attr-defined, no-any-return]
+        return self.text  # type: ignore[attr-defined]
 
 
 def _ns(value: Any) -> int | None:

@@ -188,7 +188,7 @@ def test_the_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def recorded(*arguments: object, **named: object) -> subprocess.Popen[bytes]:
         started.append(named["env"])  # type: ignore[arg-type]
-        return popen(*arguments, **named)  # type: ignore[call-overload, no-any-return]
+        return popen(*arguments, **named)  # type: ignore[call-overload]
 
     monkeypatch.setattr(subprocess, "Popen", recorded)
     assert ask.sql({}, "SELECT 1 AS one").frame["one"].tolist() == [1]

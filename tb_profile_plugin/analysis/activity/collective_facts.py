@@ -64,8 +64,7 @@ def _stated_names(host: Host, events: Array) -> list[str]:
         if plane.has_stat(vocabulary.COLLECTIVE_NAME):
             codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).codes_by_owner(len(plane.events))
             stated_names[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
-    stated: list[str] = stated_names.tolist()
-    return stated
+    return stated_names.tolist()
 
 
 def ranges_around(host: Host, events: Array) -> list[int]:

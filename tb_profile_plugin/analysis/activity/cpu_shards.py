@@ -50,8 +50,7 @@ def ends(host: Host, events: Array) -> Array:
     parent, _ = trace.nesting
     done_marks = trace.named(lambda name: name.endswith("Async::Done"))
     if not len(done_marks):
-        op_end: Array = gather(trace.end, events)
-        return op_end
+        return gather(trace.end, events)
     end = trace.end.copy()
     above = parent[done_marks]
     while (above >= 0).any():

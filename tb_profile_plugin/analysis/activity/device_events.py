@@ -164,8 +164,7 @@ def _work_rows(host: Host, plane: Plane) -> Array:
     enclosing = parent[rows + host.trace.rows(plane).start]
     encloses_work = np.zeros(len(host.trace), bool)
     encloses_work[enclosing[(enclosing >= 0) & (plane.events.duration[rows] > 0)]] = True
-    work_rows: Array = rows[~encloses_work[rows + host.trace.rows(plane).start]]
-    return work_rows
+    return rows[~encloses_work[rows + host.trace.rows(plane).start]]
 
 
 def _launches_of_modules(host: Host, plane: Plane, event: Array) -> Array:

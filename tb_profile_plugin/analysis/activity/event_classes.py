@@ -139,5 +139,4 @@ def python_ops(host: Host) -> Array:
         at, above = at[going], above[going]
         np.add.at(inside, above, plane.events.duration[at])
         above = parent[above + start] - start
-    ops: Array = np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
-    return ops
+    return np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start

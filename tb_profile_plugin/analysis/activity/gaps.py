@@ -159,8 +159,7 @@ def busy_intervals(host: Host) -> list[Intervals]:
 
 def usual_pauses(work: DeviceWork) -> Array:
     """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
-    pause_ps: Array = _pauses(work, latency(work))[work.kind, work.inside]
-    return pause_ps
+    return _pauses(work, latency(work))[work.kind, work.inside]
 
 
 def _pauses(work: DeviceWork, latency_ps: int) -> Array:
@@ -215,8 +214,7 @@ def _within_executors(host: Host, events: Array) -> Array:
     if not len(executors):
         return executors
     at = np.searchsorted(executors, events, "right") - 1
-    within: Array = events[(at >= 0) & (events < trace.nesting[1][executors[at]])]
-    return within
+    return events[(at >= 0) & (events < trace.nesting[1][executors[at]])]
 
 
 class _LayerPieces(NamedTuple):

@@ -93,8 +93,7 @@ def _all_done(host: Host) -> Array:
     # Whatever was launched first of what they do when they go on.
     rows = rows[np.argsort(trace.begin[rows], kind="stable")]
     next_launch = np.minimum.reduceat(launched[rows], np.searchsorted(trace.begin[rows], begin))
-    done_ps: Array = end[np.append(next_launch[1:] > end[:-1], True)]
-    return done_ps
+    return end[np.append(next_launch[1:] > end[:-1], True)]
 
 
 def _quiet_around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, Array, Array]:
@@ -125,8 +124,7 @@ def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
     rows = distinct(names)
     is_telling = np.array([_tells(host.trace.names[row]) for row in rows.tolist()], bool)[np.searchsorted(rows, names)]
     state = classes[event.clip(0)]
-    says_nothing: Array = (event < 0) | (~is_telling & ((state == State.PYTHON) | (state == NOTHING)))
-    return says_nothing
+    return (event < 0) | (~is_telling & ((state == State.PYTHON) | (state == NOTHING)))
 
 
 def _tells(name: str) -> bool:

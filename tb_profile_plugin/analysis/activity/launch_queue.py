@@ -42,8 +42,7 @@ class Queue(NamedTuple):
     @property
     def depth(self) -> Array:
         """int32[k]: how many were launched and had not ended."""
-        depth: Array = self.waiting + self.running
-        return depth
+        return self.waiting + self.running
 
 
 class QueueFigures(NamedTuple):

@@ -25,19 +25,16 @@ class TouchingIntervals:
     @property
     def begin(self) -> Array:
         """int64[n] ps."""
-        begin: Array = self.edges[:-1]
-        return begin
+        return self.edges[:-1]
 
     @property
     def end(self) -> Array:
         """int64[n] ps."""
-        end: Array = self.edges[1:]
-        return end
+        return self.edges[1:]
 
     def indices_lasting(self, ps: int) -> Array:
         """int64[k]: indices of those that last ``ps`` or longer."""
-        indices: Array = _indices_lasting(self.edges, ps)
-        return indices
+        return _indices_lasting(self.edges, ps)
 
 
 def covered_by_any(layers: Sequence[Intervals]) -> Intervals:

@@ -107,8 +107,7 @@ def event_classes(host: Host) -> Array:
 
 def have_state(classes: Array, state: State) -> Array:
     """bool[n]: which of the classes are that state; against a member of an enum numpy would widen them all first."""
-    has_state: Array = classes == int(state)
-    return has_state
+    return classes == int(state)
 
 
 def _marks_and_enclosing(host: Host, marks: Array) -> Array:
@@ -312,10 +311,7 @@ def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Ar
 def _on_data_threads(host: Host, events: Array) -> Array:
     """bool[k]: whether each event runs on a thread that only works for input pipelines."""
     names = [name for plane in host.trace.planes for name in plane.lines.name]
-    is_on_data_thread: Array = np.array([name.startswith(INPUT_THREADS) for name in names], bool)[
-        host.trace.line_of[events]
-    ]
-    return is_on_data_thread
+    return np.array([name.startswith(INPUT_THREADS) for name in names], bool)[host.trace.line_of[events]]
 
 
 def _by_thread(

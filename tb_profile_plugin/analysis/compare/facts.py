@@ -139,8 +139,7 @@ def _machine(sides: Sides) -> Iterator[Fact]:
         yield from _if_different(sides, id, label, QUESTION, text)
 
     def python_tracer(digest: Digest) -> int | None:
-        level: int | None = digest.facts["levels"].get(PYTHON_TRACER)
-        return level
+        return digest.facts["levels"].get(PYTHON_TRACER)
 
     base_levels, new_levels = sides.both(lambda side: side.distinct_values(python_tracer))
     if None not in (*base_levels, *new_levels) and any(base_levels) != any(new_levels):

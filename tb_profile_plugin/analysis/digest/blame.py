@@ -289,8 +289,7 @@ def _compiles(host: Host, edges: Array) -> Array:
     above = parent[compile_events]
     outer = compile_events[(above < 0) | (classes[above] != State.COMPILE)]
     step = np.searchsorted(edges, host.trace.begin[outer], "right") - 1
-    count: Array = np.bincount(step[(step >= 0) & (step < len(edges) - 1)], minlength=len(edges) - 1)
-    return count
+    return np.bincount(step[(step >= 0) & (step < len(edges) - 1)], minlength=len(edges) - 1)
 
 
 def _memory(host: Host) -> list[AllocatorMemory]:

@@ -175,8 +175,7 @@ def kernels_of_single_ops(host: Host) -> Array:
     for _ in range(3):
         outer = np.where(outer >= 0, parent[outer], -1)
         is_within |= is_call[np.where(outer >= 0, outer - offset, -1)]
-    kernel_rows: Array = rows[is_within]
-    return kernel_rows
+    return rows[is_within]
 
 
 def _eager_events(host: Host, plane: Plane) -> Array:
@@ -198,8 +197,7 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
     mark = np.zeros(len(trace), np.int8)
     order, links = np.argsort(calls), trace.links
     _mark_eager(calls[order], is_single[order], last, links.source, links.target, links.onward, mark)
-    rows: Array = np.flatnonzero(mark[trace.rows(plane)] == _SINGLE_OP)
-    return rows
+    return np.flatnonzero(mark[trace.rows(plane)] == _SINGLE_OP)
 
 
 @jit

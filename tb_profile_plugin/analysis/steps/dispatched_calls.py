@@ -103,8 +103,7 @@ def are_inside(events: Array, first: Array, last: Array) -> Array:
     if not len(first):
         return np.zeros(len(events), bool)
     index = np.searchsorted(first, events, "right") - 1
-    is_inside: Array = (index >= 0) & (events < last[index])
-    return is_inside
+    return (index >= 0) & (events < last[index])
 
 
 @per_host

@@ -252,8 +252,7 @@ def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
     loads_code = trace.are_named(events, lambda name: bool(_LOADS.match(name)))
     loads_code &= timeline.state[rows] != State.ALLOCATOR
     op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
-    starting: Array = rows[loads_code | trace.are_named(op, _is_op)]
-    return starting
+    return rows[loads_code | trace.are_named(op, _is_op)]
 
 
 def _is_op(name: str) -> bool:

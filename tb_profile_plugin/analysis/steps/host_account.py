@@ -176,10 +176,9 @@ def _kind_times(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Arra
     """`HostFigures.device_kind_ps`; without devices nothing."""
     if not host.devices:
         return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
-    device_kind_ps: Array = _sums_by_kind(
+    return _sums_by_kind(
         edges, host_timeline.edges, host_timeline.state, host_timeline.event, event_kinds(host), len(DeviceKind)
     )
-    return device_kind_ps
 
 
 def event_kinds(host: Host) -> Array:
@@ -230,10 +229,7 @@ def _window_edges(host: HostWithSteps) -> Array:
     stop = max(stop, end.max()) if stop > start else high
     step_edges = np.stack((begin, end), axis=1).reshape(-1)
     # Steps that overlap share no time: the later one has what is left.
-    window_edges: Array = np.maximum.accumulate(np.concatenate(([low, start], step_edges, [stop, high]))).clip(
-        low, high
-    )
-    return window_edges
+    return np.maximum.accumulate(np.concatenate(([low, start], step_edges, [stop, high]))).clip(low, high)
 
 
 def _work_span(host: Host) -> tuple[Array, Array]:

@@ -57,8 +57,7 @@ class StepTimes:
     @lazy
     def duration_ps(self) -> Array:
         """int64[n]."""
-        duration_ps: Array = self.state_ps.sum(axis=1)
-        return duration_ps
+        return self.state_ps.sum(axis=1)
 
     @lazy
     def choice(self) -> Choice:
@@ -73,8 +72,7 @@ class StepTimes:
 
     def ms(self, *states: State) -> Array:
         """float64[n]: time in these states, all steps."""
-        ms: Array = self.state_ps[:, list(states)].sum(axis=1) / PS_PER_MS
-        return ms
+        return self.state_ps[:, list(states)].sum(axis=1) / PS_PER_MS
 
     def by_category(self) -> Array:
         """int64[n, len(CATEGORIES)] ps."""

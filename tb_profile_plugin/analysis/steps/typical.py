@@ -130,8 +130,7 @@ def are_unusual(duration: Array) -> Array:
     middle = median(duration)
     spread = _DEVIATIONS * _DEVIATIONS_PER_MEDIAN * median(np.abs(duration - middle))
     low, high = min(middle - spread, middle / _UNUSUAL_FACTOR), max(middle + spread, middle * _UNUSUAL_FACTOR)
-    is_unusual: Array = (duration < low) | (duration > high)
-    return is_unusual
+    return (duration < low) | (duration > high)
 
 
 def _leave_out_extremes(duration: Array, reason: Array, candidates: Array) -> None:

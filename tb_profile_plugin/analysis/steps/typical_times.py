@@ -127,8 +127,7 @@ class Typical(NamedTuple):
     @property
     def state_ps(self) -> Array:
         """float64[states]: from a step's begin to the next one's."""
-        state_ps: Array = self.step_ps + self.between_ps
-        return state_ps
+        return self.step_ps + self.between_ps
 
     def share(self, *states: State) -> float:
         """Share of these states in the period, 0–1; 0 where nothing was recorded."""
@@ -291,8 +290,7 @@ def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
     """int64[steps]: how long a host communicates in each of its steps and until the next."""
     ps: Array = of_host.state_ps[:, _COMMUNICATION].sum(axis=1)
     ps[of_host.steps.stop :] = 0
-    communication_ps: Array = ps[step_windows] + ps[step_windows + 1]
-    return communication_ps
+    return ps[step_windows] + ps[step_windows + 1]
 
 
 def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array]) -> LatePeer | None:
@@ -324,5 +322,4 @@ def _is_sure(by_step: Sequence[Array], last: int) -> bool:
 
 def _mean(values: Array, rows: Array) -> Array:
     """float64[columns]: means over these rows of a matrix; zeros without any."""
-    mean: Array = values[rows].mean(axis=0) if len(rows) else np.zeros(values.shape[1])
-    return mean
+    return values[rows].mean(axis=0) if len(rows) else np.zeros(values.shape[1])

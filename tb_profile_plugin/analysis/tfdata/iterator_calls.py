@@ -111,8 +111,7 @@ class Pipeline:
     @lazy
     def starting(self) -> Array:
         """bool[m]: requests most of whose latency went into filling; later ones do not have to."""
-        is_starting: Array = 2 * self.filling_ps > self.latency_ps
-        return is_starting
+        return 2 * self.filling_ps > self.latency_ps
 
     @lazy
     def typical_ps(self) -> float:

@@ -115,15 +115,13 @@ def _waits_by_step(rows: Array, late: Array, steps: Array, longest: Array, size:
     table = np.zeros((len(numbers), size), np.int64)
     np.add.at(table, (step, late[rows]), longest[rows])
     total = table.sum(axis=1)
-    waits_ps: Array = table[total >= _LONG_SHARE * np.sort(total)[-min(_LEAST_LONG_STEPS, len(total))]]
-    return waits_ps
+    return table[total >= _LONG_SHARE * np.sort(total)[-min(_LEAST_LONG_STEPS, len(total))]]
 
 
 def _without_stalls(caused: Array) -> Array:
     """float64[steps, size] ps: the waits with no step far above the median one."""
     total = caused.sum(axis=1, keepdims=True)
-    without_stalls: Array = caused * np.minimum(1, _STALL_TIMES * np.median(total) / np.maximum(total, 1))
-    return without_stalls
+    return caused * np.minimum(1, _STALL_TIMES * np.median(total) / np.maximum(total, 1))
 
 
 def _waits_by_group(peers: LatePeers, steps: Array, longest: Array) -> Iterator[Array]:

@@ -80,14 +80,12 @@ class LatePeers:
     @lazy
     def late(self) -> Array:
         """int64[n]: the worker that the others waited for."""
-        late: Array = np.where(self.is_member, self.waiting_ps, _INFINITE).argmin(axis=1)
-        return late
+        return np.where(self.is_member, self.waiting_ps, _INFINITE).argmin(axis=1)
 
     @lazy
     def longest_ps(self) -> Array:
         """int64[n]: how long the worker that came first waited."""
-        longest_ps: Array = self.waiting_ps.max(axis=1)
-        return longest_ps
+        return self.waiting_ps.max(axis=1)
 
     @property
     def host_offset_ps(self) -> list[int]:
@@ -254,8 +252,7 @@ def _are_complete(number: Array, count: Array, size: Array, all_workers: int) ->
     np.maximum.at(most, number, count)
     np.minimum.at(fewest, number, count)
     expected = np.where(largest > 0, largest, all_workers)
-    is_complete: Array = (workers == expected) & (expected > 1) & (most == fewest)
-    return is_complete
+    return (workers == expected) & (expected > 1) & (most == fewest)
 
 
 def _clock_numbers(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Array, is_member: Array) -> Array:

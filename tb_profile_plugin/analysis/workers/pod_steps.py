@@ -78,8 +78,7 @@ class PodStep:
     @lazy
     def totals_ps(self) -> I64:
         """int64[workers]."""
-        totals_ps: I64 = self.category_ps.sum(axis=1)
-        return totals_ps
+        return self.category_ps.sum(axis=1)
 
     @property
     def median_ps(self) -> float:
@@ -177,8 +176,7 @@ class PodStep:
 
 def own_ps(category_ps: I64) -> I64:
     """int64[…] ps: of times by category (int64[…, len(CATEGORIES)]), what is not communication."""
-    total_ps: I64 = category_ps.sum(axis=-1) - category_ps[..., _COMMUNICATION]
-    return total_ps
+    return category_ps.sum(axis=-1) - category_ps[..., _COMMUNICATION]
 
 
 def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:

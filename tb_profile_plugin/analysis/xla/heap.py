@@ -97,8 +97,7 @@ class Heap:
 def memory_spaces(assignment: Assignment) -> list[int]:
     """The memory spaces in which the program has allocations, ascending."""
     allocations = assignment.allocations
-    spaces: list[int] = distinct(allocations.color[~allocations.thread_local])[:_MOST_SPACES].tolist()
-    return spaces
+    return distinct(allocations.color[~allocations.thread_local])[:_MOST_SPACES].tolist()
 
 
 def heap(module: Module, color: int = 0) -> Heap:

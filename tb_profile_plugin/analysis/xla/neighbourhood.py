@@ -181,8 +181,7 @@ class Flow:
 def _first(lists: Ragged, row: int, most: int) -> list[int]:
     """The first of an instruction's operands or users."""
     begin = int(lists.first[row])
-    rows: list[int] = lists.values[begin : min(begin + most, int(lists.first[row + 1]))].tolist()
-    return rows
+    return lists.values[begin : min(begin + most, int(lists.first[row + 1]))].tolist()
 
 
 class _Drawing:

@@ -81,5 +81,4 @@ def executions(op: Array, kernel: Array, ops: int) -> Array:
     low, high = first[:-1], first[1:]
     last = max(len(order) - 1, 0)
     middle = counts[order][np.minimum((low + high) // 2, last)]
-    executions_of_op: Array = np.where(high > low, middle, 0)
-    return executions_of_op
+    return np.where(high > low, middle, 0)

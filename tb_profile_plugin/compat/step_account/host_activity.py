@@ -131,8 +131,7 @@ def _collectives(host: Host, plane: Plane) -> Array:
         module = host.modules.get(int(program[at]))
         instruction = module.instruction(texts[codes[at]]) if module else None
         is_collective.append(instruction is not None and collectives.is_category(instruction.opcode))
-    answer: Array = column.owner[np.array(is_collective, bool)[kind]]
-    return answer
+    return column.owner[np.array(is_collective, bool)[kind]]
 
 
 def _root_stages(host: Host, plane: Plane) -> Array:

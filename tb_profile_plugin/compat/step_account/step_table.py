@@ -65,8 +65,7 @@ class OldSteps(NamedTuple):
 
     def ms(self, parts: Sequence[Part]) -> Array:
         """float64[n]: time in these parts."""
-        answer: Array = self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS
-        return answer
+        return self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS
 
     def bottleneck(self, part: str) -> tuple[str, str]:
         """(level, statement) about one of `bottlenecks`, in the words of the existing plugin."""

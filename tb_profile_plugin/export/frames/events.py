@@ -179,8 +179,7 @@ def _number(plane: Plane, name: str) -> Array:
     """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
     by_name = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
     own = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
-    number: Array = np.where(own == MISSING, by_name, own)
-    return number
+    return np.where(own == MISSING, by_name, own)
 
 
 def _bytes(host: Host, plane: Plane) -> Array:
@@ -197,5 +196,4 @@ def _self_ps(host: Host, rows: slice) -> Array:
     parent = host.trace.nesting[0][rows]
     # Sums below 2^53 ps, 2.5 hours, are exact.
     inner = np.bincount(parent[parent >= 0] - rows.start, duration[parent >= 0], len(duration))
-    self_ps: Array = np.maximum(0, duration - inner.astype(np.int64))
-    return self_ps
+    return np.maximum(0, duration - inner.astype(np.int64))

@@ -142,7 +142,7 @@ def _steps(named: AnswerReader) -> str:
     if not named.fact("steps_count"):
         return localized("No steps were found in {window_ps}.", window_ps=named.fact("window_ps"))
     selection = str(named.fact("steps_chosen"))
-    steps: str = translated(
+    return translated(
         sentences(
             Message(
                 "{counted} of {count} steps {how, select, typical {are typical} all {are complete} other {were chosen "
@@ -157,7 +157,6 @@ def _steps(named: AnswerReader) -> str:
             _rate(named),
         )
     )
-    return steps
 
 
 def _step_lengths(named: AnswerReader) -> Message:

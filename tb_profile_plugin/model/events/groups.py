@@ -85,8 +85,7 @@ def dataset_steps(trace: Trace) -> Array:
     """int64[k]: step ids of the functions that tf.data runs for itself: those are never training steps."""
     captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
     ids = trace.numbers(vocabulary.ID, captured)
-    step_ids: Array = ids[ids != MISSING]
-    return step_ids
+    return ids[ids != MISSING]
 
 
 def group(trace: Trace, roots: Array, levels: Array) -> Groups:

@@ -99,13 +99,11 @@ class Nested:
 
     def once(self: NestedType, compute: Callable[[NestedType], Result]) -> Result:
         """``compute(self)``, worked out once and kept, so that it must not be changed."""
-        result: Result = self._memo.get(compute, lambda: compute(self))
-        return result
+        return self._memo.get(compute, lambda: compute(self))
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        events_and_values: tuple[Array, Array] = self._memo.get(name, lambda: self._read(name))
-        return events_and_values
+        return self._memo.get(name, lambda: self._read(name))
 
     def _read(self, name: str) -> tuple[Array, Array]:
         """`stat`, read anew."""

@@ -75,8 +75,7 @@ def _marks(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
         # Where several do it in a turn, two models for example, those of one kind are counted.
         kinds, count = np.unique(trace.name_of[marks], return_counts=True)
         if len(marks) and count.max() >= _LEAST_MARKS:
-            of_kind: Array = marks[trace.name_of[marks] == kinds[count.argmax()]]
-            return of_kind
+            return marks[trace.name_of[marks] == kinds[count.argmax()]]
     return np.empty(0, np.int64)
 
 
@@ -165,8 +164,7 @@ class _Ops:
         earliest = np.full(len(self._marks) + 1, len(self._event) - 1)
         at = self._first[pairs] + (self._count[pairs] - counts[self._kind[pairs]]).clip(0)
         np.minimum.at(earliest, self._part[pairs], self._order[at])
-        events: Array = self._event[earliest[:-1]]
-        return events
+        return self._event[earliest[:-1]]
 
     def end_times(self, counts: Array) -> Array:
         """int64[k] ps: when the first ops of parts 1 … k end, of each kind as many as wanted."""

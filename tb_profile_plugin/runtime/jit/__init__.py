@@ -35,7 +35,7 @@ def _interpreted(function: _F) -> _F:
     """Plain Python, where hashes overflow as they do in compiled code."""
     kernel: Any = wraps(function)(np.errstate(over="ignore")(function))
     kernel.py_func = function
-    return kernel  # type: ignore[no-any-return]
+    return kernel
 
 
 def _selected_way() -> tuple[str, Any, Any]:

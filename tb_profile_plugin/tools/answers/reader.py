@@ -23,10 +23,7 @@ class AnswerReader:
 
     def column(self, table: str, column: str) -> dict[str, Any]:
         """A column with its declaration and ``values``."""
-        full_column: dict[str, Any] = next(
-            candidate for candidate in self._answer["tables"][table]["columns"] if candidate["id"] == column
-        )
-        return full_column
+        return next(candidate for candidate in self._answer["tables"][table]["columns"] if candidate["id"] == column)
 
     def columns(self, table: str) -> list[str]:
         """Ids of a table's columns."""
@@ -34,8 +31,7 @@ class AnswerReader:
 
     def values(self, table: str, column: str) -> list[Any]:
         """The values of a column."""
-        cells: list[Any] = self.column(table, column)["values"]
-        return cells
+        return self.column(table, column)["values"]
 
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
         """Rows of these columns."""
@@ -54,5 +50,4 @@ class AnswerReader:
     @property
     def notes(self) -> list[dict[str, Any]]:
         """What the reader must know."""
-        notes: list[dict[str, Any]] = self._answer["notes"]
-        return notes
+        return self._answer["notes"]

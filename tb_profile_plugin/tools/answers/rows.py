@@ -88,15 +88,13 @@ class _Column:
 
     def mask(self, wanted: Sequence[bool]) -> Bool:
         """bool[rows]: which rows have a wanted value; ``wanted`` says of each distinct value whether it is one."""
-        mask: Bool = np.array([*wanted, False], np.bool_)[self.code]
-        return mask
+        return np.array([*wanted, False], np.bool_)[self.code]
 
     def sort_keys(self, rows: I64, descending: bool) -> I64:
         """int64[k]: keys that bring these rows in order when sorted ascending."""
         code = self.code[rows]
         rank = np.append(self.rank, 0)[code]
-        keys: I64 = np.where(code < 0, _AFTER_ALL, -rank if descending else rank)
-        return keys
+        return np.where(code < 0, _AFTER_ALL, -rank if descending else rank)
 
     def values(self, rows: Array) -> list[Any]:
         """The values in these rows."""

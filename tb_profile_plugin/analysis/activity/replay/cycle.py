@@ -70,8 +70,7 @@ class Cycle:
         done = _repeated(waits, recorded, change, users, self.scratch, windows, repetitions)
         reached = np.maximum.accumulate(done.reshape(-1))
         window_ps = np.diff(reached, prepend=reached[:1]).reshape(repetitions, windows)
-        lengths: Array = window_ps[repetitions // 2 :].mean(axis=0)
-        return lengths
+        return window_ps[repetitions // 2 :].mean(axis=0)
 
 
 def cycle(dag: Dag, line: Array, on_host: Array, window: Array, since: int, line_waits: Array) -> Cycle:

@@ -93,8 +93,7 @@ class DeviceEvents(NamedTuple):
     def during(self, trace: Trace, events: Array) -> Array:
         """int64[k]: those events of the host that lie in the time that counts."""
         low, high = self.window
-        selected: Array = events[(trace.begin[events] >= low) & (trace.end[events] <= high)]
-        return selected
+        return events[(trace.begin[events] >= low) & (trace.end[events] <= high)]
 
     def previous(self) -> Array:
         """int32[d]: what had ended last on its stream when each event began, -1 for none."""

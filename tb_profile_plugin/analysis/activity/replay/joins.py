@@ -63,8 +63,7 @@ def _ready_ps(events: DeviceEvents, previous: Array, group: Array, lags: Array) 
     launched = np.minimum(events.launch_end + lags[group, LAUNCHED], events.begin)
     end = events.end[previous]
     follows = np.where(previous >= 0, np.minimum(end + lags[group, STREAM], events.begin), LONG_AGO)
-    ready_ps: Array = np.maximum(np.where(events.launch >= 0, launched, LONG_AGO), follows)
-    return ready_ps
+    return np.maximum(np.where(events.launch >= 0, launched, LONG_AGO), follows)
 
 
 def _recorded_waits(host: Host, events: DeviceEvents, order: Order, launched: Launched, ready_ps: Array) -> StreamWaits:

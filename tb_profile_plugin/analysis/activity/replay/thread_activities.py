@@ -71,8 +71,7 @@ class _Clock(NamedTuple):
 
     def at(self, line: Array, time: Array) -> Array:
         """int64[k]: encoded."""
-        encoded: Array = self.rank[line] * self.span + time - self.low
-        return encoded
+        return self.rank[line] * self.span + time - self.low
 
     def launch_times(self, events: DeviceEvents, mask: Array, *times: Array) -> list[Array]:
         """int64[k] each: times of the selected events on the threads that launched them, encoded."""

@@ -50,8 +50,7 @@ class Literals:
         )
         if kind in _INTEGER_FIELDS:
             numbers = message.lists(_INTEGER_FIELDS[kind]).values
-            values: list[object] = (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
-            return values
+            return (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
         number, layout = _BYTE_FIELDS.get(kind, (0, ""))
         begin, end = (int(bounds[0]) for bounds in message.spans(number))
         size = np.dtype(layout or "u1").itemsize

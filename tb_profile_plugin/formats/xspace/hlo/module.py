@@ -192,8 +192,7 @@ class Module:
     @lazy
     def global_ids(self) -> Array:
         """bool[n]: whether replica groups count all partitions of all replicas, replica by replica."""
-        is_global: Array = self._messages.numbers(_GLOBAL_IDS) != 0
-        return is_global
+        return self._messages.numbers(_GLOBAL_IDS) != 0
 
     device_assignment = _column(lambda module: structures.device_assignment(module._module.message(_DEVICES, (3,))))
     """int64[replicas, partitions]: on which device each runs; empty where the program does not say."""

@@ -36,8 +36,7 @@ class Dimensions:
 
     def __getitem__(self, instruction: int) -> list[list[int]]:
         """The numbers of each dimension of an instruction."""
-        dimensions: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
-        return dimensions
+        return self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
 
 
 def windows(instructions: Messages) -> Dimensions:
