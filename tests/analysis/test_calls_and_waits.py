@@ -2,6 +2,7 @@
 
 import draw
 import pytest
+import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
@@ -39,6 +40,21 @@ def test_the_function_that_dispatches_most_ops_is_to_be_compiled() -> None:
     eager = cause(found, "eager")
     assert eager.sentence.text.startswith("update (train.py:20) dispatches 100 ops one by one in each step")
     assert eager.remedy.text == "Put update (train.py:20) under one jax.jit, so that its ops become one program."
+
+
+@pytest.mark.parametrize("function", ["clip", "forward"])
+def test_a_function_that_calls_many_ops_of_pytorch_is_named(function: str) -> None:
+    """Its modules' own functions are not, since PyTorch compiles whole models."""
+    events = []
+    for step in range(6):
+        at = EVERY * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1)]
+        events += [torchtrace.frame(f"train.py(20): {function}", at + 10, 9_900)]
+        events += [torchtrace.op("aten::norm", at + 20 + 96 * number, 10) for number in range(100)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert calling_function(host).name == ("clip (train.py:20)" if function == "clip" else "")
+    remedy = cause(diagnose([host]), "eager").remedy.text
+    assert remedy.startswith("Do the work of clip (train.py:20) in fewer ops") == (function == "clip")
 
 
 def test_ops_that_several_functions_dispatch_are_those_of_the_function_around_them() -> None:

@@ -11,6 +11,7 @@ import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.analysis.workers.pod_steps import PodStep, WorkerStep, middle_step, pod_steps
@@ -161,3 +162,12 @@ def test_the_typical_step_is_the_one_in_the_middle_of_those_that_count() -> None
     reasons = ["warm_up", *[""] * (len(steps) - 1)]
     assert middle_step(steps, reasons).number != steps[0].number
     assert middle_step(steps[:1], ["cut"]) is steps[0]
+
+
+def test_communication_saves_no_more_than_it_takes_beside_the_wait_for_a_straggler() -> None:
+    found = {
+        cause.id: cause for cause in diagnose(ranks(lambda rank, step: rank == 1, computes_more), replays=True).causes
+    }
+    assert found["late_peer"].per_step_ps == pytest.approx(LATE_US * 1e6, rel=0.1)
+    communication = found["exposed_collective"]
+    assert communication.gain_ps is not None and communication.gain_ps <= communication.per_step_ps

@@ -53,6 +53,34 @@ def test_debug_modes_of_tensorflow_and_jax_are_known_by_what_they_run(event: str
     assert ("checks_numerics" in program_facts(draw.host(f"/host:CPU\n  python | {event}[10,80]"))) == checks
 
 
+def test_forward_ops_within_gradients_run_again() -> None:
+    """As checkpointed layers do, with or without Python's frames."""
+    forward, gradient = torchtrace.op("aten::linear", 10, 100), "autograd::engine::evaluate_function: MmBackward0"
+    around = torchtrace.op(gradient, 200, 400)
+    again, product = torchtrace.op("aten::linear", 210, 100), torchtrace.op("aten::mm", 320, 100)
+    assert "recomputes" in program_facts(torchtrace.host(forward, around, again, product))
+    assert "recomputes" not in program_facts(torchtrace.host(forward, around, product))
+
+
+def test_programs_without_gradients_serve() -> None:
+    """What each call of theirs does little of may be done for several requests at once."""
+    assert "infers_on_cpu" in program_facts(training(("aten::mm", 300)))
+    assert "infers_on_cpu" not in program_facts(training(("aten::mm", 300), ("autograd::engine::execute", 300)))
+    served = training(*[("aten::mm", 10)] * 60)
+    eager = next(cause for cause in diagnose([served]).causes if cause.id == "eager")
+    assert eager.remedy.text.startswith("Run several requests in one batch")
+
+
+@pytest.mark.parametrize("more", [1, 0])
+def test_steps_that_run_more_and_more_ops_keep_a_graph(more: int) -> None:
+    events = [torchtrace.mark(f"ProfilerStep#{number}", 1000 * number, 999) for number in range(6)]
+    for number in range(6):
+        begins = range(1000 * number + 1, 1000 * number + 81 + 100 * more * number, 10)
+        events += [torchtrace.op("aten::mm", begin, 9) for begin in begins]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("grows" in program_facts(host)) == bool(more)
+
+
 def test_wasteful_work_is_advised_about_though_it_does_not_lead() -> None:
     """Most of the step is Python; the ops concatenate."""
 

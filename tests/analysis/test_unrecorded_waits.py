@@ -44,6 +44,21 @@ def test_a_loop_that_falls_silent_until_gloo_is_done_waits_for_it() -> None:
     assert found.gain_ps == pytest.approx(5.9e9, rel=0.03)
 
 
+def test_a_loop_waits_for_each_of_many_collectives() -> None:
+    """Two threads of gloo make them without a pause between them, and the loop takes each result when it is there."""
+    events = []
+    for step in range(6):
+        at = step * STEP
+        events += [mark(f"ProfilerStep#{step}", at, STEP - 1), op("aten::mm", at + 10, 1_990)]
+        for number in range(20):
+            begin = at + 2_000 + 395 * number
+            ask = op("c10d::allreduce_", at + 1_000 + 40 * number, 10)
+            done = on_host("user_annotation", "gloo:all_reduce", begin, 380, GLOO + number % 2)
+            events += [ask, done, op("aten::copy_", begin + 390, 40)]
+    found = next(each for each in diagnosed(torchtrace.host(*events)).causes if each.id == "exposed_collective")
+    assert found.gain_ps == pytest.approx(20 * 0.35e9, rel=0.1)
+
+
 def test_nobody_knows_what_a_host_waits_for_of_which_nothing_was_recorded() -> None:
     gloo = [on_host("user_annotation", "gloo:all_reduce", 1_000 + STEP * k, 6_000, BACKWARD) for k in range(5)]
     marks = [mark(f"ProfilerStep#{k}", STEP * k, STEP - 1) for k in range(5)]

@@ -20,6 +20,12 @@ _COMPILED = (
     regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
 )
 """Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
+_ELEMENTWISE = (
+    "abs|add|addcdiv|addcmul|clamp|clamp_max|clamp_min|div|erf|exp|lerp|log|log1p|maximum|minimum|mul|neg|pow|reciprocal"
+    "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
+)
+_IF_LARGEST = ("concatenation", "tensor_copies", "elementwise")
+"""Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
     PAUSE: (
         ("checkpoint", regex(r"(?i).*(?:save|checkpoint|restore|shardedfilename|pickle)|Merge|dumps?\b")),
@@ -35,7 +41,12 @@ _KINDS = {
         ("copy_pageable", regex(r".*Pageable")),
         ("copy_in", regex(r".*(?:HtoD|H2D)")),
     ),
-    "compute": (("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),),
+    "compute": (
+        ("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),
+        ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy")),
+        ("tensor_copies", regex(r"aten::copy_$|.*direct_copy_kernel")),
+        ("elementwise", regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")),
+    ),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
     "eager": (*_OPTIMIZER, _COMPILED),
     "python": (
@@ -61,9 +72,16 @@ def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[
     """
     patterns = _KINDS.get(cause, ())
     times = dict.fromkeys((kind for kind, _ in patterns), 0.0)
+    largest_other = 0.0
     for name, time in names:
         kind = next((kind for kind, pattern in patterns if pattern.match(name)), None)
         if kind:
             times[kind] += time
-    large_kinds = [kind for kind, time in times.items() if time and time >= NAMED_SHARE * total]
+        else:
+            largest_other = max(largest_other, time)
+    large_kinds = [
+        kind
+        for kind, time in times.items()
+        if time and time >= max(NAMED_SHARE * total, largest_other if kind in _IF_LARGEST else 0.0)
+    ]
     return sorted(large_kinds, key=lambda kind: -times[kind])

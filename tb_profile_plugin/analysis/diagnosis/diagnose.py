@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...model.devices.properties import device_count, host_device_type
-from ...model.framework import JAX, framework
+from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ...runtime.messages import Message
@@ -23,7 +23,7 @@ from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
-from .program_facts import UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
+from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
 from .remedies import remedy
 from .time_loss import MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
@@ -121,7 +121,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     for loss in losses:
         if loss.id == "eager":
             loss.arguments = {"count": round(calls.per_step)}
-            _name_calling_function(loss, hosts)
+            _name_calling_function(loss, hosts, program)
         if loss.id == "thread_wait":
             _tell_timeouts(loss, hosts, typical)
         if loss.id == "sync":
@@ -159,15 +159,20 @@ def _name_function(loss: TimeLoss, name: str) -> None:
         loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_pauses.count / loss.long_pauses.pauses)]
 
 
-def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
+def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
     """Name the function of the program that dispatches most of the ops, which is what to compile."""
     function = max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
     if not function.name:
         return
     loss.arguments = {"name": function.name, "count": round(function.calls_per_step)}
-    if not loss.kinds:
+    if loss.kinds:
+        return
+    if program.framework == JAX:
         text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
         loss.remedy = remedy(JAX, loss.id)._replace(text=text)
+    elif ON_CPU in program.facts:
+        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function.name)
+        loss.remedy = remedy(PYTORCH, loss.id, facts=program.facts)._replace(text=text)
 
 
 def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical) -> None:

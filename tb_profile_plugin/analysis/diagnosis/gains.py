@@ -6,7 +6,7 @@ from ..activity.states import HOST_CAUSES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
 from .program_facts import UNRECORDED_DEVICE, ProgramFacts
-from .time_loss import NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
+from .time_loss import COMMUNICATION, NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
 
 _NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")
 """Causes that cannot go away, or of which that cannot be told."""
@@ -34,6 +34,9 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return round(loss.ps)
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
     gain_ps = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
+    if loss.id in COMMUNICATION and typical.late_peer is not None:
+        # A host's own replay does not know that the straggler would come as late without communication.
+        gain_ps = min(gain_ps, loss.ps)
     return round(min(max(gain_ps - loss.other_causes_ps, 0.0) + loss.work_ps, typical.steady_ps or typical.period_ps))
 
 

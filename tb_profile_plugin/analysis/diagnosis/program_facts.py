@@ -37,11 +37,15 @@ UNRECORDED_DEVICE = "unrecorded_device"
 """An accelerator is named of which no event was recorded: it may be what limits the steps."""
 CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
 """On the CPU most of the time of PyTorch's ops goes into torch.cat, or into gradients of whole embedding tables."""
+RECOMPUTES, INFERS_ON_CPU = "recomputes", "infers_on_cpu"
+"""PyTorch runs forward ops again to compute gradients; or, on the CPU, computes none at all."""
+GROWS = "grows"
+"""Each step runs more of PyTorch's ops than the one before."""
 GRAPH_BREAKS = "graph_breaks"
 """Several regions that torch.compile made run in each step."""
 CHECKS_NUMERICS = "checks_numerics"
 """Results are looked through for NaN, as debug modes do."""
-WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING))
+WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING, GROWS, RECOMPUTES))
 """With which compute is not fine, however much of the step it is."""
 SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 """Checkpoints are written by another thread, for which the loop waits."""
@@ -56,11 +60,19 @@ _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):al
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
+_TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
+"""What PyTorch records of gradients and of optimizers."""
+_FORWARD_OP, _GRADIENT = regex(r"aten::(?:linear|layer_norm|conv[123]d)$"), "autograd::engine::evaluate_function"
+"""Ops that only forward passes call, and begin of the ranges in which PyTorch computes a gradient."""
 _ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
 _SEVERAL = 2
 """Forward passes in a step that accumulate; regions that are graph breaks."""
+_AGAIN = 5
+"""One in so many forward ops that run within gradients is more than a single layer that runs again."""
+_LEAST_GROWING, _MORE = 5, 1.1
+"""So many steps, and so many times the ops of the first in the last, are growth."""
 _MANY = 10
 """Calls in a step: of JAX's programs from which on it is a chain, and of checks from which on they are a mode."""
 _MOST_BYTES = 4 << 20
@@ -137,6 +149,13 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
     facts = {CHECKS_NUMERICS} if has_checks else set[str]()
     if len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL:
         facts.add(GRAPH_BREAKS)
+    if not device_count(host) and not any(map(_TRAINS.match, trace.names)):
+        facts.add(INFERS_ON_CPU)
+    forward = trace.named(lambda name: bool(_FORWARD_OP.match(name)))
+    if _AGAIN * (trace.nearest_named(forward, lambda name: name.startswith(_GRADIENT)) >= 0).sum() > len(forward):
+        facts.add(RECOMPUTES)
+    if _runs_more_and_more_ops(host):
+        facts.add(GROWS)
     candidates = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
     if not candidates and not plane.has_stat(_INPUT_TYPES):
         return facts
@@ -148,6 +167,14 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
         if 2 * (trace.end - trace.begin)[trace.named(name.__eq__)].sum() > ps.sum():
             facts.add(_MOST_OF_OPS[name])
     return facts
+
+
+def _runs_more_and_more_ops(host: Host) -> bool:
+    """Whether each complete step runs more ops than the one before, as where a graph is kept from step to step."""
+    steps, trace = host.with_steps().steps, host.trace
+    ops = np.sort(trace.begin[trace.named(lambda name: name.startswith(_OP_PREFIX))])
+    counts = np.diff(np.searchsorted(ops, (steps.begin, steps.end)), axis=0)[0][steps.complete]
+    return len(counts) >= _LEAST_GROWING and bool((np.diff(counts) > 0).all()) and counts[-1] >= _MORE * counts[0]
 
 
 def _takes_float64(trace: Trace, plane: Plane) -> Array:

@@ -15,11 +15,14 @@ from .program_facts import (
     FLOAT64,
     FUSED,
     GRAPH_BREAKS,
+    GROWS,
+    INFERS_ON_CPU,
     MANY_PROGRAMS,
     NO_TENSOR_CORES,
     NOT_DONATED,
     ON_CPU,
     OWN_OPS,
+    RECOMPUTES,
     SAVES_ASYNCHRONOUSLY,
     TRACED,
     ProgramFacts,
@@ -93,6 +96,9 @@ _OF_TORCH = ("eager", "dispatch", "python", "compute", "optimizer", "other_optim
 NO_CHECKS_TORCH = "Check for NaN only while debugging: drop set_detect_anomaly, and isnan() in each step."
 NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.enable_check_numerics."
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
+FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
+DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
+ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
@@ -134,11 +140,15 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         for cause in ("executor", "dispatch", "between_steps")
     },
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
+    **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
     ("eager", TENSORFLOW, ""): (
         "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
     ),
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
+    ("eager", PYTORCH, INFERS_ON_CPU): (
+        "Run several requests in one batch, or compile the model (torch.compile): each call does little work."
+    ),
     ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
     ("optimizer", PYTORCH, ""): "Use a fused optimizer (fused=True), then compile the rest of the step.",
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
@@ -168,6 +178,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("latency", "", ""): "Let the host run ahead: read results every N steps instead of in every step.",
     ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",
     ("python", JAX, ""): "Move this Python code under jax.jit, or into a background thread.",
+    ("python", PYTORCH, ""): "Write this code as tensor operations, or run it less often or in another process.",
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
@@ -241,8 +252,17 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
-    ("compute", PYTORCH, FLOAT64): "Compute in float32: most ops take float64 tensors, as from_numpy makes them.",
-    ("compute", PYTORCH, CONCATENATES): "Write into a tensor that is allocated once, instead of concatenating again.",
+    **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
+    ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
+    ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
+    ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
+    ("elementwise", PYTORCH, ""): (
+        "Fuse elementwise ops: compile the model (torch.compile), or use functions that do all at once, such as "
+        "F.layer_norm."
+    ),
+    ("compute", PYTORCH, RECOMPUTES): (
+        "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
+    ),
     ("compute", PYTORCH, DENSE_EMBEDDING): "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam.",
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",

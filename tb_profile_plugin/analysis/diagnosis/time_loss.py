@@ -31,7 +31,7 @@ _MUCH = 0.3
 """Share of what unusual steps take longer, from which on it is worth mending."""
 _NAMES_IN_SENTENCE = 3
 """So many names are in a sentence."""
-_ALWAYS_COUNTED = ("exposed_collective", "collective_host")
+COMMUNICATION = ("exposed_collective", "collective_host")
 """Causes whose intervals are counted in sentences, however many."""
 _MANY = 20
 """Intervals in a step from which on a sentence has their share instead of their count."""
@@ -253,7 +253,7 @@ def _name_of(label: str) -> str:
 
 
 def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss) -> Sentence:
-    if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in _ALWAYS_COUNTED) or not count:
+    if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in COMMUNICATION) or not count:
         return Sentence("names.share", {"name": name, "share": ps / loss.ps})
     if loss.id == PAUSE and loss.long_pauses:
         # Such a pause begins where the step before it ends.

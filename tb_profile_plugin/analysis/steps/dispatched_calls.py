@@ -22,6 +22,8 @@ from .program_functions import program_function
 
 _PROGRAM_OR_ATEN = regex(r"PjitFunction\(|aten::")
 _ATEN = "aten::"
+_OF_MODULE = "forward ("
+"""Begin of the names of functions by which PyTorch's modules compute."""
 _VIEW = regex(
     r"aten::(?:\w*view\w*|reshape|t|\w*transpose|permute|slice|select|split\w*|chunk|unbind|narrow|expand\w*|\w*flatten\w*|\w*squeeze"
     r"|detach\w*|alias|as_strided\w*|\w*unsafe_view|empty\w*|resize_|set_|to|contiguous|item|_has_compatible\w*|result_type"
@@ -69,20 +71,21 @@ def one_by_one_share(host: HostWithSteps) -> float:
 
 @per_host(keep=True)
 def calling_function(host: HostWithSteps) -> CallingFunction:
-    """The innermost function of a JAX program that makes half of these calls and more: what to compile.
+    """The innermost function of a program that makes half of these calls and more: what to compile.
 
-    PyTorch compiles models or steps, and TensorFlow's tracer does not say which functions are the framework's own.
+    PyTorch compiles whole models, and TensorFlow's tracer does not say which functions are the framework's own.
     """
     trace, steps = host.trace, host.steps
-    if framework(host) != JAX or not any(map(is_frame, trace.names)):
+    if framework(host) not in (JAX, PYTORCH) or not any(map(is_frame, trace.names)):
         return CallingFunction("", 0.0)
     calls = _calls(host)
     calls = calls[trace.begin[calls] >= steps.begin[0]] if len(steps) else calls
     frame = trace.nearest_named(calls, is_frame).astype(np.int32)
     function = program_function(trace, frame, np.ones(len(frame), np.int64), np.sort(steps.begin))
-    if function is None:
+    name = "" if function is None else display_name(trace.name(int(function.call[0])))
+    if function is None or (framework(host) == PYTORCH and name.startswith(_OF_MODULE)):
         return CallingFunction("", 0.0)
-    return CallingFunction(display_name(trace.name(int(function.call[0]))), len(function.call) / len(steps))
+    return CallingFunction(name, len(function.call) / len(steps))
 
 
 @per_host

@@ -151,8 +151,10 @@ def _await_threads(activities: Activities, until: Array, clock: _Clock, handover
     """Let intervals that something was handed over to begin then."""
     _, takes, gives = clock.handover_times(handovers)
     taker, giver = _ending_at(until, takes), _ending_at(until, gives)
-    is_matched = (taker >= 0) & (giver >= 0)
-    taker, giver, given_ps = taker[is_matched], giver[is_matched], handovers.given_ps[is_matched]
+    # Of several that end the same idleness the last counts.
+    rows = np.argsort(handovers.given_ps, kind="stable")
+    rows = rows[(taker[rows] >= 0) & (giver[rows] >= 0)]
+    taker, giver, given_ps = taker[rows], giver[rows], handovers.given_ps[rows]
     activities.waits[taker, GIVER] = giver
     begin, end = activities.begin[taker], activities.end[taker]
     activities.begin[taker] = np.where(given_ps < begin, end, np.minimum(given_ps, end))
@@ -226,7 +228,8 @@ def _inferred_handovers(
         is_new = ~np.isin(work_begin, recorded.idle_until[recorded.thread == line]) & (given_ps > since)
         since, until, given_ps = since[is_new], work_begin[is_new], given_ps[is_new]
         parts.append(_Handovers(np.full(len(until), line), since, until, np.full(len(until), act.loop), given_ps))
-        works = begin[np.append(True, is_idle_before[1:])], work_end
+        # Each collective is waited for, though they follow one another without idleness.
+        works = (begin, end) if line in communicating else (begin[np.append(True, is_idle_before[1:])], work_end)
         parts.append(_returns(act.loop, line, silences, works, line in communicating))
     return _Handovers(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
 
@@ -244,11 +247,9 @@ def _silences(act: Activity) -> _Silences:
     return _Silences(low[order], high[order], waits[order])
 
 
-def _returns(
-    loop: int, line: int, silences: _Silences, works: tuple[Array, Array], only_communicates: bool
-) -> _Handovers:
+def _returns(loop: int, line: int, silences: _Silences, works: tuple[Array, Array], communicates: bool) -> _Handovers:
     """Where the loop's thread went on since another one's intervals of work (begin, end) were over; if that one
-    ``only_communicates``, it may have asked for them long before.
+    only ``communicates``, it may have asked for them long before.
     """
     if not len(silences.begin):
         return _NO_HANDOVERS
@@ -256,15 +257,14 @@ def _returns(
     index = silences.index_at(end)
     low, high = silences.begin[index], silences.end[index]
     is_soon = high - end <= _WAKING_PS + (_WAKING_SHARE * (high - low)).astype(np.int64)
-    is_return = (index >= 0) & is_soon & ~silences.is_wait[index] & (only_communicates | (low <= begin))
-    size = int(is_return.sum())
-    return _Handovers(np.full(size, loop), low[is_return], high[is_return], np.full(size, line), end[is_return])
+    is_return = (index >= 0) & is_soon & ~silences.is_wait[index] & (communicates | (low <= begin))
+    of_loop, of_line = np.full((2, int(is_return.sum())), [[loop], [line]])
+    return _Handovers(of_loop, low[is_return], high[is_return], of_line, end[is_return])
 
 
 def _runs(host: Host, events: DeviceEvents, clock: _Clock) -> list[Array]:
     """[begin, end]: where threads run what a device does themselves; encoded."""
-    has_launch = events.launch >= 0
-    at_once = has_launch & events.program & (events.end <= host.trace.end[events.launch])
+    at_once = (events.launch >= 0) & events.program & (events.end <= host.trace.end[events.launch])
     return clock.launch_times(events, at_once, events.launch_end, events.end)
 
 
