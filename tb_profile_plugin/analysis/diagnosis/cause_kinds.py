@@ -35,6 +35,7 @@ _KINDS = {
         ("hook", regex(r"on_\w+")),
     ),
     "input": (("input_workers", regex(r".*MultiProcessing")), (PYTHON_INPUT, regex(r".*PyFunc"))),
+    "exposed_collective": (("point_to_point", regex(r"(?:gloo|nccl):(?:send|recv)")),),
     "exposed_copy": (
         ("copy_within", regex(r".*(?:DtoD|D2D)")),
         ("copy_back", regex(r".*(?:DtoH|D2H)")),

@@ -98,6 +98,9 @@ NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.en
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
+MICRO_BATCHES_TORCH = (
+    "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
+)
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
 REMEDIES: dict[tuple[str, str, str], str] = {
@@ -230,9 +233,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
     # Several devices.
     ("peer", "", ""): "Split batches into smaller ones, so that all devices compute at the same time.",
-    ("peer", PYTORCH, ""): (
-        "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
-    ),
+    **{(cause, PYTORCH, ""): MICRO_BATCHES_TORCH for cause in ("peer", "point_to_point")},
     ("peer", JAX, ""): "Shard arrays over the devices (jax.sharding), so that all devices compute at once.",
     ("stream", "", ""): "Capture more steps, so that the work it waits for is recorded.",
     ("collective_host", "", ""): (
@@ -257,8 +258,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
     ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
     ("elementwise", PYTORCH, ""): (
-        "Fuse elementwise ops: compile the model (torch.compile), or use functions that do all at once, such as "
-        "F.layer_norm."
+        "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
+        "such as F.layer_norm."
     ),
     ("compute", PYTORCH, RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
