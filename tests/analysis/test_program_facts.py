@@ -68,7 +68,7 @@ def test_programs_without_gradients_serve() -> None:
     assert "infers_on_cpu" not in program_facts(training(("aten::mm", 300), ("autograd::engine::execute", 300)))
     served = training(*[("aten::mm", 10)] * 60)
     eager = next(cause for cause in diagnose([served]).causes if cause.id == "eager")
-    assert eager.remedy.text.startswith("Run several requests in one batch")
+    assert "run several requests in one batch" in eager.remedy.text
 
 
 @pytest.mark.parametrize("more", [1, 0])

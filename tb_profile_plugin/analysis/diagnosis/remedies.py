@@ -150,7 +150,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("eager", PYTORCH, INFERS_ON_CPU): (
-        "Run several requests in one batch, or compile the model (torch.compile): each call does little work."
+        "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
     ),
     ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
     ("optimizer", PYTORCH, ""): "Use a fused optimizer (fused=True), then compile the rest of the step.",
