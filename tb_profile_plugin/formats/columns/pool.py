@@ -21,12 +21,8 @@ _SEVEN_BIT_MASK, _FOURTEEN_BIT_MASK, _TWENTYEIGHT_BIT_MASK = (
 
 
 @inlined
-def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
-    """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
-    if pos < end and byte_at(buf, pos) < 128:
-        return np.int64(byte_at(buf, pos)), pos + 1
-    if pos + 1 < end and byte_at(buf, pos + 1) < 128:
-        return np.int64(byte_at(buf, pos)) & 127 | np.int64(byte_at(buf, pos + 1)) << 7, pos + 2
+def read_wide_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
+    """`read_varint` of a value that mostly takes three bytes or more."""
     if has_word(buf, pos):
         word = word_at(buf, pos)
         payload_marks = before_first(~word & HIGH_BITS)
@@ -39,6 +35,36 @@ def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
             word = (word & _TWENTYEIGHT_BIT_MASK) | ((word & (_TWENTYEIGHT_BIT_MASK << np.uint64(32))) >> np.uint64(4))
             return np.int64(word), pos + size
     return _long_varint(buf, pos, end)
+
+
+@inlined
+def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
+    """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
+    if pos < end and byte_at(buf, pos) < 128:
+        return np.int64(byte_at(buf, pos)), pos + 1
+    if pos + 1 < end and byte_at(buf, pos + 1) < 128:
+        return np.int64(byte_at(buf, pos)) & 127 | np.int64(byte_at(buf, pos + 1)) << 7, pos + 2
+    return read_wide_varint(buf, pos, end)
+
+
+@inlined
+def varint_if_tag(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
+    """The varint of a field with that first byte, and where it ends; 0 and ``pos`` where another field stands there."""
+    if pos < end and byte_at(buf, pos) == tag:
+        value, after = read_varint(buf, pos + 1, end)
+        if after >= 0:
+            return value, after
+    return np.int64(0), pos
+
+
+@inlined
+def wide_varint_if_tag(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
+    """`varint_if_tag` of a time, which mostly takes three bytes or more."""
+    if pos < end and byte_at(buf, pos) == tag:
+        value, after = read_wide_varint(buf, pos + 1, end)
+        if after >= 0:
+            return value, after
+    return np.int64(0), pos
 
 
 @jit

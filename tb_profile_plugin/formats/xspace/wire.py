@@ -12,7 +12,7 @@ import numpy as np
 from ...runtime.arrays import I32, I64, U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
-from ..columns.pool import read_varint, varint
+from ..columns.pool import read_varint, varint, varint_if_tag, wide_varint_if_tag
 from ..columns.words import byte_at, word_at
 from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
 
@@ -76,16 +76,6 @@ def _line_field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     return _field(buf, pos, end)
 
 
-@inlined
-def _varint_if_tag(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
-    """The varint of a field with that first byte, and where it ends; 0 and ``pos`` where another field stands there."""
-    if pos < end and byte_at(buf, pos) == tag:
-        value, after = read_varint(buf, pos + 1, end)
-        if after >= 0:
-            return value, after
-    return np.int64(0), pos
-
-
 @jit
 def field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """`_field` as a call of its own, for functions where compiling it in takes longer than it saves."""
@@ -138,7 +128,7 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
 @inlined
 def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
-    metadata_id, pos = _varint_if_tag(buf, pos, end, _ID_TAG)
+    metadata_id, pos = varint_if_tag(buf, pos, end, _ID_TAG)
     kind, value = np.int64(0), np.int64(0)
     tag = np.int64(byte_at(buf, pos)) if pos < end else np.int64(0)
     if tag == UINT << 3 or tag == INT << 3 or tag == REF << 3:
@@ -231,7 +221,7 @@ def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """(stats, 1 if it is an aggregated event, damage) of an XEvent."""
     count = np.int64(0)
     for tag in (_ID_TAG, _OFFSET_TAG, _DURATION_TAG):
-        pos = _varint_if_tag(buf, pos, end, tag)[1]
+        pos = varint_if_tag(buf, pos, end, tag)[1]
     after = _short_end(buf, pos, end)
     while after >= 0:
         count += 1
@@ -282,9 +272,9 @@ def fill_lines(
                 events.line[row] = lines.number[i]
                 events.first_stat[row] = stat_row
                 # Most come in this order; what does not is found below.
-                metadata_id, at = _varint_if_tag(buf, begin, after, _ID_TAG)
-                offset, at = _varint_if_tag(buf, at, after, _OFFSET_TAG)
-                duration, at = _varint_if_tag(buf, at, after, _DURATION_TAG)
+                metadata_id, at = varint_if_tag(buf, begin, after, _ID_TAG)
+                offset, at = wide_varint_if_tag(buf, at, after, _OFFSET_TAG)
+                duration, at = wide_varint_if_tag(buf, at, after, _DURATION_TAG)
                 stop = _short_end(buf, at, after)
                 while stop >= 0:
                     _write_stat(buf, at + 2, stop, stat_rows, stats, stat_row)
