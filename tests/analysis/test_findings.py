@@ -55,10 +55,16 @@ def test_what_leads_is_first_and_the_rest_stands_by_what_it_saves() -> None:
     assert (found[0].code, found[0].level, found[0].takes_ps) == ("x = 1", "bad", 50 * US)
 
 
-def test_one_thing_is_said_once_for_what_it_saves_most() -> None:
+def test_one_remedy_is_said_once_for_all_that_it_saves() -> None:
     again = Remedy("Run several steps per call.")
     found = ranked(cause("eager", 50, 40, again), cause("python", 10, 8, again), cause("sync", 9, 9, Remedy("Wait.")))
-    assert [finding.id for finding in found] == ["eager", "sync"]
+    assert [(finding.id, (finding.gain_ps or 0) / US) for finding in found] == [("eager", 48), ("sync", 9)]
+
+
+def test_what_one_of_two_causes_saves_does_not_bound_their_remedy() -> None:
+    grows = Remedy("Keep no graph.")
+    (found,) = ranked(cause("compute", 80, None, grows), cause("eager", 15, 10, grows))
+    assert (found.id, found.gain_ps) == ("compute", None)
 
 
 def test_what_only_records_more_saves_nothing_and_a_remedy_no_more_than_it_can() -> None:

@@ -42,11 +42,11 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     typical, program = diagnosis.typical, diagnosis.program
     least_ps = _SMALL_SHARE * typical.period_ps
     no_fault = _PASSING if program.facts & WASTEFUL else (WORK, *_PASSING)
-    by_causes = [
+    by_causes = _by_remedy(
         _finding_of_cause(cause, program.framework)
         for rank, cause in enumerate(_largest_first(diagnosis))
         if cause.remedy.text and (rank == 0 or _is_habit(cause, no_fault)) and cause.gain_ps != 0
-    ]
+    )
     first, others = by_causes[:1], [finding for finding in by_causes[1:] if finding.size_ps > least_ps]
     by_rules = [
         finding
@@ -90,6 +90,17 @@ def _finding_of_cause(cause: Cause, framework: str) -> Finding:
         takes_ps=cause.per_step_ps,
         base_ps=cause.base_ps,
     )
+
+
+def _by_remedy(findings_of_causes: Iterable[Finding]) -> list[Finding]:
+    """One finding for all causes with the same remedy; it saves what they save together, unknown where one is."""
+    by_title: dict[str, Finding] = {}
+    for finding in findings_of_causes:
+        first = by_title.setdefault(finding.title, finding)
+        if first is not finding:
+            gains_ps = [gain_ps for gain_ps in (first.gain_ps, finding.gain_ps) if gain_ps is not None]
+            by_title[finding.title] = replace(first, gain_ps=sum(gains_ps) if len(gains_ps) == 2 else None)
+    return list(by_title.values())
 
 
 def _recording_finding(diagnosis: Diagnosis) -> list[Finding]:
