@@ -120,6 +120,8 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
   const { hasSteps, hasTimeBetween } = stepFacts(answer);
   const totalMs = answer.number("parts_ms") ?? 0;
   const used = usedParts(answer);
+  // Steps are as long as on their slowest host; parts are means over all hosts, as is what they sum up to.
+  const inStepMs = used.reduce((sum, row) => sum + parts.numberOrZero(row, "step_ms"), 0);
   const source = answer.text("step_source");
   const hosts = severalHosts ? answer.text("hosts_shown") : "";
   return (
@@ -141,8 +143,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
         <b>{time(totalMs)}</b>
         <Doubt depends={answer.fact("parts_ms").depends} />{" "}
         <span class="quiet">
-          {hasTimeBetween &&
-            `${t("from step to step, {time} of it in the step", { time: time(answer.number("step_average_ms") ?? 0) })} · `}
+          {hasTimeBetween && `${t("from step to step, {time} of it in the step", { time: time(inStepMs) })} · `}
           {averageText(answer)}
         </span>
       </p>
