@@ -133,6 +133,19 @@ def test_no_folder_holds_too_much() -> None:
     assert len({module_of(path)[0] for path in MODULES} - {"__init__", "__main__"}) <= 15
 
 
+@pytest.mark.parametrize("folder", FOLDERS[1:], ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_a_folder_says_what_its_modules_are(folder: Path) -> None:
+    """In its README, which those of three modules and more have; no module that it names is gone."""
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    readme = folder / "README.md"
+    if not readme.exists():
+        assert len(modules) < 3
+        return
+    text = readme.read_text(encoding="utf-8")
+    assert {name for name in modules if not re.search(rf"`{name}(\.py)?`", text)} == set()
+    assert set(re.findall(r"`(\w+)\.py`", text)) <= modules | {"__init__"}
+
+
 def test_nothing_imports_tensorflow() -> None:
     frameworks = {"tensorflow", "xprof", "jax", "torch"}
     for path in MODULES:
