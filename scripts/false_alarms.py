@@ -19,7 +19,7 @@ import tb_profile_plugin
 from tb_profile_plugin.analysis.compare.change import ratio
 from tb_profile_plugin.analysis.compare.engine import compare
 from tb_profile_plugin.analysis.compare.estimate import estimate
-from tb_profile_plugin.analysis.compare.side import side_of_captures
+from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.steps.typical import choose
@@ -61,7 +61,7 @@ def are_told_apart(a: Selected, b: Selected) -> tuple[bool, bool]:
     """(by the interval alone, by the verdict): whether two captures of such steps differ."""
     interval = ratio([estimate(*a)], [estimate(*b)])
     base, new = (
-        side_of_captures([(name, digests.digest(times, selected=selected))])
+        side_of_digests([(name, digests.digest(times, selected=selected))])
         for name, (times, selected) in (("a", a), ("b", b))
     )
     return interval.p is not None and interval.p < 0.05, verdict(compare(base, new)).code in ("slower", "faster")

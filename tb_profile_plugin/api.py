@@ -11,7 +11,7 @@ from pathlib import Path
 from . import compat, store, tools
 from .analysis.compare import load
 from .analysis.compare.engine import Comparison, compare
-from .analysis.compare.side import side_of_captures
+from .analysis.compare.side import side_of_digests
 from .analysis.compare.verdict import THRESHOLD, ComparisonVerdict, verdict
 from .analysis.diagnosis.scaled import Scaled, scaled
 from .analysis.digest.record import Digest
@@ -198,8 +198,8 @@ class Capture(Session):
             return [(source.name, load.load(source, result_cache)) for source in sources]
 
         own = self.name, load.digest_of(load.Source(self.name, self.stored, None), result_cache, lambda: self)
-        base_side = side_of_captures(digests([base, *bases]), items[0])
-        comparison = compare(base_side, side_of_captures([own, *digests(also)], items[1]))
+        base_side = side_of_digests(digests([base, *bases]), items[0])
+        comparison = compare(base_side, side_of_digests([own, *digests(also)], items[1]))
         return Compared(comparison, verdict(comparison, threshold))
 
     def scaled(

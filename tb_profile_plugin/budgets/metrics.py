@@ -169,7 +169,7 @@ def _precision(kind: str) -> Exact:
     return share_of
 
 
-def _memory_bytes(column: str, per_step: bool = False) -> Exact:
+def _memory_metric(column: str, per_step: bool = False) -> Exact:
     def size_of(digest: Digest, pattern: str) -> float | None:
         sizes = [int(getattr(memory, column)) for memory in digest.memory if fnmatchcase(memory.allocator, pattern)]
         return sum(sizes) / (len(digest.steps.ps) if per_step else 1) if sizes else None
@@ -232,11 +232,11 @@ METRICS = {
         lambda digest, _: sum(digest.steps.compiles[i] for i in digest.steps.selected),
     ),
     "programs": Metric("Number of XLA programs that the baseline lacks; only with max-change.", COUNT, lambda *_: None),
-    "memory.peak:<glob>": Metric("Most memory that an allocator has in use.", BYTES, _memory_bytes("peak_bytes")),
+    "memory.peak:<glob>": Metric("Most memory that an allocator has in use.", BYTES, _memory_metric("peak_bytes")),
     "memory.growth:<glob>": Metric(
         "Growth of an allocator's memory per step, from begin to end of the capture.",
         BYTES,
-        _memory_bytes("growth_bytes", per_step=True),
+        _memory_metric("growth_bytes", per_step=True),
     ),
     "memory.fragmentation:<glob>": Metric(
         "Highest fragmentation of an allocator's free memory.", SHARE, _fragmentation

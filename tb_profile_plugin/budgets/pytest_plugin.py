@@ -181,15 +181,15 @@ class Run:
 
     def _finish(self) -> None:
         from ..analysis.compare.load import load, source
-        from ..analysis.compare.side import side_of_captures
+        from ..analysis.compare.side import side_of_digests
         from ..store.result_cache import ResultCache
         from . import baselines
 
         self._profiling.close()
         digest = load(source(str(self._folder)), ResultCache(False))
-        self._side = side_of_captures([(self.name, digest)])
+        self._side = side_of_digests([(self.name, digest)])
         earlier = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
-        self._base = side_of_captures(earlier) if earlier else None
+        self._base = side_of_digests(earlier) if earlier else None
 
     def _keep(self) -> None:
         from . import baselines

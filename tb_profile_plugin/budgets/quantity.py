@@ -39,7 +39,7 @@ class Quantity:
     kind: str
     """`TIME`, `BYTES`, `SHARE` or `COUNT`."""
     signed: bool
-    """Whether it was quantity_text with a sign, as changes are."""
+    """Whether it was written with a sign, as changes are."""
 
     @staticmethod
     def of(text: str) -> Quantity:

@@ -36,7 +36,7 @@ def _not_a_share(text: str) -> argparse.ArgumentTypeError:
 def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """A side for each sequence of names, with items per step; imports no decoder where all digests are cached."""
     from ..analysis.compare.load import cached_digest, source
-    from ..analysis.compare.side import side_of_captures
+    from ..analysis.compare.side import side_of_digests
     from ..store.result_cache import ResultCache
 
     cache = ResultCache(not args.no_cache)
@@ -55,13 +55,13 @@ def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Seque
     digests = [[digest_of_source(one, cache, args.executor) for one in side_sources] for side_sources in sources]
     columns = zip(_labels(sources, named), digests, items or [1] * len(named), strict=True)
     return [
-        side_of_captures(list(zip(labels, of_side, strict=True)), items_per_step)
+        side_of_digests(list(zip(labels, of_side, strict=True)), items_per_step)
         for labels, of_side, items_per_step in columns
     ]
 
 
 def _expect_decoding(sources: Sequence[Source]) -> None:
-    """Prepare for decoding the files of sources without a digest, see `settings.expect`."""
+    """Prepare for decoding the files of sources without a digest, see `settings.choose_kernels`."""
     files = [file for one in sources if one.stored and one.digest is None for file in one.stored.files]
     if files:
         choose_kernels(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))

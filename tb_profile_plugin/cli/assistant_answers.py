@@ -10,7 +10,7 @@ from functools import partial
 from .. import tools
 from ..analysis.compare import engine
 from ..analysis.compare.load import Source, digest_of
-from ..analysis.compare.side import Side, side_of_captures
+from ..analysis.compare.side import Side, side_of_digests
 from ..analysis.compare.trend import trends
 from ..analysis.compare.verdict import verdict
 from ..analysis.digest.record import Digest
@@ -72,7 +72,7 @@ class Sessions:
     def _side(self, names: Sequence[str]) -> Side:
         if not names:
             raise problem_error("usage", "Each side needs at least one session.", "Call list_sessions for their names.")
-        return side_of_captures([(name, self._digest(name)) for name in names])
+        return side_of_digests([(name, self._digest(name)) for name in names])
 
     def comparison_text(self, base: Sequence[str], new: Sequence[str]) -> str:
         """The comparison as ``tb-profile compare`` prints it."""

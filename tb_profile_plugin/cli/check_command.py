@@ -113,7 +113,7 @@ def _sides_of_commands(args: argparse.Namespace, stack: ExitStack) -> tuple[Side
 
 def _sides_of_sessions(args: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
     """(new, base): the sessions named, and those of ``--baseline`` or the configured folder, if any."""
-    from ..analysis.compare.side import side_of_captures
+    from ..analysis.compare.side import side_of_digests
     from ..budgets import baselines
 
     loaded_sides = sides(args, [args.sessions, *([args.baseline] if args.baseline else [])])
@@ -123,7 +123,7 @@ def _sides_of_sessions(args: argparse.Namespace, config: Config) -> tuple[Side, 
     baseline_digests = baselines.read(folder, loaded_sides[0].digests[0])
     if not baseline_digests and baselines.has_baselines(folder):
         warn(Message("{folder} holds only baselines of other machines or programs.", folder=folder))
-    return loaded_sides[0], side_of_captures(baseline_digests) if baseline_digests else None
+    return loaded_sides[0], side_of_digests(baseline_digests) if baseline_digests else None
 
 
 def _save_baseline(args: argparse.Namespace, config: Config, digests: list[Digest]) -> None:

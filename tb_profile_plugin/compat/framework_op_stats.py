@@ -104,7 +104,7 @@ def _table(answer: AnswerReader, on_gpu: bool, with_idle: bool) -> Json:
         values = [(value or 0.0) if op_location == location else 0.0 for op_location, value in op_shares]
         columns.append(MadeColumn(head, values))
     columns += [*_RATES, *([_TENSOR_CORES] if on_gpu else []), *_MORE]
-    training = "Training" if answer.fact("training") else "Inference"
+    training = "Training" if answer.fact_value("training") else "Inference"
     properties = {"architecture_type": "Unknown", "task_type": training}
     docs = {"task_type": "Training if any op computes a gradient, by its name."}
     return rendered_table(answer, "ops", columns, properties, docs, visible)

@@ -62,13 +62,13 @@ def _linked(advice: str) -> str:
 
 def _summary(answer: AnswerReader) -> Json:
     figures = {"average": "average", "minimum": "minimum", "maximum": "maximum", "standard_deviation": "deviation"}
-    shares = {name: answer.fact(f"input_share_{fact}") or 0.0 for name, fact in figures.items()}
+    shares = {name: answer.fact_value(f"input_share_{fact}") or 0.0 for name, fact in figures.items()}
     return data_table(
         properties={
             "verdict": answer.headline["text"],
             "verdict_level": answer.headline["level"],
             "verdict_tool": answer.headline["tool"],
-            "input_ms_average": f"{answer.fact('input_average_ms') or 0.0:.6f}",
+            "input_ms_average": f"{answer.fact_value('input_average_ms') or 0.0:.6f}",
         }
         | {f"input_percent_{name}": f"{100 * share:.3f}" for name, share in shares.items()},
         docs={

@@ -55,15 +55,15 @@ def kernel_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[s
     """The table of kernels, with those of copies and devices under their names."""
     headline = answer.headline
     properties = {
-        "kernels": str(answer.fact("kernels")),
-        "launches": str(answer.fact("launches")),
-        "kernel_time_us": f"{answer.fact('kernel_time_us'):.3f}",
+        "kernels": str(answer.fact_value("kernels")),
+        "launches": str(answer.fact_value("launches")),
+        "kernel_time_us": f"{answer.fact_value('kernel_time_us'):.3f}",
         "verdict": headline["text"],
         "verdict_level": headline["level"],
-        "tensor_cores": "yes" if answer.fact("tensor_cores") else "no",
+        "tensor_cores": "yes" if answer.fact_value("tensor_cores") else "no",
     }
-    properties |= {name: f"{answer.fact(name) or 0.0:.6f}" for name in _SHARES}
-    docs = {name: answer.doc(name) for name in ("kernel_time_us", "launches", *_SHARES, "kernels", "tensor_cores")}
+    properties |= {name: f"{answer.fact_value(name) or 0.0:.6f}" for name in _SHARES}
+    docs = {name: answer.fact_doc(name) for name in ("kernel_time_us", "launches", *_SHARES, "kernels", "tensor_cores")}
     docs["verdict"] = "Whether the tensor cores do the work that they could do."
     ranks = range(1, len(answer.values("kernels", "kernel")) + 1)
     rank = MadeColumn(column_head("rank", "Rank", doc="By total duration."), ranks)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.ops.memory import Holding, holdings, sampled_events
 from ..formats.columns import vocabulary
-from ..model.devices.allocations import Allocations, origin
+from ..model.devices.allocations import Allocations, time_zero_ps
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..tools.answers.answer import Json
@@ -108,7 +108,7 @@ def _special_allocation(holding: Holding, step: int) -> dict[str, Json]:
 def _modules(host: Host) -> list[dict[str, Json]]:
     """Runs of XLA modules on TPUs."""
     runs: list[dict[str, Json]] = []
-    start = origin(host)
+    start = time_zero_ps(host)
     for plane in host.tpus:
         module_lines = [line for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_MODULES]
         for event in (e for line in module_lines for e in range(len(plane.events))[plane.lines.events(line)]):

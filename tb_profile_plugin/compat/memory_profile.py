@@ -17,11 +17,11 @@ _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms
 
 def memory_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """The existing plugin's JSON of allocations and memory over time, with our tables under ``tables``."""
-    host = next(host for host in hosts if host.name == answer.fact("host"))
+    host = next(host for host in hosts if host.name == answer.fact_value("host"))
     memories = [memory for memory in reporting_memories(host) if options["memory_id"] in ("", memory.memory)]
-    values = {name: answer.fact(name) for name in _FACTS}
+    values = {name: answer.fact_value(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
-    docs = {name: answer.doc(name) for name in _FACTS}
+    docs = {name: answer.fact_doc(name) for name in _FACTS}
     tables = {
         "summary": rendered_table(
             answer, "memories", same_columns(answer, "memories", count_id="occurrences"), properties, docs

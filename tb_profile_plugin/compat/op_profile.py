@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from ..analysis.xla.op import XlaOp, XlaOpTable
 from ..analysis.xla.op_profile import ProfileNode, tree
 from ..analysis.xla.roofline import OpSums, Peaks
+from ..formats.xspace.hlo import program_text
 from ..model.devices.properties import device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from ..tools.columns import op_costs, xla
+from ..tools.columns import xla
 
 _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProvenance", "source": "bySource"}
 
@@ -83,7 +84,7 @@ def _xla_fields(op: XlaOp) -> Json:
         "category": op.category,
         "computationPrimitiveSize": 0,
         "fingerprint": "0",
-        "programId": op_costs.program_text(op.program) or "0",
+        "programId": program_text(op.program) or "0",
         "sourceInfo": source,
         "xprofKernelMetadata": "",
     }

@@ -12,7 +12,7 @@ from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_table
-from .step_account.step_table import OldSteps, old_steps, step_table
+from .step_account.step_table import BOTTLENECK_PROPERTIES, OldSteps, old_steps, step_table
 
 _TENSOR_CORES = (
     OldColumn("tcEligibility", "tensor_core_eligible", "TensorCore eligibility"),
@@ -34,6 +34,9 @@ _FACT_BY_PROPERTY = {
 """Properties of the table of ops, and the fact that each shows."""
 _WITHOUT_DOC = ("hbm_utilization_percent", "mxu_utilization_percent")
 
+_ENOUGH_16_BIT = 0.1
+"""Share of compute with 16-bit numbers from which on nothing is said."""
+
 _PARTS = (
     *(OldColumn(id, id) for id in ("part", "label", "average_ms")),
     OldColumn("share", "share", if_none=0.0),
@@ -52,21 +55,22 @@ _HINT_BY_STATEMENT = {
 
 def overview_page(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """The page's eleven tables, in the existing plugin's order."""
-    hardware, steps = hardware_type(answer.fact("device_type")), old_steps(answer, hosts, options)
-    shared_steps = str(answer.fact("shared_steps") or 0)
+    hardware, steps = hardware_type(answer.fact_value("device_type")), old_steps(answer, hosts, options)
+    shared_steps = str(answer.fact_value("shared_steps") or 0)
     return [
         _top_ops_table(answer, hosts, hardware),
         step_table(answer, hosts, steps),
         _run_environment(answer),
         _recommendation(answer, hardware, hosts, steps),
         _inference_latency(),
+        # Here the existing plugin has an empty object, too.
         {},
         diagnostics(answer),
         _summary(answer),
         rendered_table(answer, "parts", _PARTS),
         rendered_table(answer, "hints", _HINTS),
         rendered_table(
-            answer, "hosts", _HOSTS, {"shared_steps": shared_steps}, {"shared_steps": answer.doc("shared_steps")}
+            answer, "hosts", _HOSTS, {"shared_steps": shared_steps}, {"shared_steps": answer.fact_doc("shared_steps")}
         ),
     ]
 
@@ -92,7 +96,7 @@ def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
     )
     properties = _op_properties(answer, hosts, hardware)
     docs = {
-        name: answer.doc(fact)
+        name: answer.fact_doc(fact)
         for name, fact in _FACT_BY_PROPERTY.items()
         if name in properties and name not in _WITHOUT_DOC
     }
@@ -102,7 +106,9 @@ def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
 
 def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
-    properties = {name: _percent_text(answer.fact(fact)) for name, fact in _FACT_BY_PROPERTY.items()} | constant
+    properties = {
+        name: _percent_text(answer.fact_value(fact_value)) for name, fact_value in _FACT_BY_PROPERTY.items()
+    } | constant
     if hardware == GPU:
         del properties["device_duty_cycle_percent"]
         return properties
@@ -129,18 +135,18 @@ def _percent_text(share: float | None) -> str:
 
 def _run_environment(answer: AnswerReader) -> Json:
     columns = [column_head(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
-    hosts, tasks = answer.fact("hosts"), answer.fact("tasks")
+    hosts, tasks = answer.fact_value("hosts"), answer.fact_value("tasks")
     properties = {
-        "device_core_count": str(answer.fact("device_cores")),
-        "device_type": answer.fact("device_type"),
+        "device_core_count": str(answer.fact_value("device_cores")),
+        "device_type": answer.fact_value("device_type"),
         "host_count": str(hosts),
-        "is_training": str(answer.fact("training")).lower(),
+        "is_training": str(answer.fact_value("training")).lower(),
         "task_count": f"{tasks} (num tasks per host = {tasks // max(hosts, 1)})",
     }
     docs = {
-        "device_core_count": answer.doc("device_cores"),
-        "is_training": answer.doc("training"),
-        "task_count": answer.doc("tasks"),
+        "device_core_count": answer.fact_doc("device_cores"),
+        "is_training": answer.fact_doc("training"),
+        "task_count": answer.fact_doc("tasks"),
     }
     return data_table(columns, [], properties, docs)
 
@@ -165,9 +171,9 @@ def _recommendation(answer: AnswerReader, hardware: str, hosts: Sequence[HostWit
         "bottleneck": level,
         "statement": statement,
         "non_bottleneck_tip_types": {"host": "device", "device": "host"}.get(level, ""),
-        "precision_statement": _precision_statement(answer.fact("compute_16_share"), hosts),
+        "precision_statement": _precision_statement(answer.fact_value("compute_16_share"), hosts),
     }
-    for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
+    for name, part in BOTTLENECK_PROPERTIES.items():
         properties[f"{name}_bottleneck"], properties[f"{name}_statement"] = steps.bottleneck(part)
     evidence = dict(answer.rows("hints", "id", "evidence"))
     properties |= {key: evidence.get(id, "") for key, id in _HINT_BY_STATEMENT.items()}
@@ -177,7 +183,7 @@ def _recommendation(answer: AnswerReader, hardware: str, hosts: Sequence[HostWit
 def _precision_statement(half: float | None, hosts: Sequence[HostWithSteps]) -> str:
     """Advice about 16-bit operations; empty where they would gain nothing. ``half`` is their share of compute."""
     lacks_tensor_cores = any(gpu.tensor_cores is False for host in hosts for _, gpu in gpu_capabilities(host))
-    if half is None or half >= 0.1 or lacks_tensor_cores:
+    if half is None or half >= _ENOUGH_16_BIT or lacks_tensor_cores:
         return ""
     share = f"Only {100 * half:.1f}% of device compute is 16-bit."
     return f"{share} 16-bit operations run faster where the model allows them."
@@ -203,25 +209,25 @@ def _inference_latency() -> Json:
 
 
 def _summary(answer: AnswerReader) -> Json:
-    complete, incomplete = answer.fact("steps_complete"), answer.fact("steps_incomplete")
+    complete, incomplete = answer.fact_value("steps_complete"), answer.fact_value("steps_incomplete")
     return data_table(
         properties={
             "verdict": answer.headline["text"],
             "verdict_doubt": answer.headline["doubt"],
             "verdict_level": answer.headline["level"],
             "verdict_tool": answer.headline["tool"],
-            "step_source": answer.fact("step_source"),
+            "step_source": answer.fact_value("step_source"),
             "steps_complete": str(complete),
             "steps_incomplete": str(incomplete),
             "steps_total": str(complete + incomplete),
-            "steptime_ms_median": f"{answer.fact('step_median_ms') or 0.0:.3f}",
-            "window_ms": f"{answer.fact('window_ms'):.3f}",
-            "hosts_shown": answer.fact("hosts_shown"),
+            "steptime_ms_median": f"{answer.fact_value('step_median_ms') or 0.0:.3f}",
+            "window_ms": f"{answer.fact_value('window_ms'):.3f}",
+            "hosts_shown": answer.fact_value("hosts_shown"),
         },
         docs={
-            "step_source": answer.doc("step_source"),
-            "steps_incomplete": answer.doc("steps_incomplete"),
+            "step_source": answer.fact_doc("step_source"),
+            "steps_incomplete": answer.fact_doc("steps_incomplete"),
             "steptime_ms_median": "Median time of the complete steps.",
-            "window_ms": answer.doc("window_ms"),
+            "window_ms": answer.fact_doc("window_ms"),
         },
     )

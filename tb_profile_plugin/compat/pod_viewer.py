@@ -37,7 +37,7 @@ def pod_viewer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Ma
         "podStatsSequence": {"podStatsMap": maps},
         "diagnostics": texts,
         "stepBreakdownEvents": [{"id": i + 1, "name": name} for i, name in enumerate(PARTS)],
-        "deviceType": answer.fact("device_type"),
+        "deviceType": answer.fact_value("device_type"),
     }
 
 

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from ..analysis.xla.op import XlaOp, XlaOpTable
 from ..analysis.xla.roofline import Bound, Peaks, sums_of
+from ..formats.xspace.hlo import program_text
 from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from ..tools.columns import op_costs, xla
+from ..tools.columns import xla
 from .datatable import column_head, data_table, diagnostics
 from .hlo_stats import NEVER_STATED, source_cell
 
@@ -191,7 +192,7 @@ def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
         "total_self_time": op.self_ps / 1e6,
         "avg_self_time": op.self_ps / 1e6 / runs,
         "bound_by": bound.limit,
-        "hlo_module_id": op_costs.program_text(op.program) or "0",
+        "hlo_module_id": program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
         "cost_source": op.cost_source,
         "dtype": op.dtype,

@@ -67,16 +67,16 @@ def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], opt
         column._replace(if_none=0.0 if column.id == "share" else None)
         for column in same_columns(answer, "stages", count_id="num_calls")
     ]
-    described = {"calls_described": str(answer.fact("calls_described"))}
+    described = {"calls_described": str(answer.fact_value("calls_described"))}
     headline = answer.headline
     summary = {
         "verdict": headline["text"],
         "verdict_level": headline["level"],
         "verdict_tool": "",
-        "pipelines": str(answer.fact("pipelines")),
+        "pipelines": str(answer.fact_value("pipelines")),
         "hosts_shown": ", ".join(host.name for host in hosts),
-        "slowest_host": answer.fact("slowest_host") or "",
-        "slowest_pipeline": answer.fact("slowest_pipeline") or "",
+        "slowest_host": answer.fact_value("slowest_host") or "",
+        "slowest_pipeline": answer.fact_value("slowest_pipeline") or "",
     }
     return [
         rendered_table(
@@ -96,7 +96,7 @@ def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], opt
 def _bottlenecks(answer: AnswerReader) -> Json:
     suggestions = [_suggestion(label) if label else "" for label in answer.values("bottlenecks", "bottleneck")]
     columns: tuple[OldColumn | MadeColumn, ...] = (*_LEADING, MadeColumn(_SUGGESTION, suggestions), *_TRAILING)
-    slow = answer.fact("slow")
+    slow = answer.fact_value("slow")
     message = _SLOW if slow else _FAST if suggestions else NO_PIPELINE
     properties = {"is_input_bound": str(slow).lower(), "summary_message": message}
     return rendered_table(answer, "bottlenecks", columns, properties)

@@ -25,7 +25,7 @@ from . import settings
 from .messages import Message
 from .problems import ProblemError, problem_error
 from .regex import regex
-from .worker_process import ProcessEndedError, WorkerProcess, can_start
+from .worker_process import ProcessEndedError, WorkerProcess, can_spawn_python
 
 TRANSIENT_CODES = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""
@@ -131,7 +131,7 @@ class LocalCores(LocalThreads):
     def for_results(self, room: int) -> HostExecutor:
         """As `HostExecutor` has it."""
         count = min(self._count, room)
-        return LocalProcesses(count) if count > 1 and can_start() else self
+        return LocalProcesses(count) if count > 1 and can_spawn_python() else self
 
 
 class LocalProcesses(HostExecutor):

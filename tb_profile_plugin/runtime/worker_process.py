@@ -24,7 +24,7 @@ class ProcessEndedError(Exception):
     """A process ended before it answered."""
 
 
-def can_start() -> bool:
+def can_spawn_python() -> bool:
     """Whether what this process runs is Python itself, not a program that has one inside."""
     return not hasattr(sys, "frozen") and Path(sys.executable or "").name.lower().startswith(("python", "pypy"))
 

@@ -13,7 +13,7 @@ MOST_NAMES = 1_000
 """Steps that a page can offer."""
 
 
-class StepTimes(NamedTuple):
+class StepSpans(NamedTuple):
     """The steps of one side, in order of time; times are ps since its first event."""
 
     begin: Sequence[int]
@@ -48,7 +48,7 @@ class Alignment(NamedTuple):
     text: str
 
 
-def align(here: StepTimes, there: StepTimes, step: int | None = None, base_step: int | None = None) -> Alignment:
+def align(here: StepSpans, there: StepSpans, step: int | None = None, base_step: int | None = None) -> Alignment:
     """Align two sides by these steps (indices).
 
     A step that is not given is the typical one; in the baseline the one of the same name, if it has one. Raises

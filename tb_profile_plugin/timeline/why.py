@@ -16,7 +16,7 @@ from ..analysis.activity.replay.critical_path import Path, critical_path
 from ..analysis.activity.replay.graph import graph
 from ..analysis.activity.states import LABELS, STATES, State
 from ..formats.columns import vocabulary
-from ..model.devices.allocations import allocations, origin
+from ..model.devices.allocations import allocations, time_zero_ps
 from ..model.events.intervals import union
 from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Names, Section, lane_set
@@ -116,7 +116,7 @@ def _path_lane(host: Host, labels: Array) -> Iterator[Lane]:
 def _memory_lanes(host: Host, names: Names) -> Iterator[Lane]:
     """What each memory that reports its allocations holds."""
     for memory_index, (name, memory) in enumerate(allocations(host).items()):
-        at = memory.time + origin(host)
+        at = memory.time + time_zero_ps(host)
         name_of = np.full(len(at), names.add("Memory in use"), np.int32)
         lane = _lane(
             f"{_MEMORY}{memory_index}", Message("Memory"), name, COUNTER, (at, np.append(at[1:], at[-1:]), name_of)

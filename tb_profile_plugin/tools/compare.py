@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -12,8 +12,7 @@ from ..analysis.compare.engine import compare as compare_sides
 from ..analysis.compare.likely_base import likely_base
 from ..analysis.compare.load import digest_of_session
 from ..analysis.compare.match import TIERS
-from ..analysis.compare.reasons import Hosts
-from ..analysis.compare.side import Side, Sides, side_of_captures
+from ..analysis.compare.side import Side, Sides, side_of_digests
 from ..analysis.compare.verdict import ComparisonVerdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, host_labels
@@ -210,7 +209,7 @@ def compare(  # noqa: PLR0913 - its options
         _compare_side(sessions, host, steps, hosts[0].step_event, items)
         for sessions, items in zip(sides, (base_items, new_items), strict=True)
     )
-    return comparison_answer(base_side, new_side, (hosts_of(*sides[0]), hosts_of(*sides[1])))
+    return comparison_answer(base_side, new_side, base_hosts=hosts_of(*sides[0]), new_hosts=hosts_of(*sides[1]))
 
 
 def hosts_of(*sessions: Session) -> dict[str, str]:
@@ -218,10 +217,10 @@ def hosts_of(*sessions: Session) -> dict[str, str]:
     return {position: name for name, position in host_labels(sessions[0].hosts).items()} if len(sessions) == 1 else {}
 
 
-def comparison_answer(base: Side, new: Side, hosts: Hosts) -> Answer:
-    """The answer for two sides, of sessions or of files of digests."""
+def comparison_answer(base: Side, new: Side, *, base_hosts: Mapping[str, str], new_hosts: Mapping[str, str]) -> Answer:
+    """The answer for two sides, of sessions or of files of digests; with names of hosts by their labels in digests."""
     comparison = compare_sides(base, new)
-    judgement = verdict(comparison, hosts=hosts)
+    judgement = verdict(comparison, hosts=(base_hosts, new_hosts))
     return Answer(
         _fact_values(comparison, judgement, base.names[0]),
         {
@@ -265,7 +264,7 @@ def _compare_side(sessions: Sequence[Session], host: str, steps: str, step_event
         (session.name, digest_of_session(session, host, step_event, steps))
         for session, host in zip(sessions, hosts, strict=True)
     ]
-    return side_of_captures(digests, items)
+    return side_of_digests(digests, items)
 
 
 def _memory_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from ..analysis.xla.op import XlaOp, XlaOpTable
 from ..analysis.xla.ops import xla_ops
 from ..analysis.xla.roofline import bound_of, peaks_of
 from ..analysis.xla.search import instruction_named, search, similar_names
+from ..formats.xspace.hlo import program_text
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..model.session import Session
@@ -19,7 +20,7 @@ from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Headline, Table, by_column, by_id, flag, number, ratio, text
 from .answers.tool import Param, tool
-from .columns import op_costs, xla
+from .columns import xla
 
 OpsByName = Mapping[tuple[int, str], XlaOp]
 """Ops that ran, by id of their program and name of their instruction."""
@@ -156,7 +157,7 @@ def graph_viewer(
     }
     facts = {
         "program": module.title,
-        "program_id": op_costs.program_text(module.program_id),
+        "program_id": program_text(module.program_id),
         "computation": module.computation_names[int(module.computation[row])],
         "node": module.names[row],
         "shown": len(subgraph.nodes),
@@ -292,7 +293,7 @@ def _search_hit_row(module: Module, row: int, ops: OpsByName) -> dict[str, Any]:
     op, origin_row = ops.get((module.program_id, module.names[row])), module.telling(row)
     return {
         "program": module.title,
-        "program_id": op_costs.program_text(module.program_id),
+        "program_id": program_text(module.program_id),
         "name": module.names[row],
         "opcode": module.opcodes[row],
         "shape": _shape_text(module, row),
@@ -308,7 +309,7 @@ def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict
     return [
         {
             "program": module.title,
-            "program_id": op_costs.program_text(module.program_id),
+            "program_id": program_text(module.program_id),
             "instructions": len(module),
             "self_us": self_ps[module.program_id] / PS_PER_US if module.program_id in self_ps else None,
         }

@@ -12,7 +12,7 @@ from ..analysis.health.recording_advice import MEMORY, remedy
 from ..analysis.ops import memory as ops_memory
 from ..analysis.ops.memory import Holding
 from ..analysis.ops.memory_peaks import MemoryPeak, memories, reporting_memories
-from ..model.devices.allocations import Allocations, has_allocations, origin
+from ..model.devices.allocations import Allocations, has_allocations, time_zero_ps
 from ..model.framework import framework
 from ..model.host import Host, HostWithSteps
 from ..model.session import Session
@@ -196,7 +196,7 @@ def memory_profile(
         "moment_event": moment,
         "first_ms": memory.time[0] / PS_PER_MS,
         "last_ms": memory.time[-1] / PS_PER_MS,
-        "timeline_offset_ms": (origin(host) - host.window[0]) / PS_PER_MS,
+        "timeline_offset_ms": (time_zero_ps(host) - host.window[0]) / PS_PER_MS,
     }
     return Answer(
         facts,

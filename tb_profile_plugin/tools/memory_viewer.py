@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis.xla.memory import MemoryDetail, ProgramMemory, bytes_by_source, curve_times, detail, program_memories
 from ..analysis.xla.ops import xla_ops
 from ..analysis.xla.run_times import mean_begins
-from ..formats.xspace.hlo import signed
+from ..formats.xspace.hlo import program_text, signed
 from ..formats.xspace.hlo.shapes import space_name
 from ..model.host import Host
 from ..model.session import Session
@@ -17,7 +17,6 @@ from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_US, memory
 from .answers.answer import Answer, Headline, Keyed, Table, by_column, number, ratio, text
 from .answers.tool import Param, tool
-from .columns.op_costs import program_text
 from .columns.xla import no_such_program, unread_problems
 
 _CURVE_POINTS = 1000

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..analysis.xla.op_profile import GROUPINGS, ProfileNode
 from ..analysis.xla.op_profile import tree as op_tree
+from ..formats.xspace.hlo import program_text
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
@@ -14,7 +15,7 @@ from ..runtime.problems import DEVICE
 from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_id, number, text
 from .answers.tool import Param, tool
-from .columns import op_costs, xla
+from .columns import xla
 
 _NODES = Table(
     "nodes",
@@ -128,7 +129,7 @@ def _node_row(
         "count": leaf.executions if leaf else None,
         "gflop_per_s": sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         "gib_per_s": sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
-        "program_id": op_costs.program_text(leaf.program) if leaf else None,
+        "program_id": program_text(leaf.program) if leaf else None,
         "op": leaf.name if leaf else None,
         "category": op.category if op else None,
         "source": op.source if op else None,

@@ -8,13 +8,14 @@ from typing import Any
 from ..analysis.xla.op import XlaOpTable
 from ..analysis.xla.roofline import TRANSFER, UNKNOWN, OpSums, Peaks
 from ..analysis.xla.transfers import Transfer, Transfers, merged_transfers, transfers
+from ..formats.xspace.hlo import program_text
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Headline, Keyed, Table, by_column, by_id, number, ratio, text
 from .answers.tool import tool
-from .columns import op_costs, xla
+from .columns import xla
 
 _OPS = Table(
     "ops",
@@ -116,7 +117,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     programs: dict[tuple[str, str], OpSums] = {}
     total = OpSums()
     for op, bound in zip(table.ops, bounds, strict=True):
-        programs.setdefault((op.module, op_costs.program_text(op.program)), OpSums()).add(op, bound)
+        programs.setdefault((op.module, program_text(op.program)), OpSums()).add(op, bound)
         total.add(op, bound)
     rows = [
         xla.identity(op) | xla.figures(op, bound) | xla.origin(op) for op, bound in zip(table.ops, bounds, strict=True)
@@ -175,7 +176,7 @@ def _program_row(module: str, program: str, sums: OpSums) -> dict[str, Any]:
 def _transfer_row(transfer: Transfer, wait_ps: int | None) -> dict[str, Any]:
     return {
         "program": transfer.module,
-        "program_id": op_costs.program_text(transfer.program),
+        "program_id": program_text(transfer.program),
         "name": transfer.name,
         "done": transfer.done,
         "direction": transfer.direction,

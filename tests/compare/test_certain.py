@@ -6,7 +6,7 @@ from typing import Any
 import digests
 
 from tb_profile_plugin.analysis.compare.engine import Comparison, compare
-from tb_profile_plugin.analysis.compare.side import side_of_captures
+from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import Digest
 
@@ -27,7 +27,7 @@ def capture(launches: int = 1, programs: str = "one", rest: str = "compute/(othe
 
 
 def judged(base: Sequence[Digest], new: Sequence[Digest]) -> tuple[Comparison, str]:
-    one, other = (side_of_captures([(str(i), each) for i, each in enumerate(some)]) for some in (base, new))
+    one, other = (side_of_digests([(str(i), each) for i, each in enumerate(some)]) for some in (base, new))
     found = compare(one, other)
     told = verdict(found)
     assert told.code == "unclear"
@@ -71,7 +71,7 @@ def test_programs_that_have_nothing_in_common_are_not_comparable() -> None:
         return digests.digest(ps, {f"compute/{name}": ps})
 
     attention, sort, new = (
-        side_of_captures([(name, digest)])
+        side_of_digests([(name, digest)])
         for name, digest in (("a", only("attention", 300)), ("a", only("sort", 300)), ("b", only("sort", 1)))
     )
     told = verdict(compare(attention, new))

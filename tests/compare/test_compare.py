@@ -14,7 +14,7 @@ import tb_profile_plugin
 from tb_profile_plugin.analysis.compare.change import RunVariation
 from tb_profile_plugin.analysis.compare.engine import Comparison, Difference, by_count_and_length, compare
 from tb_profile_plugin.analysis.compare.match import BODY, EXACT, NONE, ORIGIN, Scopes, op_pairs, stem
-from tb_profile_plugin.analysis.compare.side import side_of_captures
+from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import ComparisonVerdict, verdict
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, DigestOp
@@ -27,7 +27,7 @@ A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 
 
 def held(base: Digest, new: Digest, **more: int) -> tuple[Comparison, ComparisonVerdict]:
-    found = compare(side_of_captures([("a", base)]), side_of_captures([("b", new)]))
+    found = compare(side_of_digests([("a", base)]), side_of_digests([("b", new)]))
     return found, verdict(found)
 
 
@@ -209,7 +209,7 @@ def test_another_batch_is_no_regression() -> None:
         "1",
         "2",
     )
-    each = compare(side_of_captures([("a", base)], 256), side_of_captures([("b", new)], 512))
+    each = compare(side_of_digests([("a", base)], 256), side_of_digests([("b", new)], 512))
     assert verdict(each, 0.02).code == "same" and "per item" in verdict(each).text
     assert each.step_difference.delta == 0 and each.step_change and each.step_change.estimate == pytest.approx(0)
 
@@ -284,7 +284,7 @@ def test_a_late_worker_is_named_by_its_place_or_by_name(hosts: dict[str, str], t
         one = digests.digest([each + wait for each in A], {"exposed_collective/all": [wait] * len(A)})
         return replace(one, causes=[DigestCause("late_peer", wait, [(f"host {late} of 2", wait)])])
 
-    base, new = side_of_captures([("a", made(10**6, 1))]), side_of_captures([("b", made(10**9, 2))])
+    base, new = side_of_digests([("a", made(10**6, 1))]), side_of_digests([("b", made(10**9, 2))])
     found = verdict(compare(base, new), hosts=({"host 1 of 2": "other"}, hosts))
     assert found.why[:2] == ["late_peer", "exposed_collective"]
     assert found.reasons[0] == f"Straggler: the others wait for {told}, 1.00 µs → 1.00 ms"
@@ -318,23 +318,23 @@ def test_another_kernel_is_told() -> None:
 def test_several_captures() -> None:
     base = [(f"a{i}", digests.digest([each + i for each in A])) for i in range(4)]
     new = [(f"b{i}", slower(10**8 + i)) for i in range(4)]
-    told = verdict(compare(side_of_captures(base), side_of_captures(new)))
+    told = verdict(compare(side_of_digests(base), side_of_digests(new)))
     assert (told.code, told.certainty) == ("slower", "shown") and "4 and 4 captures" in told.text
-    three = verdict(compare(side_of_captures(base[:3]), side_of_captures(new[:3])))
+    three = verdict(compare(side_of_digests(base[:3]), side_of_digests(new[:3])))
     assert three.certainty == "probable" and three.text.startswith("Probably slower by")
-    two = verdict(compare(side_of_captures(base[:2]), side_of_captures(new[:2])))
+    two = verdict(compare(side_of_digests(base[:2]), side_of_digests(new[:2])))
     assert two.certainty == "probable"
-    mixed = verdict(compare(side_of_captures(base[:1]), side_of_captures(new)))
+    mixed = verdict(compare(side_of_digests(base[:1]), side_of_digests(new)))
     assert mixed.code == "slower"
 
 
 def test_a_capture_that_is_given_twice_counts_once() -> None:
     one = digests.digest(A)
-    assert len(side_of_captures([("a", one), ("again", one)]).digests) == 1
+    assert len(side_of_digests([("a", one), ("again", one)]).digests) == 1
 
 
 def test_how_runs_differ_is_reckoned_with() -> None:
-    base, new = side_of_captures([("a", digests.digest(A))]), side_of_captures([("b", slower(10**8))])
+    base, new = side_of_digests([("a", digests.digest(A))]), side_of_digests([("b", slower(10**8))])
     found, wider = compare(base, new), compare(base, new, RunVariation(0.05, 9))
     assert found.step_change and wider.step_change and found.step_change.low and wider.step_change.low
     assert wider.step_change.low < 0 < found.step_change.low and verdict(wider).code == "unclear"
@@ -344,9 +344,9 @@ def test_how_runs_differ_is_reckoned_with() -> None:
 def test_one_capture_against_many_reckons_with_how_the_many_differ() -> None:
     wobble = (0, 3, -2, 4, -3, 2)
     many = [(f"a{i}", digests.digest([each + by * 10**7 for each in A], origin_ns=i)) for i, by in enumerate(wobble)]
-    found = compare(side_of_captures(many), side_of_captures([("b", slower(5 * 10**7))]))
+    found = compare(side_of_digests(many), side_of_digests([("b", slower(5 * 10**7))]))
     assert found.run_variation and 0.02 < found.run_variation.deviation < 0.08 and verdict(found).code == "unclear"
-    assert verdict(compare(side_of_captures(many), side_of_captures([("b", slower(10**9))]))).certainty == "shown"
+    assert verdict(compare(side_of_digests(many), side_of_digests([("b", slower(10**9))]))).certainty == "shown"
 
 
 def test_ops_that_differ_are_marked_and_chance_is_not() -> None:

@@ -6,7 +6,7 @@ import digests
 import pytest
 
 from tb_profile_plugin.analysis.compare.engine import compare
-from tb_profile_plugin.analysis.compare.side import Side, side_of_captures
+from tb_profile_plugin.analysis.compare.side import Side, side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import ComparisonVerdict, verdict
 from tb_profile_plugin.analysis.digest.record import Digest
 
@@ -27,7 +27,7 @@ def worked(
 
 
 def judged(base: Digest, new: Digest) -> ComparisonVerdict:
-    return verdict(compare(side_of_captures([("a", base)]), side_of_captures([("b", new)])))
+    return verdict(compare(side_of_digests([("a", base)]), side_of_digests([("b", new)])))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_same_ops_of_a_cpu_without_programs() -> None:
 def test_several_captures_tell_of_the_program_if_both_sides_met_the_same_machine(turns: bool, code: str) -> None:
     def four(by: float, which: int) -> Side:
         times = [2 * i + which if turns else 4 * which + i for i in range(4)]
-        return side_of_captures([(str(at), worked(by + at / 1000, origin_ns=at)) for at in times])
+        return side_of_digests([(str(at), worked(by + at / 1000, origin_ns=at)) for at in times])
 
     told = verdict(compare(four(1.0, 0), four(2.0, 1)))
     assert told.code == code

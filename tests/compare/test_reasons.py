@@ -6,7 +6,7 @@ import digests
 import pytest
 
 from tb_profile_plugin.analysis.compare.engine import compare
-from tb_profile_plugin.analysis.compare.side import side_of_captures
+from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import NOTHING
 
@@ -20,7 +20,7 @@ def reason(part: str, name: str, launches: tuple[int, int], by: float, **facts: 
         ps = [round(each * times) for each in STEPS]
         told = {f"{part}/{name}": {"origin": "f/dot", "launches": 6 * often}}
         made.append(digests.digest(ps, {f"{part}/{name}": ps}, told, programs=[("jit_f", mark)], **facts))
-    found = verdict(compare(side_of_captures([("a", made[0])]), side_of_captures([("b", made[1])])))
+    found = verdict(compare(side_of_digests([("a", made[0])]), side_of_digests([("b", made[1])])))
     assert found.code == ("slower" if by > 1 else "faster")
     return found.reasons[0]
 
@@ -59,7 +59,7 @@ def test_after_the_first_reason_only_certain_ones_follow() -> None:
             digests.digest([sum(row) for row in zip(*ops.values(), strict=True)], ops, selected=range(8))
             for ops in (base, new)
         ]
-        comparison = compare(side_of_captures([("a", sides[0])]), side_of_captures([("b", sides[1])]))
+        comparison = compare(side_of_digests([("a", sides[0])]), side_of_digests([("b", sides[1])]))
         return [reason.partition(":")[0] for reason in verdict(comparison).reasons]
 
     assert reasons(1_100_000_000) == ["Compute", "Waiting for input"]

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tb_profile_plugin.analysis.compare.engine import Comparison, compare
-from tb_profile_plugin.analysis.compare.side import Side, side_of_captures
+from tb_profile_plugin.analysis.compare.side import Side, side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import verdict
 
 
@@ -21,7 +21,7 @@ def by_turns(base: list[float], new: list[float]) -> Comparison:
         [digests.digest([round(each * f * 1e9) for f in steps], origin_ns=2 * i + which) for i, each in enumerate(side)]
         for which, side in enumerate((base, new))
     ]
-    base_side, new_side = (side_of_captures([(f"{i}", each) for i, each in enumerate(found)]) for found in digests_of)
+    base_side, new_side = (side_of_digests([(f"{i}", each) for i, each in enumerate(found)]) for found in digests_of)
     return compare(base_side, new_side)
 
 
@@ -42,7 +42,7 @@ def test_captures_by_turns_are_held_against_their_neighbours() -> None:
     )
     apart = [replace(each, facts=each.facts | {"origin_ns": i}) for i, each in enumerate(found.sides.base.digests)]
     later = [replace(each, facts=each.facts | {"origin_ns": 9 + i}) for i, each in enumerate(found.sides.new.digests)]
-    before, after = (side_of_captures([(str(i), each) for i, each in enumerate(own)]) for own in (apart, later))
+    before, after = (side_of_digests([(str(i), each) for i, each in enumerate(own)]) for own in (apart, later))
     assert verdict(compare(before, after)).code == "unclear"
 
 
@@ -85,14 +85,14 @@ def test_a_part_that_surely_changed_is_told_though_the_step_is_not() -> None:
             digests.digest(ps, {"python/sleep": part} if sleep else {}, origin_ns=2 * i + which)
             for i, (ps, part) in enumerate(zip(steps, parts, strict=True))
         ]
-        sides.append(side_of_captures([(f"{which}{i}", each) for i, each in enumerate(made)]))
+        sides.append(side_of_digests([(f"{which}{i}", each) for i, each in enumerate(made)]))
     told = verdict(compare(sides[0], sides[1]))
     assert told.code == "unclear"
     assert "Certain: Python, 300 µs more. The step as a whole is inconclusive." in told.doubts
 
 
 def single(ms: Sequence[float]) -> Side:
-    return side_of_captures([("a", digests.digest([round(each * 1e9) for each in ms]))])
+    return side_of_digests([("a", digests.digest([round(each * 1e9) for each in ms]))])
 
 
 def test_single_captures_differ_where_most_of_their_steps_do() -> None:
@@ -167,7 +167,7 @@ def test_one_capture_against_many_that_differ_by_bursts() -> None:
             for i, each in enumerate(runs)
         ]
         known, new = ([(str(i), each) for i, each in enumerate(own)] for own in (captures[:8], captures[8:]))
-        alarms += verdict(compare(side_of_captures(known), side_of_captures(new))).code in ("slower", "faster")
+        alarms += verdict(compare(side_of_digests(known), side_of_digests(new))).code in ("slower", "faster")
     assert alarms <= 0.12 * 200
 
 
@@ -177,7 +177,7 @@ def test_devices_that_mostly_do_nothing_are_not_told_apart() -> None:
     for level, by in ((0, 1.0), (1, 3.0)):
         whole = digests.digest([10**9] * 20, levels={"python_tracer_level": level})
         idle = [0 if i % 4 else round(4e8 * by) + i for i in range(20)]
-        made.append(side_of_captures([("a", replace(whole, steps=replace(whole.steps, device_ps=idle)))]))
+        made.append(side_of_digests([("a", replace(whole, steps=replace(whole.steps, device_ps=idle)))]))
     found = compare(made[0], made[1])
     assert found.device_change and found.device_change.step_variation is None and found.devices_only
     assert verdict(found).code == "unclear"

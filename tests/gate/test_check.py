@@ -13,7 +13,7 @@ import digests
 import pytest
 import xmlschema
 
-from tb_profile_plugin.analysis.compare.side import side_of_captures
+from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.budgets import baselines, interleave, machine_load, output, quantity
 from tb_profile_plugin.budgets.config import Budget
@@ -162,7 +162,7 @@ def test_baselines_without_names_still_match() -> None:
     assert "secret" not in hidden.to_json() and Digest.from_json(hidden.to_json()) == hidden
     from tb_profile_plugin.analysis.compare.engine import compare
 
-    found = compare(side_of_captures([("a", hidden)]), side_of_captures([("b", baselines.without_names(one))]))
+    found = compare(side_of_digests([("a", hidden)]), side_of_digests([("b", baselines.without_names(one))]))
     assert found.matched_shares == (1.0, 1.0)
 
 

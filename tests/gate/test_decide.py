@@ -8,7 +8,7 @@ import digests
 import numpy as np
 import pytest
 
-from tb_profile_plugin.analysis.compare.side import Side, side_of_captures
+from tb_profile_plugin.analysis.compare.side import Side, side_of_digests
 from tb_profile_plugin.analysis.digest.record import AllocatorMemory, Digest
 from tb_profile_plugin.budgets.config import Budget, Config, budget, load
 from tb_profile_plugin.budgets.decide import BROKEN, OK, UNJUDGED, Outcome, decide, exit_code
@@ -20,7 +20,7 @@ A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 
 
 def one(*found: Digest) -> Side:
-    return side_of_captures([(f"r{i}", each) for i, each in enumerate(found)])
+    return side_of_digests([(f"r{i}", each) for i, each in enumerate(found)])
 
 
 def captures(count: int, by: int = 0, seed: int = 0) -> Side:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.compare.side import Side, side_of_captures
+from tb_profile_plugin.analysis.compare.side import Side, side_of_digests
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import AllocatorMemory, Digest, DigestCause, DigestKernel
 from tb_profile_plugin.budgets.config import Config, budget
@@ -25,7 +25,7 @@ A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 
 
 def one(*found: Digest, items: int = 1) -> Side:
-    return side_of_captures([(f"r{i}", each) for i, each in enumerate(found)], items)
+    return side_of_digests([(f"r{i}", each) for i, each in enumerate(found)], items)
 
 
 def judged(new: Side, base: Side | None = None, **table: Any) -> Outcome:

@@ -16,7 +16,7 @@ from tb_profile_plugin.analysis.compare.change import RunVariation, run_variatio
 from tb_profile_plugin.analysis.compare.engine import compare
 from tb_profile_plugin.analysis.compare.estimate import step_estimate
 from tb_profile_plugin.analysis.compare.load import load, source
-from tb_profile_plugin.analysis.compare.side import side_of_captures
+from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.store.result_cache import ResultCache
@@ -39,7 +39,7 @@ def captured(python: str, out: Path, processes: int, count: int) -> list[list[Di
 
 def code(base: Sequence[Digest], new: Sequence[Digest], runs: RunVariation | None = None) -> str:
     """The verdict, with ``!`` where it is shown."""
-    sides = [side_of_captures([(str(i), item) for i, item in enumerate(captures)]) for captures in (base, new)]
+    sides = [side_of_digests([(str(i), item) for i, item in enumerate(captures)]) for captures in (base, new)]
     outcome = verdict(compare(sides[0], sides[1], runs))
     return outcome.code + ("!" if outcome.certainty == "shown" else "")
 

@@ -45,7 +45,7 @@ def test_json_is_as_its_schema_says(trace: str) -> None:
     found = capture.summary().data
     jsonschema.validate(found, SCHEMA)
     assert found["verdict"]["text"] == capture.answer("why")["headline"]["text"][:400]
-    whole = AnswerReader(capture.answer("overview_page")).fact("parts_ms")
+    whole = AnswerReader(capture.answer("overview_page")).fact_value("parts_ms")
     assert sum(part["average_ms"] for part in found["parts"]) == pytest.approx(whole)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.compare.engine import compare
-from tb_profile_plugin.analysis.compare.side import side_of_captures
+from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.digest.record import NOTHING
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve.workspace import Workspace
@@ -132,6 +132,6 @@ def test_a_capture_compares_itself_in_python(logdir: Path) -> None:
 
 def test_what_was_not_recorded_is_a_text_though_a_digest_comes_from_the_cache() -> None:
     ops = {"unrecorded/(nothing recorded)": [900] * 6}
-    base, new = (side_of_captures([(name, digests.digest([1000 + by] * 6, ops))]) for name, by in (("a", 0), ("b", 1)))
+    base, new = (side_of_digests([(name, digests.digest([1000 + by] * 6, ops))]) for name, by in (("a", 0), ("b", 1)))
     names = [compare_tool._op_row(row)[0] for row in compare(base, new).ops]
     assert [name is NOTHING for name in names if name == "(nothing recorded)"] == [True]

@@ -129,7 +129,7 @@ class Sides:
         return pairs
 
 
-def side_of_captures(captures: Sequence[tuple[str, Digest]], items: int = 1) -> Side:
+def side_of_digests(captures: Sequence[tuple[str, Digest]], items: int = 1) -> Side:
     """A side made of (name, digest) of captures; a digest that is given twice counts once, by its content."""
     by_id: dict[str, tuple[str, Digest]] = {}
     for name, digest in captures:

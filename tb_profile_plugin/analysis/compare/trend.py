@@ -21,7 +21,7 @@ from .change import ALPHA, neighbour_variation, p_of, welch
 from .engine import compare
 from .estimate import Estimate, step_estimate
 from .same_program import by_program, program_name
-from .side import side_of_captures
+from .side import side_of_digests
 from .verdict import THRESHOLD, ComparisonVerdict, verdict
 
 _MOST_PIECES = 8
@@ -102,7 +102,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
     for before, after in pairwise(ranges):
         jump = _jump([logs[i] for i in before], [logs[i] for i in after], after.start)
         if jump.confirmed:
-            old, new = (side_of_captures([rows[i][:2] for i in part]) for part in (before, after))
+            old, new = (side_of_digests([rows[i][:2] for i in part]) for part in (before, after))
             jump = replace(jump, verdict=verdict(compare(old, new), threshold))
         jumps.append(jump)
     return Trend(points, jumps, runs.deviation if runs else None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...formats.columns.codes import combine
-from ...model.devices.allocations import Allocations, origin
+from ...model.devices.allocations import Allocations, time_zero_ps
 from ...model.host import Host, HostWithSteps
 from ...runtime.arrays import F64, I64, Array, distinct
 from ...runtime.jit import jit
@@ -211,7 +211,7 @@ def _in_steps(host: HostWithSteps, memory: Allocations) -> tuple[Array, Array, A
     """(begin, end, step, outliving), int64: of the steps in ps on the memory's clock; the step of each event, or -1;
     and the rows of allocations that outlive their step."""
     steps = host.steps
-    begin, end = steps.begin - origin(host), steps.end - origin(host)
+    begin, end = steps.begin - time_zero_ps(host), steps.end - time_zero_ps(host)
     step = np.searchsorted(begin, memory.time, "right") - 1
     if len(steps):
         step[memory.time > end[step]] = -1

@@ -45,6 +45,13 @@ _SUMMARIES = (
 )
 """Names of these columns in the properties, in the same order."""
 
+BOTTLENECK_PROPERTIES = {
+    "all_other": "other",
+    "device_collectives": "collectives",
+    "kernel_launch": "kernel_launch",
+}
+"""Begins of properties, and of which of `bottlenecks` each tells."""
+
 _DOCS = {
     "steptime_ms_average": "Average time of the complete steps, in ms.",
     "steptime_ms_standard_deviation": "Sample standard deviation of the complete steps' times, in ms.",
@@ -77,7 +84,7 @@ def old_steps(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Map
     """The steps of an answer with their parts."""
     steps = slowest_steps(hosts, options["steps"])
     part_ps = parts_of(steps, hosts)
-    return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
+    return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact_value("tf_data")))
 
 
 def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: OldSteps) -> Json:
@@ -104,7 +111,7 @@ def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: 
         "summary_nextstep": _next_step(answer, old_steps),
         "input_conclusion": old_steps.bottleneck("input")[1],
     }
-    for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
+    for name, part in BOTTLENECK_PROPERTIES.items():
         statement = old_steps.bottleneck(part)[1]
         properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
     for name, times in zip(_SUMMARIES, sums.values(), strict=True):
@@ -115,7 +122,7 @@ def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: 
         ("standard_deviation", "deviation"),
         *((statistic,) * 2 for statistic in ("average", "minimum", "maximum")),
     ):
-        properties[f"steptime_ms_{name}"] = f"{answer.fact(f'step_{fact}_ms') or 0.0:.1f}"
+        properties[f"steptime_ms_{name}"] = f"{answer.fact_value(f'step_{fact}_ms') or 0.0:.1f}"
     return data_table(columns, _rows(answer, [column.tolist() for column in sums.values()]), properties, _DOCS)
 
 
@@ -123,7 +130,7 @@ def _next_step(answer: AnswerReader, old_steps: OldSteps) -> str:
     """The Input Pipeline Analyzer's sentence on what to look at next."""
     if old_steps.bottleneck("input")[0] not in ("host", "both"):
         return "Input is not what holds these steps up; you can skip the rest of this page."
-    if answer.fact("tf_data"):
+    if answer.fact_value("tf_data"):
         return "Look at what the host does for input, below."
     return "No tf.data pipeline was recorded: build the input with tf.data and capture again to see its parts."
 

@@ -15,7 +15,7 @@ from ...analysis.ops.op_table import ON_DEVICE, ON_HOST
 from ...analysis.steps.step_choice import TYPICAL, checked
 from ...analysis.steps.step_time import host_steps
 from ...model import clock
-from ...model.devices.allocations import Allocations, allocations, dtype_name, origin
+from ...model.devices.allocations import Allocations, allocations, dtype_name, time_zero_ps
 from ...model.host import Host, HostWithSteps
 from ...model.names.op_names import PYTORCH
 from ...model.names.short_kernel_names import full_name
@@ -197,7 +197,7 @@ def _size(along: Sequence[int]) -> str | None:
 def allocated(hosts: Sequence[Host]) -> Frame:
     """The allocations and what gives them back, with what they are for."""
     return Frame(_ALLOCATIONS, [
-        _memory(host, shift + origin(host), memory)
+        _memory(host, shift + time_zero_ps(host), memory)
         for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
         for memory in allocations(host).values()
     ])  # fmt: skip

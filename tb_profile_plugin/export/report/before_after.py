@@ -48,7 +48,7 @@ def _parts(comparison: AnswerReader) -> Iterator[tuple[str, ...]]:
     """(part, before, after, difference) of each part of the step, and of the whole step where both are known."""
     for row in comparison.records("parts"):
         yield escape(row["label"]), *_times(row)
-    step_ps = {name: comparison.fact(name) for name in ("base_ps", "new_ps")}
+    step_ps = {name: comparison.fact_value(name) for name in ("base_ps", "new_ps")}
     if None not in step_ps.values():
         yield (
             f"<b>{escape(localized('Step'))}</b>",

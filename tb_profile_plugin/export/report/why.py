@@ -24,17 +24,17 @@ def nested(answer: Json) -> Json:
     named = AnswerReader(answer)
     return {
         "headline": {name: content for name, content in answer["headline"].items() if name not in ("tool", "doubt")},
-        "accounting": {"window_ps": named.fact("window_ps"), "parts": _parts(named)},
+        "accounting": {"window_ps": named.fact_value("window_ps"), "parts": _parts(named)},
         "steps": {
-            "rule": named.fact("step_rule"),
-            "count": named.fact("steps_count"),
-            "kept": named.fact("steps_kept"),
-            "chosen": named.fact("steps_chosen"),
-            "typical_ps": named.fact("typical_ps"),
-            "period_ps": named.fact("period_ps"),
-            "coverage": named.fact("coverage"),
-            "tflop_per_s": named.fact("tflop_per_s"),
-            "mfu_share": named.fact("mfu_share"),
+            "rule": named.fact_value("step_rule"),
+            "count": named.fact_value("steps_count"),
+            "kept": named.fact_value("steps_kept"),
+            "chosen": named.fact_value("steps_chosen"),
+            "typical_ps": named.fact_value("typical_ps"),
+            "period_ps": named.fact_value("period_ps"),
+            "coverage": named.fact_value("coverage"),
+            "tflop_per_s": named.fact_value("tflop_per_s"),
+            "mfu_share": named.fact_value("mfu_share"),
             "unusual": [
                 {"step": row["step"], "ps": row["time_ps"]} | {name: row[name] for name in ("reason", "cause", "why")}
                 for row in named.records("unusual")
@@ -44,7 +44,7 @@ def nested(answer: Json) -> Json:
         "causes": [_cause(row, named) for row in named.records("causes")],
         "path": [_without(row, "label") for row in named.records("path")],
         "scenarios": [_without(row, "label") for row in named.records("scenarios")],
-        "trust": {"violations": named.fact("violations"), "unexplained_share": _unexplained(named)},
+        "trust": {"violations": named.fact_value("violations"), "unexplained_share": _unexplained(named)},
     }
 
 
@@ -109,7 +109,7 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_ROWS], _unusual)
     for row in named.records("causes")[:_MOST_ROWS]:
         yield ""
-        yield f"{row['rank']}. {row['label']}: {cost(*_cost_figures(row), bool(named.fact('steps_count')))}"
+        yield f"{row['rank']}. {row['label']}: {cost(*_cost_figures(row), bool(named.fact_value('steps_count')))}"
         yield f"   {row['text']}"
         if row["remedy"]:
             yield f"   → {row['remedy']}"
@@ -139,35 +139,35 @@ def _markdown(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]
 
 
 def _steps(named: AnswerReader) -> str:
-    if not named.fact("steps_count"):
-        return localized("No steps were found in {window_ps}.", window_ps=named.fact("window_ps"))
-    selection = str(named.fact("steps_chosen"))
+    if not named.fact_value("steps_count"):
+        return localized("No steps were found in {window_ps}.", window_ps=named.fact_value("window_ps"))
+    selection = str(named.fact_value("steps_chosen"))
     return translated(
         sentences(
             Message(
                 "{counted} of {count} steps {how, select, typical {are typical} all {are complete} other {were chosen "
                 "({selection})}}: {times}.",
-                counted=named.fact("steps_kept"),
-                count=named.fact("steps_count"),
+                counted=named.fact_value("steps_kept"),
+                count=named.fact_value("steps_count"),
                 how={TYPICAL: "typical", ALL: "all"}.get(selection, "chosen"),
                 selection=selection,
                 times=_step_lengths(named),
             ),
-            Message("Steps: {rule}.", rule=named.fact("step_rule")),
+            Message("Steps: {rule}.", rule=named.fact_value("step_rule")),
             _rate(named),
         )
     )
 
 
 def _step_lengths(named: AnswerReader) -> Message:
-    typical_ps, period_ps = named.fact("typical_ps"), named.fact("period_ps")
+    typical_ps, period_ps = named.fact_value("typical_ps"), named.fact_value("period_ps")
     if duration(typical_ps) == duration(period_ps):
         return Message("{step_ps} each", step_ps=typical_ps)
     return Message("{step_ps} each, {period_ps} from step to step", step_ps=typical_ps, period_ps=period_ps)
 
 
 def _rate(named: AnswerReader) -> Message | str:
-    rate, mfu = named.fact("tflop_per_s"), named.fact("mfu_share")
+    rate, mfu = named.fact_value("tflop_per_s"), named.fact_value("mfu_share")
     if not rate:
         return ""
     if not mfu:

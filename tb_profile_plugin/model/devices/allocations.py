@@ -141,7 +141,7 @@ def has_allocations(host: Host) -> bool:
 
 
 @per_host
-def origin(host: Host) -> int:
+def time_zero_ps(host: Host) -> int:
     """What the times count from, ps: where the first line of the host's plane begins."""
     plane = host.cpu
     lines = plane.lines.begin[np.diff(plane.lines.first_event) > 0] if plane else np.empty(0, np.int64)
@@ -175,7 +175,7 @@ def allocations(host: Host) -> dict[str, Allocations]:
         values["group_id"] = host.with_steps().grouped_steps.of_event[host.trace.rows(plane)][events].astype(np.int64)
     codes, memories = _memories(plane, row_of["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
-    allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)
+    allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - time_zero_ps(host)
     return {
         name: _allocations_of_memory(name, parts[name], events, time, allocates, values) for name in sorted(memories)
     }

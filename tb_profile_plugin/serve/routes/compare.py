@@ -16,6 +16,8 @@ from ..workspace import Workspace
 from .query import required, selected_choice
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...analysis.digest.record import Digest
     from ...model.session import Session
     from ...tools.answers.answer import Answer
@@ -46,7 +48,7 @@ def compare(workspace: Workspace, request: Request) -> Response:
 
 def _answer_of_two_files(request: Request) -> Answer:
     """The answer for the body's two digests, the base's first."""
-    from ...analysis.compare.side import side_of_captures
+    from ...analysis.compare.side import side_of_digests
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer
 
@@ -54,14 +56,14 @@ def _answer_of_two_files(request: Request) -> Answer:
     new_name = _name(request, "new_name", localized("the new side"))
     base_items, new_items = _items_per_step(request)
     base_digest, new_digest = Digest.all_from_json(_body(request), (base_name, new_name))
-    base = side_of_captures([(base_name, base_digest)], base_items)
-    new = side_of_captures([(new_name, new_digest)], new_items)
-    return comparison_answer(base, new, ({}, {}))
+    base = side_of_digests([(base_name, base_digest)], base_items)
+    new = side_of_digests([(new_name, new_digest)], new_items)
+    return comparison_answer(base, new, base_hosts={}, new_hosts={})
 
 
 def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Request, role: str) -> Answer:
     """The answer for a session and the body's digest, which is the base or the new side: ``role``."""
-    from ...analysis.compare.side import side_of_captures
+    from ...analysis.compare.side import side_of_digests
     from ...analysis.digest.record import Digest
     from ...tools.compare import comparison_answer, hosts_of
 
@@ -72,13 +74,19 @@ def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Reque
     unavailable = workspace.unavailable(session, tool)
     if unavailable:
         raise ProblemError(unavailable)
-    session_capture = (session.name, _session_digest(session, request))
-    host_names = hosts_of(session)
-    if role == "base":
-        base, new = side_of_captures([file_capture], base_items), side_of_captures([session_capture], new_items)
-        return comparison_answer(base, new, ({}, host_names))
-    base, new = side_of_captures([session_capture], base_items), side_of_captures([file_capture], new_items)
-    return comparison_answer(base, new, (host_names, {}))
+    no_hosts: Mapping[str, str] = {}
+    file = file_capture, no_hosts
+    own: tuple[tuple[str, Digest], Mapping[str, str]] = (
+        (session.name, _session_digest(session, request)),
+        hosts_of(session),
+    )
+    (base, base_hosts), (new, new_hosts) = (file, own) if role == "base" else (own, file)
+    return comparison_answer(
+        side_of_digests([base], base_items),
+        side_of_digests([new], new_items),
+        base_hosts=base_hosts,
+        new_hosts=new_hosts,
+    )
 
 
 def _session_digest(session: Session, request: Request) -> Digest:

@@ -144,18 +144,18 @@ def _steps_by_host(hosts: Hosts) -> list[dict[str, Any]]:
 
 def aligned(workspace: Workspace, request: Request) -> Response:
     """How far a baseline's times are shifted so that a step of it begins where one of the session does."""
-    from ...timeline.align import MOST_NAMES, StepTimes, align
+    from ...timeline.align import MOST_NAMES, StepSpans, align
 
     hosts, base_hosts = Hosts(workspace, request), Hosts(workspace, request, "base")
     if hosts.session.name == base_hosts.session.name:
         raise problem_error("same_session", "The baseline is this session itself.", "Choose another session.")
 
-    def first_steps(hosts: Hosts) -> StepTimes:
+    def first_steps(hosts: Hosts) -> StepSpans:
         # Steps of several hosts are the same steps; one host's tell when they begin.
         first = next((steps for steps in _steps_by_host(hosts) if steps["begin"]), None)
-        return StepTimes(*(first[key] if first else () for key in ("begin", "end", "name", "complete")))
+        return StepSpans(*(first[key] if first else () for key in ("begin", "end", "name", "complete")))
 
-    def side(steps: StepTimes, step_index: int | None) -> dict[str, Any]:
+    def side(steps: StepSpans, step_index: int | None) -> dict[str, Any]:
         step: dict[str, Any] = {"name": "", "begin": None, "end": None}
         if step_index is not None:
             name = short(steps.name[step_index])

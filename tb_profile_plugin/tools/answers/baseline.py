@@ -13,7 +13,7 @@ from ...analysis.compare.engine import compare
 from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
 from ...analysis.compare.load import digest_of_session
 from ...analysis.compare.match import EXACT, NONE, TIERS, OpPair, op_pairs
-from ...analysis.compare.side import Side, side_of_captures
+from ...analysis.compare.side import Side, side_of_digests
 from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
 from ...analysis.steps.step_choice import TYPICAL
@@ -109,7 +109,7 @@ def _doubts(base: _Side, new: _Side, options: Mapping[str, Any]) -> list[Fact]:
 
     def digested(session: Session, hosts: Sequence[HostWithSteps]) -> Side:
         host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-        return side_of_captures([(session.name, digest_of_session(session, host, hosts[0].step_event, steps))])
+        return side_of_digests([(session.name, digest_of_session(session, host, hosts[0].step_event, steps))])
 
     return [fact for fact in compare(digested(*base), digested(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
 
@@ -186,7 +186,7 @@ def _all_columns(table: Table, values: _Values, row_count: int) -> dict[str, Seq
 
 
 def _ops(keyed: Keyed, values: _Values) -> list[DigestOp]:
-    """The rows as ops, which `paired` matches."""
+    """The rows as ops, which `op_pairs` matches."""
 
     def text(id: str, row: int) -> str:
         value = values[id][row] if id and id in values else None

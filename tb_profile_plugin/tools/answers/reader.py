@@ -13,11 +13,11 @@ class AnswerReader:
     def __init__(self, answer: Json):
         self._answer = answer
 
-    def fact(self, name: str) -> Any:
+    def fact_value(self, name: str) -> Any:
         """Value of a fact."""
         return self._answer["facts"][name]["value"]
 
-    def doc(self, name: str) -> str:
+    def fact_doc(self, name: str) -> str:
         """What a fact is."""
         return str(self._answer["facts"][name]["doc"])
 

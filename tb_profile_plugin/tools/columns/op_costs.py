@@ -8,6 +8,7 @@ from typing import Any
 from ...analysis.ops.op_costs import rates
 from ...analysis.ops.op_table import Op
 from ...analysis.ops.rates import summed_rates
+from ...formats.xspace.hlo import program_text
 from ...model.host import Host
 from ..answers.answer import number, ratio, text
 
@@ -36,11 +37,6 @@ BOUND = (
     text("program_id", "Program id", "Id of the XLA program in which the op takes most time."),
     text("instruction", "HLO op", "The HLO instruction in which the op takes most time."),
 )
-
-
-def program_text(program_id: int) -> str:
-    """The id of an XLA program as an unsigned number, as XLA writes it; empty for -1, which is unknown."""
-    return "" if program_id == -1 else str(program_id % (1 << 64))
 
 
 def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:

@@ -22,7 +22,7 @@ from ...analysis.xla.roofline import (
     peaks_of,
     sums_of,
 )
-from ...formats.xspace.hlo import signed
+from ...formats.xspace.hlo import program_text, signed
 from ...formats.xspace.hlo.fields import MOST_MESSAGES
 from ...formats.xspace.hlo.module import Module
 from ...model.devices.properties import host_device_type
@@ -33,7 +33,6 @@ from ...runtime.problems import DEVICE, Problem, ProblemError, problem_error
 from ...runtime.units import PS_PER_US
 from ..answers.answer import flag, number, ratio, text
 from ..answers.tool import Param
-from .op_costs import program_text
 
 NEEDS = (xla_ops, host_device_type)
 NOTABLE = 0.01

@@ -14,7 +14,7 @@ from ...columns.tables import XSpace
 if TYPE_CHECKING:
     from .module import Module
 
-__all__ = ["PROGRAMS", "modules", "signed"]
+__all__ = ["PROGRAMS", "modules", "program_text", "signed"]
 
 PROGRAMS = 10_000
 """Programs that are read at most: the first ones."""
@@ -59,3 +59,8 @@ def _id_in(name: str) -> int | None:
 def signed(program_id: int) -> int:
     """A program id as the bits of an int64: writers differ in how they take the highest bit."""
     return (program_id + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def program_text(program_id: int) -> str:
+    """The id of an XLA program as an unsigned number, as XLA writes it; empty for -1, which is unknown."""
+    return "" if program_id == -1 else str(program_id % (1 << 64))
