@@ -25,7 +25,9 @@ from .export.frames.frame import Frame
 from .export.report import compare as comparison
 from .export.report import summary
 from .export.report import why as diagnosis
-from .export.sql import ask
+from .export.sql import DEFAULT_ROWS, DEFAULT_SECONDS
+from .export.sql.query import QueryResult
+from .export.sql.query import sql as query_tables
 from .model.host import window
 from .model.per_host import need
 from .model.session import Session
@@ -258,8 +260,8 @@ class Capture(Session):
         host: str = "",
         *,
         also: Sequence[Capture] = (),
-        rows: int = ask.ROWS,
-        seconds: float = ask.SECONDS,
+        rows: int = DEFAULT_ROWS,
+        seconds: float = DEFAULT_SECONDS,
     ) -> Frame:
         """The rows of one SELECT over these tables, by DuckDB in a process of its own (see docs/sql.md).
 
@@ -272,12 +274,12 @@ class Capture(Session):
         self,
         query: str,
         host: str = "",
-        rows: int = ask.ROWS,
-        seconds: float = ask.SECONDS,
+        rows: int = DEFAULT_ROWS,
+        seconds: float = DEFAULT_SECONDS,
         also: Sequence[Capture] = (),
-    ) -> ask.Result:
+    ) -> QueryResult:
         """What `sql` returns, and whether there are more rows."""
-        return ask.sql(self.sql_tables(host, also), query, rows, seconds)
+        return query_tables(self.sql_tables(host, also), query, rows, seconds)
 
     def sql_tables(self, host: str = "", also: Sequence[Capture] = ()) -> dict[str, Callable[[], Frame]]:
         """Functions that make SQL's tables, by the tables' names; each table is made once."""

@@ -142,7 +142,7 @@ class _AssistantFunctions:
         """One SELECT (DuckDB) over events, args, arrows, steps, ops, kernels, allocations, hosts; times in ps."""
         others = [self._capture(name) for name in also or ()]
         result = self._capture(session).sql_result(query, host, max(1, min(limit, 1000)), also=others)
-        return rows_as_json({"more": result.more}, result.frame.records(), 0, limit)
+        return rows_as_json({"more": result.is_cut}, result.frame.records(), 0, limit)
 
 
 def _with_limits(function: Callable[..., Any], lock: threading.Lock) -> Callable[..., Any]:

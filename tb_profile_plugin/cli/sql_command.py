@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..export.sql import DEFAULT_ROWS, DEFAULT_SECONDS
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
@@ -17,7 +18,7 @@ from .output import open_output, write_as
 
 if TYPE_CHECKING:
     from ..export.frames.frame import Frame
-    from ..export.sql.ask import Result
+    from ..export.sql.query import QueryResult
 
 
 def add(verbs: Any) -> None:
@@ -50,8 +51,10 @@ def _options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--host", default="", help="show only this host of the session (default: all)")
     add_output(verb, "text", "csv", "json", "markdown", "parquet")
-    verb.add_argument("--rows", type=count, default=10_000, help="maximum number of rows (default: %(default)s)")
-    verb.add_argument("--seconds", type=count, default=30, help="time limit in seconds (default: %(default)s)")
+    verb.add_argument("--rows", type=count, default=DEFAULT_ROWS, help="maximum number of rows (default: %(default)s)")
+    verb.add_argument(
+        "--seconds", type=count, default=DEFAULT_SECONDS, help="time limit in seconds (default: %(default)s)"
+    )
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
 
@@ -81,7 +84,7 @@ def _sql(args: argparse.Namespace) -> None:
         _write_result(args, session.sql_result(query, args.host, args.rows, args.seconds, also))
 
 
-def _write_result(args: argparse.Namespace, result: Result) -> None:
+def _write_result(args: argparse.Namespace, result: QueryResult) -> None:
     import json
 
     from ..export.frames import display
@@ -98,7 +101,7 @@ def _write_result(args: argparse.Namespace, result: Result) -> None:
             csv=lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
             json=lambda: f"{json.dumps(frame.records())}\n",
         )
-    if result.more:
+    if result.is_cut:
         warn(Message("Only the first {count} rows are shown; raise --rows (up to 8 MiB).", count=len(frame)))
 
 

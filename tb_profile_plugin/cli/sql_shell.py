@@ -10,7 +10,8 @@ from contextlib import suppress
 from ..export.frames import display
 from ..export.frames.frame import Frame
 from ..export.frames.tables import TABLES
-from ..export.sql import ask
+from ..export.sql import DEFAULT_ROWS, DEFAULT_SECONDS
+from ..export.sql import query as sql_query
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError
 from ..runtime.terminal import say, warn
@@ -30,9 +31,11 @@ _COMMANDS = (".help", ".quit", ".schema", ".tables")
 class Shell:
     """Reads queries and prints their answers; a table is made once, when a query first names it."""
 
-    def __init__(self, tables: Mapping[str, Callable[[], Frame]], rows: int = ask.ROWS, seconds: float = ask.SECONDS):
+    def __init__(
+        self, tables: Mapping[str, Callable[[], Frame]], rows: int = DEFAULT_ROWS, seconds: float = DEFAULT_SECONDS
+    ):
         """``rows`` and ``seconds`` limit each answer. Raises `ProblemError` where DuckDB is not installed."""
-        ask.need_duckdb()
+        sql_query.need_duckdb()
         self._tables = tables
         self._rows = rows
         self._seconds = seconds
@@ -93,10 +96,10 @@ class Shell:
             warn(Message("There is no command {name}. Commands: {commands}.", name=name, commands=", ".join(_COMMANDS)))
 
     def _answer(self, query: str) -> None:
-        result = ask.sql(self._tables, query, self._rows, self._seconds)
+        result = sql_query.sql(self._tables, query, self._rows, self._seconds)
         sys.stdout.write(f"{display.text(result.frame, _ROWS)}\n")
         sys.stdout.flush()
-        if result.more:
+        if result.is_cut:
             warn(
                 Message(
                     "Only the first {count} rows are shown; add LIMIT, or start with a higher --rows.",

@@ -13,7 +13,7 @@ import pytest
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.export.frames.tables import TABLES
-from tb_profile_plugin.export.sql import ask
+from tb_profile_plugin.export.sql import query as sql_query
 from tb_profile_plugin.runtime.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -146,7 +146,7 @@ def test_statements_other_than_one_select_are_refused_before_anything_is_made(st
         raise AssertionError("a table was made")
 
     with pytest.raises(ProblemError) as told:
-        ask.sql({"steps": made}, statement)  # type: ignore[dict-item]
+        sql_query.sql({"steps": made}, statement)  # type: ignore[dict-item]
     assert told.value.problem.code == "bad_query"
 
 
@@ -174,7 +174,7 @@ def test_a_query_reads_nothing_but_its_tables(tmp_path: Path, query: str) -> Non
     secret = tmp_path / "secret.csv"
     secret.write_text("a\nhidden-away\n")
     try:
-        found = repr(ask.sql({}, query.format(path=secret)).frame)
+        found = repr(sql_query.sql({}, query.format(path=secret)).frame)
     except ProblemError as error:
         found = str(error)
     assert "hidden-away" not in found
@@ -191,7 +191,7 @@ def test_the_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
         return popen(*arguments, **named)  # type: ignore[call-overload]
 
     monkeypatch.setattr(subprocess, "Popen", recorded)
-    assert ask.sql({}, "SELECT 1 AS one").frame["one"].tolist() == [1]
+    assert sql_query.sql({}, "SELECT 1 AS one").frame["one"].tolist() == [1]
     assert "SECRET_TOKEN" not in started[0]
 
 
@@ -220,7 +220,7 @@ def test_the_process_can_open_no_file() -> None:
 )
 def test_too_much_memory_ends_the_query(query: str) -> None:
     with pytest.raises(ProblemError) as told:
-        ask.sql({}, query, seconds=20)
+        sql_query.sql({}, query, seconds=20)
     assert told.value.problem.code in ("query_too_large", "query_too_long")
 
 
@@ -233,22 +233,22 @@ def test_too_much_memory_ends_the_query(query: str) -> None:
 )
 def test_too_much_time_ends_the_query(query: str) -> None:
     with pytest.raises(ProblemError) as told:
-        ask.sql({}, query, seconds=1)
+        sql_query.sql({}, query, seconds=1)
     assert told.value.problem.code in ("query_too_long", "query_too_large")
 
 
 def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ask, "_GRACE_S", 0.0)
+    monkeypatch.setattr(sql_query, "_GRACE_S", 0.0)
     with pytest.raises(ProblemError) as told:
-        ask.sql({}, "SELECT count(*) FROM range(10000000000000) a WHERE hash(a) = 7", seconds=0.01)
+        sql_query.sql({}, "SELECT count(*) FROM range(10000000000000) a WHERE hash(a) = 7", seconds=0.01)
     assert told.value.problem.code == "query_too_long"
 
 
 def test_rows_are_bounded() -> None:
-    found = ask.sql({}, "SELECT range AS n FROM range(100000)", rows=7)
-    assert found.frame["n"].tolist() == list(range(7)) and found.more and "cut after 7" in repr(found.frame)
-    large = ask.sql({}, "SELECT repeat('a', 1000000) AS text FROM range(100)")
-    assert large.more and 0 < len(large.frame) <= 8
+    found = sql_query.sql({}, "SELECT range AS n FROM range(100000)", rows=7)
+    assert found.frame["n"].tolist() == list(range(7)) and found.is_cut and "cut after 7" in repr(found.frame)
+    large = sql_query.sql({}, "SELECT repeat('a', 1000000) AS text FROM range(100)")
+    assert large.is_cut and 0 < len(large.frame) <= 8
 
 
 def test_values_have_types() -> None:
@@ -256,7 +256,7 @@ def test_values_have_types() -> None:
         "SELECT 1 AS a, 2 AS a, 1.5 AS d, 170141183460469231731687303715884105727 AS h, NULL AS n, true AS b, "
         "[1, 2] AS l, 'nan'::DOUBLE AS x, DATE '2026-01-02' AS t"
     )
-    found = ask.sql({}, query).frame
+    found = sql_query.sql({}, query).frame
     assert found.columns == ["a", "a_1", "d", "h", "n", "b", "l", "x", "t"]
     assert next(found.rows()) == (1, 2, 1.5, str(2**127 - 1), None, True, "[1, 2]", None, "2026-01-02")
 
@@ -279,6 +279,6 @@ def test_verb(tmp_path: Path) -> None:
 
 
 def test_a_missing_duckdb_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ask, "find_spec", lambda name: None)
+    monkeypatch.setattr(sql_query, "find_spec", lambda name: None)
     with pytest.raises(ProblemError, match="tb-profile-plugin\\[sql\\]"):
-        ask.sql({}, "SELECT 1")
+        sql_query.sql({}, "SELECT 1")

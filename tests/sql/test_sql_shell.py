@@ -17,7 +17,7 @@ from tb_profile_plugin.api import Capture
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.cli.sql_shell import Shell
 from tb_profile_plugin.export.frames.tables import TABLES
-from tb_profile_plugin.export.sql import ask
+from tb_profile_plugin.export.sql import query as sql_query
 from tb_profile_plugin.formats import recognize
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -174,14 +174,14 @@ def test_ctrl_c_ends_a_question_and_not_the_shell(
 ) -> None:
     lines = iter(["SELECT 1;", "SELECT 2;", ".quit"])
     monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
-    answers = ask.sql
+    answers = sql_query.sql
 
-    def interrupted(tables: Any, query: str, *limits: Any) -> ask.Result:
+    def interrupted(tables: Any, query: str, *limits: Any) -> sql_query.QueryResult:
         if "1" in query:
             raise KeyboardInterrupt
         return answers(tables, query, *limits)
 
-    monkeypatch.setattr(ask, "sql", interrupted)
+    monkeypatch.setattr(sql_query, "sql", interrupted)
     Shell(capture.sql_tables()).run()
     assert capsys.readouterr().out.splitlines()[-2:] == ["2", "2"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError, problem_error
@@ -19,9 +19,8 @@ from ...runtime.records import record
 from ...tools.answers.answer import Column, Table
 from ..frames.batches import values
 from ..frames.frame import Frame
-from . import wire
+from . import DEFAULT_ROWS, DEFAULT_SECONDS, wire
 
-ROWS, SECONDS = 10_000, 30.0
 _BYTES = 8 << 20
 """Bytes of JSON that a result may have."""
 _MEMORY = 2 << 30
@@ -36,12 +35,12 @@ _PASSED_ON = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
 
 
 @record
-class Result:
+class QueryResult:
     """The rows that a query found."""
 
     frame: Frame
-    more: bool
-    """Whether there are more rows than were asked for, or than 8 MiB hold."""
+    is_cut: bool
+    """Whether there are more rows than were asked for, or than a result may have bytes."""
 
 
 def need_duckdb() -> None:
@@ -50,11 +49,16 @@ def need_duckdb() -> None:
         raise problem_error("no_duckdb", "SQL needs DuckDB.", "pip install 'tb-profile-plugin[sql]'")
 
 
-def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS, seconds: float = SECONDS) -> Result:
+def sql(
+    tables: Mapping[str, Callable[[], Frame]],
+    query: str,
+    rows: int = DEFAULT_ROWS,
+    seconds: float = DEFAULT_SECONDS,
+) -> QueryResult:
     """The rows of one SELECT over these tables, of which those are made whose names stand in it.
 
     Raises `ProblemError` for any other statement, for a query that DuckDB does not understand, and for one that takes
-    more than 2 GiB or so many seconds.
+    more memory than it may or so many seconds.
     """
     need_duckdb()
     if len(query.encode("utf-8", "replace")) > _QUERY_BYTES:
@@ -78,10 +82,10 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
             try:
                 response = _received(source)
             except EOFError:
-                raise _failed("time" if killed.is_set() else "process", "", seconds) from None
+                raise _failed("time" if killed.is_set() else "process", seconds=seconds) from None
     if "failed" in response:
         raise _failed(response["failed"], response["text"], seconds)
-    return Result(_frame(response), bool(response["more"]))
+    return QueryResult(_frame(response), bool(response["more"]))
 
 
 @contextmanager
@@ -101,7 +105,7 @@ def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
     try:
         yield process, cast(BinaryIO, process.stdout), cast(BinaryIO, process.stdin)
     except BrokenPipeError:
-        raise _failed("process", "", 0) from None
+        raise _failed("process") from None
     finally:
         process.kill()
         process.wait()
@@ -140,7 +144,8 @@ def _bad_query(text: str) -> ProblemError:
     return problem_error("bad_query", sentences, "Run `tb-profile sql --schema` for tables and columns.")
 
 
-def _failed(kind: str, text: str, seconds: float) -> ProblemError:
+def _failed(kind: Literal["query", "time", "memory", "process"], text: str = "", seconds: float = 0) -> ProblemError:
+    """The error of a query that DuckDB refused (``text``), or that ended its process or was ended with it."""
     if kind == "query":
         return _bad_query(text)
     if kind == "time":
@@ -168,7 +173,8 @@ def _frame(response: dict[str, Any]) -> Frame:
     ]
     column_values = [[row[i] for row in response["rows"]] for i in range(len(columns))]
     fields = tuple(
-        _field(name, sort, column) for name, (_, sort), column in zip(names, columns, column_values, strict=True)
+        _field(name, duckdb_type, column)
+        for name, (_, duckdb_type), column in zip(names, columns, column_values, strict=True)
     )
     batch = {
         field.id: values(field, column if field.kind != "string" else [_text(cell) for cell in column])
@@ -183,13 +189,13 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _field(name: str, sort: str, column: Sequence[Any]) -> Column:
+def _field(name: str, duckdb_type: str, column: Sequence[Any]) -> Column:
     """A column by DuckDB's type: integers that no int64 holds are texts, as is all that is no number."""
-    if sort == "BOOLEAN":
+    if duckdb_type == "BOOLEAN":
         return Column(name, name, "boolean", dtype="bool")
-    if sort.endswith("INT") or sort == "INTEGER":
+    if duckdb_type.endswith("INT") or duckdb_type == "INTEGER":
         fits = all(cell is None or -(2**63) <= cell < 2**63 for cell in column)
         return Column(name, name) if fits else Column(name, name, "string")
-    if sort in ("DOUBLE", "FLOAT") or sort.startswith("DECIMAL"):
+    if duckdb_type in ("DOUBLE", "FLOAT") or duckdb_type.startswith("DECIMAL"):
         return Column(name, name, dtype="float64")
     return Column(name, name, "string")
