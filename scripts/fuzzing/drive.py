@@ -133,7 +133,7 @@ def _location(error: Exception) -> str:
 
 def main(minutes: str, seed: str = "", *more: str) -> int:
     """1 where something was found."""
-    for module, executor in (("formats.xspace.reader", "_threads"), ("model.events.groups", "ThreadPoolExecutor")):
+    for module, executor in (("formats.xspace.reader", "_thread_pool"), ("model.events.groups", "ThreadPoolExecutor")):
         setattr(import_module(f"tb_profile_plugin.{module}"), executor, Inline)
     end = time.monotonic() + 60 * float(minutes)
     number = int(seed) if seed else random.SystemRandom().randrange(1 << 32)

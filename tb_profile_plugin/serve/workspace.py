@@ -201,7 +201,7 @@ class Workspace:
             if param.kind == "session":
                 # Where none is named, the tool looks for a likely one among all.
                 sessions += [self.logdir.find(name)] if name else survey.sessions
-            elif param.kind == "baseline" and (baseline := survey.called(name)):
+            elif param.kind == "baseline" and (baseline := survey.find_by_name(name)):
                 sessions.append(baseline)
             elif name and param.kind == "sessions":
                 sessions += [session for session in survey.sessions if fnmatchcase(session.name, name)]

@@ -1,5 +1,7 @@
 """The sessions below a logdir, by the names that TensorBoard's users know them by."""
 
+from __future__ import annotations
+
 import os
 import threading
 import time
@@ -43,6 +45,8 @@ class Root(NamedTuple):
 
 
 class _SurveyFields(NamedTuple):
+    """The fields of a `Survey`. It is a class of its own, since a NamedTuple itself keeps no results of `lazy`."""
+
     searched: tuple[str, ...]
     """Paths and URLs."""
     sessions: tuple[StoredSession, ...]
@@ -62,7 +66,7 @@ class Survey(_SurveyFields):
         """The sessions by their names."""
         return {session.name: session for session in self.sessions}
 
-    def called(self, name: str) -> StoredSession | None:
+    def find_by_name(self, name: str) -> StoredSession | None:
         """The session of that name, or the one that a session of that name was joined into."""
         return self.by_name.get(name) or self._by_part.get(name)
 
@@ -143,7 +147,7 @@ class Logdir:
     def find(self, name: str) -> StoredSession:
         """The session of that name; raises `ProblemError` (404), naming close matches, where there is none."""
         survey = self.survey()
-        session = survey.called(name)
+        session = survey.find_by_name(name)
         if session:
             return session
         # It takes longer to import than most walks take.
@@ -179,7 +183,7 @@ class Logdir:
             assert latest is not None, "a walk without a time limit always answers"
             return latest
 
-    def _run_walk(self, walk: "Future[Survey]") -> None:
+    def _run_walk(self, walk: Future[Survey]) -> None:
         begin = time.monotonic()
         try:
             survey = self._survey_now()
@@ -197,36 +201,38 @@ class Logdir:
     def _survey_now(self) -> Survey:
         searched = roots(self.spec)
         self._trees = {root.path: self._trees.get(root.path) or _tree(root.path) for root in searched}
+        walked: dict[tuple[str, str], _WalkedFolder] = {}
         sessions: list[StoredSession] = []
-        folders: dict[tuple[str, str], _WalkedFolder] = {}
         names: set[str] = set()
         misses: list[str] = []
         dumps: dict[str, str] = {}
         event_files = 0
         for root in searched:
-            tree = self._trees[root.path]
-            here: list[StoredSession] = []
-            for folder in tree.walk(root.path):
-                event_files += folder.event_files
-                misses.extend(_near_misses(folder, root))
+            folders = list(self._trees[root.path].walk(root.path))
+            event_files += sum(folder.event_files for folder in folders)
+            misses += [miss for folder in folders for miss in _near_misses(folder, root)]
+            for folder in folders:
                 if folder.dumps and not is_url(root.path):
-                    dumps.setdefault(*_dumps_folder(folder, root))
-                if folder.captures:
-                    key = root.prefix, folder.path
-                    folders[key] = _walked(folder, tree, root, self._folders.get(key))
-                    here += filter(None, folders[key].sessions)
-            sessions += [
-                _with_unique_name(session, names) for session in sessions_of_user(here, settings.read(settings.JOIN))
-            ]
-        self._folders = folders
+                    name, path = _dumps_folder(folder, root)
+                    dumps.setdefault(name, path)
+            walked_here = self._walked_folders(root, folders)
+            walked |= walked_here
+            sessions += [_with_unique_name(session, names) for session in _root_sessions(walked_here.values())]
+        self._folders = walked
         paths = tuple(root.path for root in searched)
         regrouped_sessions = _ordered(regrouped(sessions, self._changes))
         survey = Survey(paths, regrouped_sessions, event_files, tuple(misses[:_MOST_NEAR_MISSES]), dumps)
         # The same one as long as nothing changes: what others made of it stays good.
         return self._latest if self._latest == survey else survey
 
+    def _walked_folders(self, root: Root, folders: Iterable[Folder]) -> dict[tuple[str, str], _WalkedFolder]:
+        """Those of a root's folders that hold captures, by the root's prefix and their path."""
+        tree = self._trees[root.path]
+        keys = [((root.prefix, folder.path), folder) for folder in folders if folder.captures]
+        return {key: _walked(folder, tree, root, self._folders.get(key)) for key, folder in keys}
 
-def _tree(path: str) -> "Walker | RemoteTree":
+
+def _tree(path: str) -> Walker | RemoteTree:
     if not is_url(path):
         return Walker()
     # Large, and not needed for folders of this machine.
@@ -235,12 +241,18 @@ def _tree(path: str) -> "Walker | RemoteTree":
     return RemoteTree()
 
 
+def _root_sessions(walked: Iterable[_WalkedFolder]) -> list[StoredSession]:
+    """The sessions in a root's folders, as the user has captures of one job joined."""
+    sessions = [session for folder in walked for session in folder.sessions if session]
+    return sessions_of_user(sessions, settings.read(settings.JOIN))
+
+
 def _ordered(sessions: Iterable[StoredSession]) -> tuple[StoredSession, ...]:
     """The newest first."""
     return tuple(sorted(sessions, key=lambda session: (-session.modified, session.name)))
 
 
-def _walked(folder: Folder, tree: "Walker | RemoteTree", root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
+def _walked(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
     """A folder with its sessions; those that did not change since ``before`` are the same objects."""
     if before and before.folder == folder:
         groups, earlier = before.groups, before.sessions

@@ -28,7 +28,10 @@ Result = TypeVar("Result")
 
 _PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4
 _ID, _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 1, 2, 3, 4, 5, 6
-_LENGTH = 2
+_NUMBER, _KIND, _VALUE, _BEGIN, _END = range(5)
+"""Columns of what `wire.messages` returns: a field's number, kind of value, the value itself or where its bytes lie."""
+_VARINT, _LENGTH = 0, 2
+"""Kinds of values."""
 
 _MOST_PLANES, _MOST_LINES, _MOST_MESSAGES = 4096, 1 << 15, 4096
 """Most of each in a capture, messages being errors, warnings and host names; each takes what hundreds of events take,
@@ -42,7 +45,7 @@ _FAR_NS = 10**15
 """Line timestamps beyond this (11 days) are epoch times: they are counted from the capture's earliest line."""
 
 
-_SMALL = 8 << 20
+_SMALL_BYTES = 8 << 20
 """Bytes of a file that is decoded before other threads would have begun."""
 
 
@@ -51,9 +54,9 @@ def _thread_pool() -> Executor:
     return ThreadPoolExecutor(os.cpu_count() or 1, "xspace")
 
 
-def _all_done(function: Callable[..., Result], data: Array, jobs: Sequence[tuple[Any, ...]]) -> Iterator[Result]:
+def _in_parallel(function: Callable[..., Result], data: Array, jobs: Sequence[tuple[Any, ...]]) -> Iterator[Result]:
     """What the function returns for each of the jobs, in their order; side by side unless the file is small."""
-    run = map if len(data) <= _SMALL else _thread_pool().map
+    run = map if len(data) <= _SMALL_BYTES else _thread_pool().map
     return iter(run(lambda job: function(data, *job), jobs))
 
 
@@ -66,15 +69,15 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     fields, damage_at = _fields(data, np.int64(0), np.int64(len(data)), budget)
     damage.note(damage_at)
     damage.is_text_rewritten = bytes(data[:4096]).count(_REPLACEMENT) > 3
-    plane_rows = fields[(fields[:, 0] == _PLANES) & (fields[:, 1] == _LENGTH)]
+    plane_rows = fields[(fields[:, _NUMBER] == _PLANES) & (fields[:, _KIND] == _LENGTH)]
     damage.planes = len(plane_rows)
     errors, warnings, hostnames = (
         _strings(data, fields, number, slice(_MOST_MESSAGES)) for number in (_ERRORS, _WARNINGS, _HOSTNAMES)
     )
-    damage.messages = max(int((fields[:, 0] == number).sum()) for number in (_ERRORS, _WARNINGS, _HOSTNAMES))
+    damage.messages = max(int((fields[:, _NUMBER] == number).sum()) for number in (_ERRORS, _WARNINGS, _HOSTNAMES))
     sketches = [_sketch(data, row, damage, budget) for row in plane_rows[:_MOST_PLANES]]
     _count_lines(data, sketches, damage, lambda done: progress(Message("Reading"), done / 2))
-    origin_ns = _origin(sketches)
+    origin_ns = _origin_ns(sketches)
     planes = []
     for i, sketch in enumerate(sketches):
         cancellation.check()
@@ -84,9 +87,9 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
         )
         planes.append(_fill_plane(data, sketch, origin_ns, damage))
         progress(Message("Decoding"), 0.5 + (i + 1) / len(sketches) / 2)
-    if not (fields[:, 1] == _LENGTH).any() and not damage_at > wire.NO_DAMAGE:
-        damage.note_empty()
-    return XSpace(planes, errors, warnings, hostnames, origin_ns, damage.problems(), len(data))
+    if not (fields[:, _KIND] == _LENGTH).any() and not damage_at > wire.NO_DAMAGE:
+        damage.is_empty = True
+    return XSpace(planes, errors, warnings, hostnames, origin_ns, tuple(damage.problems()), len(data))
 
 
 @dataclass(eq=False, repr=False)
@@ -103,8 +106,8 @@ class _Sketch:
 
     def spans_of(self, number: int) -> tuple[Array, Array]:
         """int64[k] twice: begin and end of the messages in a field of the plane."""
-        parts = self.parts[(self.parts[:, 0] == number) & (self.parts[:, 1] == _LENGTH)]
-        return np.ascontiguousarray(parts[:, 3]), np.ascontiguousarray(parts[:, 4])
+        parts = self.parts[(self.parts[:, _NUMBER] == number) & (self.parts[:, _KIND] == _LENGTH)]
+        return np.ascontiguousarray(parts[:, _BEGIN]), np.ascontiguousarray(parts[:, _END])
 
 
 class _Damage:
@@ -124,25 +127,15 @@ class _Damage:
             self.damaged_parts += 1
             self.first = int(offset) if self.first < 0 else min(self.first, int(offset))
 
-    def note_empty(self) -> None:
-        self.is_empty = True
-
-    def problems(self) -> tuple[Problem, ...]:
-        problems = []
+    def problems(self) -> Iterator[Problem]:
         if self.is_empty:
             message = (
                 Message("The file is empty.")
                 if not self.size
                 else Message("The file holds no planes, so it is not an XSpace capture.")
             )
-            problems.append(
-                Problem(
-                    "empty_capture",
-                    message,
-                    "Capture again, and copy the file after the capture has ended.",
-                    self.where,
-                )
-            )
+            remedy = Message("Capture again, and copy the file after the capture has ended.")
+            yield Problem("empty_capture", message, remedy, self.where)
         if self.damaged_parts:
             message = Message(
                 "The capture is damaged or cut short at byte {first} of {size}; {parts, plural, one {# part is} "
@@ -154,7 +147,7 @@ class _Damage:
             remedy = Message("Copy the file again, or capture again; figures cover only what could be read.")
             if self.is_text_rewritten:
                 remedy = Message("Copy the original in binary mode; a text tool has changed the file's bytes.")
-            problems.append(Problem("damaged_capture", message, remedy, self.where))
+            yield Problem("damaged_capture", message, remedy, self.where)
         counts = {"planes": self.planes, "lines": self.lines, "messages": self.messages}
         for (what, count), most in zip(counts.items(), (_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES), strict=True):
             if count > most:
@@ -166,22 +159,14 @@ class _Damage:
                     most=most,
                 )
                 remedy = Message("Check where the file comes from; profilers write far fewer.")
-                problems.append(Problem(f"too_many_{what}", message, remedy, self.where))
+                yield Problem(f"too_many_{what}", message, remedy, self.where)
         if self.clamped:
             message = Message(
                 "{count} events carry impossible times (negative, or beyond 13 days), which were cut.",
                 count=self.clamped,
             )
-            problems.append(
-                Problem(
-                    "impossible_times",
-                    message,
-                    "Do not rely on figures that include these events.",
-                    self.where,
-                    "warning",
-                )
-            )
-        return tuple(problems)
+            remedy = Message("Do not rely on figures that include these events.")
+            yield Problem("impossible_times", message, remedy, self.where, "warning")
 
 
 def _fields(data: Array, begin: Int, end: Int, budget: MemoryBudget) -> tuple[Array, Int]:
@@ -196,10 +181,10 @@ def _fields(data: Array, begin: Int, end: Int, budget: MemoryBudget) -> tuple[Ar
 
 def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _Sketch:
     """The parts of the plane in a row of `wire.messages`, not counted yet; of too many lines the first ones."""
-    parts, damage_at = _fields(data, row[3], row[4], budget)
+    parts, damage_at = _fields(data, row[_BEGIN], row[_END], budget)
     damage.note(damage_at)
-    number, kind = parts[:, 0], parts[:, 1]
-    ids = parts[(number == _ID) & (kind == 0), 2]
+    number, kind = parts[:, _NUMBER], parts[:, _KIND]
+    ids = parts[(number == _ID) & (kind == _VARINT), _VALUE]
     entries = int(((number > _LINES) & (kind == _LENGTH)).sum())
     is_line = (number == _LINES) & (kind == _LENGTH)
     room = max(0, _MOST_LINES - damage.lines)
@@ -217,8 +202,8 @@ def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _
 
 def _strings(data: Array, rows: Array, number: int, selection: slice) -> list[str]:
     """The texts in a field, of which the selection is taken."""
-    selected = rows[(rows[:, 0] == number) & (rows[:, 1] == _LENGTH)][selection]
-    return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in selected[:, 3:5].tolist()]
+    selected = rows[(rows[:, _NUMBER] == number) & (rows[:, _KIND] == _LENGTH)][selection]
+    return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in selected[:, [_BEGIN, _END]].tolist()]
 
 
 def _chunks(begins: Array, ends: Array) -> list[slice]:
@@ -238,7 +223,7 @@ def _count_lines(data: Array, sketches: list[_Sketch], damage: _Damage, progress
     for sketch in sketches:
         begins, ends = sketch.spans_of(_LINES)
         jobs += [(begins[part], ends[part], sketch.head[part], sketch.spans[part]) for part in _chunks(begins, ends)]
-    for done, _ in enumerate(_all_done(wire.count_lines, data, jobs), 1):
+    for done, _ in enumerate(_in_parallel(wire.count_lines, data, jobs), 1):
         cancellation.check()
         progress(done / len(jobs))
     for sketch in sketches:
@@ -246,7 +231,7 @@ def _count_lines(data: Array, sketches: list[_Sketch], damage: _Damage, progress
             damage.note(offset)
 
 
-def _origin(sketches: list[_Sketch]) -> int:
+def _origin_ns(sketches: list[_Sketch]) -> int:
     """0, or the earliest timestamp where some line's time would not fit into int64 ps."""
     stamps = [sketch.head[sketch.head[:, wire.EVENT_COUNT] > 0, wire.TIMESTAMP_NS] for sketch in sketches]
     all_stamps = np.concatenate(stamps) if stamps else np.empty(0, np.int64)
@@ -346,7 +331,7 @@ def _fill_lines(
     for part in _chunks(begins, ends):
         line_part = LineMessages(*(column[part] for column in messages))
         jobs.append((line_part, event_rows, stat_rows, columns, stat_columns))
-    damage.clamped += sum(_all_done(wire.fill_lines, data, jobs))
+    damage.clamped += sum(_in_parallel(wire.fill_lines, data, jobs))
 
     spans = sketch.spans
     display = Text(data, spans[:, 2], spans[:, 3]).all

@@ -184,7 +184,7 @@ def _module_list(workspace: Workspace, request: Request) -> Response:
 def _session_or_none(workspace: Workspace, request: Request) -> Session | None:
     """The session that the request names; the existing plugin's routes answer with empty lists where there is none."""
     run = required(request, "run")
-    return workspace.session(run) if workspace.logdir.survey().called(run) else None
+    return workspace.session(run) if workspace.logdir.survey().find_by_name(run) else None
 
 
 def _config(workspace: Workspace, request: Request) -> Response:
