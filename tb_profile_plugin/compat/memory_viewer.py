@@ -39,7 +39,7 @@ def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[
     objects += [_small_object(len(objects), small)] if small else []
     by_size = sorted(range(len(large)), key=lambda i: -large[i].size) + ([len(large)] if small else [])
     scoped_size, scoped_by = most_scoped_vmem(module) if program.color == _VMEM_COLOR else (0, "")
-    unpadded = _unpadded(heap, program_buffers)
+    unpadded = _curve_without_padding(heap, program_buffers)
     result: dict[str, Any] = {
         "heapSizes": [size / _MIB for size in heap.curve],
         "unpaddedHeapSizes": [size / _MIB for size in unpadded],
@@ -96,7 +96,7 @@ class _ProgramBuffers:
         shape_bytes = float(self.module.shapes.bytes[shape]) if shape >= 0 else size
         return int(shape_bytes) if shape_bytes <= size else size
 
-    def origin(self, buffer: int) -> dict[str, Any]:
+    def source_fields(self, buffer: int) -> dict[str, Any]:
         """The framework op and the source line that it comes from."""
         row = int(self.buffers.instruction[buffer])
         if row < 0:
@@ -118,7 +118,7 @@ def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (0, 0.0, "", [], {}, None)}
 
 
-def _unpadded(heap: Heap, program_buffers: _ProgramBuffers) -> list[int]:
+def _curve_without_padding(heap: Heap, program_buffers: _ProgramBuffers) -> list[int]:
     """The heap's curve without the padding of temporaries, in bytes."""
     changes = [0] * (len(heap.curve) + 1)
     for block in heap.blocks:
@@ -128,27 +128,25 @@ def _unpadded(heap: Heap, program_buffers: _ProgramBuffers) -> list[int]:
     return [size - padding for size, padding in zip(heap.curve, accumulate(changes), strict=False)]
 
 
-def _heap_object(program_buffers: _ProgramBuffers, number: int, heap_object: LiveBuffer) -> Json:
-    if heap_object.buffer < 0:
+def _heap_object(program_buffers: _ProgramBuffers, number: int, live: LiveBuffer) -> Json:
+    if live.buffer < 0:
         return {"numbered": number} | _without_defaults(
-            {"logicalBufferSizeMib": heap_object.size / _MIB, "groupName": _GROUP_NAMES[heap_object.kind]}
+            {"logicalBufferSizeMib": live.size / _MIB, "groupName": _GROUP_NAMES[live.kind]}
         )
-    row, origin = (
-        int(program_buffers.buffers.instruction[heap_object.buffer]),
-        program_buffers.origin(heap_object.buffer),
-    )
+    row = int(program_buffers.buffers.instruction[live.buffer])
+    source = program_buffers.source_fields(live.buffer)
     return {"numbered": number} | _without_defaults(
         {
-            "label": f"{heap_object.name}: {program_buffers.shape(heap_object.buffer)} # {heap_object.op_name}",
-            "logicalBufferId": int(program_buffers.buffers.id[heap_object.buffer]),
-            "logicalBufferSizeMib": heap_object.size / _MIB,
-            "unpaddedShapeMib": (heap_object.size if heap_object.unpadded is None else heap_object.unpadded) / _MIB,
-            "instructionName": program_buffers.name(heap_object.buffer),
-            "shapeString": program_buffers.shape(heap_object.buffer),
-            "tfOpName": heap_object.op_name,
-            "groupName": _GROUP_NAMES[heap_object.kind],
+            "label": f"{live.name}: {program_buffers.shape(live.buffer)} # {live.op_name}",
+            "logicalBufferId": int(program_buffers.buffers.id[live.buffer]),
+            "logicalBufferSizeMib": live.size / _MIB,
+            "unpaddedShapeMib": (live.size if live.unpadded is None else live.unpadded) / _MIB,
+            "instructionName": program_buffers.name(live.buffer),
+            "shapeString": program_buffers.shape(live.buffer),
+            "tfOpName": live.op_name,
+            "groupName": _GROUP_NAMES[live.kind],
             "opCode": program_buffers.module.opcodes[row] if row >= 0 else "",
-            "sourceInfo": origin.get("sourceInfo"),
+            "sourceInfo": source.get("sourceInfo"),
         }
     )
 
@@ -217,7 +215,7 @@ def _block_entry(program_buffers: _ProgramBuffers, index: int, block: Block) -> 
             "size": block.size,
             "startStep": block.begin,
             "endStep": block.end,
-            **program_buffers.origin(block.buffer),
+            **program_buffers.source_fields(block.buffer),
             "category": "Temporary",
             "shapeString": program_buffers.shape(block.buffer),
             "unpaddedSize": program_buffers.unpadded(block.buffer),

@@ -10,7 +10,7 @@ import numpy as np
 from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.steps import step_time
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
-from ..analysis.tfdata.host_pipelines import host_pipelines, slowest_first
+from ..analysis.tfdata.host_pipelines import host_pipelines
 from ..analysis.tfdata.iterator_calls import Pipeline
 from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting_text
@@ -135,7 +135,11 @@ _TABLES = (
 def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps], calls: int) -> Answer:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
     pages = [(host, page) for host in hosts if (page := host_pipelines(host, calls))]
-    ordered = slowest_first([page for _, page in pages])
+    # The pipeline with the slowest request first, those of hosts before those of devices.
+    ordered = sorted(
+        ((page, pipeline) for _, page in pages for pipeline in page.pipelines),
+        key=lambda pair: (pair[1].device, -pair[1].max_ps),
+    )
     diagnosis_by_pipeline = {
         id(diagnosis.pipeline): diagnosis for host, page in pages for diagnosis in diagnosed(host, page.pipelines)
     }

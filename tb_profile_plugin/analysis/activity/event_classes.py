@@ -82,30 +82,38 @@ _RULES = (
 )
 _OF_POOL = "ThreadpoolListener::"
 """Begin of the names of what threads of a pool are given: a task may stay open long after its work is done."""
-_COMPILED = [(state, regex(pattern)) for state, pattern in _RULES]
+_RULE_PATTERNS = [(state, regex(pattern)) for state, pattern in _RULES]
 
 
 @lru_cache(maxsize=65536)
 def class_of(name: str) -> int:
-    """The `State` that an event of that name stands for; `NOTHING` for marks; 126 where the name says nothing."""
+    """The `State` that an event of that name stands for; `NOTHING` for marks; `UNKNOWN` where the name says nothing."""
+    # Each check comes before those whose patterns its names would match, too. Marks only enclose.
     if host_events.is_marker(name) or not name or name.startswith(_OF_POOL):
         return NOTHING
+    # Before the rules: compilers are called through clients and executables, which dispatch by their names.
     if host_events.is_compiling(name):
         return State.COMPILE
+    # The program's own pauses, not those of `State.PAUSE`, which frameworks make.
     if host_events.is_sleeping(name):
         return State.PYTHON
+    # From here on the op's type tells, whoever executes it.
     bare = _CALLED.sub("", name, count=1)
     if host_events.asks_for_input(bare):
         return State.INPUT
+    # Before the rules, too: ``c10d::allreduce_`` would be a call, and waiting for others only a wait.
     if collectives.on_host(name):
         return State.COLLECTIVE_HOST
-    for state, pattern in _COMPILED:
+    for state, pattern in _RULE_PATTERNS:
+        # At the place of SYNC's own rule: what the rules before it know is no wait.
         if state == State.SYNC and host_events.is_waiting(name):
             return State.SYNC
         if pattern.match(bare):
             return state
+    # Frames that no rule knows are the program's own work in Python.
     if host_events.is_frame(name):
         return State.PYTHON
+    # An op that a framework names is dispatched; of other names nothing is known.
     return State.DISPATCH if op_names.parse(name).is_known else UNKNOWN
 
 

@@ -41,11 +41,35 @@ def joined(names: Sequence[str | Sentence]) -> Sentence:
     return Sentence(f"list.{len(names)}", dict(zip(("name", "second_name", "third_name"), names, strict=False)))
 
 
+# In these, as in all templates that begin with f, doubled braces stay as arguments of the sentence.
 _PART = "{share} of {span} ({spent_pair})"
 _TAKES = f"takes {_PART}{{names}}."
 _TAKE = f"take {_PART}{{names}}."
 
 _IDLE_INPUT = f"Waiting for input takes {_PART}; steps without it last as long."
+
+LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | {
+    "retrace": "Retracing",
+    "eager": "Eager execution",
+    "cpu_ops": "CPU ops",
+    "thread_wait": "Waiting for a thread",
+    "event_wait": "Waiting for events",
+    "start_up": "Initialization",
+    "between_steps": "Between steps",
+    "profiler": "Profiler start and stop",
+    "evaluation": "Evaluation",
+    "warmup": "Warm-up",
+    "unusual_steps": "Unusual steps",
+    "late_peer": "Straggler",
+    "host_offload": "Copies with host memory",
+    "not_recorded": "Device not recorded",
+    "counted": "Kernel metrics, not times",
+    "pauses": "Pauses between ops",
+    "gpu_unused": "GPU not used",
+    "host": "All host overhead",
+}
+"""Names of parts of time and causes, by id."""
+_PROPER = ("Python", "CPU ops", "GPU not used")
 
 TEMPLATES: dict[str, str] = {
     # What shares are shares of.
@@ -211,36 +235,9 @@ TEMPLATES: dict[str, str] = {
     "list.1": "{name}",
     "list.2": "{name} and {second_name}",
     "list.3": "{name}, {second_name} and {third_name}",
+    # Names of parts of time and causes within a sentence.
+    **{f"label.{id}": label if label in _PROPER else label[0].lower() + label[1:] for id, label in LABELS.items()},
+    "label.unrecorded": "unrecorded code",
+    "label.launch.cpu": "launching ops",
+    "label.between.cpu": "gaps between ops",
 }
-
-LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | {
-    "retrace": "Retracing",
-    "eager": "Eager execution",
-    "cpu_ops": "CPU ops",
-    "thread_wait": "Waiting for a thread",
-    "event_wait": "Waiting for events",
-    "start_up": "Initialization",
-    "between_steps": "Between steps",
-    "profiler": "Profiler start and stop",
-    "evaluation": "Evaluation",
-    "warmup": "Warm-up",
-    "unusual_steps": "Unusual steps",
-    "late_peer": "Straggler",
-    "host_offload": "Copies with host memory",
-    "not_recorded": "Device not recorded",
-    "counted": "Kernel metrics, not times",
-    "pauses": "Pauses between ops",
-    "gpu_unused": "GPU not used",
-    "host": "All host overhead",
-}
-"""Names of parts of time and causes, by id."""
-_PROPER = ("Python", "CPU ops", "GPU not used")
-TEMPLATES.update(
-    {f"label.{id}": label if label in _PROPER else label[0].lower() + label[1:] for id, label in LABELS.items()}
-    | {
-        "label.unrecorded": "unrecorded code",
-        "label.launch.cpu": "launching ops",
-        "label.between.cpu": "gaps between ops",
-    }
-)
-"""Within a sentence."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...model.host import Host
 from ...model.per_host import per_host
-from .iterator_calls import IteratorPart, Pipeline, pipelines, tf_data
+from .iterator_calls import IteratorPart, Pipeline, tf_data
 from .questions import PoolThreads, threads
 
 
@@ -21,7 +21,7 @@ class HostPipelines(NamedTuple):
     """Number on the host's timeline of the first event of the threads' plane."""
     threads: PoolThreads
     damage: Mapping[str, int]
-    """As `Calls.damage`."""
+    """As `IteratorCalls.damage`."""
 
 
 @per_host(keep=True)
@@ -33,10 +33,4 @@ def host_pipelines(host: Host, calls: int) -> HostPipelines | None:
     slowest = [request for pipeline in data.pipelines for request in pipeline.requests[:calls].tolist()]
     nodes = {request: data.nodes(request) for request in slowest}
     first_event = host.trace.rows(data.calls.plane).start
-    return HostPipelines(pipelines(host), nodes, first_event, threads(data), data.calls.damage)
-
-
-def slowest_first(hosts: Sequence[HostPipelines]) -> list[tuple[HostPipelines, Pipeline]]:
-    """All pipelines of all hosts, the one with the slowest request first, those of hosts before those of devices."""
-    pipelines_with_host = [(host, pipeline) for host in hosts for pipeline in host.pipelines]
-    return sorted(pipelines_with_host, key=lambda pair: (pair[1].device, -pair[1].max_ps))
+    return HostPipelines(data.pipelines, nodes, first_event, threads(data), data.calls.damage)
