@@ -57,24 +57,25 @@ class _Key(NamedTuple):
     """Sessions that the options name."""
 
 
-def _answer_key(
-    session: Session,
-    tool: Tool,
-    host: str,
-    options: Mapping[str, str],
-    shape: str,
-    other_sessions: tuple[StoredSession, ...],
-) -> _Key:
-    """The key of an answer in the language of whoever asks."""
-    return _Key(
-        stored=session.stored,
-        tool=tool.name,
-        host=host,
-        options=tuple(sorted(options.items())),
-        shape=shape,
-        language=language(),
-        other_sessions=other_sessions,
-    )
+class ToolQuestion(NamedTuple):
+    """What is asked of a tool."""
+
+    session: Session
+    tool: Tool
+    host: str
+    options: Mapping[str, str]
+
+    def key(self, shape: str, other_sessions: tuple[StoredSession, ...]) -> _Key:
+        """The key of its answer in the language of whoever asks."""
+        return _Key(
+            stored=self.session.stored,
+            tool=self.tool.name,
+            host=self.host,
+            options=tuple(sorted(self.options.items())),
+            shape=shape,
+            language=language(),
+            other_sessions=other_sessions,
+        )
 
 
 class _CutAnswer(NamedTuple):
@@ -163,15 +164,16 @@ class Workspace:
         plain = name.rstrip("@^")
         return tools.get(compat.RENAMED.get(plain, plain))
 
-    def result(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], shape: str) -> bytes:
+    def result(self, asked: ToolQuestion, shape: str) -> bytes:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
         from .. import compat
 
+        session, tool, host, options = asked
         other_sessions = self._other_sessions(tool, options)
         if tool.uses_all_sessions:
             # It reads digests of the other sessions from the cache, to which any answer may have added some.
             shape = f"{shape} {self._result_cache.modified_ns()}"
-        key = _answer_key(session, tool, host, options, shape, other_sessions)
+        key = asked.key(shape, other_sessions)
         key_parts = (*question(tool.name, host, options, shape), *other_sessions)
 
         def answer() -> bytes:
@@ -207,22 +209,22 @@ class Workspace:
                 sessions += [session for session in survey.sessions if fnmatchcase(session.name, name)]
         return tuple(sessions)
 
-    def cut_answer(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
+    def cut_answer(self, asked: ToolQuestion) -> bytes:
         """A tool's answer as compressed JSON, with only the first rows of long tables that are ``paged``."""
-        if not any(table.paged for table in tool.tables):
-            return self.result(session, tool, host, options, NAMED)
-        return self._cut_answer(session, tool, host, options).answer
+        if not any(table.paged for table in asked.tool.tables):
+            return self.result(asked, NAMED)
+        return self._cut_answer(asked).answer
 
-    def rows(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], table: str) -> LongTable:
+    def rows(self, asked: ToolQuestion, table: str) -> LongTable:
         """A table of a tool's answer; raises `ProblemError` (404) for one that does not exist."""
         from ..tools.answers.rows import LongTable
 
-        cut_answer = self._cut_answer(session, tool, host, options)
+        cut_answer = self._cut_answer(asked)
         if table in cut_answer.tables:
             return cut_answer.tables[table]
         short = json.loads(unpack(cut_answer.answer))["tables"].get(table)
         if short is None:
-            ids = ", ".join(table.id for table in tool.tables) or "none"
+            ids = ", ".join(table.id for table in asked.tool.tables) or "none"
             raise problem_error(
                 "unknown_table",
                 Message("There is no table {table}.", table=repr(table)),
@@ -231,19 +233,18 @@ class Workspace:
             )
         return LongTable(short)
 
-    def _cut_answer(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _CutAnswer:
-        other_sessions = self._other_sessions(tool, options)
-        key = _answer_key(session, tool, host, options, "part", other_sessions)
+    def _cut_answer(self, asked: ToolQuestion) -> _CutAnswer:
+        key = asked.key("part", self._other_sessions(asked.tool, asked.options))
 
         def cut() -> _CutAnswer:
             from ..tools.answers.rows import split_long_tables
 
-            packed = self.result(session, tool, host, options, NAMED)
-            paged_tables = [table.id for table in tool.tables if table.paged]
+            packed = self.result(asked, NAMED)
+            paged_tables = [table.id for table in asked.tool.tables if table.paged]
             answer, long_tables = split_long_tables(json.loads(unpack(packed)), paged_tables)
             return _CutAnswer(pack(to_json(answer)) if long_tables else packed, long_tables)
 
-        return self._cut_answers.get(key, cut, lambda: _is_lasting(session))
+        return self._cut_answers.get(key, cut, lambda: _is_lasting(asked.session))
 
     def _kept_or_computed(
         self,

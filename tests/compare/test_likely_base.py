@@ -10,7 +10,7 @@ import histories
 import pytest
 
 from tb_profile_plugin.analysis.compare import likely_base as module
-from tb_profile_plugin.serve.workspace import Workspace
+from tb_profile_plugin.serve.workspace import ToolQuestion, Workspace
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store.result_cache import NAMED, unpack
 
@@ -33,7 +33,7 @@ def logdir(tmp_path: Path) -> Path:
 
 
 def suggested(space: Workspace, run: str) -> Any:
-    answer = json.loads(unpack(space.result(space.session(run), space.tool("compare"), "", {}, NAMED)))
+    answer = json.loads(unpack(space.result(ToolQuestion(space.session(run), space.tool("compare"), "", {}), NAMED)))
     return answer["facts"]["likely_base"]["value"]
 
 

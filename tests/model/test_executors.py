@@ -33,7 +33,7 @@ from tb_profile_plugin.runtime import executors, settings
 from tb_profile_plugin.runtime.decoded_pool import MEMORY_PER_BYTE, DecodedPool
 from tb_profile_plugin.runtime.executors import HostExecutor, LocalCores, LocalProcesses, LocalThreads, executor
 from tb_profile_plugin.runtime.problems import Problem, ProblemError
-from tb_profile_plugin.serve.workspace import Workspace
+from tb_profile_plugin.serve.workspace import ToolQuestion, Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "tests" / "traces"
@@ -248,11 +248,11 @@ def test_what_is_lost_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(executors, "executor", lambda spec: Careless())
     workspace = Workspace(store.Logdir(str(folder.parents[2])))
     session, tool = workspace.session(workspace.logdir.sessions()[0].name), workspace.tool("framework_op_stats")
-    partial = workspace.result(session, tool, "", {}, "named")
+    partial = workspace.result(ToolQuestion(session, tool, "", {}), "named")
     assert workspace.health(session)[1][0].code == "cluster_lost"
     failing = False
-    whole = workspace.result(session, tool, "", {}, "named")
-    assert whole != partial and whole == workspace.result(session, tool, "", {}, "named")
+    whole = workspace.result(ToolQuestion(session, tool, "", {}), "named")
+    assert whole != partial and whole == workspace.result(ToolQuestion(session, tool, "", {}), "named")
     assert "cluster_lost" not in {problem.code for problem in workspace.health(session)[1]}
 
 

@@ -10,7 +10,7 @@ import draw
 import pytest
 
 from tb_profile_plugin.compat import answer as old_answer
-from tb_profile_plugin.serve.workspace import Workspace
+from tb_profile_plugin.serve.workspace import ToolQuestion, Workspace
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store.result_cache import NAMED, unpack
 from tb_profile_plugin.tools import find
@@ -45,7 +45,7 @@ def kernels(**lengths: int) -> str:
 
 
 def ask(space: Workspace, run: str, tool: str, **options: str) -> Any:
-    found = space.result(space.session(run), space.tool(tool), "", options, NAMED)
+    found = space.result(ToolQuestion(space.session(run), space.tool(tool), "", options), NAMED)
     return json.loads(unpack(found))
 
 

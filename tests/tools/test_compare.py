@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.compare.engine import compare
 from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.digest.record import NOTHING
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.serve.workspace import Workspace
+from tb_profile_plugin.serve.workspace import ToolQuestion, Workspace
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store.result_cache import NAMED, unpack
 from tb_profile_plugin.tools import compare as compare_tool
@@ -32,7 +32,7 @@ def logdir(tmp_path: Path) -> Path:
 
 def answer(space: Workspace, **options: str) -> Any:
     run = next(name for name in space.logdir.survey().by_name if name.startswith("jax_steps"))
-    found = space.result(space.session(run), space.tool("compare"), "", options, NAMED)
+    found = space.result(ToolQuestion(space.session(run), space.tool("compare"), "", options), NAMED)
     return json.loads(unpack(found))
 
 
@@ -77,7 +77,9 @@ def test_several_captures_a_side_by_patterns_of_names(tmp_path: Path) -> None:
     space = Workspace(Logdir(str(tmp_path)))
 
     def ask(**options: str) -> Any:
-        return json.loads(unpack(space.result(space.session(new[0]), space.tool("compare"), "", options, NAMED)))
+        return json.loads(
+            unpack(space.result(ToolQuestion(space.session(new[0]), space.tool("compare"), "", options), NAMED))
+        )
 
     one = ask(base=old[0])
     assert "one capture each" in one["headline"]["text"]
@@ -102,7 +104,9 @@ def test_memory_of_both_sides(tmp_path: Path) -> None:
         (run / "vm.xplane.pb").write_bytes(draw.space(text, steps=4).SerializeToString())
     space = Workspace(Logdir(str(tmp_path)))
     options = {"base": "base"}
-    found = json.loads(unpack(space.result(space.session("new"), space.tool("compare"), "", options, NAMED)))
+    found = json.loads(
+        unpack(space.result(ToolQuestion(space.session("new"), space.tool("compare"), "", options), NAMED))
+    )
     memory = {column["id"]: column["values"] for column in found["tables"]["memory"]["columns"]}
     assert memory["allocator"] == ["bfc"] and memory["base_peak"][0] < memory["new_peak"][0]
     assert memory["delta_peak"][0] == memory["new_peak"][0] - memory["base_peak"][0]

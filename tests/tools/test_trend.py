@@ -11,7 +11,7 @@ import pytest
 from tb_profile_plugin.analysis.compare import load
 from tb_profile_plugin.analysis.compare.load import digest_of_session
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.serve.workspace import Workspace
+from tb_profile_plugin.serve.workspace import ToolQuestion, Workspace
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store.result_cache import NAMED, unpack
 from tb_profile_plugin.tools import trend as module
@@ -20,7 +20,7 @@ TRACES = Path(__file__).resolve().parent.parent / "traces"
 
 
 def ask(space: Workspace, run: str, **options: str) -> Any:
-    return json.loads(unpack(space.result(space.session(run), space.tool("trend"), "", options, NAMED)))
+    return json.loads(unpack(space.result(ToolQuestion(space.session(run), space.tool("trend"), "", options), NAMED)))
 
 
 def table(answer: Any, id: str) -> dict[str, list[Any]]:

@@ -10,11 +10,10 @@ from werkzeug.wrappers import Request
 from ...runtime.messages import Message
 from ...runtime.problems import ProblemError, problem_error
 from ...store import ALL_HOSTS
-from ..workspace import Workspace
+from ..workspace import ToolQuestion, Workspace
 
 if TYPE_CHECKING:
     from ...model.session import Session
-    from ...tools.answers.tool import Tool
 
 DATA = ("run", "tag", "host", "hosts")
 """Parameters of the routes for a tool's data."""
@@ -42,10 +41,8 @@ def required(request: Request, name: str) -> str:
     return value
 
 
-def data_request(
-    workspace: Workspace, request: Request, route_parameters: Sequence[str] = ()
-) -> tuple[Session, Tool, str, dict[str, str]]:
-    """The session, tool, host and options that a request for data names.
+def data_request(workspace: Workspace, request: Request, route_parameters: Sequence[str] = ()) -> ToolQuestion:
+    """What a request for data asks of which tool.
 
     ``route_parameters`` are the route's parameters besides `DATA`.
     """
@@ -64,18 +61,16 @@ def data_request(
     names = {param.name for param in tool.params}
     ignored = {LANGUAGE, *DATA, *route_parameters, *(_IGNORED_PARAMETERS - names)}
     options = {name: value for name, value in request.args.items() if name not in ignored}
-    return session, tool, host, options
+    return ToolQuestion(session, tool, host, options)
 
 
-def table_request(
-    workspace: Workspace, request: Request, route_parameters: Sequence[str]
-) -> tuple[Session, Tool, str, dict[str, str]]:
+def table_request(workspace: Workspace, request: Request, route_parameters: Sequence[str]) -> ToolQuestion:
     """What `data_request` returns; raises `ProblemError` (422) for a tool that is streamed, which has no tables."""
-    session, tool, host, options = data_request(workspace, request, route_parameters)
-    if tool.streamed:
+    asked = data_request(workspace, request, route_parameters)
+    if asked.tool.streamed:
         remedy = Message("Use the data route.")
         raise problem_error("no_table", "This tool's answer has no tables.", remedy, status=422)
-    return session, tool, host, options
+    return asked
 
 
 def _host(request: Request, session: Session) -> str:

@@ -15,7 +15,7 @@ from ...runtime.messages import Message
 from ...runtime.problems import problem_error
 from ...store.result_cache import NAMED, unpack
 from .. import responses
-from ..workspace import Workspace
+from ..workspace import ToolQuestion, Workspace
 from .query import required
 from .timeline_hosts import Hosts, time_range
 
@@ -47,7 +47,8 @@ def summary(workspace: Workspace, request: Request) -> Response:
 
     session = workspace.session(required(request, "run"))
     options = {name: request.args[name] for name in ("steps", "step_event") if name in request.args}
-    packed = {name: workspace.result(session, workspace.tool(name), "", options, NAMED) for name in report.QUESTIONS}
+    questions = {name: ToolQuestion(session, workspace.tool(name), "", options) for name in report.QUESTIONS}
+    packed = {name: workspace.result(asked, NAMED) for name, asked in questions.items()}
     data = report.summary(session.name, {name: json.loads(unpack(answer)) for name, answer in packed.items()})
     return responses.text(request, report.markdown(data))
 

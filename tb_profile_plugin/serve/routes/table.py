@@ -128,26 +128,27 @@ def _data(workspace: Workspace, request: Request) -> Response:
 
     if compat.wants_csv(request.args.get("tqx", "")):
         return _data_csv(workspace, request)
-    session, tool, host, options = data_request(workspace, request)
+    asked = data_request(workspace, request)
+    session, tool, host, options = asked
     if tool.streamed:
         return responses.streamed_json(request, tool.pieces(session, host, **options))
     document = compat.document(tool, session, host, request.args)
     if document:
         return responses.document(request, document.body, f"{tool.name}_{session.name}.{document.suffix}")
-    return responses.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
+    return responses.packed_json(request, workspace.result(asked, LEGACY))
 
 
 def _answer(workspace: Workspace, request: Request) -> Response:
-    session, tool, host, options = table_request(workspace, request, ("part",))
+    asked = table_request(workspace, request, ("part",))
     if request.args.get("part") == "1":
-        return responses.packed_json(request, workspace.cut_answer(session, tool, host, options))
-    return responses.packed_json(request, workspace.result(session, tool, host, options, NAMED))
+        return responses.packed_json(request, workspace.cut_answer(asked))
+    return responses.packed_json(request, workspace.result(asked, NAMED))
 
 
 def _data_csv(workspace: Workspace, request: Request) -> Response:
-    session, tool, host, options = data_request(workspace, request)
-    name = "_".join([tool.name, session.name, host or ALL_HOSTS])
-    answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options, LEGACY)))
+    asked = data_request(workspace, request)
+    name = "_".join([asked.tool.name, asked.session.name, asked.host or ALL_HOSTS])
+    answer = None if asked.tool.streamed else json.loads(unpack(workspace.result(asked, LEGACY)))
     return responses.csv_file(request, answer, f"{name}.csv")
 
 
