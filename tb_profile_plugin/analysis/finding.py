@@ -7,6 +7,8 @@ from typing import Literal
 from ..runtime.records import record
 
 Level = Literal["bad", "warn", "info"]
+HeadlineLevel = Literal["ok", "info", "warn", "bad", "unknown"]
+"""Levels of the sentences that open pages."""
 
 
 @record

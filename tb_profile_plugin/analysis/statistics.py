@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..runtime.arrays import Array
 
+DEVIATIONS_PER_MEDIAN = 1.4826
+"""Standard deviation of normally distributed samples by their median absolute deviation."""
 _TINY = 1e-300
 _ROUNDS = 500
 _LARGE = 1e7

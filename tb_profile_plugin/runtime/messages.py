@@ -99,6 +99,11 @@ def sentences(*texts: str) -> Message:
     return Message("{first} {rest}", first=first, rest=sentences(*rest)) if rest else first
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, or as much of it as fits into so many characters with a … at the end."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def listed(texts: Sequence[str]) -> Message:
     """Texts with commas between them."""
     if not texts:

@@ -17,15 +17,16 @@ from ..analysis.compare.verdict import ComparisonVerdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, host_labels
 from ..analysis.digest.record import NOTHING
+from ..analysis.finding import HeadlineLevel
 from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import problem_error
-from .answers.answer import Answer, Headline, Level, Table, by_column, by_field, flag, number, text
+from .answers.answer import Answer, Headline, Table, by_column, by_field, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.steps import STEPS_PARAM
 
-_LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
+_LEVELS: dict[str, HeadlineLevel] = {"slower": "bad", "faster": "ok", "same": "info"}
 """Levels of headlines by verdict."""
 
 _SIDES = (
@@ -280,7 +281,7 @@ def _memory_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
         yield name, base_peak, new_peak, delta, base_growth, new_growth
 
 
-def _level(judgement: ComparisonVerdict) -> Level:
+def _level(judgement: ComparisonVerdict) -> HeadlineLevel:
     if (judgement.code, judgement.certainty) == ("slower", "probable"):
         return "warn"
     return _LEVELS.get(judgement.code, "unknown")

@@ -354,8 +354,7 @@ def _fact_values(all_kernels: Sequence[GpuKernel], total_ps: int) -> dict[str, A
 
 
 def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
-    judgement = kernel_verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else "")
-    return Headline(judgement.text, judgement.level, judgement.tool)
+    return Headline(*kernel_verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else ""))
 
 
 _DIRECTIONS: dict[str, str | None] = {

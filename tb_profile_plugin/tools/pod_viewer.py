@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.activity.states import CATEGORIES, LABELS
+from ..analysis.finding import HeadlineLevel
 from ..analysis.health import capture_health
 from ..analysis.workers.late_peers import late_peers
 from ..analysis.workers.lateness import LateWorkers, late_workers
@@ -22,7 +23,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, message
 from ..runtime.problems import CLOCKS
 from ..runtime.units import PS_PER_MS
-from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, flag, number, text
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.worker_needs import NEEDS
 
@@ -164,7 +165,7 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
 
 def _headline(late: LateWorkers, typical_step: PodStep, ranks_missing: bool) -> Headline:
     """The worker that is late to collectives; where nobody waits in any, the one that takes longest for a step."""
-    level: Level = "warn" if typical_step.is_slow.any() else "info"
+    level: HeadlineLevel = "warn" if typical_step.is_slow.any() else "info"
     if late.verdict:
         return Headline(late.verdict.sentence, level, "communication")
     return Headline(typical_step.sentence(ranks_missing), level)

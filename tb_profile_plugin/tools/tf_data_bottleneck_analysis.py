@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.finding import HeadlineLevel
 from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.steps import step_time
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
@@ -20,7 +21,7 @@ from ..model.session import Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
 from ..runtime.units import PS_PER_US
-from .answers.answer import Answer, Headline, Keyed, Level, Table, by_column, by_field, by_id, flag, number, text
+from .answers.answer import Answer, Headline, Keyed, Table, by_column, by_field, by_id, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines
 from .columns.findings import in_ms
@@ -104,7 +105,7 @@ _ADVICE = Table(
             "ms",
             "Upper bound of the time saved per step, judged by steps without input wait if there are any.",
         ),
-        text("level", "Level"),
+        text("level", "HeadlineLevel"),
     ),
 )
 _FACTS = (
@@ -275,7 +276,7 @@ def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
         stage=first.bottleneck.label,
         share=first.bottleneck.blame_ps / pipeline.total_ps,
     )
-    level: Level = "bad" if advice and advice.level == "bad" else "warn"
+    level: HeadlineLevel = "bad" if advice and advice.level == "bad" else "warn"
     return Headline(sentences(lead, blame, _gain_sentence(first)), level)
 
 

@@ -13,15 +13,13 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from ...runtime.records import record
-from ..statistics import above, mean, quantile, quantile_of, variance
+from ..statistics import DEVIATIONS_PER_MEDIAN, above, mean, quantile, quantile_of, variance
 from .estimate import Estimate
 
 ALPHA, POWER = 0.05, 0.8
 """Probabilities that a test finds a change where there is none, and that it finds one as large as it is made for."""
 _MOST_PERMUTED = 16
 """Captures up to which all ways of dividing them are tried."""
-_DEVIATIONS_PER_MEDIAN = 1.4826
-"""Standard deviation of normally distributed samples by their median absolute deviation."""
 _CLIPPED_SHARE = 0.1
 """A share of the steps at either end that most steps are without."""
 _LEAST_CAPTURES = 3
@@ -170,7 +168,7 @@ def neighbour_variation(captures: Sequence[Estimate]) -> RunVariation | None:
         return None
     logs = _logarithms(captures)
     jumps = sorted(abs(b - a) for a, b in pairwise(logs))
-    return RunVariation(_DEVIATIONS_PER_MEDIAN * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
+    return RunVariation(DEVIATIONS_PER_MEDIAN * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
 
 
 def run_variation(captures: Sequence[Estimate]) -> RunVariation | None:

@@ -54,6 +54,11 @@ class Difference:
         """How much longer the new side takes, exactly."""
         return self.new - self.base
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends of the interval of `delta`; None where nothing tells how it varies."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 @record
 class PartRow:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ...model.devices.properties import device_count
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import is_unrecorded, one_op_of
 from ..activity.states import State
+from ..finding import HeadlineLevel
 from ..steps.event_names import short_name
 from ..steps.step_choice import ALL, TYPICAL
 from ..steps.typical_times import Typical
@@ -17,8 +18,6 @@ from .causes import HOST_LATE
 from .input_stage import name_input_stage
 from .program_facts import WASTEFUL, device_word, program_facts
 from .time_loss import WORK, TimeLoss
-
-Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 _LITTLE_INPUT = 0.05
 """Share of the period: less than that is what any pipeline costs. By TensorFlow's profiler."""
@@ -46,7 +45,7 @@ class DiagnosisHeadline(NamedTuple):
     """The largest fact in one sentence."""
 
     sentence: Sentence
-    level: Level
+    level: HeadlineLevel
 
 
 def has_devices(hosts: Sequence[Host]) -> bool:
@@ -83,7 +82,7 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     other_ps = max((loss.ps for loss in others), default=0.0)
     if lead.id in HOST_LATE and lead.ps < max(_MOST_OF_HOST * late_ps, other_ps) and late_ps > other_ps:
         return DiagnosisHeadline(_host_sentence(late, late_ps, typical, hosts), _level(late_ps / period_ps))
-    return DiagnosisHeadline(_sentence(_code(lead, typical, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
+    return DiagnosisHeadline(_sentence(_code(lead, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
 
 
 def _host_sentence(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
@@ -100,7 +99,7 @@ def _label(id: str, hosts: Sequence[Host]) -> Sentence:
     return Sentence(f"label.{id}{'.cpu' if id in _ON_CPU and not has_devices(hosts) else ''}")
 
 
-def _code(lead: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> str:
+def _code(lead: TimeLoss, hosts: Sequence[Host]) -> str:
     code = f"headline.{lead.id}"
     if lead.id in _ON_CPU and not has_devices(hosts):
         return f"{code}.cpu"
@@ -157,5 +156,5 @@ def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> Diagnosi
     return DiagnosisHeadline(_sentence(f"headline.input{loss.variant}", loss, typical, hosts), _level(share))
 
 
-def _level(share: float) -> Level:
+def _level(share: float) -> HeadlineLevel:
     return "bad" if share >= BAD else "warn"

@@ -13,6 +13,7 @@ import numpy as np
 from ...runtime.arrays import Array, median
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
+from ..statistics import DEVIATIONS_PER_MEDIAN
 from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBERS, SELECTED, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING_SHARE = 0.01
@@ -21,8 +22,6 @@ SETTLED = 10
 """Steps from which on warming up, and what a single step does, can be told from noise."""
 _DEVIATIONS, _UNUSUAL_FACTOR = 5.0, 1.3
 """A step is unusual beyond so many robust standard deviations from the median, and so many times as long."""
-_DEVIATIONS_PER_MEDIAN = 1.4826
-"""Standard deviation of normally distributed samples by their median absolute deviation."""
 _TRIMMED_OF, _LEAST_TRIMMED = 10, 5
 """One of so many steps is left out as the shortest, and one as the longest, where steps are as many as the second."""
 
@@ -128,7 +127,7 @@ def are_unusual(duration: Array) -> Array:
     if len(duration) < 3:
         return np.zeros(len(duration), bool)
     middle = median(duration)
-    spread = _DEVIATIONS * _DEVIATIONS_PER_MEDIAN * median(np.abs(duration - middle))
+    spread = _DEVIATIONS * DEVIATIONS_PER_MEDIAN * median(np.abs(duration - middle))
     low, high = min(middle - spread, middle / _UNUSUAL_FACTOR), max(middle + spread, middle * _UNUSUAL_FACTOR)
     return (duration < low) | (duration > high)
 

@@ -14,6 +14,7 @@ from ...runtime.memo import lazy
 from ...runtime.messages import Message, message
 from ...runtime.records import record
 from ..activity.states import CATEGORIES, Category
+from ..statistics import DEVIATIONS_PER_MEDIAN
 from ..steps.device_account import device_steps
 from ..steps.step_choice import TYPICAL
 from ..steps.step_time import host_steps, largest_category
@@ -24,8 +25,6 @@ _LEAST_EXCESS = 0.05
 """A worker that takes so much longer than the median one may be slow …"""
 _LEAST_DEVIATIONS = 3.0
 """… if that is more than so many robust standard deviations of the workers, too."""
-_DEVIATIONS_PER_MEDIAN = 1.4826
-"""Standard deviation of a normal distribution by its median absolute deviation."""
 _COMMUNICATION, _COMPILING = ([category.id for category in CATEGORIES].index(id) for id in ("communication", "compile"))
 _LEAST_DIFFERENCE = 0.03
 """Share of the step: workers that differ by less take equally long."""
@@ -97,7 +96,7 @@ class PodStep:
         if len(own) < 3:
             return np.zeros(len(own), bool)
         middle = float(np.median(own))
-        spread = _DEVIATIONS_PER_MEDIAN * float(np.median(np.abs(own - middle)))
+        spread = DEVIATIONS_PER_MEDIAN * float(np.median(np.abs(own - middle)))
         return (own > middle + _LEAST_EXCESS * self.median_ps) & (own > middle + _LEAST_DEVIATIONS * spread)
 
     def excess(self, worker: WorkerStep) -> tuple[Category, float]:

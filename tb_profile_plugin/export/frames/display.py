@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from ...runtime import terminal
+from ...runtime.messages import shortened
 from ...tools.answers.answer import Column
 from ...tools.answers.markdown import escaped
 from .batches import Batches
@@ -82,4 +83,4 @@ def _cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.6g}"
-    return value if len(value) <= _LETTERS else f"{value[: _LETTERS - 1]}…"
+    return shortened(value, _LETTERS)

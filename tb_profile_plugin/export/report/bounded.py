@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ...runtime.messages import shortened
 from ...tools.answers.answer import Json
 
 MOST_BYTES = 24_000
@@ -26,7 +27,7 @@ def rows_as_json(head: dict[str, Json], rows: list[dict[str, Any]], start: int, 
 
 
 def _short(value: Any) -> Any:
-    return f"{value[: _MOST_CHARACTERS - 1]}…" if isinstance(value, str) and len(value) > _MOST_CHARACTERS else value
+    return shortened(value, _MOST_CHARACTERS) if isinstance(value, str) else value
 
 
 def cut(text: str) -> str:

@@ -15,7 +15,7 @@ from ...analysis.compare.side import Side
 from ...analysis.compare.verdict import ComparisonVerdict
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.digest.record import NOTHING
-from ...runtime.messages import Message, localized, message, translated
+from ...runtime.messages import Message, localized, message, shortened, translated
 from ...runtime.terminal import cells, padded, printable
 from ...runtime.units import PS_PER_MS, duration
 from ...tools.answers.answer import Json
@@ -106,9 +106,7 @@ def _difference(difference: Difference) -> dict[str, Json]:
         "base_ms": _in_ms(difference.base),
         "new_ms": _in_ms(difference.new),
         "delta_ms": _in_ms(difference.delta),
-        "interval_ms": None
-        if difference.low is None or difference.high is None
-        else [difference.low / PS_PER_MS, difference.high / PS_PER_MS],
+        "interval_ms": [end / PS_PER_MS for end in difference.interval] if difference.interval else None,
     }
 
 
@@ -205,11 +203,7 @@ def _table_lines(title: str, rows: Sequence[tuple[str, Difference, str]], compar
 
 
 def _interval(difference: Difference) -> str:
-    return (
-        ""
-        if difference.low is None or difference.high is None
-        else f"{difference.low / PS_PER_MS:+.3f} {difference.high / PS_PER_MS:+.3f}"
-    )
+    return " ".join(f"{end / PS_PER_MS:+.3f}" for end in difference.interval or ())
 
 
 def _rounded(values: Sequence[Fraction]) -> list[float]:
@@ -225,7 +219,7 @@ def _rounded(values: Sequence[Fraction]) -> list[float]:
 
 def _op_label(row: OpRow) -> str:
     name = f"{localized(NOTHING)}: {localized(LABELS[row.part])}" if row.name == NOTHING else translated(row.name)
-    return name if len(name) <= _MOST_NAME_CHARACTERS else f"{name[: _MOST_NAME_CHARACTERS - 1]}…"
+    return shortened(name, _MOST_NAME_CHARACTERS)
 
 
 def markdown(comparison: Comparison, verdict: ComparisonVerdict, name: str = "compare") -> str:
@@ -265,9 +259,7 @@ def _markdown_op(row: OpRow) -> tuple[str, ...]:
 
 def _difference_cells(difference: Difference) -> tuple[str, str, str, str]:
     """Base, new side, difference, and the ends of its interval."""
-    interval = ""
-    if difference.low is not None and difference.high is not None:
-        interval = f"{_signed(difference.low)} … {_signed(difference.high)}"
+    interval = " … ".join(map(_signed, difference.interval or ()))
     base, new = duration(float(difference.base)), duration(float(difference.new))
     return base, new, _signed(float(difference.delta)), interval
 

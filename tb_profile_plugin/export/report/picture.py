@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from ...runtime.messages import localized
+from ...runtime.messages import localized, shortened
 from ...runtime.units import duration
 from ...timeline.busiest import BusyLane, Limits, busiest
 from ...timeline.tiles import Timeline
@@ -56,5 +56,4 @@ def _lane(timeline: Timeline, lane: BusyLane, top: int, begin: int, end: int) ->
 
 def _cut(text: str, width: float) -> str:
     """The text, cut to a width in pixels."""
-    letters = max(1, int(width / _LETTER_WIDTH))
-    return text if len(text) <= letters else f"{text[: letters - 1]}…"
+    return shortened(text, max(1, int(width / _LETTER_WIDTH)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...runtime.messages import Message, listed, localized, sentences, translated, with_percent
+from ...runtime.messages import Message, listed, localized, sentences, shortened, translated, with_percent
 from ...runtime.terminal import printable
 from ...runtime.units import duration
 from ...runtime.version import __version__
@@ -144,8 +144,7 @@ def _sentence(text: str | None) -> str:
 
 def _cut(text: str, letters: int) -> str:
     """The text on one line, without control characters, cut to so many letters."""
-    plain = printable(text)
-    return plain if len(plain) <= letters else f"{plain[: letters - 1]}…"
+    return shortened(printable(text), letters)
 
 
 def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] = escaped) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.wrappers import Request
 
 from ...runtime.memo import lazy
-from ...runtime.messages import Message
+from ...runtime.messages import Message, shortened
 from ...store import ALL_HOSTS
 from ..workspace import Workspace
 from .query import bounded_integer, is_number, parameter_error
@@ -140,7 +140,7 @@ def listed(request: Request, name: str) -> list[str]:
 
 def short(name: str) -> str:
     """A name as it is sent, cut where it is very long."""
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return shortened(name, _LONGEST_NAME)
 
 
 def selected_areas(hosts: Hosts, request: Request) -> list[tuple[int, Area]]:

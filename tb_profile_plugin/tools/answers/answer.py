@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal, NamedTuple
 
+from ...analysis.finding import HeadlineLevel
 from ...runtime.messages import Message, message, message_data, messages_by_name
 from ...runtime.problems import Problem, problem_error
 from ...runtime.records import record
@@ -19,7 +20,6 @@ Json = Any
 """Plain data as ``json.dumps`` takes it."""
 
 Kind = Literal["number", "string", "boolean"]
-Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 
 @record
@@ -176,7 +176,7 @@ class Headline(NamedTuple):
     """The page's answer in one sentence."""
 
     text: str
-    level: Level
+    level: HeadlineLevel
     tool: str = ""
     """Name of the tool that shows more; empty for none."""
     doubt: str = ""

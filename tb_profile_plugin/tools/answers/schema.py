@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from .answer import Column, Kind, Level, Table, facts_with_baseline
+from ...analysis.finding import HeadlineLevel
+from .answer import Column, Kind, Table, facts_with_baseline
 from .tool import Tool
 
 Schema = dict[str, Any]
@@ -141,7 +142,7 @@ SHAPES: Schema = {
         "The answer in one sentence.",
         {
             "text": _TEXT,
-            "level": {"enum": list(get_args(Level))},
+            "level": {"enum": list(get_args(HeadlineLevel))},
             "tool": _says(_TEXT, "Tool that shows more; empty for none."),
             "doubt": _says(_TEXT, "Reason to doubt the sentence; empty if there is none."),
             "code": _says(_TEXT, "Code of a diagnosis sentence, for scripts; else empty."),

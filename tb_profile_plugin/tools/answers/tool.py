@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...analysis.finding import HeadlineLevel
 from ...analysis.health import capture_health
 from ...model.host import HostWithSteps
 from ...model.per_host import Need, need
@@ -17,7 +18,7 @@ from ...model.session_facts import events
 from ...runtime.messages import Message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
 from ...runtime.records import record
-from .answer import Answer, Column, Headline, Json, Level, Table, answer_json, facts_with_baseline
+from .answer import Answer, Column, Headline, Json, Table, answer_json, facts_with_baseline
 
 
 class Param(NamedTuple):
@@ -147,7 +148,7 @@ class Tool:
             facts = facts_with_baseline(self.facts)
         cause = capture_health.why_empty(session, hosts)
         if cause:
-            level: Level = "bad" if cause.severity == "error" else "unknown"
+            level: HeadlineLevel = "bad" if cause.severity == "error" else "unknown"
             answer = replace(answer, headline=Headline(sentences(cause.message, cause.remedy), level))
         return answer_json(self.name, facts, tables, answer)
 
