@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.xla.op import XlaOp, XlaOpTable
+from ..analysis.xla.op import XlaOp
 from ..analysis.xla.op_profile import ProfileNode, tree
 from ..analysis.xla.roofline import OpSums, Peaks
 from ..formats.xspace.hlo import program_text
@@ -27,14 +27,14 @@ def op_profile(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str
     idle = [_node_without_ops("IDLE", table.idle_ps)] if table.idle_ps else []
     busy_ps = table.self_ps + table.other_ps
     return {
-        key: _root_node(root, peaks, busy_ps + table.idle_ps, [*other, *idle], table),
-        f"{key}ExcludeIdle": _root_node(root, peaks, busy_ps, other, table),
+        key: _root_node(root, peaks, busy_ps + table.idle_ps, [*other, *idle]),
+        f"{key}ExcludeIdle": _root_node(root, peaks, busy_ps, other),
         "deviceType": hardware_type(device_type(hosts)),
         "aggDvfsTimeScaleMultiplier": 0,
     }
 
 
-def _root_node(root: ProfileNode, peaks: Peaks, total_ps: int, extra_nodes: list[Json], table: XlaOpTable) -> Json:
+def _root_node(root: ProfileNode, peaks: Peaks, total_ps: int, extra_nodes: list[Json]) -> Json:
     fields = _node(root, peaks, total_ps)
     children = sorted([*fields["children"], *extra_nodes], key=lambda node: -node["metrics"]["rawTime"])
     fields |= {"children": children, "numChildren": len(children)}

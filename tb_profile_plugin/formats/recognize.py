@@ -132,8 +132,9 @@ def decode(content: Any, where: str = "", progress: Progress = lambda phase, fra
 
     The content is a buffer, or a `Stream` where `is_streamed` says so.
 
-    Never raises for damaged input; raises `ProblemError` (422) for what is no capture at all, see `other_files`, and
-    for what is larger than the memory limit.
+    Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
+    Raises `ProblemError` (422) for what is no capture at all, see `other_files`, and for what is larger than the memory
+    limit, before it takes it; ends where nobody waits. ``progress`` is called with a phase and a fraction 0–1.
     """
     # Not needed to find captures.
     from . import other_files

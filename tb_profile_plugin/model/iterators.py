@@ -166,7 +166,7 @@ def calls(host: Host) -> IteratorCalls | None:
     top, depth, cycles = tops_and_depths(parent)
     damage["cycle"] += cycles
     problems = {name: count for name, count in damage.items() if count}
-    functions = ties.functions(host)
+    functions = ties.functions()
     relations = parent, linked, adopted, top, depth, is_root
     return IteratorCalls(plane, row, begin, end, iterator, *relations, ties.ready, iterators, functions, problems)
 
@@ -316,7 +316,7 @@ class _ThreadTies:
     def _elements(self, events: Array) -> Array:
         return self._plane.numbers(vocabulary.ELEMENT_ID, events, MISSING)
 
-    def functions(self, host: Host) -> Functions:
+    def functions(self) -> Functions:
         """The functions that ran for calls."""
         called = self._plane.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
         if not len(called):

@@ -138,7 +138,7 @@ def _critical_path(host: Host) -> Path | None:
     if host_graph is None:
         return None
     begin, end = (int(steps.begin.min()), int(steps.end.max())) if len(steps) else host.window
-    return critical_path(host, host_graph, begin, end)
+    return critical_path(host_graph, begin, end)
 
 
 class GapPart(NamedTuple):
@@ -172,11 +172,16 @@ class Gap(NamedTuple):
     """An event of the lane in the gap after; -1 for none."""
 
 
+def _lane_of(host: Host, event: int) -> tuple[Lane, int]:
+    """The lane of an event of these lanes, and its index on it."""
+    timeline = why_timeline(host)
+    lane_index, at = timeline.lane_set.find(event)
+    return timeline.lanes[lane_index], at
+
+
 def gap(host: Host, event: int) -> Gap | None:
     """The whole gap that a slice of the causes of idleness is part of; None for other events."""
-    idle_timeline = why_timeline(host)
-    lane_index, at = idle_timeline.lane_set.find(event)
-    lane = idle_timeline.lanes[lane_index]
+    lane, at = _lane_of(host, event)
     if not lane.id.startswith(_IDLE):
         return None
     device = int(lane.id.removeprefix(_IDLE))
@@ -228,9 +233,7 @@ def _idle_intervals(host: Host, device: int) -> IdleIntervals:
 
 def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Arrow]]:
     """(facts, arrows) of a slice of these lanes: its cause, what comes next, its launch, and what the thread did."""
-    idle_timeline = why_timeline(host)
-    lane_index, at = idle_timeline.lane_set.find(event)
-    lane = idle_timeline.lanes[lane_index]
+    lane, at = _lane_of(host, event)
     if lane.id == _PATH:
         return _path_explanation(host, event, at)
     if not lane.id.startswith(_IDLE):

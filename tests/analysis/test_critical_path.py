@@ -24,7 +24,7 @@ def graph_of(host: HostWithSteps) -> Graph:
 
 
 def path_of(host: HostWithSteps, end: float) -> Path:
-    return critical_path(host, graph_of(host), START * US, round((START + end) * US))
+    return critical_path(graph_of(host), START * US, round((START + end) * US))
 
 
 def spent(host: HostWithSteps, end: float) -> dict[str, float]:
@@ -258,7 +258,7 @@ def test_paths_tile(program: list[Any], begin: int, end: int) -> None:
     found = graph_of(host)
     low, high = host.window
     for a, b in ((low, high), (START * US + begin * US, START * US + end * US)):
-        path = critical_path(host, found, a, b)
+        path = critical_path(found, a, b)
         assert (path.begin[0], path.end[-1]) == (a, b)
         np.testing.assert_array_equal(path.begin[1:], path.end[:-1])
         assert (path.end > path.begin).all()

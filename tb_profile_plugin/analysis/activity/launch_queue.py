@@ -69,8 +69,6 @@ class QueueFigures(NamedTuple):
     """Kernels that are no collectives and no copies."""
     short: int
     """Those of them shorter than `SHORT_PS`."""
-    short_ps: int
-    """How long those ran."""
     by_graph: int
     """Events after the first of what one launch started."""
     blocked: int
@@ -162,7 +160,6 @@ def _figures_of(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins
         calls_ps=int(call_ps.sum()),
         kernels=int(kernels.sum()),
         short=int(short.sum()),
-        short_ps=int((work.end - work.begin)[short].sum()),
         by_graph=0 if work.program else int((launched & (work.inside == 1)).sum()),
         blocked=_blocked_calls(host, queue, calls, call_ps),
     )

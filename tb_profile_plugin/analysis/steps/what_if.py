@@ -213,7 +213,7 @@ def _paths(
     """(path_ps, names, name_ps, switches) of `Paths` for some windows."""
     states, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
     times: list[Counter[tuple[str, str]]] = []
-    for row, path in enumerate(critical_paths(host, host_graph, edges[windows], edges[windows + 1])):
+    for row, path in enumerate(critical_paths(host_graph, edges[windows], edges[windows + 1])):
         states[row], switches[row] = path.ps(), path.switches
         times.append(_path_names(host, path))
     names = [name for name, _ in sum(times, Counter()).most_common(_MOST_NAMES)]

@@ -82,10 +82,8 @@ def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, g
 class Bound(NamedTuple):
     """How an op stands to the peaks, over all its executions."""
 
-    compute_ps: float | None
-    memory_ps: float | None
     bound_ps: float | None
-    """The longer of both; what the op takes at best."""
+    """The longer of computing and moving bytes; what the op takes at best."""
     limit: str
     """What holds the op up: `COMPUTE`, `MEMORY`, …"""
 
@@ -104,22 +102,22 @@ def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
     What costs nothing, as what only runs other ops, has no bound: its time is spent on something else.
     """
     if op.is_control:
-        return Bound(None, None, None, UNKNOWN)
+        return Bound(None, UNKNOWN)
     if op.is_transfer or op.is_collective:
-        return Bound(None, None, None, INTERCONNECT if op.is_collective else TRANSFER)
+        return Bound(None, INTERCONNECT if op.is_collective else TRANSFER)
     peak = peaks.flops_of(op)
     compute = op.flops / peak * _PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
     memory = op.hbm_bytes / peaks.bandwidth * _PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
     memory = 0.0 if op.hbm_bytes == 0 else memory
     if op.cost_source not in (STATED, COMPUTED) or compute is None or memory is None:
-        return Bound(compute, memory, None, UNKNOWN)
+        return Bound(None, UNKNOWN)
     longest = max(compute, memory)
     if not longest:
-        return Bound(compute, memory, None, UNKNOWN)
+        return Bound(None, UNKNOWN)
     if not op.executions:
-        return Bound(compute, memory, longest, UNKNOWN)
+        return Bound(longest, UNKNOWN)
     is_short = op.total_ps < _SHORT_PS * op.executions and longest < _LEAST_USE * op.total_ps
-    return Bound(compute, memory, longest, LATENCY if is_short else COMPUTE if compute >= memory else MEMORY)
+    return Bound(longest, LATENCY if is_short else COMPUTE if compute >= memory else MEMORY)
 
 
 @dataclass(eq=False, repr=False)

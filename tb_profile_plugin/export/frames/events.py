@@ -83,7 +83,7 @@ def events(
         _batch(host, first, plane, shift, rows) | (_details(host, first, plane, rows) if details else {})
         for host, shift in zip(hosts, shifts, strict=True)
         for first, plane in host.trace.parts
-        for rows in [_selected_rows(host, first, plane, line, name, shift, window)]
+        for rows in [_selected_rows(plane, line, name, shift, window)]
     ])  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def step_of(host: Host, events: Array | slice) -> Values:
 
 
 def _selected_rows(
-    host: Host, first: int, plane: Plane, line: str, name: str, shift: int, window: tuple[int | None, int | None]
+    plane: Plane, line: str, name: str, shift: int, window: tuple[int | None, int | None]
 ) -> slice | Array:
     """Rows of the plane: all as a slice, so that columns stay views."""
     events = plane.events

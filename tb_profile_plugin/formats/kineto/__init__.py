@@ -108,11 +108,7 @@ def reads(head: bytes) -> bool:
 def decode(
     content: Any, where: str = "", progress: Callable[[str, float], None] = lambda phase, fraction: None
 ) -> XSpace:
-    """The columns of a trace in JSON, a buffer or a `Stream`.
-
-    Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
-    Raises `ProblemError` (422) for what is larger than the memory limit; ends where nobody waits.
-    """
+    """As `recognize.decode`, of a trace in JSON, a buffer or a `Stream`."""
     # Large, and not needed to find captures.
     from . import reader
 

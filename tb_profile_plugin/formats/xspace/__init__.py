@@ -51,12 +51,7 @@ def reads(head: bytes) -> bool:
 def decode(
     buffer: Any, where: str = "", progress: Callable[[str, float], None] = lambda phase, fraction: None
 ) -> XSpace:
-    """The tables of the XSpace in ``buffer`` (anything with the buffer protocol).
-
-    Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
-    ``progress`` is called with a phase and a fraction 0–1. Raises `ProblemError` (422) for what is larger than the
-    memory limit, before it takes it; ends where nobody waits.
-    """
+    """As `recognize.decode`, of the XSpace in ``buffer`` (anything with the buffer protocol)."""
     # Large, and not needed to find captures.
     from . import reader
 

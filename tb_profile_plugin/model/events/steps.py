@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -85,8 +86,11 @@ def find(trace: Trace, name: str = "") -> Steps:
         rules = [_marker_steps, _profiler_steps, _numbered_steps, _loop_steps, _stored_steps, _device_steps]
         rules += [_function_steps]
     else:
-        rules = [_marker_steps, _profiler_steps, _serving_steps, _numbered_steps, _loop_steps, _torch_turn_steps]
-        rules += [_function_steps, _stored_steps, _device_steps, _tensorflow_turn_steps]
+        rules = [_marker_steps, _profiler_steps, _serving_steps, _numbered_steps, _loop_steps]
+        rules += [_marked_turn_steps(turns.TORCH_MARKS)]
+        rules += [_function_steps, _stored_steps, _device_steps]
+        # Where a program of TensorFlow calls no function in its loop, but runs all ops one by one.
+        rules += [_marked_turn_steps(turns.TENSORFLOW_MARKS)]
     for rule in rules:
         steps = rule(trace)
         if steps is not None and len(steps):
@@ -144,13 +148,9 @@ def _serving_steps(trace: Trace) -> Steps | None:
     return replace(steps, begin=np.append(since, steps.begin[1:])) if is_ahead else steps
 
 
-def _torch_turn_steps(trace: Trace) -> Steps | None:
-    return _steps_of_turns(trace, turns.torch_turns(trace))
-
-
-def _tensorflow_turn_steps(trace: Trace) -> Steps | None:
-    """Where a program of TensorFlow calls no function in its loop, but runs all ops one by one."""
-    return _steps_of_turns(trace, turns.tensorflow_turns(trace))
+def _marked_turn_steps(marks: tuple[re.Pattern[str], ...]) -> Callable[[Trace], Steps | None]:
+    """The rule by the turns of a loop that does what one of the names says once in each."""
+    return lambda trace: _steps_of_turns(trace, turns.marked_turns(trace, marks))
 
 
 def _steps_of_turns(trace: Trace, turns_of_loop: turns.Turns | None) -> Steps | None:
@@ -346,7 +346,7 @@ def _steps_of_groups(trace: Trace, trace_groups: Groups, selected: Array, source
     else:
         end = np.maximum(end, np.minimum(until, following))
     number, name = _labels(trace, roots, source)
-    complete = _complete(trace, trace_groups.of_event, groups, begin, end, source)
+    complete = _complete(trace_groups.of_event, groups, begin, source)
     return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
 
 
@@ -380,7 +380,7 @@ def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
     return types
 
 
-def _complete(trace: Trace, of_event: Array, groups: Array, begin: Array, end: Array, source: str) -> Array:
+def _complete(of_event: Array, groups: Array, begin: Array, source: str) -> Array:
     """False for a step at the capture's edge that holds less than half the events of the typical step.
 
     Markers of the host are written only when they end, so those are complete by nature.

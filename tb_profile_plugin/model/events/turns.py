@@ -22,13 +22,13 @@ from ...runtime.regex import regex
 from ..names import host_events
 from .trace import Trace
 
-_TORCH_MARKS = (
+TORCH_MARKS = (
     regex(r"enumerate\(Data(?:Loader|Pipe)\)"),
     regex(r"Optimizer\.zero_grad#"),
     regex(r"Optimizer\.step#"),
 )
 """What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
-_TENSORFLOW_MARKS = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
+TENSORFLOW_MARKS = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
 """What a loop of TensorFlow does once in each turn if it takes its batches itself."""
 _LEAST_MARKS = 3
 """Fewer marks are no loop."""
@@ -47,14 +47,9 @@ class Turns(NamedTuple):
     """Whether the roots are what tells the turns; False where turns begin before it."""
 
 
-def torch_turns(trace: Trace) -> Turns | None:
-    """The turns of PyTorch's loop, if anything tells them."""
-    return _turns_between(trace, _marks(trace, _TORCH_MARKS))
-
-
-def tensorflow_turns(trace: Trace) -> Turns | None:
-    """The turns of a loop of TensorFlow that takes its batches itself, if there is one."""
-    return _turns_between(trace, _marks(trace, _TENSORFLOW_MARKS))
+def marked_turns(trace: Trace, marks: tuple[re.Pattern[str], ...]) -> Turns | None:
+    """The turns of a loop that does what one of the names says once in each; None where nothing tells them."""
+    return _turns_between(trace, _marks(trace, marks))
 
 
 def turns_of_starts(trace: Trace, starts: Array) -> Turns:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ....model.events.intervals import lower_bound
-from ....model.host import Host
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
 from ..states import State
@@ -52,18 +51,18 @@ class Path(NamedTuple):
         return ps_by_state
 
 
-def critical_path(host: Host, graph: Graph, begin: int, end: int) -> Path:
+def critical_path(graph: Graph, begin: int, end: int) -> Path:
     """The path of one window, ps; its slices tile the window."""
-    return next(critical_paths(host, graph, np.array([begin], np.int64), np.array([end], np.int64)))
+    return next(critical_paths(graph, np.array([begin], np.int64), np.array([end], np.int64)))
 
 
-def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> Iterator[Path]:
+def critical_paths(graph: Graph, begins: Array, ends: Array) -> Iterator[Path]:
     """The paths of several windows, int64[k] ps, one after another."""
     for window in zip(graph.nodes_at(ends).tolist(), begins.tolist(), ends.tolist(), strict=True):
-        yield _path(host, graph, *window)
+        yield _path(graph, *window)
 
 
-def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
+def _path(graph: Graph, start: int, begin: int, end: int) -> Path:
     """The path from activity ``start``, or nothing (-1), which tells of the window's end, back to its begin."""
     dag = graph.dag
     walk = _walk(dag.begin, dag.end, dag.binding, start, begin, end)
