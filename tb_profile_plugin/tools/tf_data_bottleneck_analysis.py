@@ -105,7 +105,7 @@ _ADVICE = Table(
             "ms",
             "Upper bound of the time saved per step, judged by steps without input wait if there are any.",
         ),
-        text("level", "HeadlineLevel"),
+        text("level", "Level"),
     ),
 )
 _FACTS = (

@@ -111,17 +111,7 @@ def checklist(
         "transformation": _which_bottleneck(first),
         "steps": _how_much_waiting(steps, first.cost),
     }
-    return [
-        Check(
-            id=id,
-            question=_QUESTIONS[id],
-            level=outcome.level,
-            answer=message(outcome.answer),
-            evidence=message(outcome.evidence),
-            todo=message(outcome.todo),
-        )
-        for id, outcome in outcomes.items()
-    ]
+    return [Check(id, _QUESTIONS[id], level, *map(message, texts)) for id, (level, *texts) in outcomes.items()]
 
 
 def entries(hosts: Sequence[Host]) -> dict[str, Array]:
