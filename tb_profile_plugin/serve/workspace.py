@@ -164,16 +164,16 @@ class Workspace:
         plain = name.rstrip("@^")
         return tools.get(compat.RENAMED.get(plain, plain))
 
-    def result(self, asked: ToolQuestion, shape: str) -> bytes:
+    def result(self, tool_question: ToolQuestion, shape: str) -> bytes:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
         from .. import compat
 
-        session, tool, host, options = asked
+        session, tool, host, options = tool_question
         other_sessions = self._other_sessions(tool, options)
         if tool.uses_all_sessions:
             # It reads digests of the other sessions from the cache, to which any answer may have added some.
             shape = f"{shape} {self._result_cache.modified_ns()}"
-        key = asked.key(shape, other_sessions)
+        key = tool_question.key(shape, other_sessions)
         key_parts = (*question(tool.name, host, options, shape), *other_sessions)
 
         def answer() -> bytes:
@@ -209,22 +209,22 @@ class Workspace:
                 sessions += [session for session in survey.sessions if fnmatchcase(session.name, name)]
         return tuple(sessions)
 
-    def cut_answer(self, asked: ToolQuestion) -> bytes:
+    def cut_answer(self, tool_question: ToolQuestion) -> bytes:
         """A tool's answer as compressed JSON, with only the first rows of long tables that are ``paged``."""
-        if not any(table.paged for table in asked.tool.tables):
-            return self.result(asked, NAMED)
-        return self._cut_answer(asked).answer
+        if not any(table.paged for table in tool_question.tool.tables):
+            return self.result(tool_question, NAMED)
+        return self._cut_answer(tool_question).answer
 
-    def rows(self, asked: ToolQuestion, table: str) -> LongTable:
+    def rows(self, tool_question: ToolQuestion, table: str) -> LongTable:
         """A table of a tool's answer; raises `ProblemError` (404) for one that does not exist."""
         from ..tools.answers.rows import LongTable
 
-        cut_answer = self._cut_answer(asked)
+        cut_answer = self._cut_answer(tool_question)
         if table in cut_answer.tables:
             return cut_answer.tables[table]
         short = json.loads(unpack(cut_answer.answer))["tables"].get(table)
         if short is None:
-            ids = ", ".join(table.id for table in asked.tool.tables) or "none"
+            ids = ", ".join(table.id for table in tool_question.tool.tables) or "none"
             raise problem_error(
                 "unknown_table",
                 Message("There is no table {table}.", table=repr(table)),
@@ -233,18 +233,18 @@ class Workspace:
             )
         return LongTable(short)
 
-    def _cut_answer(self, asked: ToolQuestion) -> _CutAnswer:
-        key = asked.key("part", self._other_sessions(asked.tool, asked.options))
+    def _cut_answer(self, tool_question: ToolQuestion) -> _CutAnswer:
+        key = tool_question.key("part", self._other_sessions(tool_question.tool, tool_question.options))
 
         def cut() -> _CutAnswer:
             from ..tools.answers.rows import split_long_tables
 
-            packed = self.result(asked, NAMED)
-            paged_tables = [table.id for table in asked.tool.tables if table.paged]
+            packed = self.result(tool_question, NAMED)
+            paged_tables = [table.id for table in tool_question.tool.tables if table.paged]
             answer, long_tables = split_long_tables(json.loads(unpack(packed)), paged_tables)
             return _CutAnswer(pack(to_json(answer)) if long_tables else packed, long_tables)
 
-        return self._cut_answers.get(key, cut, lambda: _is_lasting(asked.session))
+        return self._cut_answers.get(key, cut, lambda: _is_lasting(tool_question.session))
 
     def _kept_or_computed(
         self,

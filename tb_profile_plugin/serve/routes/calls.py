@@ -29,20 +29,22 @@ def calls(workspace: Workspace, request: Request) -> Response:
     from ...runtime.messages import message
     from ...tools.answers.stacks import call_tree, recorded_weights
 
-    asked = table_request(workspace, request, PARAMETERS)
-    base_name = asked.options.get("base", "")
-    asked = asked._replace(options={name: value for name, value in asked.options.items() if name != "base"})
-    table = _table(asked.tool, required(request, "table"))
-    stacks, values = table.stacks, _values(workspace, asked, table)
+    tool_question = table_request(workspace, request, PARAMETERS)
+    base_name = tool_question.options.get("base", "")
+    tool_question = tool_question._replace(
+        options={name: value for name, value in tool_question.options.items() if name != "base"}
+    )
+    table = _table(tool_question.tool, required(request, "table"))
+    stacks, values = table.stacks, _values(workspace, tool_question, table)
     assert stacks, "_table returns no other"
     labels = [(weight.id, message(weight.label)) for weight in recorded_weights(stacks, values)]
     id = trees.selected_weight(request, labels)
     weight = next(weight for weight in stacks.weights if weight.id == id)
     unit = "ps" if stacks.unit == "us" else "bytes"
-    weighted = WeightedTree(call_tree(stacks, values, weight), asked.session.name, weight.label, unit)
+    weighted = WeightedTree(call_tree(stacks, values, weight), tool_question.session.name, weight.label, unit)
     if request.args.get("format"):
-        return trees.tree_file(request, weighted, f"{asked.tool.name}_{table.id}_{id}")
-    base = _baseline(workspace, asked, base_name, table, weight) if base_name else None
+        return trees.tree_file(request, weighted, f"{tool_question.tool.name}_{table.id}_{id}")
+    base = _baseline(workspace, tool_question, base_name, table, weight) if base_name else None
     if base is not None:
         weighted = weighted._replace(tree=call_tree(stacks, values, weight, program_ids=False))
     return trees.tree_answer(request, weighted, base, id, labels)
@@ -58,32 +60,34 @@ def _table(tool: Tool, id: str) -> Table:
     return table
 
 
-def _values(workspace: Workspace, asked: ToolQuestion, table: Table, base: str = "") -> dict[str, list[Any]]:
+def _values(workspace: Workspace, tool_question: ToolQuestion, table: Table, base: str = "") -> dict[str, list[Any]]:
     """Values of a table of the answer by column, beside those of a baseline where one is named."""
-    options = {**asked.options, "base": base} if base else asked.options
-    packed = workspace.result(asked._replace(options=options), NAMED)
+    options = {**tool_question.options, "base": base} if base else tool_question.options
+    packed = workspace.result(tool_question._replace(options=options), NAMED)
     columns = json.loads(unpack(packed))["tables"][table.id]["columns"]
     return {column["id"]: column["values"] for column in columns}
 
 
-def _step_count(asked: ToolQuestion) -> float:
+def _step_count(tool_question: ToolQuestion) -> float:
     """Number of steps that the capture holds."""
     from ...analysis.steps.step_evidence import captured_steps
 
-    return captured_steps(asked.tool.hosts(asked.session, asked.host, **asked.options))
+    return captured_steps(tool_question.tool.hosts(tool_question.session, tool_question.host, **tool_question.options))
 
 
-def _baseline(workspace: Workspace, asked: ToolQuestion, name: str, table: Table, weight: Weight) -> CallTree | None:
+def _baseline(
+    workspace: Workspace, tool_question: ToolQuestion, name: str, table: Table, weight: Weight
+) -> CallTree | None:
     """The baseline's tree, scaled to as many steps as the session has; None where the tables are not comparable."""
     from ...analysis.call_tree import scaled
     from ...tools.answers.stacks import call_tree
 
-    joined = _values(workspace, asked, table, base=name)
+    joined = _values(workspace, tool_question, table, base=name)
     if not any(value is not None for id, values in joined.items() if id.startswith("delta_") for value in values):
         return None
     session = workspace.session(name)
-    host = asked.host if asked.host in session.hosts else ALL_HOSTS
-    asked_of_base = asked._replace(session=session, host=host)
+    host = tool_question.host if tool_question.host in session.hosts else ALL_HOSTS
+    base_question = tool_question._replace(session=session, host=host)
     assert table.stacks, "_table returns no other"
-    base = call_tree(table.stacks, _values(workspace, asked_of_base, table), weight, program_ids=False)
-    return scaled(base, _step_count(asked) / _step_count(asked_of_base)) if table.stacks.per_step else base
+    base = call_tree(table.stacks, _values(workspace, base_question, table), weight, program_ids=False)
+    return scaled(base, _step_count(tool_question) / _step_count(base_question)) if table.stacks.per_step else base

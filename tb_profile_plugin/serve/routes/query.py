@@ -66,11 +66,11 @@ def data_request(workspace: Workspace, request: Request, route_parameters: Seque
 
 def table_request(workspace: Workspace, request: Request, route_parameters: Sequence[str]) -> ToolQuestion:
     """What `data_request` returns; raises `ProblemError` (422) for a tool that is streamed, which has no tables."""
-    asked = data_request(workspace, request, route_parameters)
-    if asked.tool.streamed:
+    tool_question = data_request(workspace, request, route_parameters)
+    if tool_question.tool.streamed:
         remedy = Message("Use the data route.")
         raise problem_error("no_table", "This tool's answer has no tables.", remedy, status=422)
-    return asked
+    return tool_question
 
 
 def _host(request: Request, session: Session) -> str:

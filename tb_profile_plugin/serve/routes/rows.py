@@ -52,8 +52,8 @@ def rows_file(workspace: Workspace, request: Request) -> Response:
 def _table_and_rows(workspace: Workspace, request: Request) -> tuple[LongTable, I64]:
     """The table of a request, and the indices of the rows that it selects, sorted; int64[k]."""
     wanted = required(request, "table")
-    asked = table_request(workspace, request, (*ROW_QUERY, *ROW_WINDOW, "format"))
-    table = workspace.rows(asked, wanted)
+    tool_question = table_request(workspace, request, (*ROW_QUERY, *ROW_WINDOW, "format"))
+    table = workspace.rows(tool_question, wanted)
     try:
         return table, table.selected_rows(_row_query(request))
     except KeyError as error:

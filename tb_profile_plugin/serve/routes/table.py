@@ -128,27 +128,27 @@ def _data(workspace: Workspace, request: Request) -> Response:
 
     if compat.wants_csv(request.args.get("tqx", "")):
         return _data_csv(workspace, request)
-    asked = data_request(workspace, request)
-    session, tool, host, options = asked
+    tool_question = data_request(workspace, request)
+    session, tool, host, options = tool_question
     if tool.streamed:
         return responses.streamed_json(request, tool.pieces(session, host, **options))
     document = compat.document(tool, session, host, request.args)
     if document:
         return responses.document(request, document.body, f"{tool.name}_{session.name}.{document.suffix}")
-    return responses.packed_json(request, workspace.result(asked, LEGACY))
+    return responses.packed_json(request, workspace.result(tool_question, LEGACY))
 
 
 def _answer(workspace: Workspace, request: Request) -> Response:
-    asked = table_request(workspace, request, ("part",))
+    tool_question = table_request(workspace, request, ("part",))
     if request.args.get("part") == "1":
-        return responses.packed_json(request, workspace.cut_answer(asked))
-    return responses.packed_json(request, workspace.result(asked, NAMED))
+        return responses.packed_json(request, workspace.cut_answer(tool_question))
+    return responses.packed_json(request, workspace.result(tool_question, NAMED))
 
 
 def _data_csv(workspace: Workspace, request: Request) -> Response:
-    asked = data_request(workspace, request)
-    name = "_".join([asked.tool.name, asked.session.name, asked.host or ALL_HOSTS])
-    answer = None if asked.tool.streamed else json.loads(unpack(workspace.result(asked, LEGACY)))
+    tool_question = data_request(workspace, request)
+    name = "_".join([tool_question.tool.name, tool_question.session.name, tool_question.host or ALL_HOSTS])
+    answer = None if tool_question.tool.streamed else json.loads(unpack(workspace.result(tool_question, LEGACY)))
     return responses.csv_file(request, answer, f"{name}.csv")
 
 
