@@ -28,20 +28,35 @@ def test_work_held_by_an_event_waits_in_its_stream() -> None:
     assert diagnosed(torchtrace.host(*events)).causes[0].id == "unexplained"
 
 
-def with_gloo(steps: int = 6) -> HostWithSteps:
-    """A step of 4 ms of compute, and an all-reduce that the loop asks for in the middle and waits 6 ms longer for."""
+def with_gloo(steps: int = 6, copies: bool = False, late: int = 0) -> HostWithSteps:
+    """A step of 4 ms of compute, and an all-reduce that the loop asks for in the middle and waits 6 ms longer for;
+    maybe gloo copies at its end, or the loop computes on only so many µs after it.
+    """
     events = []
     for step in range(steps):
         at = step * STEP
         events += [mark(f"ProfilerStep#{step}", at, STEP - 1), op("aten::mm", at + 10, 3_990)]
         events += [op("c10d::allreduce_", at + 2_000, 50, MAIN)]
-        events += [on_host("user_annotation", "gloo:all_reduce", at + 2_100, 7_800, GLOO)]
+        events += [on_host("user_annotation", "gloo:all_reduce", at + 2_100, 7_800 - late, GLOO)]
+        events += [op("aten::copy_", at + 9_000, 800, GLOO)] if copies else []
+        events += [op("aten::relu", at + 9_890, 100)] if late else []
     return torchtrace.host(*events)
 
 
 def test_a_loop_that_falls_silent_until_gloo_is_done_waits_for_it() -> None:
     found = next(each for each in diagnosed(with_gloo()).causes if each.id == "exposed_collective")
     assert found.gain_ps == pytest.approx(5.9e9, rel=0.03)
+
+
+def test_copies_of_gloo_are_part_of_its_collective() -> None:
+    found = next(each for each in diagnosed(with_gloo(copies=True)).causes if each.id == "exposed_collective")
+    assert (found.per_step_ps, found.gain_ps) == (pytest.approx(5.9e9, rel=0.03), pytest.approx(5.9e9, rel=0.03))
+
+
+def test_a_collective_of_threads_may_save_its_own_time_though_the_loop_goes_on_long_after_it() -> None:
+    found = next(each for each in diagnosed(with_gloo(late=3_000)).causes if each.id == "exposed_collective")
+    assert found.gain_ps is not None
+    assert found.gain_ps >= found.per_step_ps == pytest.approx(2.9e9, rel=0.03)
 
 
 def test_a_loop_waits_for_each_of_many_collectives() -> None:

@@ -15,6 +15,7 @@ from ...formats.columns.gather import gather
 from ...model.devices.copies import copies
 from ...model.events.links import LAUNCH, RUN
 from ...model.events.nested import MISSING
+from ...model.events.repeated_calls import are_inside, outermost
 from ...model.host import Host
 from ...model.names import collectives, kernels, op_names
 from ...model.per_host import per_host
@@ -40,7 +41,7 @@ _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?h
 _FIRST_OTHER_WORK, _LAST_OTHER_WORK = int(State.COMPILE), int(State.PAUSE)
 """Classes of what the CPU does for compiling, input, a callback or a pause: no work of the program's own."""
 _TORCH = ("aten::", vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
-"""Begins of the names of PyTorch's ops and compiled code, and of what its backends do on threads of their own."""
+"""Begins of the names of PyTorch's ops and compiled code, and of its backends' collectives on threads of their own."""
 _COMPUTES_NOTHING = regex(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
 )
@@ -207,7 +208,11 @@ def work_of_cpu(host: Host) -> DeviceWork:
     op[xla] = True
     is_other_work = (classes >= _FIRST_OTHER_WORK) & (classes <= _LAST_OTHER_WORK)
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
+    kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
+    kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
     event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
+    outer = outermost(trace, event[gather(kinds, plane.events.name[event - first]) == Kind.COLLECTIVE])
+    event = event[~are_inside(event, outer + 1, trace.nesting[1][outer])]  # Copies of gloo are part of its collective.
     shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     launch, start, is_own = _launches_of_ops(event, _causes(host, act), trace.nesting[0], is_other_work)
     _add_own_launches(host, event, launch, start)
@@ -219,8 +224,6 @@ def work_of_cpu(host: Host) -> DeviceWork:
         timed_by = np.append(event, shard[has_op].astype(np.int32))
         rows = np.append(np.arange(len(event)), index[has_op])
         event, launch, start = event[rows], launch[rows], start[rows]
-    kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
-    kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
     kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
     return _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, ends(host, timed_by), kind, launch, start), True)
 

@@ -25,7 +25,7 @@ from .gains import gain, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
 from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
 from .remedies import remedy
-from .time_loss import MOSTLY, UNUSED, WORK, TimeLoss
+from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 from .xla_work import name_xla_work
 
@@ -133,6 +133,8 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
             _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     if not has_devices(hosts):
         name_pauses(losses)
+        for loss in losses:
+            loss.awaited_unseen = loss.id in COMMUNICATION
     unusual = unusual_steps(hosts, typical)
     early = max(early_share(host) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]

@@ -17,7 +17,8 @@ _SILENT = 0.02
 
 
 def gain(loss: TimeLoss, typical: Typical) -> int | None:
-    """ps that a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
+    """ps that a step would be shorter without the cause, at most: replayed where it can be, else all of its time, and
+    no less than that where it may be awaited unseen.
 
     Of a cause of which the time between steps has another name, only what steps gain. None for `_NO_GAIN`, where
     nothing was replayed, and where nothing was recorded of what the host does, since it may wait for anything then.
@@ -34,6 +35,8 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return round(loss.ps)
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
     gain_ps = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
+    if loss.awaited_unseen:
+        gain_ps = max(gain_ps, loss.ps)
     if loss.id in COMMUNICATION and typical.late_peer is not None:
         # A host's own replay does not know that the straggler would come as late without communication.
         gain_ps = min(gain_ps, loss.ps)

@@ -68,6 +68,8 @@ class TimeLoss:
     """What helps this capture, where a rule found that; None for what helps most programs."""
     most_ps: float | None = None
     """What a step would be shorter without it at most, where steps with and without it were compared; else None."""
+    awaited_unseen: bool = False
+    """Whether threads of a CPU may wait for it in ways that no event tells, so that a replay may not shorten these."""
     varies: bool = False
     """Whether what takes longer in unusual steps is mostly work that each step does, without a period."""
     first_batches: bool = False

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.events.repeated_calls import outermost
+from ...model.events.repeated_calls import are_inside, outermost
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
 from ...model.names.host_events import is_frame
@@ -99,14 +99,6 @@ def _calls(host: HostWithSteps) -> Array:
     programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM_OR_ATEN.match(name))))
     programs = programs[~are_inside(programs, *cpu_ops(host))]
     return np.concatenate([single_ops, programs])
-
-
-def are_inside(events: Array, first: Array, last: Array) -> Array:
-    """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
-    if not len(first):
-        return np.zeros(len(events), bool)
-    index = np.searchsorted(first, events, "right") - 1
-    return (index >= 0) & (events < last[index])
 
 
 @per_host

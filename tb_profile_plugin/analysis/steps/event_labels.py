@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.events.joins import is_among
-from ...model.events.repeated_calls import outermost
+from ...model.events.repeated_calls import are_inside, outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import hlo_text, host_events
@@ -24,7 +24,7 @@ from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
 from ..activity.thread_classes import have_state
 from .device_timeline import DeviceTimeline
-from .dispatched_calls import are_inside, cpu_ops
+from .dispatched_calls import cpu_ops
 from .event_names import display_name
 from .first_launches import loading_launches
 from .program_functions import is_loop_over_values, program_function

@@ -154,6 +154,14 @@ def outermost(trace: Trace, events: Array) -> Array:
     return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
 
 
+def are_inside(events: Array, first: Array, last: Array) -> Array:
+    """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
+    if not len(first):
+        return np.zeros(len(events), bool)
+    index = np.searchsorted(first, events, "right") - 1
+    return (index >= 0) & (events < last[index])
+
+
 @jit
 def _is_outermost(events: I64, parent: I32, last: I32) -> Bool:
     """bool[k]: which events, ascending, lie in no other one of them on their line."""
