@@ -12,13 +12,13 @@ from ...model.host import Host, HostWithSteps
 from ...model.names.host_events import is_frame
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
-from ...runtime.arrays import Array, median
+from ...runtime.arrays import Array, distinct, median
 from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..ops.host_ops import eager_calls
 from .event_names import display_name
-from .program_functions import program_function
+from .program_functions import ProgramFunction, program_function
 
 _PROGRAM_OR_ATEN = regex(r"PjitFunction\(|aten::")
 _ATEN = "aten::"
@@ -33,6 +33,8 @@ _VIEW = regex(
 _COMPUTES_PS = 20_000_000
 """An op that launches nothing and lasts so long (20 µs) computes on the CPU; so does a shorter one, where most of what
 is done from one launch to the next is such ops."""
+_WHOLE_STEP = 0.9
+"""A function that takes such a share of the steps is the step itself, and names no part of it."""
 _MOST_TIMES_USUAL = 10
 """A call follows the one before as usual where that takes at most so many times as long as in the median."""
 
@@ -73,7 +75,8 @@ def one_by_one_share(host: HostWithSteps) -> float:
 def calling_function(host: HostWithSteps) -> CallingFunction:
     """The innermost function of a program that makes half of these calls and more: what to compile.
 
-    PyTorch compiles whole models, and TensorFlow's tracer does not say which functions are the framework's own.
+    PyTorch compiles whole models and whole steps, and TensorFlow's tracer does not say which functions are the
+    framework's own.
     """
     trace, steps = host.trace, host.steps
     if framework(host) not in (JAX, PYTORCH) or not any(map(is_frame, trace.names)):
@@ -83,9 +86,16 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
     frame = trace.nearest_named(calls, is_frame).astype(np.int32)
     function = program_function(trace, frame, np.ones(len(frame), np.int64), np.sort(steps.begin))
     name = "" if function is None else display_name(trace.name(int(function.call[0])))
-    if function is None or (framework(host) == PYTORCH and name.startswith(_OF_MODULE)):
+    if function is None or (framework(host) == PYTORCH and (name.startswith(_OF_MODULE) or _is_step(host, function))):
         return CallingFunction("", 0.0)
     return CallingFunction(name, len(function.call) / len(steps))
+
+
+def _is_step(host: HostWithSteps, function: ProgramFunction) -> bool:
+    """Whether a function is (nearly) all that steps do."""
+    calls, steps = distinct(function.call), host.steps
+    calls_ps = (host.trace.end - host.trace.begin)[outermost(host.trace, calls)].sum()
+    return bool(calls_ps >= _WHOLE_STEP * (steps.end - steps.begin).sum())
 
 
 @per_host
