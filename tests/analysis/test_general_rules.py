@@ -305,6 +305,7 @@ def test_programs_that_copy_their_state() -> None:
         ("not_donated", "compute", "jax", "donate_argnums"),
         ("many_programs", "compute", "jax", "one jax.jit"),
         ("accumulates", "exposed_collective", "pytorch", "no_sync()"),
+        ("single_rows", "compute", "pytorch", "several requests"),
         ("on_cpu", "input", "pytorch", "num_workers"),
         ("", "workers_again", "pytorch", "persistent_workers"),
     ],

@@ -35,6 +35,41 @@ def test_an_op_that_is_most_of_the_ops_and_need_not_be(name: str, fact: str) -> 
     assert fact not in program_facts(training((name, 300), ("aten::mm", 600)))
 
 
+@pytest.mark.parametrize(
+    ("name", "shapes", "trains", "single"),
+    [
+        ("aten::addmm", [[64], [1, 32], [32, 64], [], []], False, True),
+        ("aten::addmm", [[64], [1, 32], [32, 64], [], []], True, False),
+        ("aten::addmm", [[64], [8, 32], [32, 64], [], []], False, False),
+        ("aten::mm", [[1, 32], [32, 64]], False, True),
+        ("aten::mm", [[16, 32], [32, 64]], False, False),
+    ],
+)
+def test_products_of_a_single_row_serve_one_request(
+    name: str, shapes: list[list[int]], trains: bool, single: bool
+) -> None:
+    stated: dict[str, Any] = {"Input Dims": shapes}
+    events = [torchtrace.op(name, 100 * index, 90, **stated) for index in range(5)]
+    events += [torchtrace.mark("Optimizer.step#SGD.step", 600, 50)] if trains else []
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("single_rows" in program_facts(host)) == single
+
+
+@pytest.mark.parametrize(
+    ("around", "said"),
+    [("Optimizer.step#Adam.step", "Use a fused optimizer"), ("Optimizer.step#Own.step", "Fuse"), ("loss", "Fuse")],
+)
+def test_elementwise_ops_of_an_optimizer_are_told_to_be_fused_in_it(around: str, said: str) -> None:
+    events = []
+    for step in range(6):
+        at = 10_000.0 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 9_999), torchtrace.op("aten::mm", at + 1, 2_000)]
+        events += [torchtrace.mark(around, at + 2_010, 7_900), torchtrace.op("aten::mul", at + 2_002, 7)]
+        events += [torchtrace.op("aten::addcdiv_", at + 2_020 + 260 * turn, 250) for turn in range(30)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert diagnose([host]).causes[0].remedy.text.startswith(said)
+
+
 def test_checks_for_nan_are_a_mode_only_where_there_are_many() -> None:
     assert "checks_numerics" in program_facts(training(*[("aten::isnan", 40)] * 12, ("aten::mm", 300)))
     assert "checks_numerics" not in program_facts(training(("aten::isnan", 40), ("aten::mm", 300)))

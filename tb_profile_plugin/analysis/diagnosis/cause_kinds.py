@@ -24,6 +24,7 @@ _ELEMENTWISE = (
     "abs|add|addcdiv|addcmul|clamp|clamp_max|clamp_min|div|erf|exp|lerp|log|log1p|maximum|minimum|mul|neg|pow|reciprocal"
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
 )
+ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
 _IF_LARGEST = ("concatenation", "tensor_copies", "elementwise")
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
@@ -46,7 +47,7 @@ _KINDS = {
         ("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),
         ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy")),
         ("tensor_copies", regex(r"aten::copy_$|.*direct_copy_kernel")),
-        ("elementwise", regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")),
+        ("elementwise", ELEMENTWISE),
     ),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
     "eager": (*_OPTIMIZER, _COMPILED),

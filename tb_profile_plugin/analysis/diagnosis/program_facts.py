@@ -22,6 +22,7 @@ from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..activity.own_calls import waits_for_own_ops
 from ..steps.dispatched_calls import calls_per_step
+from .cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 
 TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
 """Python's frames are recorded; one kernel of an optimizer updates many weights; no accelerator is named."""
@@ -39,6 +40,10 @@ CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
 """On the CPU most of the time of PyTorch's ops goes into torch.cat, or into gradients of whole embedding tables."""
 RECOMPUTES, INFERS_ON_CPU = "recomputes", "infers_on_cpu"
 """PyTorch runs forward ops again to compute gradients; or, on the CPU, computes none at all."""
+SINGLE_ROWS = "single_rows"
+"""PyTorch computes no gradients on the CPU, and most of its ops' time goes into matrix products of one row."""
+UPDATES = "updates"
+"""On the CPU most of the time of PyTorch's elementwise ops is that of an optimizer which has a fused form."""
 GROWS = "grows"
 """Each step runs more of PyTorch's ops than the one before."""
 GRAPH_BREAKS = "graph_breaks"
@@ -58,6 +63,9 @@ _EVENTS_OF_FACT = {
 """Events whose names show a fact."""
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
+_SHAPES = "Input Dims"
+_SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
+"""Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
@@ -154,15 +162,23 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
     forward = trace.named(lambda name: bool(_FORWARD_OP.match(name)))
     if _AGAIN * (trace.nearest_named(forward, lambda name: name.startswith(_GRADIENT)) >= 0).sum() > len(forward):
         facts.add(RECOMPUTES)
+    elementwise = trace.named(lambda name: bool(ELEMENTWISE.match(name)))
+    elementwise_ps = (trace.end - trace.begin)[elementwise]
+    in_updates = trace.nearest_named(elementwise, lambda name: bool(HAS_FUSED_FORM.match(name))) >= 0
+    if not device_count(host) and 2 * elementwise_ps[in_updates].sum() > elementwise_ps.sum():
+        facts.add(UPDATES)
     if _runs_more_and_more_ops(host):
         facts.add(GROWS)
+    single_rows = _products_of_one_row(trace, plane) if INFERS_ON_CPU in facts else np.empty(0, np.int64)
     candidates = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
-    if not candidates and not plane.has_stat(_INPUT_TYPES):
+    if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):
         return facts
     ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
     ps = (trace.end - trace.begin)[ops]
     if 2 * ps[_takes_float64(trace, plane)[ops]].sum() > ps.sum():
         facts.add(FLOAT64)
+    if 2 * (trace.end - trace.begin)[single_rows].sum() > ps.sum():
+        facts.add(SINGLE_ROWS)
     for name in candidates:
         if 2 * (trace.end - trace.begin)[trace.named(name.__eq__)].sum() > ps.sum():
             facts.add(_MOST_OF_OPS[name])
@@ -175,6 +191,21 @@ def _runs_more_and_more_ops(host: Host) -> bool:
     ops = np.sort(trace.begin[trace.named(lambda name: name.startswith(_OP_PREFIX))])
     counts = np.diff(np.searchsorted(ops, (steps.begin, steps.end)), axis=0)[0][steps.complete]
     return len(counts) >= _LEAST_GROWING and bool((np.diff(counts) > 0).all()) and counts[-1] >= _MORE * counts[0]
+
+
+def _products_of_one_row(trace: Trace, plane: Plane) -> Array:
+    """int64[k]: the plane's matrix products of one row; none where shapes are not recorded."""
+    if not plane.has_stat(_SHAPES):
+        return np.empty(0, np.int64)
+    stat, first = plane.stat(_SHAPES), trace.rows(plane).start
+    codes, shapes = stat.codes
+    events = [
+        stat.owner[np.array([bool(pattern.match(listed)) for listed in shapes], bool)[codes]] + first
+        for pattern in _SINGLE_ROW.values()
+    ]
+    return np.concatenate(
+        [rows[trace.are_named(rows, name.__eq__)] for name, rows in zip(_SINGLE_ROW, events, strict=True)]
+    )
 
 
 def _takes_float64(trace: Trace, plane: Plane) -> Array:

@@ -24,7 +24,9 @@ from .program_facts import (
     OWN_OPS,
     RECOMPUTES,
     SAVES_ASYNCHRONOUSLY,
+    SINGLE_ROWS,
     TRACED,
+    UPDATES,
     ProgramFacts,
 )
 from .remedy_examples import EXAMPLES
@@ -101,6 +103,8 @@ DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step ru
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
 )
+FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
+SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
 REMEDIES: dict[tuple[str, str, str], str] = {
@@ -153,7 +157,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
     ),
     ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
-    ("optimizer", PYTORCH, ""): "Use a fused optimizer (fused=True), then compile the rest of the step.",
+    ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
     "(AdamW, SGD).",
     ("compiled", PYTORCH, GRAPH_BREAKS): "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what "
@@ -261,10 +265,12 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
         "such as F.layer_norm."
     ),
+    ("elementwise", PYTORCH, UPDATES): FUSE_UPDATES_TORCH,
     ("compute", PYTORCH, RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
-    ("compute", PYTORCH, DENSE_EMBEDDING): "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam.",
+    **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
+    ("compute", PYTORCH, SINGLE_ROWS): "Run several requests in one batch: most matrix products take a single row.",
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
     ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
