@@ -2,6 +2,7 @@
 
 import re
 import string
+from collections.abc import Sequence
 from pathlib import Path
 
 import draw
@@ -158,6 +159,21 @@ def test_hosts_that_are_late_in_turns_are_no_stragglers() -> None:
             text += f" train[{at},100]{{_r=1, step_num={number}}} $train.py:1 f[{at},1] {WORK}[{at + 1},19] {own}"
         hosts.append(draw.host(f"/host:CPU\n  python |{text}", name=f"worker-{host}"))
     assert "late_peer" not in {cause.id for cause in diagnose(hosts).causes}
+
+
+@pytest.mark.parametrize(("late", "is_named"), [((3, 7, 11, 15), True), ((3, 4, 11, 14), False)])
+def test_a_host_that_does_something_alone_every_few_steps_is_a_straggler(late: Sequence[int], is_named: bool) -> None:
+    """As where one rank evaluates: in too few steps to tell from chance, but for their equal distances."""
+    meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []
+    for host in range(2):
+        text = ""
+        for number in range(20):
+            at, waits = 100 * number, (host == 0) and number in late
+            sleeps = f"$time sleep[{at + 20},60] " * (not waits)
+            own = f"{meets}[{at + 20},75]" if waits else f"{sleeps}{meets}[{at + 80},15]"
+            text += f" train[{at},100]{{_r=1, step_num={number}}} $train.py:1 f[{at},1] {WORK}[{at + 1},19] {own}"
+        hosts.append(draw.host(f"/host:CPU\n  python |{text}", name=f"worker-{host}"))
+    assert ("late_peer" in {cause.id for cause in diagnose(hosts).causes}) == is_named
 
 
 def test_without_steps_what_lies_between_first_and_last_work_is_diagnosed() -> None:

@@ -29,6 +29,8 @@ _LEAST_WAITING = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
 _SURE_PROBABILITY = 0.9985
 """How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
+_LEAST_TURNS = 4
+"""So often a host is waited for at the same distance of steps, at least: three may be so by chance."""
 _LEAST_PAUSE_SHARE = 0.5
 """Share of the time between steps that few of its parts must hold to be told."""
 
@@ -157,7 +159,7 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     between_ps = np.array([_mean(of_host.state_ps, own.between) for of_host, own in pairs])
     device_kind_ps = np.array([_mean(of_host.device_kind_ps, own.steps) for of_host, own in pairs])
     communication = [_communication_ps(of_host, own.steps) for of_host, own in pairs]
-    late = _late_peer(hosts, step_ps + between_ps, communication)
+    late = _late_peer(hosts, step_ps + between_ps, communication, windows[0].steps // 2)
     rows = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     pairs = [pairs[i] for i in rows]
     steady, replayed = _replayed([(hosts[i], windows[i]) for i in rows]) if replays else (None, None)
@@ -293,18 +295,18 @@ def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
     return ps[step_windows] + ps[step_windows + 1]
 
 
-def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array]) -> LatePeer | None:
+def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array], step: Array) -> LatePeer | None:
     """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
 
-    ``times`` is float64[hosts, states] ps, ``by_step`` the `_communication_ps` of each host. Needs no common clock;
-    equal to waits by the clock where all go on together.
+    ``times`` is float64[hosts, states] ps, ``by_step`` the `_communication_ps` of each host in ``step``. Needs no
+    common clock; equal to waits by the clock where all go on together.
     """
     if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
     communication = times[:, _COMMUNICATION].sum(axis=1)
     last = int(communication.argmin())
     waiting = float(np.delete(communication, last).mean() - communication[last])
-    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not _is_sure(by_step, last):
+    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not _is_sure(by_step, step, last):
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     more[_COMMUNICATION] = 0.0
@@ -312,11 +314,16 @@ def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array]) ->
     return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
 
 
-def _is_sure(by_step: Sequence[Array], last: int) -> bool:
-    """Whether others wait for a host step after step, not by chance; so where steps are too few to tell, or differ."""
+def _is_sure(by_step: Sequence[Array], step: Array, last: int) -> bool:
+    """Whether others wait for a host step after step, or mostly every so many steps, not by chance; so where steps are
+    too few to tell, or differ.
+    """
     if len(by_step[0]) < 2 or len(set(map(len, by_step))) > 1:
         return True
     waits = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
+    is_long = are_unusual(waits) & (waits > waits.mean())
+    if is_long.sum() >= _LEAST_TURNS and 2 * waits[is_long].sum() >= np.abs(waits).sum() and period(step[is_long]):
+        return True
     return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
 
 
