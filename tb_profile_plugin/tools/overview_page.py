@@ -67,6 +67,7 @@ _FACTS = (
         AVERAGE,
         compared=True,
     ),
+    number("parts_in_step_ms", "In the step", "ms", "Part of that time within the step.", AVERAGE),
     number(
         "window_ms",
         "Captured",
@@ -213,6 +214,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         **_precision_facts(diagnosis.typical),
         **rate_values(hosts),
         "parts_ms": diagnosis.typical.period_ps / PS_PER_MS,
+        "parts_in_step_ms": float(diagnosis.typical.step_ps.sum()) / PS_PER_MS,
         "shared_steps": shared_steps if host_rows else None,
         "hosts_compared": slowest_host_sentence(shared_steps, host_rows) if host_rows else None,
     }

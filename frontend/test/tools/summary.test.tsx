@@ -22,7 +22,13 @@ function step(between: number) {
     maximum_ms: [60, 40, 0],
   };
   // As of several hosts: a step is as long as on the slowest one, and its parts are means.
-  const facts = { parts_ms: 100, step_average_ms: 103, steps_complete: 3, steps_kept: 3 };
+  const facts = {
+    parts_ms: 100,
+    parts_in_step_ms: 100 - between,
+    step_average_ms: 103,
+    steps_complete: 3,
+    steps_kept: 3,
+  };
   return answer(facts, { parts, steps: { name: ["1"] } });
 }
 

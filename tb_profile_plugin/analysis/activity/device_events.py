@@ -208,11 +208,11 @@ def work_of_cpu(host: Host) -> DeviceWork:
     op[xla] = True
     is_other_work = (classes >= _FIRST_OTHER_WORK) & (classes <= _LAST_OTHER_WORK)
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
-    kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
-    kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
+    kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
     event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
-    outer = outermost(trace, event[gather(kinds, plane.events.name[event - first]) == Kind.COLLECTIVE])
-    event = event[~are_inside(event, outer + 1, trace.nesting[1][outer])]  # Copies of gloo are part of its collective.
+    if kinds.any():  # Copies of gloo are part of its collective.
+        outer = outermost(trace, event[kinds[plane.events.name[event - first]] == Kind.COLLECTIVE])
+        event = event[~are_inside(event, outer + 1, trace.nesting[1][outer])]
     shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     launch, start, is_own = _launches_of_ops(event, _causes(host, act), trace.nesting[0], is_other_work)
     _add_own_launches(host, event, launch, start)

@@ -120,8 +120,8 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
   const { hasSteps, hasTimeBetween } = stepFacts(answer);
   const totalMs = answer.number("parts_ms") ?? 0;
   const used = usedParts(answer);
-  // Steps are as long as on their slowest host; parts are means over all hosts, as is what they sum up to.
-  const inStepMs = used.reduce((sum, row) => sum + parts.numberOrZero(row, "step_ms"), 0);
+  // A part of the total, as the average over steps is not: of several hosts a step is as long as on the slowest one.
+  const inStepMs = answer.number("parts_in_step_ms") ?? 0;
   const source = answer.text("step_source");
   const hosts = severalHosts ? answer.text("hosts_shown") : "";
   return (
