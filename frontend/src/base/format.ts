@@ -6,7 +6,8 @@ const MINUS = "\u2212";
 
 /** Digits behind the point which give a figure of this size about three significant ones. */
 export function decimalsFor(size: number): number {
-  const magnitude = Math.abs(size);
+  // What rounds up to one digit more has one place less: 9.996 is 10.0.
+  const magnitude = Math.abs(size) * 1.0005;
   if (magnitude === 0 || !Number.isFinite(magnitude)) return 0;
   return Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(magnitude))));
 }

@@ -80,6 +80,8 @@ it("draws one bar of the step, with what takes no time left out", async () => {
     "Waiting for input 40.0\u202fms · 40.0\u202f%",
   ]);
   expect(root.querySelector(".extent")?.textContent).toContain("from step to step, 70.0\u202fms of it in the step");
+  await act(() => render(<StepBar answer={step(0.01)} severalHosts={false} />, root));
+  expect(root.querySelector(".extent")?.textContent).not.toContain("from step to step");
 });
 
 describe("what to do", () => {

@@ -143,7 +143,9 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
         <b>{time(totalMs)}</b>
         <Doubt depends={answer.fact("parts_ms").depends} />{" "}
         <span class="quiet">
-          {hasTimeBetween && `${t("from step to step, {time} of it in the step", { time: time(inStepMs) })} · `}
+          {hasTimeBetween &&
+            time(inStepMs) !== time(totalMs) &&
+            `${t("from step to step, {time} of it in the step", { time: time(inStepMs) })} · `}
           {averageText(answer)}
         </span>
       </p>
