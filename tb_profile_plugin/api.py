@@ -25,7 +25,6 @@ from .export.frames.frame import Frame
 from .export.report import compare as comparison
 from .export.report import summary
 from .export.report import why as diagnosis
-from .export.sql import DEFAULT_ROWS, DEFAULT_SECONDS
 from .export.sql.query import QueryResult
 from .export.sql.query import sql as query_tables
 from .model.host import window
@@ -34,6 +33,7 @@ from .model.session import Session
 from .runtime.executors import executor
 from .runtime.problems import ProblemError
 from .runtime.records import record
+from .runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS
 from .runtime.terminal import printable
 from .store.result_cache import ResultCache
 from .tools.answers.answer import Json

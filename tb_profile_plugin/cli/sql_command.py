@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..export.sql import DEFAULT_ROWS, DEFAULT_SECONDS
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
+from ..runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS
 from ..runtime.terminal import say, warn
 from .answers import stored_session
 from .options import SESSION, add_memory_limit, add_output, count

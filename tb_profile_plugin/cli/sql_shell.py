@@ -10,10 +10,10 @@ from contextlib import suppress
 from ..export.frames import display
 from ..export.frames.frame import Frame
 from ..export.frames.tables import TABLES
-from ..export.sql import DEFAULT_ROWS, DEFAULT_SECONDS
 from ..export.sql import query as sql_query
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError
+from ..runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS
 from ..runtime.terminal import say, warn
 from .sql_schema import schema
 

@@ -35,6 +35,8 @@ KERNELS = "TB_PROFILE_KERNELS"
 """How kernels run (see `jit`), and no other way: ``native``, ``numba`` or ``python``; not set, the first there is."""
 LITTLE_WORK = "short"
 """One more value of it, for little work: the library, or else plain Python, which is done before numba is loaded."""
+DEFAULT_ROWS, DEFAULT_SECONDS = 10_000, 30
+"""Limits of a query of SQL that states none; here, since the command line states them before it loads SQL."""
 
 
 def read(name: str) -> str:

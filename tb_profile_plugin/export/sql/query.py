@@ -16,10 +16,11 @@ from typing import Any, BinaryIO, Literal, cast
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError, problem_error
 from ...runtime.records import record
+from ...runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS
 from ...tools.answers.answer import Column, Table
 from ..frames.batches import values
 from ..frames.frame import Frame
-from . import DEFAULT_ROWS, DEFAULT_SECONDS, wire
+from . import wire
 
 _BYTES = 8 << 20
 """Bytes of JSON that a result may have."""
