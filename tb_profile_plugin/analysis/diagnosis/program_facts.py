@@ -157,16 +157,11 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
     facts = {CHECKS_NUMERICS} if has_checks else set[str]()
     if len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL:
         facts.add(GRAPH_BREAKS)
-    if not device_count(host) and not any(map(_TRAINS.match, trace.names)):
-        facts.add(INFERS_ON_CPU)
+    if not device_count(host):
+        facts |= _facts_on_cpu(trace)
     forward = trace.named(lambda name: bool(_FORWARD_OP.match(name)))
     if _AGAIN * (trace.nearest_named(forward, lambda name: name.startswith(_GRADIENT)) >= 0).sum() > len(forward):
         facts.add(RECOMPUTES)
-    elementwise = trace.named(lambda name: bool(ELEMENTWISE.match(name)))
-    elementwise_ps = (trace.end - trace.begin)[elementwise]
-    in_updates = trace.nearest_named(elementwise, lambda name: bool(HAS_FUSED_FORM.match(name))) >= 0
-    if not device_count(host) and 2 * elementwise_ps[in_updates].sum() > elementwise_ps.sum():
-        facts.add(UPDATES)
     if _runs_more_and_more_ops(host):
         facts.add(GROWS)
     single_rows = _products_of_one_row(trace, plane) if INFERS_ON_CPU in facts else np.empty(0, np.int64)
@@ -183,6 +178,15 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
         if 2 * (trace.end - trace.begin)[trace.named(name.__eq__)].sum() > ps.sum():
             facts.add(_MOST_OF_OPS[name])
     return facts
+
+
+def _facts_on_cpu(trace: Trace) -> set[str]:
+    """Facts that are asked only of programs without a device: whether they train, and what elementwise ops are for."""
+    facts = set() if any(map(_TRAINS.match, trace.names)) else {INFERS_ON_CPU}
+    elementwise = trace.named(lambda name: bool(ELEMENTWISE.match(name)))
+    ps = trace.end[elementwise] - trace.begin[elementwise]
+    in_updates = trace.nearest_named(elementwise, lambda name: bool(HAS_FUSED_FORM.match(name))) >= 0
+    return facts | {UPDATES} if 2 * ps[in_updates].sum() > ps.sum() else facts
 
 
 def _runs_more_and_more_ops(host: Host) -> bool:
