@@ -48,20 +48,13 @@ def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
 
 
 @inlined
-def varint_if_tag(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
-    """The varint of a field with that first byte, and where it ends; 0 and ``pos`` where another field stands there."""
-    if pos < end and byte_at(buf, pos) == tag:
-        value, after = read_varint(buf, pos + 1, end)
-        if after >= 0:
-            return value, after
-    return np.int64(0), pos
+def varint_if_tag(buf: U8, pos: Int, end: Int, tag: int, is_wide: bool) -> tuple[Int, Int]:
+    """The varint of a field with that first byte, and where it ends; 0 and ``pos`` where another field stands there.
 
-
-@inlined
-def wide_varint_if_tag(buf: U8, pos: Int, end: Int, tag: int) -> tuple[Int, Int]:
-    """`varint_if_tag` of a time, which mostly takes three bytes or more."""
+    ``is_wide`` tells that it mostly takes three bytes or more.
+    """
     if pos < end and byte_at(buf, pos) == tag:
-        value, after = read_wide_varint(buf, pos + 1, end)
+        value, after = read_wide_varint(buf, pos + 1, end) if is_wide else read_varint(buf, pos + 1, end)
         if after >= 0:
             return value, after
     return np.int64(0), pos

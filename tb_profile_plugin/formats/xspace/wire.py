@@ -12,7 +12,7 @@ import numpy as np
 from ...runtime.arrays import I32, I64, U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
-from ..columns.pool import read_varint, varint, varint_if_tag, wide_varint_if_tag
+from ..columns.pool import read_varint, varint, varint_if_tag
 from ..columns.words import byte_at, word_at
 from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
 
@@ -128,7 +128,7 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
 @inlined
 def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
-    metadata_id, pos = varint_if_tag(buf, pos, end, _ID_TAG)
+    metadata_id, pos = varint_if_tag(buf, pos, end, _ID_TAG, False)
     kind, value = np.int64(0), np.int64(0)
     tag = np.int64(byte_at(buf, pos)) if pos < end else np.int64(0)
     if tag == UINT << 3 or tag == INT << 3 or tag == REF << 3:
@@ -221,7 +221,7 @@ def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """(stats, 1 if it is an aggregated event, damage) of an XEvent."""
     count = np.int64(0)
     for tag in (_ID_TAG, _OFFSET_TAG, _DURATION_TAG):
-        pos = varint_if_tag(buf, pos, end, tag)[1]
+        pos = varint_if_tag(buf, pos, end, tag, False)[1]
     after = _short_end(buf, pos, end)
     while after >= 0:
         count += 1
@@ -272,9 +272,9 @@ def fill_lines(
                 events.line[row] = lines.number[i]
                 events.first_stat[row] = stat_row
                 # Most come in this order; what does not is found below.
-                metadata_id, at = varint_if_tag(buf, begin, after, _ID_TAG)
-                offset, at = wide_varint_if_tag(buf, at, after, _OFFSET_TAG)
-                duration, at = wide_varint_if_tag(buf, at, after, _DURATION_TAG)
+                metadata_id, at = varint_if_tag(buf, begin, after, _ID_TAG, False)
+                offset, at = varint_if_tag(buf, at, after, _OFFSET_TAG, True)
+                duration, at = varint_if_tag(buf, at, after, _DURATION_TAG, True)
                 stop = _short_end(buf, at, after)
                 while stop >= 0:
                     _write_stat(buf, at + 2, stop, stat_rows, stats, stat_row)
