@@ -161,6 +161,11 @@ def test_no_property_shares_a_lock_with_those_of_other_objects() -> None:
     assert [str(path) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_named_tuples_are_those_that_load_fast() -> None:
+    pattern = re.compile(r"^from typing import .*\bNamedTuple\b|@dataclass\(eq=False, repr=False\)", re.MULTILINE)
+    assert [str(path) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_environment_variables_are_named_in_one_place() -> None:
     found = [path.name for path in MODULES if "TB_PROFILE_" in path.read_text(encoding="utf-8")]
     assert found == ["settings.py"]

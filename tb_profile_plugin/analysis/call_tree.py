@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..model.events.nested import nest
 from ..runtime.arrays import Array
+from ..runtime.records import NamedTuple
 
 
 class NestedCalls(NamedTuple):

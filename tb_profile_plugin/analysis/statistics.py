@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from ..runtime.records import NamedTuple
 
 if TYPE_CHECKING:
     from ..runtime.arrays import Array

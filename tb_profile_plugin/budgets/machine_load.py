@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+
+from ..runtime.records import NamedTuple
 
 _STAT = Path("/proc/stat")
 _IDLE = (3, 4)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from typing import NamedTuple
 
 from ..analysis.activity.states import State
 from ..analysis.compare.estimate import Estimate, estimate, inflation_of
@@ -17,6 +16,7 @@ from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.record import Digest, DigestOp
 from ..analysis.statistics import quantile_of
 from ..runtime.messages import Message, sentences
+from ..runtime.records import NamedTuple
 from .quantity import BYTES, COUNT, SHARE, TIME
 
 Exact = Callable[[Digest, str], float | None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
 
 from ..runtime.messages import Message, localized, sentences
 from ..runtime.problems import ProblemError, problem_error
+from ..runtime.records import NamedTuple
 
 
 class Range(NamedTuple):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..runtime.problems import Problem
+from ..runtime.records import NamedTuple
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 

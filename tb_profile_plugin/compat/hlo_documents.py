@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from html import escape
-from typing import NamedTuple
 
 from ..analysis.xla import hlo_printer
 from ..analysis.xla.neighbourhood import EVERYWHERE, neighbourhood
@@ -14,6 +13,7 @@ from ..formats.xspace.hlo import config
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..runtime.problems import problem_error
+from ..runtime.records import NamedTuple
 from ..tools.graph_viewer import centre_instruction
 
 _MOST_HOPS, _USUAL_HOPS = 9, "3"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..analysis.xla.op import XlaOp, XlaOpTable
 from ..analysis.xla.roofline import Bound, Peaks, sums_of
@@ -12,6 +12,7 @@ from ..formats.xspace.hlo import program_text
 from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
+from ..runtime.records import NamedTuple
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 from ..tools.columns import xla

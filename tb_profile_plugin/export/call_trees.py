@@ -8,12 +8,13 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..analysis.call_tree import CallTree
 from ..formats.protobuf import message, number, numbers, text
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 
 _FRAME = regex(r"(?P<file>[^ ]+):(?P<line>\d+) (?P<function>.+)")

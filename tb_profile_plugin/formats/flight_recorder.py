@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from . import plain_pickle
 

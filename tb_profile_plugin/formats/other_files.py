@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
-from typing import NamedTuple
 
 from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import Problem
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 
 EXPORTED = b'"exported-by":"tb-profile"'

@@ -7,13 +7,13 @@ step or of any level above, nor a pause in which the device waits longer than it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..formats.columns import Plane, vocabulary
 from ..formats.columns.gather import gather
 from ..runtime.arrays import Array
+from ..runtime.records import NamedTuple
 from .framework import op_names_of
 from .host import Host
 from .names import op_names

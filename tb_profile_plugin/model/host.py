@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..runtime.arrays import Array
 from ..runtime.memo import Memo, lazy
 from ..runtime.messages import Message
 from ..runtime.problems import Problem
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .events import steps as step_rules
 from .events.nested import is_derived

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ..formats.columns import Plane, vocabulary
 from ..runtime.arrays import I32, U8, Array, Int, distinct
 from ..runtime.jit import jit
 from ..runtime.memo import lazy
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from ..runtime.regex import regex
 from .events.joins import is_among, join, pair_codes
 from .events.nested import MISSING

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..formats.columns import Plane, kinds, vocabulary
 from ..formats.columns.tables import Stats
 from ..runtime.arrays import Array, distinct
 from ..runtime.memo import lazy
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from ..runtime.regex import regex
 from . import derived_lanes
 from .host import Host

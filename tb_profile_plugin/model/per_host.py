@@ -13,10 +13,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable
 from functools import partial, wraps
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, TypeVar, overload
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from ..runtime import memory
+from ..runtime.records import NamedTuple
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")

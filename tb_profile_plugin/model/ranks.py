@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from ..formats.columns import vocabulary
+from ..runtime.records import NamedTuple
 from .host import Host
 from .per_host import per_host
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import store
 from ..formats.columns import XSpace
@@ -22,6 +22,7 @@ from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import TRANSIENT_CODES, HostExecutor, Jobs, LocalThreads
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError, problem_error
+from ..runtime.records import NamedTuple
 from ..runtime.version import __version__
 from ..store import ALL_HOSTS
 from ..store.result_cache import ResultCache

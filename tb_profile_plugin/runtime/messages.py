@@ -8,14 +8,17 @@ time and what it is a part of, ``…share`` a share of 1, ``…percent`` one wit
 thousands marked; texts are put in as they are, and messages among them are translated.
 """
 
+from __future__ import annotations
+
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, reduce
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from .records import NamedTuple
 from .units import duration, figure_and_total, percent
 
 LANGUAGES = {"en": "English", "ko": "한국어", "ja": "日本語", "zh": "简体中文"}
@@ -38,7 +41,7 @@ class Message(str):
     """With its arguments' names in braces; the key in the catalogues."""
     arguments: Mapping[str, Any]
 
-    def __new__(cls, template: str, /, **arguments: Any) -> "Message":
+    def __new__(cls, template: str, /, **arguments: Any) -> Message:
         """The template with its arguments; without arguments, it is taken as it stands."""
         self = super().__new__(cls, _filled(template, arguments, ENGLISH))
         self.template, self.arguments = template, arguments

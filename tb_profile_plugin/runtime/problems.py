@@ -1,9 +1,12 @@
 """The one kind of trouble a user meets: what happened, where, and what to do about it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from .messages import Message, message, message_of, messages_by_name, sentences, translated
+from .records import NamedTuple
 
 AVERAGE, SPREAD, HOST, DEVICE, INPUT, CLOCKS = "average", "spread", "host", "device", "input", "clocks"
 """What figures rest on, and findings affect: averages over steps, their spread, the host's record, the devices' record,
@@ -37,7 +40,7 @@ class Problem(NamedTuple):
         return facts | ({"affects": list(self.affects)} if self.affects else {}) | messages_by_name(texts)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Problem":
+    def from_json(cls, data: Mapping[str, Any]) -> Problem:
         """The problem of such data."""
         texts = {name: message_of(content) for name, content in data.get("messages", {}).items()}
         fields = {name: content for name, content in data.items() if name in cls._fields}

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from ..model.session import Session
 from ..runtime import cancellation
 from ..runtime.messages import Message, listed, localized, sentences
 from ..runtime.problems import Problem, ProblemError, problem_error
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from ..store import ALL_HOSTS, Logdir
 from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline

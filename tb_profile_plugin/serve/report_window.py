@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import NamedTuple
 
 from ..export.report.picture import picture
 from ..model.session import Session
 from ..runtime.messages import localized
+from ..runtime.records import NamedTuple
 from ..timeline.tiles import timeline
 
 _MOST_HOSTS = 8

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import logging
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from ..runtime import memory
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError
+from ..runtime.records import NamedTuple
 from ..store import Logdir
 from .access import HostGate, is_loopback
 from .app import App

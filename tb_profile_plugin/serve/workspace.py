@@ -13,12 +13,13 @@ from contextlib import suppress
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..runtime.lru import Lru
 from ..runtime.memo import Memo
 from ..runtime.messages import Message, language, translated
 from ..runtime.problems import Problem, ProblemError, problem_error
+from ..runtime.records import NamedTuple
 from ..store import Logdir, StoredSession
 from ..store.result_cache import LEGACY, NAMED, ResultCache, language_key, pack, question, to_json, unpack
 from .captures import Captures

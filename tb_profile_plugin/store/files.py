@@ -1,14 +1,16 @@
 """A capture's files as they lie on disk, and what they are called."""
 
+from __future__ import annotations
+
 import os
 import re
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from ..formats import recognize
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 
 ALL_HOSTS = "ALL_HOSTS"
@@ -56,7 +58,7 @@ class StoredSession(NamedTuple):
     """A URL where it lies on another machine."""
     files: tuple[StoredFile, ...]
     """Ordered by host."""
-    pieces: tuple["StoredSession", ...] = ()
+    pieces: tuple[StoredSession, ...] = ()
     """The sessions that it was joined of; empty for one that lies in one place."""
 
     @property

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from ..formats import flight_recorder, recognize
 from ..formats.flight_recorder import Dump
 from ..runtime.messages import Message
 from ..runtime.problems import Problem, ProblemError, problem_error
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from ..runtime.units import memory
 from .safe_read import head, load

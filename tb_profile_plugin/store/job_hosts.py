@@ -3,13 +3,15 @@
 They are one session only where nothing speaks against it: a host that was captured twice has two sessions.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from ..formats import xspace
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .files import StoredSession
 

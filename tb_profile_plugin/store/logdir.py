@@ -1,5 +1,7 @@
 """The sessions below a logdir, by the names that TensorBoard's users know them by."""
 
+from __future__ import annotations
+
 import os
 import threading
 import time
@@ -7,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..formats import recognize
 from ..runtime import settings
 from ..runtime.memo import lazy
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
+from ..runtime.records import NamedTuple
 from .files import StoredSession, is_url
 from .job_hosts import Regrouping, regrouped, sessions_of_user
 from .walk import Folder, Walker
@@ -181,7 +184,7 @@ class Logdir:
             assert latest is not None, "a walk without a time limit always answers"
             return latest
 
-    def _run_walk(self, walk: "Future[Survey]") -> None:
+    def _run_walk(self, walk: Future[Survey]) -> None:
         begin = time.monotonic()
         try:
             survey = self._survey_now()
@@ -230,7 +233,7 @@ class Logdir:
         return {key: _walked(folder, tree, root, self._folders.get(key)) for key, folder in keys}
 
 
-def _tree(path: str) -> "Walker | RemoteTree":
+def _tree(path: str) -> Walker | RemoteTree:
     if not is_url(path):
         return Walker()
     # Large, and not needed for folders of this machine.
@@ -250,7 +253,7 @@ def _ordered(sessions: Iterable[StoredSession]) -> tuple[StoredSession, ...]:
     return tuple(sorted(sessions, key=lambda session: (-session.modified, session.name)))
 
 
-def _walked(folder: Folder, tree: "Walker | RemoteTree", root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
+def _walked(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
     """A folder with its sessions; those that did not change since ``before`` are the same objects."""
     if before and before.folder == folder:
         groups, earlier = before.groups, before.sessions

@@ -1,14 +1,16 @@
 """A walk through a folder tree that reads only the folders that changed since the last one."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from ..formats import recognize
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .files import StoredFile, stat_files
 from .safe_read import head

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median_low
-from typing import NamedTuple
 
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
+from ..runtime.records import NamedTuple
 
 MOST_NAMES = 1_000
 """Steps that a page can offer."""

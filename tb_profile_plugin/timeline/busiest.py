@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, STREAM, Section
 from ..runtime.arrays import distinct
 from ..runtime.messages import Message
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from .tiles import Slices, Timeline, timeline
 from .why import idle_lanes, why_timeline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..model.per_host import per_host
 from ..runtime.arrays import Array, distinct
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .args import HIDDEN
 from .tiles import HostTimeline, timeline

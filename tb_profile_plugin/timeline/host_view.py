@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..model.host import Host
 from ..model.lanes import Lane, Section
 from ..runtime.arrays import Array
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from ..store import slabs
 from .rows import BLOCK_SIZES, Rows
 from .tiles import Timeline, timeline

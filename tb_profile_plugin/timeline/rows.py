@@ -6,14 +6,12 @@ a view of a whole capture waits for.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U16, U32, Array, I64Matrix, Int
 from ..runtime.jit import inlined, jit
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""

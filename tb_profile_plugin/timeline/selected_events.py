@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..model.host import Host
+from ..runtime.records import NamedTuple
 from .selection import Area, statistics
 from .tiles import timeline
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..runtime.jit import jit
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from .rows import LaneColumns, Rows, overlap
 from .tiles import timeline
 

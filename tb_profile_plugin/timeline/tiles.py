@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..model.per_host import per_host
 from ..runtime.arrays import I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix, distinct
 from ..runtime.jit import inlined, jit
 from ..runtime.memo import lazy
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from .rows import BLOCK_SIZES, BUSY, END, LONGEST, LONGEST_PS, LaneColumns, Levels, Rows, longer, overlap, rows_of
 
 _SHARE_COLUMN = 8

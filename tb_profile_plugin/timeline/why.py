@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from ..model.names import short_kernel_names
 from ..model.per_host import per_host
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
+from ..runtime.records import NamedTuple
 from .details import Arrow, evenly
 from .tiles import HostTimeline, timeline
 

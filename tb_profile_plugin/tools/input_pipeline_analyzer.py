@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..analysis.activity.states import State
 from ..analysis.diagnosis.diagnose import NEEDS, diagnose
@@ -21,6 +21,7 @@ from ..model.host import Host, HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import HOST, INPUT
+from ..runtime.records import NamedTuple
 from ..runtime.units import PS_PER_MS
 from .answers.answer import Answer, Keyed, Table, number, ratio, text
 from .answers.tool import STEP_EVENT, tool

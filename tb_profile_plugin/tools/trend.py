@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..analysis.compare.load import digest_of_session, neighbour_digests
 from ..analysis.compare.same_program import by_program, of_same_program, program_name
@@ -15,6 +15,7 @@ from ..model.host import HostWithSteps
 from ..model.session import Neighbours, Session
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import Problem
+from ..runtime.records import NamedTuple
 from .answers.answer import Answer, Headline, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns.steps import STEPS_PARAM

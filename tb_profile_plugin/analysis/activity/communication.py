@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ...model.host import Host
 from ...model.names import collectives as names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from .collective_facts import groups, kinds
 from .device_events import DeviceWork, Kind, device_work
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from enum import IntEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.messages import Message
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .cpu_shards import MOST_HOPS, ends, shards

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...runtime.arrays import I8, I32, I64, Bool, I64Matrix, Int
+from ...runtime.records import NamedTuple
 
 BEGIN, END, STATE, EVENT, SINCE = range(5)
 """Columns of `KnownWaits.general`; the first four are those of `KnownWaits.peers`, too."""

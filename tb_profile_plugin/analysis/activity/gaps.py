@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quantile
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import events_ending_gaps, gap_pieces
 from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers

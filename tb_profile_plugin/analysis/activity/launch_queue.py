@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from .device_events import DeviceWork, Kind, device_work
 from .gaps import launched_on_empty
 from .partition import partition

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...model.host import Host
 from ...runtime.arrays import I8, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from .gaps import Moments, moments
 from .states import State
 

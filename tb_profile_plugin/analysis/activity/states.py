@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
 
 from ...runtime.problems import DEVICE, HOST, INPUT
+from ...runtime.records import NamedTuple
 
 
 class State(IntEnum):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ...model.names import host_events
 from ...model.per_host import per_host
 from ...runtime.arrays import I8, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .blocking_copies import blocking_calls

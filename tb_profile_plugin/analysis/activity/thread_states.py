@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...runtime.arrays import I8, I32, I64, Int
 from ...runtime.jit import inlined, jit
+from ...runtime.records import NamedTuple
 from .states import State
 
 _PYTHON = int(State.PYTHON)

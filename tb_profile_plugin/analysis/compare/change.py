@@ -10,9 +10,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
-from typing import NamedTuple
 
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..statistics import DEVIATIONS_PER_MEDIAN, above, mean, quantile, quantile_of, variance
 from .estimate import Estimate
 

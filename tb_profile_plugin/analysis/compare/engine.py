@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from ...runtime.messages import Message, some_of
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..digest.record import OTHERS, DigestOp, StateTime
 from ..statistics import adjusted, quantile
 from .change import (

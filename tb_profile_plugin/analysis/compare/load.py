@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...runtime import cancellation
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError, problem_error
+from ...runtime.records import NamedTuple
 from ...store import PAGES, StoredSession, sessions_at
 from ...store.result_cache import ResultCache, pack, unpack
 from ..digest.record import VERSION, Digest

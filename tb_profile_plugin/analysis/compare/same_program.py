@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..digest.record import OTHERS, Digest
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
 from ..steps.event_labels import HOST_MEMORY, ON_CPU, without_ending
 from ..steps.host_account import Interval

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ...model.host import HostWithSteps
+from ...runtime.records import NamedTuple
 from ..activity.states import STATES
 from ..steps.typical_times import Typical
 from ..steps.what_if import paths

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ...model.devices.properties import device_count
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import is_unrecorded, one_op_of
+from ...runtime.records import NamedTuple
 from ..activity.states import State
 from ..finding import HeadlineLevel
 from ..steps.event_names import short_name

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ...runtime.messages import Message, message, sentences
+from ...runtime.records import NamedTuple
 from ...runtime.units import memory as amount
 from ..ops.gpu_kernels import KernelGroup
 from ..ops.memory import STACK, UNNAMED, Holding

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.own_calls import waits_for_own_ops
 from ..steps.dispatched_calls import calls_per_step

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
 from ...runtime.messages import message
+from ...runtime.records import NamedTuple
 from ..finding import Finding
 from .program_facts import (
     ACCUMULATES,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ..activity.blocking_copies import blocking_copies
 from ..activity.states import State
 from ..activity.thread_classes import activity

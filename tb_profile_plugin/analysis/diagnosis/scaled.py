@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ...runtime.problems import problem_error
+from ...runtime.records import NamedTuple
 from ..activity.device_events import device_work
 from ..activity.replay.replay import Scenario
 from ..steps.event_labels import event_label

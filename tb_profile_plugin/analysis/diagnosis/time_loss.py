@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
+from ...runtime.records import mutable_record
 from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_THREAD, ON_CPU, STARTING, without_ending
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval
@@ -41,7 +41,7 @@ _EACH_STEP = 0.9
 """What comes less often per step is not said to happen in each."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class TimeLoss:
     """Time of the typical step under one cause, before it has words."""
 

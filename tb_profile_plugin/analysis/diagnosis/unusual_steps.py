@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import message
+from ...runtime.records import NamedTuple
 from ..activity.device_events import device_work
 from ..activity.states import STATES, State
 from ..steps.host_account import HostFigures, figures

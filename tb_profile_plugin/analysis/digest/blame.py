@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...formats.columns.codes import combine
@@ -13,7 +11,7 @@ from ...model.per_host import per_host
 from ...model.profiler_options import levels, versions
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex, without_end
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
 from ..activity.states import State

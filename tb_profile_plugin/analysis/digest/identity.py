@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ...model.host import Host
 from ...model.names import op_names
 from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex, without_end
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op

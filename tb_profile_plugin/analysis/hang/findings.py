@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ...formats.flight_recorder import COMPLETED, RECEIVE, SCHEDULED, SEND, STARTED, Call
 from ...runtime.messages import Message, all_of
+from ...runtime.records import NamedTuple
 from .groups import ProcessGroup, Unit
 from .mismatches import DTYPE, SIZE, AgreeingRanks, Mismatch, element_count, mismatch
 

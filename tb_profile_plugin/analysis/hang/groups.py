@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from ...formats.flight_recorder import COALESCED, COMPLETED, ENDED, Call, Dump, Operation
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 
 UNKNOWN = sys.maxsize
 """The last number of a rank whose record of a group was overwritten."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from math import prod
-from typing import NamedTuple
 
 from ...formats.flight_recorder import Call
 from ...runtime.messages import Message, all_of
+from ...runtime.records import NamedTuple
 from .groups import Unit
 
 TYPE, SIZE, DTYPE = "type", "size", "dtype"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...runtime.records import NamedTuple
 from .findings import GroupFinding
 from .groups import RankRecord
 from .mismatches import TYPE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from ...runtime.records import NamedTuple
 from .groups import ProcessGroup, RankRecord
 
 MISSING, OVERWRITTEN, NO_DUMP = "missing", "overwritten", "no dump"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...formats.flight_recorder import COMPLETED, Dump
+from ...runtime.records import NamedTuple
 from .findings import MISSING, NO_PEER, GroupFinding, findings
 from .groups import ProcessGroup, Unit, groups
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from ...model.session_facts import events
 from ...runtime.arrays import median
 from ...runtime.messages import Message, listed, message, sentences, some_of
 from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
+from ...runtime.records import NamedTuple
 from . import unmarked_input
 from .impossible_figures import impossible_figures
 from .recording_advice import DEVICES, PYTHON, STEPS, remedy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ...model.events.intervals import covered, union
 from ...model.host import HostWithSteps
 from ...model.names.host_events import asks_for_input
 from ...model.per_host import per_host
+from ...runtime.records import NamedTuple
 
 NOTABLE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""

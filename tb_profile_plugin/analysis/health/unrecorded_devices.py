@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
@@ -11,6 +9,7 @@ from ...model.devices.copies import copies
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
 _JAX_THREAD = "py_xla_execute/"

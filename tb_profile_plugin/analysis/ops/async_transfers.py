@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ...model.names import collectives, hlo_text
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 
 COLLECTIVE, ON_DEVICE = Message("collective"), Message("on the device")
 FROM_HOST, TO_HOST = Message("from host memory"), Message("to host memory")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...model.events.links import GRADIENT, LAUNCH, Links
 from ...model.host import Host
 from ...model.names.host_events import is_frame
 from ...runtime.arrays import I64, Bool
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
 CALL_STACK = "Call stack"

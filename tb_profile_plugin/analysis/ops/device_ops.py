@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ...model.names import kernels, op_names
 from ...model.per_host import per_host
 from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ..self_times import nested_times
 from .async_transfers import is_half_of_transfer, xla_op_lines
 from .op_costs import add_costs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ...formats.columns import Plane, vocabulary
 from ...model.devices import plausible
@@ -13,6 +12,7 @@ from ...model.host import Host
 from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.arrays import distinct
+from ...runtime.records import NamedTuple
 
 
 class CopiesOfDevice(NamedTuple):

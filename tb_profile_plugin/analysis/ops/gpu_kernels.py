@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import field
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,12 @@ from ...model.names.kernels import Launch, Recognition
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message, message
+from ...runtime.records import NamedTuple, mutable_record
 from .device_ops import device_events, device_ops
 from .op_table import Op
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class GpuKernel:
     """All launches of one kernel, of one size, for one op. Times are integer ps, per launch where not total."""
 
@@ -85,7 +86,7 @@ def tensor_core_ops(gpu_kernels: Iterable[GpuKernel]) -> set[str]:
     return {kernel.op for kernel in gpu_kernels if kernel.recognition.tensor_core is not False}
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class KernelGroup:
     """Kernels that have something in common; times in ps."""
 

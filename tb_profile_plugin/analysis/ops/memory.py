@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ...model.host import Host, HostWithSteps
 from ...runtime.arrays import F64, I64, Array, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from .callers import lines
 
 BEFORE, UNNAMED = Message("allocated before the capture"), Message("(no op recorded)")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...model.devices.allocations import Allocations, allocations
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from ...model.devices import plausible
 from ...model.names import op_names
+from ...runtime.records import mutable_record
 
 Key = TypeVar("Key")
 
@@ -126,7 +127,7 @@ def _sum(sum_: float | None, value: float | None, is_first: bool) -> float | Non
     return (sum_ or 0.0) + value
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class OpTable:
     """The ops of one or many hosts."""
 
@@ -181,7 +182,7 @@ def merged(tables: list[OpTable]) -> OpTable:
     return OpTable(by_self_time, sum(t.busy_ps for t in tables), sum(t.window_ps for t in tables))
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class OpGroup:
     """Ops that have something in common; times in ps."""
 

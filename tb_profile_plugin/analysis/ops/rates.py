@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from ...runtime.records import NamedTuple
 
 
 class Rates(NamedTuple):

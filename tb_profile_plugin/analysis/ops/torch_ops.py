@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ...model.host import Host
 from ...model.names import kernels
 from ...model.per_host import per_host
 from ...runtime.arrays import I64, Array, Bool
-from ...runtime.records import record
+from ...runtime.records import mutable_record, record
 from ...runtime.regex import regex
 from .callers import MODULE, own_lines
 
@@ -30,7 +29,7 @@ _DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 """End of the categories of calls of a driver."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class CallCost:
     """What calls of something cost; times in ps, over all threads and streams."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ..activity.partition import partition
 from .device_timeline import device_timeline
 from .host_account import NamedTimes, figures, named_times

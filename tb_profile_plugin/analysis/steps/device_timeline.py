@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...model.host import Host
@@ -11,7 +9,7 @@ from ...model.per_host import weakly_cached
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array
 from ...runtime.jit import jit
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..activity.device_events import host_work
 from ..activity.gaps import busy_intervals, moments_of_host
 from ..activity.layers import TouchingIntervals, first_kind

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...model.events.repeated_calls import are_inside, outermost
@@ -13,6 +11,7 @@ from ...model.names.host_events import is_frame
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, distinct, median
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL

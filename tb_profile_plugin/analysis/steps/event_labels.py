@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ...model.names import hlo_text, host_events
 from ...runtime.arrays import I32, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...model.events.steps import Steps
@@ -11,6 +9,7 @@ from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
 from ..activity.partition import partition, time_in_windows

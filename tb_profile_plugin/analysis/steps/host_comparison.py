@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message, all_of
+from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
 from .step_time import host_steps
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ...model.events.trace import Trace
 from ...model.names.host_events import are_frames
 from ...runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
 _FUNCTION_SHARE, _CALLEE_SHARE = 0.5, 0.8

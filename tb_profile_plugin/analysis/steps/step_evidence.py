@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ...model.events.repeated_calls import Candidate
 from ...model.host import Host, HostWithSteps, run_window
 from ...model.per_host import per_host
 from ...runtime.arrays import median
+from ...runtime.records import NamedTuple
 
 _MOST_CANDIDATES = 20
 """So many that a page can offer."""

@@ -6,13 +6,12 @@ typical step sum to it. Warm-up is where MSER puts it (White, 1997): what remain
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...runtime.arrays import Array, median
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
+from ...runtime.records import NamedTuple
 from ..statistics import DEVIATIONS_PER_MEDIAN
 from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBERS, SELECTED, TYPICAL, UNUSUAL, WARM_UP
 

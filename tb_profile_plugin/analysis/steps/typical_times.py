@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...model.host import Host, HostWithSteps
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile

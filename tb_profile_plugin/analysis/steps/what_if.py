@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...formats.columns.codes import combine
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
+from ...runtime.records import NamedTuple
 from ..activity.device_events import device_work
 from ..activity.replay.critical_path import Path, critical_paths
 from ..activity.replay.graph import Graph, graph

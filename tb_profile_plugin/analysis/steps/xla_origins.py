@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...model.host import Host
 from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.partition import time_in_windows
 from ..activity.states import STATES, State

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...model.events.nested import MISSING
 from ...model.iterators import IteratorCalls
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 
 
 class CallTimes(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.records import NamedTuple
 from .iterator_calls import IteratorPart, Pipeline, tf_data
 from .questions import PoolThreads, threads
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ...model.host import Host
 from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ..ops.device_event_kinds import DeviceKind
 from ..ops.host_ops import host_ops
 from ..ops.op_table import INPUT_PIPELINE, Op, merged

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, median
+from ...runtime.records import NamedTuple
 from ..activity.states import State
 from ..steps import step_time
 from ..steps.host_account import figures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ...model.iterators import ASYNCHRONOUS, IteratorCalls, calls, kind_of, stag
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from .call_times import CallTimes, call_times
 from .filling import filling
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message, message, sentences
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..activity.states import State
 from ..steps import step_time
 from .functions import handed_over_ps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...formats.columns import vocabulary
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ..activity.communication import Collectives, collectives, thread_collectives
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
 from ..xla.device_runs import OpMaker, named_ops

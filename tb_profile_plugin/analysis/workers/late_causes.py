@@ -5,7 +5,7 @@ the same work as they.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ..activity.communication import collectives, thread_collectives
 from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, STATES, State

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from ...model.host import Host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ..steps.host_account import figures
 from .collective_work import work_before
 from .late_peers import LatePeers

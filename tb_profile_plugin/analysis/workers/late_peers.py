@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ...model.profiler_options import one_op_of
 from ...model.ranks import labels, missing, rank
 from ...runtime.arrays import Array
 from ...runtime.memo import lazy
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..activity.communication import Collectives, collectives, joined, thread_collectives
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")

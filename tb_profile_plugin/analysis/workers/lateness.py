@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ...model.host import Host
 from ...runtime.messages import Message, message
+from ...runtime.records import NamedTuple
 from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from ..steps.host_account import figures
 from .late_causes import Cause, Excess, largest_excess, spending

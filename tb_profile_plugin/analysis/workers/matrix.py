@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ...model.host import HostWithSteps
 from ...runtime.arrays import I64
+from ...runtime.records import NamedTuple
 from ..activity.states import CATEGORIES, STATES, State
 from ..steps.device_account import device_steps
 from ..steps.host_account import NamedTimes, figures

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ...model.lanes import natural_key
 from ...runtime.arrays import I64, Bool
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, message
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..activity.states import CATEGORIES, Category
 from ..statistics import DEVIATIONS_PER_MEDIAN
 from ..steps.device_account import device_steps

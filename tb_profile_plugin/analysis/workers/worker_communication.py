@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ...model.names.collective_args import CollectiveArgs, bus_factor, of_instru
 from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..activity.collective_facts import kinds, ranges_around
 from ..activity.communication import THREADS, collectives, overlaps, thread_collective_events
 from ..activity.device_events import Kind, device_work, kind_of

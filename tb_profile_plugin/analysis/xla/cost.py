@@ -8,13 +8,13 @@ without padding. A loop is one turn of its body. What is not known is NaN.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ...formats.xspace.hlo.module import ELEMENTWISE, Module
 from ...runtime import cancellation
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from . import cost_rules
 from .cost_rules import ALL_UNKNOWN, FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Cost, SizedModule
 from .custom_call_costs import custom_call

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, floor, gcd, log2, prod
-from typing import NamedTuple
 
 import numpy as np
 
 from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
+from ...runtime.records import NamedTuple
 
 UNKNOWN = float("nan")
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...formats.xspace.hlo import config
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from .cost_rules import ALL_UNKNOWN, UNKNOWN, Cost, Rule, SizedModule, cholesky, convolution_flops, triangular_solve
 

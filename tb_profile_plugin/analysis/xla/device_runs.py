@@ -7,7 +7,7 @@ of host threads name it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array, distinct
+from ...runtime.records import mutable_record
 from . import hlo_printer
 from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
@@ -45,7 +46,7 @@ _HBM = 1
 """The main memory among those of XLA's ``MemoryAccessBreakdown``."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class DeviceRun:
     """What ran on one device; times are ps."""
 

@@ -5,8 +5,7 @@ As ``FusionParameterReadBytes`` and ``FusionProcessOutputBytesAccessed`` of XLA'
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...runtime.records import NamedTuple
 from .cost_rules import Cost, SizedModule
 
 _MOST_NESTED = 16

@@ -7,7 +7,7 @@ what the program's heap traces tell. Allocations of called computations take no 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from ...formats.xspace.hlo.buffers import ALLOC, FREE, SHARE, Assignment
 from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
 from ...runtime.arrays import Array, distinct
+from ...runtime.records import mutable_record
 
 _MOST_SPACES = 16
 """Memory spaces that are looked at; devices have a handful."""
 PARAMETER, OUTPUT, CONSTANT, TEMPORARY = "parameter", "output", "constant", "temporary"
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class Block:
     """A buffer of the heap from when it comes to when it goes, in positions of the trace."""
 
@@ -33,7 +34,7 @@ class Block:
     """Within the memory of temporaries."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class FixedAllocation:
     """An allocation that is there all the time."""
 
@@ -46,7 +47,7 @@ class FixedAllocation:
     """How many others lie there at other times."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class Heap:
     """The memory of a program in one memory space; sizes in bytes."""
 

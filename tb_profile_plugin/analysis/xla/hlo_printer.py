@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
 _MOST_OPERANDS = 40

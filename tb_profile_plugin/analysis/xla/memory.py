@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...formats.xspace.hlo import config
 from ...formats.xspace.hlo.module import Module
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime import cancellation
+from ...runtime.records import NamedTuple
 from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, heap, memory_spaces
 
 _UNKNOWN = "unknown"

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ...formats.xspace.hlo.fields import Ragged
 from ...formats.xspace.hlo.module import Module
+from ...runtime.records import NamedTuple, mutable_record
 
 MOST_NODES = 150
 """Instructions that are shown: more take too long to lay out, and nobody reads them."""
@@ -34,7 +33,7 @@ EVERYWHERE = 1 << 30
 """A width that reaches all of a computation."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class VisibleInstruction:
     """An instruction that is shown."""
 

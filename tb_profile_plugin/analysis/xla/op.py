@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ...model.devices.capabilities import Capabilities
 from ...runtime.messages import Message
+from ...runtime.records import mutable_record
 
 STATED, COMPUTED, PARTLY = Message("stated"), Message("computed"), Message("partly computed")
 UNKNOWN, NONE = Message("unknown"), Message("none of its own")
@@ -85,7 +86,7 @@ class XlaOp:
             setattr(self, name, None if one is None or two is None else one + two)
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class XlaOpTable:
     """The ops of XLA's programs on one or many hosts, an `XlaOp` each, with what their devices did in all."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...runtime.messages import Message
+from ...runtime.records import mutable_record
 from .op import XlaOp
 from .roofline import Bound, OpSums
 
@@ -18,7 +19,7 @@ WIDEST = 200
 """Children beyond so many are one node."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class ProfileNode:
     """A group of ops, or one op."""
 

@@ -9,13 +9,12 @@ What holds an op up (`Bound.limit`) is the column ``bound_by`` of tables, labell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import field
 
 from ...model.devices.capabilities import Capabilities
 from ...model.names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from ...runtime.messages import Message
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, mutable_record, record
 from .op import COMPUTED, STATED, XlaOp
 
 COMPUTE, MEMORY, LATENCY, UNKNOWN = Message("Compute"), "HBM", Message("Latency"), Message("Unknown")
@@ -120,7 +119,7 @@ def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
     return Bound(longest, LATENCY if is_short else COMPUTE if compute >= memory else MEMORY)
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class OpSums:
     """Figures of several ops together; times in ps."""
 

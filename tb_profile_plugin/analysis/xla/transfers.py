@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import distinct
 from ...runtime.messages import Message
+from ...runtime.records import mutable_record
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class Transfer:
     """One instruction's transfers over all devices; times in ps."""
 
@@ -36,7 +37,7 @@ class Transfer:
     """From begin to end, summed over all of them."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class Transfers:
     """All of one or many hosts."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from .parts import COMMUNICATION, INPUT, UNEXPLAINED, Part
 from .steps import percent
 

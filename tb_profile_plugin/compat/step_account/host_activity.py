@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...analysis.ops.host_ops import kernels_of_single_ops
@@ -17,6 +15,7 @@ from ...model.names import collectives, host_events, op_names
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import inlined, jit
+from ...runtime.records import NamedTuple
 from .parts import NOTHING, Part
 
 _LAUNCH, _WORK, _COLLECTIVE = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)

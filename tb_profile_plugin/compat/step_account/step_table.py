@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...analysis.statistics import summary
 from ...analysis.steps.step_time import StepTimes, slowest_steps
 from ...model.devices.properties import device_type, hardware_type
 from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
 from ...tools.answers.answer import Json
 from ...tools.answers.reader import AnswerReader

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ...analysis.hang import sentences
 from ...analysis.hang.groups import ProcessGroup, rank_ranges
@@ -12,6 +11,7 @@ from ...analysis.hang.verdict import HangCause, HangVerdict, Position, judge
 from ...formats.flight_recorder import Dump, PythonFrame
 from ...runtime.messages import Message, localized, translated
 from ...runtime.problems import Problem
+from ...runtime.records import NamedTuple
 from ...runtime.terminal import cells, padded, printable
 from ...store import flight_recorder_dumps
 from ...tools.answers.answer import Json

@@ -7,11 +7,12 @@ import hashlib
 import json
 import re
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...analysis.steps.step_choice import TYPICAL
 from ...runtime.messages import ENGLISH, language, localized, pages_catalogue, translated
 from ...runtime.problems import problem_error
+from ...runtime.records import NamedTuple
 from ...tools.answers.answer import Json
 from .before_after import before_after
 from .html import bullets, style, titled_table

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...runtime.arrays import I32, I64, U8, I32Matrix, I64Matrix
+from ...runtime.records import NamedTuple
 
 CATEGORY, NAME, PID, TID = 0, 1, 2, 3
 """Columns of an event's texts."""

@@ -6,12 +6,11 @@ compared with the one that stood there in the event before: most texts of most e
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, Int
 from ...runtime.jit import inlined, jit
+from ...runtime.records import NamedTuple
 from ..columns.kinds import DOUBLE, INT, TEXT
 from ..columns.words import byte_at
 from .event_columns import (

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..columns.gather import gather
 from ..columns.kinds import TEXT
 from ..columns.text import Text

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Int
 from ...runtime.jit import inlined, jit
 from ...runtime.jit.vectors import WIDTH, where_same
+from ...runtime.records import NamedTuple
 from ..columns.lookup import SECRET, digest
 from ..columns.text import Text
 

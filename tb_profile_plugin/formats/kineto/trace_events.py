@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
+from ...runtime.records import mutable_record
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from ..columns.gather import gather
@@ -35,7 +36,7 @@ NOTHING = -1
 """Role of rows that are no events: flows, facts, counters, marks of the recording."""
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class TraceEvents:
     """The events of a trace, by their rows in the record."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from ...runtime.arrays import Array, Int
 from ...runtime.memory import MemoryBudget
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
+from ...runtime.records import mutable_record
 from ..columns.line_order import line_order
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
 from ..columns.text import Text
@@ -92,7 +93,7 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     return XSpace(planes, errors, warnings, hostnames, origin_ns, tuple(damage.problems()), len(data))
 
 
-@dataclass(eq=False, repr=False)
+@mutable_record
 class _Sketch:
     """A plane between the two passes: where its parts lie, and what the first one counted."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...runtime.arrays import I32, I64, U8
+from ...runtime.records import NamedTuple
 
 
 class MetadataRows(NamedTuple):

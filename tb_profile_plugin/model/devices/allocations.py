@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...formats.columns.tables import StatColumn
 from ...runtime.arrays import I32, I64, U8, Array, Bool, I64Matrix, distinct
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from ..host import Host
 from ..per_host import per_host
 

@@ -6,14 +6,13 @@ where it goes by its name, by the kinds of memory in ``memcpy_details``, or by t
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...formats.columns.gather import gather
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..events.links import LAUNCH
 from ..host import Host

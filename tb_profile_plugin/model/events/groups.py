@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import I8, I32, I64, U8, Array, Bool, Int
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from .joins import is_among
 from .links import executor_runs
 from .nested import MISSING

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..names import host_events
 from .trace import Trace

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from . import hlo_text
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
 _SHAPE = regex(r"\b([a-z][a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")

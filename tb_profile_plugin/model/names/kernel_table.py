@@ -6,7 +6,7 @@ naming rule, or profiles that people published, in which such names stand. "Tens
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ...runtime.records import NamedTuple
 
 FP8, INT8, BF16, FP16, HALF, TF32, FP32, FP64 = "fp8", "int8", "bf16", "fp16", "fp16/bf16", "tf32", "fp32", "fp64"
 """Types of the multiplied numbers; `HALF` where the name tells only the width."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
 
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from . import kernel_table
 from .kernel_table import BF16, FP16, FP32, HALF, TF32, Rule

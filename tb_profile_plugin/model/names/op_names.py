@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from ...formats.columns import vocabulary
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
 UNKNOWN, TENSORFLOW, TFDATA, JAX, PYTORCH, MEMCPY = "Unknown", "TensorFlow", "TfData", "JAX", "PyTorch", "Memcpy"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex, without_end
 from .demangle import demangle
 

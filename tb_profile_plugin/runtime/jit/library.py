@@ -20,9 +20,11 @@ from functools import update_wrapper
 from operator import index
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
+
+from ..records import NamedTuple
 
 _PACKAGE = Path(__file__).parents[2]
 PATH = _PACKAGE / "compiled" / ("kernels" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ...analysis.finding import HeadlineLevel
 from ...runtime.messages import Message, message, message_data, messages_by_name
 from ...runtime.problems import Problem, problem_error
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 
 Json = Any
 """Plain data as ``json.dumps`` takes it."""

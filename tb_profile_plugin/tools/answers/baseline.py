@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...analysis.compare.engine import compare
 from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
@@ -22,6 +22,7 @@ from ...model.host import HostWithSteps
 from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
+from ...runtime.records import NamedTuple
 from .answer import Answer, Column, Keyed, Table
 from .stacks import PROGRAM_ID
 from .step_counterparts import counterparts

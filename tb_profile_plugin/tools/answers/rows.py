@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...runtime import cancellation
 from ...runtime.arrays import I32, I64, Array, Bool
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from .answer import Json
 

@@ -7,9 +7,10 @@ the average of those that count there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...runtime.messages import Message, sentences
+from ...runtime.records import NamedTuple
 from .answer import Keyed
 
 _Values = Mapping[str, Sequence[Any]]

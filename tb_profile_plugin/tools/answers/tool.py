@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...analysis.finding import HeadlineLevel
 from ...analysis.health import capture_health
@@ -17,7 +17,7 @@ from ...model.session import Session
 from ...model.session_facts import events
 from ...runtime.messages import Message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from .answer import Answer, Column, Headline, Json, Table, answer_json, facts_with_baseline
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from ....model.events.intervals import lower_bound
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from ..states import State
 from ..thread_classes import Activity
 from .graph import Graph, Lags, NodeColumns

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ....runtime.arrays import I32, I64, Array, Bool, I64Matrix, Int
 from ....runtime.jit import inlined, jit
-from ....runtime.records import record
+from ....runtime.records import NamedTuple, record
 from .dag import Dag, DagColumns
 
 LEAST_REPETITIONS, LEAST_STEPS = 6, 24

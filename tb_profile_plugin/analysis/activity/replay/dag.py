@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ....runtime.arrays import I32, I64, Array, Bool, I32Matrix, I64Matrix, Int
 from ....runtime.jit import jit
-from ....runtime.records import record
+from ....runtime.records import NamedTuple, record
 
 
 @record

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ....model.events.trace import Trace
 from ....model.host import Host
 from ....runtime.arrays import I8, I32, I64, Array, I32Matrix, Int
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from ..blocking_copies import blocking_copies
 from ..device_events import DeviceWork
 from ..gaps import general_causes

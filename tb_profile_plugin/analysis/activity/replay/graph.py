@@ -9,7 +9,7 @@ for the one before it on its thread, for the thread that gave it something to do
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ....model.per_host import per_host
 from ....runtime import memory
 from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from ..device_events import DeviceWork, device_work
 from ..gap_causes import Expected, add_queue_pieces, empty_pieces, first_ending_after
 from ..gap_tables import Pieces

@@ -9,8 +9,6 @@ A *place* of the program (in code a site) is where it launches the same after th
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ....formats.columns import vocabulary
@@ -19,6 +17,7 @@ from ....model.events.nested import MISSING
 from ....model.host import Host
 from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from ..gaps import stream_waits
 from .device_activities import ELSEWHERE, FAR_AHEAD, LAUNCHED, LONG_AGO, STREAM, DeviceEvents
 from .launch_order import Launched, Order, index_after, indices_after

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, Int, distinct
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from .device_activities import LONG_AGO, DeviceEvents
 
 

@@ -8,7 +8,6 @@ devices takes. Order on threads and streams stays, and nothing gets in another's
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ....model.events.intervals import covered, union
 from ....model.host import Host
 from ....runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from ..blocking_copies import blocking_copies
 from ..own_calls import waits_for_own_ops
 from ..states import State

@@ -4,14 +4,13 @@ so does all at its place of the program, unless more of it began before.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ....formats.columns.codes import combine
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, I64Matrix
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from .device_activities import LONG_AGO, DeviceEvents
 from .launch_order import Launched, Order, index_before
 

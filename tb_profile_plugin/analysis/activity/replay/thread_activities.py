@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ....model.events.intervals import lower_bound, union
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
+from ....runtime.records import NamedTuple
 from ..device_events import Kind
 from ..states import State
 from ..thread_classes import Activity

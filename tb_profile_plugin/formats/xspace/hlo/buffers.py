@@ -6,12 +6,12 @@ Field numbers are those of XLA's ``BufferAssignmentProto``, ``LogicalBufferProto
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ....runtime.arrays import Array
-from ....runtime.records import record
+from ....runtime.records import NamedTuple, record
 from .fields import Messages, Ragged, RowById
 from .shapes import Shapes
 

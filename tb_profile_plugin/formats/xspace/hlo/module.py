@@ -7,13 +7,14 @@ Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from ....runtime import cancellation
 from ....runtime.arrays import Array
 from ....runtime.memo import lazy
+from ....runtime.records import NamedTuple
 from . import structures
 from .buffers import Assignment
 from .fields import Messages, Ragged, RowById

@@ -8,9 +8,8 @@ count from 1.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ....runtime.arrays import Array
+from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from .fields import Messages
 

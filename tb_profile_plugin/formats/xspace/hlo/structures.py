@@ -7,12 +7,11 @@ Field numbers are those of XLA's ``DotDimensionNumbers``, ``Window``, ``Convolut
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ....runtime.arrays import Array
-from ....runtime.records import record
+from ....runtime.records import NamedTuple, record
 from .fields import Messages, Ragged
 
 WINDOW, CONVOLUTION, SLICE, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 17, 30, 49, 87, 92
