@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
+from ...model.events.joins import is_among
 from ...model.events.nested import MISSING
 from ...model.host import Host, HostWithSteps
 from ...model.iterators import ASYNCHRONOUS, kind_of
@@ -56,7 +57,7 @@ def transforming_ps(host: Host) -> int | None:
     kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in plane.names]
     works = np.array([kind not in ASYNCHRONOUS | READERS for kind in kinds], bool)[calls.name]
     self_ps = int(data.times.self_ps[works].sum())
-    blocked = int(plane.events.duration[_is_named(data, _BLOCKING_CALLS)].sum())
+    blocked = int(plane.events.duration[plane.named(_BLOCKING_CALLS.__contains__)].sum())
     return max(self_ps - blocked, 0) + _executors_ps(data)
 
 
@@ -72,8 +73,7 @@ def function_ps(host: HostWithSteps) -> int | None:
 def _executors_ps(data: TfData) -> int:
     """ps of the executor's threads in functions of pipelines: by the id that both share."""
     plane = data.calls.plane
-    called = frozenset(name for name in plane.names if name.startswith(_FUNCTION_CALL))
-    ids = plane.numbers(vocabulary.ID, np.flatnonzero(_is_named(data, called)), MISSING)
-    executor_events = np.flatnonzero(_is_named(data, frozenset([_EXECUTOR])))
+    ids = plane.numbers(vocabulary.ID, plane.named(lambda name: name.startswith(_FUNCTION_CALL)), MISSING)
+    executor_events = plane.named(_EXECUTOR.__eq__)
     executor_ids = plane.numbers(vocabulary.ID, executor_events, MISSING)
-    return int(plane.events.duration[executor_events[np.isin(executor_ids, ids[ids != MISSING])]].sum())
+    return int(plane.events.duration[executor_events[is_among(executor_ids, ids[ids != MISSING])]].sum())
