@@ -21,6 +21,15 @@ _SEVEN_BIT_MASK, _FOURTEEN_BIT_MASK, _TWENTYEIGHT_BIT_MASK = (
 
 
 @inlined
+def _joined_payload(word: Int) -> Int:
+    """int64: the seven lower bits of each of eight bytes, whose highest bits are 0: by twos, by fours, all eight."""
+    word = (word & _SEVEN_BIT_MASK) | ((word & (_SEVEN_BIT_MASK << np.uint64(8))) >> np.uint64(1))
+    word = (word & _FOURTEEN_BIT_MASK) | ((word & (_FOURTEEN_BIT_MASK << np.uint64(16))) >> np.uint64(2))
+    word = (word & _TWENTYEIGHT_BIT_MASK) | ((word & (_TWENTYEIGHT_BIT_MASK << np.uint64(32))) >> np.uint64(4))
+    return np.int64(word)
+
+
+@inlined
 def read_wide_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
     """`read_varint` of a value that mostly takes three bytes or more."""
     if has_word(buf, pos):
@@ -28,12 +37,8 @@ def read_wide_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
         payload_marks = before_first(~word & HIGH_BITS)
         size = count_of(payload_marks) + 1
         if size <= 8 and pos + size <= end:
-            # Seven bits of each byte up to the last one; then neighbours are joined by twos, by fours, all eight.
             word &= ((payload_marks << np.uint64(1)) | np.uint64(1)) * np.uint64(127)
-            word = (word & _SEVEN_BIT_MASK) | ((word & (_SEVEN_BIT_MASK << np.uint64(8))) >> np.uint64(1))
-            word = (word & _FOURTEEN_BIT_MASK) | ((word & (_FOURTEEN_BIT_MASK << np.uint64(16))) >> np.uint64(2))
-            word = (word & _TWENTYEIGHT_BIT_MASK) | ((word & (_TWENTYEIGHT_BIT_MASK << np.uint64(32))) >> np.uint64(4))
-            return np.int64(word), pos + size
+            return _joined_payload(word), pos + size
     return _long_varint(buf, pos, end)
 
 
@@ -68,7 +73,12 @@ def varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
 
 @jit
 def _long_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
-    """A varint byte by byte, which may be damaged."""
+    """A varint of nine or ten bytes, as ids by chance are, or else byte by byte; it may be damaged."""
+    if pos + 10 <= end:
+        word, ninth, tenth = word_at(buf, pos), np.int64(byte_at(buf, pos + 8)), np.int64(byte_at(buf, pos + 9))
+        if word & HIGH_BITS == HIGH_BITS and (ninth < 128 or tenth < 128):
+            low = _joined_payload(word & ~HIGH_BITS) | (ninth & 127) << 56
+            return (low, pos + 9) if ninth < 128 else (low | (tenth & 1) << 63, pos + 10)
     value = np.int64(0)
     shift = np.int64(0)
     while pos < end and shift < 70:

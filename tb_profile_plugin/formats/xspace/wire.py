@@ -220,8 +220,9 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
 def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """(stats, 1 if it is an aggregated event, damage) of an XEvent."""
     count = np.int64(0)
-    for tag in (_ID_TAG, _OFFSET_TAG, _DURATION_TAG):
-        pos = varint_if_tag(buf, pos, end, tag, False)[1]
+    pos = varint_if_tag(buf, pos, end, _ID_TAG, False)[1]
+    pos = varint_if_tag(buf, pos, end, _OFFSET_TAG, True)[1]
+    pos = varint_if_tag(buf, pos, end, _DURATION_TAG, True)[1]
     after = _short_end(buf, pos, end)
     while after >= 0:
         count += 1
