@@ -74,11 +74,14 @@ def varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
 @jit
 def _long_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
     """A varint of nine or ten bytes, as ids by chance are, or else byte by byte; it may be damaged."""
-    if pos + 10 <= end:
-        word, ninth, tenth = word_at(buf, pos), np.int64(byte_at(buf, pos + 8)), np.int64(byte_at(buf, pos + 9))
-        if word & HIGH_BITS == HIGH_BITS and (ninth < 128 or tenth < 128):
+    if pos + 9 <= end:
+        word, ninth = word_at(buf, pos), np.int64(byte_at(buf, pos + 8))
+        if word & HIGH_BITS == HIGH_BITS:
             low = _joined_payload(word & ~HIGH_BITS) | (ninth & 127) << 56
-            return (low, pos + 9) if ninth < 128 else (low | (tenth & 1) << 63, pos + 10)
+            if ninth < 128:
+                return low, pos + 9
+            if pos + 10 <= end and byte_at(buf, pos + 9) < 128:
+                return low | (np.int64(byte_at(buf, pos + 9)) & 1) << 63, pos + 10
     value = np.int64(0)
     shift = np.int64(0)
     while pos < end and shift < 70:
