@@ -287,10 +287,10 @@ class Capture(Session):
         labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
         captures = list(zip(labels, (self, *also), strict=True))
 
-        def joined_table(name: str) -> Frame:
-            return tables.joined(name, [(label, capture._table(name, host)) for label, capture in captures])
+        def table_of_captures(name: str) -> Frame:
+            return tables.table_of_sessions(name, [(label, capture._table(name, host)) for label, capture in captures])
 
-        return {name: cache(partial(joined_table, name)) for name in tables.TABLES}
+        return {name: cache(partial(table_of_captures, name)) for name in tables.TABLES}
 
     def _table(self, name: str, host: str) -> Frame:
         if name == "hosts":

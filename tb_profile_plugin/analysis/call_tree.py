@@ -207,7 +207,7 @@ def inverted(tree: CallTree) -> CallTree:
 
 def against(tree: CallTree, base: CallTree) -> tuple[CallTree, CallTree]:
     """Both with the nodes that either has: a node is the same where its path is."""
-    both = joined([tree, base])
+    both = combined_tree([tree, base])
     is_base = np.arange(len(both)) >= len(tree)
     node_of = np.full(len(both), -1, np.int64)
     parents, labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -264,7 +264,7 @@ SMALLER = "(smaller ones)"
 """Name of the nodes that stand for others."""
 
 
-def joined(trees: Sequence[CallTree]) -> CallTree:
+def combined_tree(trees: Sequence[CallTree]) -> CallTree:
     """Trees beside each other, e.g. of several threads; a name has one number."""
     names = {name: index for index, name in enumerate(dict.fromkeys(name for tree in trees for name in tree.names))}
     first = np.cumsum([0, *(len(tree) for tree in trees)]).tolist()

@@ -212,11 +212,11 @@ def _export(args: argparse.Namespace) -> None:
 
 def _merged_calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes:
     """The hosts' calls, merged, in one of `_CALL_FORMATS`; raises `ProblemError` where none has the weight."""
-    from ..analysis.call_tree import joined
+    from ..analysis.call_tree import combined_tree
     from ..export.call_trees import FORMATS, WeightedTree
     from ..timeline.calls import WEIGHTS, calls_of_threads
 
-    tree = joined([calls_of_threads(host, args.weight) for host in hosts])
+    tree = combined_tree([calls_of_threads(host, args.weight) for host in hosts])
     label, unit = WEIGHTS[args.weight]
     if not len(tree):
         remedy = Message("Choose another --weight, such as time.")

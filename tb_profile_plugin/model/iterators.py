@@ -16,8 +16,8 @@ from ..runtime.regex import regex
 from .events.joins import is_among, join, pair_codes
 from .events.nested import MISSING
 from .host import Host
+from .iterator_table import Iterators, unite_remade
 from .per_host import per_host
-from .remade_pipelines import unite_remade
 
 ASYNCHRONOUS = frozenset(
     "Prefetch ParallelInterleave LegacyParallelInterleave ParallelMap ParallelFilter ParallelBatch MapAndBatch "
@@ -61,24 +61,6 @@ def stage_path(long_name: str) -> str:
     """The long name with numbers that a program does not know of (an interleave's elements, epochs) as ``[]``."""
     parts = long_name.split("::")
     return "::".join(_INDEX_SUFFIX.sub("[]", part) if kind_of(part) in MAKERS else part for part in parts)
-
-
-class Iterators(NamedTuple):
-    """The n iterators of a host, in ascending order of id."""
-
-    id: Array
-    """int64[n]: as the capture holds it; the bits of an unsigned one."""
-    parent_id: Array
-    """int64[n]: the id of the iterator that asks this one; 0 for none."""
-    parent: Array
-    """int32[n]: that iterator, by its id or else by its long name; -1 for none."""
-    name: Array
-    """int32[n]: row in the plane's event metadata; the first call's where ids are used twice."""
-    first: Array
-    """int64[n]: its first call."""
-    pipeline: Array
-    """int32[n]: the iterator at the top of its chain of parents, -1 where that is not in the capture; see also
-    `unite_remade`."""
 
 
 class Functions(NamedTuple):
@@ -165,9 +147,23 @@ def calls(host: Host) -> IteratorCalls | None:
     top, depth, cycles = tops_and_depths(parent)
     damage["cycle"] += cycles
     problems = {name: count for name, count in damage.items() if count}
-    functions = ties.functions()
-    relations = parent, linked, adopted, top, depth, is_root
-    return IteratorCalls(plane, row, begin, end, iterator, *relations, ties.ready, iterators, functions, problems)
+    return IteratorCalls(
+        plane=plane,
+        row=row,
+        begin=begin,
+        end=end,
+        iterator=iterator,
+        parent=parent,
+        linked=linked,
+        adopted=adopted,
+        top=top,
+        depth=depth,
+        is_root=is_root,
+        ready=ties.ready,
+        iterators=iterators,
+        functions=ties.functions(),
+        damage=problems,
+    )
 
 
 def adopt_orphans(
@@ -223,9 +219,9 @@ def _iterators(
     code = name_codes[name[first]]
     # Roots ask nobody; of an id that is used twice only what has the first one's name is made anew.
     asking_id = np.where(~is_root & (name_codes[name] == code[iterator]), parent_ids, 0)
-    unite_remade(pipeline, unique_ids, parent, code, first, iterator, asking_id)
-    reused = len(distinct(iterator[name_codes[name] != name_codes[name[first]][iterator]]))
     table = Iterators(unique_ids, above, parent, name[first], first, pipeline)
+    unite_remade(table, code, iterator, asking_id)
+    reused = len(distinct(iterator[name_codes[name] != code[iterator]]))
     damage = {"cycle": cycles, "no_parent": len(orphans), "reused_id": reused, "no_pipeline": int((pipeline < 0).sum())}
     return iterator, table, damage
 

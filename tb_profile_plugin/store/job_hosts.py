@@ -31,7 +31,7 @@ def sessions_of_user(sessions: Sequence[StoredSession], choice: str) -> list[Sto
     """
     if choice == NEVER:
         return list(sessions)
-    answer = joined(sessions)
+    answer = sessions_of_jobs(sessions)
     for pattern in filter(None, choice.split(",")):
         group = sorted(
             (session for session in answer if fnmatchcase(session.name, pattern)), key=lambda session: session.name
@@ -73,20 +73,20 @@ def _with_own_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
     ]
 
 
-def joined(sessions: Iterable[StoredSession]) -> list[StoredSession]:
+def sessions_of_jobs(sessions: Iterable[StoredSession]) -> list[StoredSession]:
     """The sessions, in which those that one job's hosts wrote at one time are one, under the first one's name."""
-    sessions_of_jobs: list[StoredSession] = []
+    answer: list[StoredSession] = []
     jobs: dict[tuple[str, str], list[tuple[float, StoredSession]]] = {}
     for session in sessions:
         job = _job(session)
         if job:
             jobs.setdefault(job, []).append((_begin_s(session), session))
         else:
-            sessions_of_jobs.append(session)
+            answer.append(session)
     for (_, name), parts in jobs.items():
         for group in _groups_by_time(sorted(parts, key=lambda part: (part[0], part[1].name))):
-            sessions_of_jobs += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
-    return sessions_of_jobs
+            answer += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
+    return answer
 
 
 def _job(session: StoredSession) -> tuple[str, str] | None:

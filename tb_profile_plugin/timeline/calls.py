@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis.activity.device_events import device_work
 from ..analysis.activity.gaps import moments
-from ..analysis.call_tree import CallTree, NestedCalls, call_tree, joined, nesting
+from ..analysis.call_tree import CallTree, NestedCalls, call_tree, combined_tree, nesting
 from ..formats.columns import vocabulary
 from ..model.devices.allocations import allocations, has_allocations
 from ..model.host import Host
@@ -52,7 +52,7 @@ def selected_calls(
         if lane.kind != COUNTER:
             by_line.setdefault(lane.id.partition(".py")[0], []).append(area)
     trees = [_line_tree(host, line_areas, begin, end, weight, numbered) for line_areas in by_line.values()]
-    return joined([tree for tree in trees if len(tree)])
+    return combined_tree([tree for tree in trees if len(tree)])
 
 
 def calls_of_threads(host: Host, weight: str = TIME) -> CallTree:

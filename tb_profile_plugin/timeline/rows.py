@@ -56,17 +56,21 @@ def rows_of(lane: Lane) -> Rows:
     """The lane's events dealt onto rows; a counter's stay in one."""
     row = np.zeros(len(lane), np.uint16)
     if lane.kind == COUNTER:
-        nothing = np.empty((0, 4), np.int64)
-        return Rows(np.array([0, len(lane)]), np.empty(0, np.uint32), row, (nothing, nothing, nothing, nothing))
+        return Rows(np.array([0, len(lane)]), np.empty(0, np.uint32), row, _empty_levels(0))
     counts = np.zeros(MAX_ROWS, np.int64)
     row_count = assign_rows(lane.begin, lane.end, row, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:row_count])))
     order = np.empty(len(lane), np.uint32)
     fill_order(row, first, order)
-    a, b, c, d = (np.empty((-(-len(lane) // size), 4), np.int64) for size in BLOCK_SIZES)
-    levels = (a, b, c, d)
+    levels = _empty_levels(len(lane))
     fill_blocks(lane.begin, lane.end, order, levels)
     return Rows(first, order, row, levels)
+
+
+def _empty_levels(count: int) -> Levels:
+    """Blocks to be filled, on each level, of a lane of ``count`` events."""
+    blocks = [np.empty((-(-count // size), 4), np.int64) for size in BLOCK_SIZES]
+    return blocks[0], blocks[1], blocks[2], blocks[3]
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:
@@ -150,25 +154,27 @@ def longer(event: Int, duration: Int, other_event: Int, other_duration: Int) -> 
 
 
 @jit
-def overlap(begin: I64, end: I64, order: U32, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
-    """(low, high): the part ``order[low:high]`` of a row that overlaps a window, ps.
+def overlapping_range(
+    begin: I64, end: I64, order: U32, first: Int, stop: Int, since: Int, until: Int
+) -> tuple[Int, Int]:
+    """(first, stop): the part ``order[first:stop]`` of a row whose events overlap a window.
 
-    ``low`` and ``high`` bound the row in ``order``; ``since`` and ``until`` are the window. Ends and begins both ascend
-    on a row.
+    The ``first`` and ``stop`` given bound the row itself; ``since`` and ``until`` are the window, ps. Ends ascend on a
+    row as begins do.
     """
-    low_index, high_index = low, high
-    while low_index < high_index:
-        middle = (low_index + high_index) // 2
+    low, high = first, stop
+    while low < high:
+        middle = (low + high) // 2
         if end[order[middle]] < since:
-            low_index = middle + 1
+            low = middle + 1
         else:
-            high_index = middle
-    start = low_index
-    high_index = high
-    while low_index < high_index:
-        middle = (low_index + high_index) // 2
+            high = middle
+    overlap_first = low
+    high = stop
+    while low < high:
+        middle = (low + high) // 2
         if begin[order[middle]] <= until:
-            low_index = middle + 1
+            low = middle + 1
         else:
-            high_index = middle
-    return start, low_index
+            high = middle
+    return overlap_first, low

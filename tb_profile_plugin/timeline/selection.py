@@ -12,7 +12,7 @@ from ..model.lanes import COUNTER, Lane
 from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..runtime.jit import jit
 from ..runtime.records import NamedTuple, record
-from .rows import LaneColumns, Rows, overlap
+from .rows import LaneColumns, Rows, overlapping_range
 from .tiles import timeline
 
 COUNT, TOTAL, SELF, LEAST, MOST = range(5)
@@ -76,7 +76,7 @@ def row_ranges(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list
     slices = []
     for row in range(area.low, min(area.high, len(rows))):
         part = int(rows.first[row]), int(rows.first[row + 1])
-        low, high = overlap(lane.begin, lane.end, rows.order, *part, begin, end)
+        low, high = overlapping_range(lane.begin, lane.end, rows.order, *part, begin, end)
         if low < high:
             slices.append(slice(low, high))
     return slices

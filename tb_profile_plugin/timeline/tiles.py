@@ -22,7 +22,19 @@ from ..runtime.arrays import I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix
 from ..runtime.jit import inlined, jit
 from ..runtime.memo import lazy
 from ..runtime.records import NamedTuple, record
-from .rows import BLOCK_SIZES, BUSY, END, LONGEST, LONGEST_PS, LaneColumns, Levels, Rows, longer, overlap, rows_of
+from .rows import (
+    BLOCK_SIZES,
+    BUSY,
+    END,
+    LONGEST,
+    LONGEST_PS,
+    LaneColumns,
+    Levels,
+    Rows,
+    longer,
+    overlapping_range,
+    rows_of,
+)
 
 _SHARE_COLUMN = 8
 """Pixels of each column over which a counter without values takes the share of time that its events fill."""
@@ -227,7 +239,7 @@ def fill_slices(
     """
     count = 0
     for row in range(len(first) - 1):
-        part = overlap(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
+        part = overlapping_range(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
         first_slot = count
         count = merge(lane, order, levels, part, view.column, room, (first_slot, first_slot + most))
         room.row[first_slot:count] = row

@@ -167,7 +167,7 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     return Answer(
         {
             "without_shapes": None if ops.shapes else Message("Profile with record_shapes=True."),
-            "without_lines": None if ops.lines else Message("Profile with with_stack=True."),
+            "without_lines": None if ops.source_lines else Message("Profile with with_stack=True."),
             "without_modules": None if ops.modules else Message("Profile with with_stack=True and with_modules=True."),
         },
         {
@@ -176,7 +176,7 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
             "operators": _op_columns(_OPERATORS, ops.names),
             "modules": by_column(_MODULES, _module_rows(ops.modules)),
             "shapes": _op_columns(_SHAPES, ops.shapes),
-            "lines": _op_columns(_LINES, ops.lines),
+            "lines": _op_columns(_LINES, ops.source_lines),
         },
         _headline(ops),
         capture_health.findings(session, hosts),

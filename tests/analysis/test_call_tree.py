@@ -11,8 +11,8 @@ from tb_profile_plugin.analysis.call_tree import (
     NestedCalls,
     against,
     call_tree,
+    combined_tree,
     inverted,
-    joined,
     nesting,
     only_in_base,
     without_small,
@@ -122,6 +122,6 @@ def test_sums_are_exact_in_every_form(events: list[Event], most: int) -> None:
     for side in (*sides, *(without_small(side, most, np.maximum(sides[0].total, sides[1].total)) for side in sides)):
         holds(side)
         assert whole(side) == whole(tree)
-    both = joined([tree, inverted(tree)])
+    both = combined_tree([tree, inverted(tree)])
     holds(both)
     assert whole(both) == 2 * whole(tree)

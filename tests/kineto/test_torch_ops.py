@@ -56,14 +56,14 @@ def test_ops_by_shapes_and_by_line() -> None:
     found = torch_ops(host(*FORWARD))
     assert ("aten::linear", "[[4,2],[2,2]]") in found.shapes
     assert ("aten::relu", "") in found.shapes
-    assert {line for _, line in found.lines} == {"train.py:7 step"}
+    assert {line for _, line in found.source_lines} == {"train.py:7 step"}
 
 
 def test_stacks_of_old_traces_are_lines() -> None:
     stack = "/opt/py/lib/python3.7/site-packages/torch/optim.py(3): step;main.py(54): <module>"
     told: dict[str, Any] = {"Call stack": stack}
     found = torch_ops(host(op("aten::add", 0, 5, **told)))
-    assert list(found.lines) == [("aten::add", "main.py:54 <module>")]
+    assert list(found.source_lines) == [("aten::add", "main.py:54 <module>")]
 
 
 def test_modules_count_what_their_gradients_cost() -> None:

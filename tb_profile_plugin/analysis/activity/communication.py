@@ -132,7 +132,7 @@ def thread_collectives(host: Host) -> Collectives:
     return table._replace(key=keys)
 
 
-def joined(tables: Sequence[Collectives]) -> Collectives | None:
+def combined_collectives(tables: Sequence[Collectives]) -> Collectives | None:
     """Several tables as that of the first one's device; None for none."""
     if len(tables) < 2:
         return tables[0] if tables else None

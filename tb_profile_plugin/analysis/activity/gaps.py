@@ -23,6 +23,7 @@ from .states import CAUSES, State
 from .thread_classes import activity, event_classes, have_state
 
 _MICROSECOND = 10**6
+"""ps."""
 BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
 """How long a device may pause between two events that were both launched before."""
 _LEAST_LATENCY, _MOST_LATENCY, _MOST_POOL_LATENCY = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
@@ -80,8 +81,8 @@ def _device_moments(host: Host, count: int) -> tuple[Moments, ...]:
     """The moments of the first ``count`` of `host_work`."""
     if not count:
         return ()
-    wide = general_causes(host)
-    return tuple(_moments_of(host, device, wide) for device in range(count))
+    general = general_causes(host)
+    return tuple(_moments_of(host, device, general) for device in range(count))
 
 
 def latency(work: DeviceWork) -> int:
@@ -102,15 +103,15 @@ def launched_on_empty(work: DeviceWork) -> Array:
 @jit
 def _launched_on_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
     """As `launched_on_empty`, of columns of `DeviceWork`."""
-    reached = np.full(streams, -(1 << 62), np.int64)
+    stream_end = np.full(streams, -(1 << 62), np.int64)
     is_on_empty = np.zeros(len(stream), np.bool_)
     for i in range(len(stream)):
-        is_on_empty[i] = reached[stream[i]] <= launch_end[i]
-        reached[stream[i]] = max(reached[stream[i]], end[i])
+        is_on_empty[i] = stream_end[stream[i]] <= launch_end[i]
+        stream_end[stream[i]] = max(stream_end[stream[i]], end[i])
     return is_on_empty
 
 
-def _moments_of(host: Host, device: int, wide: Array) -> Moments:
+def _moments_of(host: Host, device: int, general: Array) -> Moments:
     act, works = activity(host), host_work(host)
     work = works[device]
     latency_ps = latency(work)
@@ -130,7 +131,7 @@ def _moments_of(host: Host, device: int, wide: Array) -> Moments:
         KnownWaits(
             awaited_events(host, device),
             wait_calls(host, device),
-            wide,
+            general,
             _other_devices_work(host, device),
             _pauses(work, latency_ps),
             latency_ps,
@@ -250,34 +251,33 @@ def _parts(parts: Sequence[Array]) -> _Parts:
 
 @jit
 def _general_causes(
-    pieces: _LayerPieces, begins: _Parts, opening_events: _Parts, begin: I64, causes: _LayerCauses
+    pieces: _LayerPieces, begins: _Parts, opening_events: _Parts, event_begin: I64, causes: _LayerCauses
 ) -> I64Matrix:
     """The rows of `general_causes`: of each piece the layer's interval that it is part of, and the event that began it.
 
-    A part of ``begins`` is when each interval of a layer begins, one of ``opening_events`` by which events, in order.
+    A part of ``begins`` (ps) is when the intervals of a layer begin, one of ``opening_events`` the events that may have
+    begun them, both in order of time; ``event_begin`` is by event, ps.
     """
-    edges, of_piece = pieces
-    starts, of_layer = begins
-    events, of_events = opening_events
-    states, anytime = causes
     count = 0
-    for layer in of_piece:
+    for layer in pieces.layer:
         count += layer >= 0
     general = np.empty((count, 5), np.int64)
-    index, event = of_layer[:-1].copy(), of_events[:-1].copy()
-    count = 0
-    for i in range(len(of_piece)):
-        layer = np.int64(of_piece[i])
+    # By layer, the interval and the event that the walk over the pieces has come to.
+    interval, event = begins.first[:-1].copy(), opening_events.first[:-1].copy()
+    row = 0
+    for i in range(len(pieces.layer)):
+        layer = np.int64(pieces.layer[i])
         if layer < 0:
             continue
-        while index[layer] + 1 < of_layer[layer + 1] and starts[index[layer] + 1] <= edges[i]:
-            index[layer] += 1
-        since = starts[index[layer]]
-        while begin[events[event[layer]]] < since:
+        while interval[layer] + 1 < begins.first[layer + 1] and begins.values[interval[layer] + 1] <= pieces.edges[i]:
+            interval[layer] += 1
+        since = begins.values[interval[layer]]
+        while event_begin[opening_events.values[event[layer]]] < since:
             event[layer] += 1
-        general[count, BEGIN], general[count, END], general[count, STATE] = edges[i], edges[i + 1], states[layer]
-        general[count, EVENT], general[count, SINCE] = events[event[layer]], _ANY_TIME if anytime[layer] else since
-        count += 1
+        general[row, BEGIN], general[row, END] = pieces.edges[i], pieces.edges[i + 1]
+        general[row, STATE], general[row, EVENT] = causes.state[layer], opening_events.values[event[layer]]
+        general[row, SINCE] = _ANY_TIME if causes.anytime[layer] else since
+        row += 1
     return general
 
 

@@ -64,7 +64,7 @@ class TorchOps:
     """By the op's name alone."""
     shapes: Costs
     """By name and shapes of inputs; empty where none are recorded."""
-    lines: Costs
+    source_lines: Costs
     """By name and source line; empty where none is known."""
     modules: Costs
     """By path, e.g. ``Net_0/Conv2d_0``."""

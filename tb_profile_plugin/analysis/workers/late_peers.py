@@ -16,7 +16,7 @@ from ...model.ranks import labels, missing, rank
 from ...runtime.arrays import Array
 from ...runtime.memo import lazy
 from ...runtime.records import NamedTuple, record
-from ..activity.communication import Collectives, collectives, joined, thread_collectives
+from ..activity.communication import Collectives, collectives, combined_collectives, thread_collectives
 
 _SIMULTANEOUS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
@@ -163,7 +163,8 @@ def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
         tables, name = [table for table in collectives(host) if len(table.event)], label[host.name]
         if len(tables) < 2:
             of_threads = thread_collectives(host)
-            workers.append((Peer(index, name, ""), joined([*tables, of_threads] if len(of_threads.event) else tables)))
+            host_tables = [*tables, of_threads] if len(of_threads.event) else tables
+            workers.append((Peer(index, name, ""), combined_collectives(host_tables)))
         else:
             workers += [(Peer(index, device_label(name, table.device), table.device), table) for table in tables]
     return workers
@@ -202,8 +203,8 @@ def _matched_collectives(workers: Sequence[tuple[Peer, Collectives | None]], is_
             columns.append(np.array(rows, np.int64))
     if not numbers:
         return _MatchedCollectives([], *np.zeros((4, 0, len(workers)), np.int64))
-    joined = np.concatenate(columns, axis=1)
-    number, worker_of, begin, end, event, size = joined[:, np.lexsort(joined[1::-1])]
+    combined_collectives = np.concatenate(columns, axis=1)
+    number, worker_of, begin, end, event, size = combined_collectives[:, np.lexsort(combined_collectives[1::-1])]
     # Runs of one key on one worker.
     first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(worker_of) != 0)))
     count = np.diff(np.append(first, len(number)))

@@ -18,7 +18,7 @@ TABLES: Mapping[str, Table] = {
 """By name."""
 
 
-def joined(name: str, frames: Sequence[tuple[str, Frame]]) -> Frame:
+def table_of_sessions(name: str, frames: Sequence[tuple[str, Frame]]) -> Frame:
     """One of these tables of several sessions, whose names stand before it."""
     batches = [
         {"session": repeated(session, len(batch["host"])), **batch}

@@ -45,7 +45,7 @@ def flame(workspace: Workspace, request: Request) -> Response:
 
 
 def _merged_calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str, program_ids: bool) -> CallTree:
-    from ...analysis.call_tree import joined
+    from ...analysis.call_tree import combined_tree
     from ...timeline.calls import selected_calls
 
     begin, end = span
@@ -56,7 +56,7 @@ def _merged_calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str
             trees.append(
                 selected_calls(hosts.host(index), areas_of_host, begin - shift, end - shift, weight, program_ids)
             )
-    return joined(trees)
+    return combined_tree(trees)
 
 
 def _matching_areas(hosts: Hosts, areas: Areas, base_hosts: Hosts) -> Areas:

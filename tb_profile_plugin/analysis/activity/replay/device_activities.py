@@ -109,10 +109,10 @@ def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: 
     for i, work in enumerate(works):
         streams.append(np.full(len(work), lines + i, np.int32) if work.program else work.stream)
         ends.append(work.end if work.program else _until_next(work.stream, work.begin, work.end, lines))
-    end = joined(ends)
+    end = concatenation(ends)
     program = np.repeat([work.program for work in works], np.diff(first))
     names = "begin", "event", "kind", "launch", "launch_begin", "launch_end", "thread", "inside"
-    columns = {name: joined([getattr(work, name) for work in works]) for name in names}
+    columns = {name: concatenation([getattr(work, name) for work in works]) for name in names}
     copies = np.zeros(len(host.trace), bool)
     copies[blocking_copies(host)] = True
     blocks = copies[columns["event"]] & (columns["launch"] >= 0)
@@ -122,13 +122,13 @@ def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: 
         )
         columns["launch_end"] = np.where(blocks, columns["launch_begin"], columns["launch_end"])
     by_begin, by_end = np.argsort(columns["begin"], kind="stable"), np.argsort(end, kind="stable")
-    adjusted = {"end": end, "stream": joined(streams), "program": program, "blocks": blocks}
+    adjusted = {"end": end, "stream": concatenation(streams), "program": program, "blocks": blocks}
     return DeviceEvents(
         first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **adjusted, **columns
     )
 
 
-def joined(columns: list[Array]) -> Array:
+def concatenation(columns: list[Array]) -> Array:
     """One after another, which takes no memory where there is only one."""
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
 

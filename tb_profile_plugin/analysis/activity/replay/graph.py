@@ -26,7 +26,7 @@ from ..gaps import general_causes, moments, usual_pauses
 from ..states import State
 from ..thread_classes import Activity, activity
 from .dag import Dag, sorted_dag
-from .device_activities import LAUNCHED, LONG_AGO, Activities, DeviceEvents, events_of, joined, usual_lags
+from .device_activities import LAUNCHED, LONG_AGO, Activities, DeviceEvents, concatenation, events_of, usual_lags
 from .host_waits import awaited_by_calls
 from .joins import Joins, joins
 from .launch_order import launch_order, launched_first
@@ -222,7 +222,7 @@ def _lags(
 ) -> Lags:
     """As `Graph.lags`."""
     latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
-    pauses = joined([usual_pauses(work) for work in works])
+    pauses = concatenation([usual_pauses(work) for work in works])
     nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
     usual = _UsualLags(events.launch, events.launch_end, events.first, latency, pauses)
     wide, size = general_causes(host), 2 * len(events.begin)
