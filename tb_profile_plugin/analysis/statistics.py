@@ -56,12 +56,12 @@ def _beta(x: float, a: float, b: float) -> float:
         return float(x >= 1)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
     if x < (a + 1) / (a + b + 2):
-        return front * _fraction(x, a, b) / a
-    return 1 - front * _fraction(1 - x, b, a) / b
+        return front * _beta_continued_fraction(x, a, b) / a
+    return 1 - front * _beta_continued_fraction(1 - x, b, a) / b
 
 
-def _fraction(x: float, a: float, b: float) -> float:
-    """Lentz's way of evaluating it."""
+def _beta_continued_fraction(x: float, a: float, b: float) -> float:
+    """The continued fraction of the incomplete beta function, evaluated as Lentz does."""
     c, d = 1.0, 1 - (a + b) * x / (a + 1)
     d = 1 / (d if abs(d) > _TINY else _TINY)
     fraction = d

@@ -39,24 +39,24 @@ class _Frame(NamedTuple):
     line: int
 
 
-def collapsed(weighed: WeightedTree) -> bytes:
+def collapsed(weighted: WeightedTree) -> bytes:
     """A line per stack: its names from the outermost, separated by semicolons, and its own weight, exactly."""
-    names = [" ".join(name.replace(";", ":").split()) or "?" for name in weighed.tree.names]
-    lines = (f"{';'.join(names[name] for name in stack)} {weight}\n" for stack, weight, _ in _stacks(weighed.tree))
+    names = [" ".join(name.replace(";", ":").split()) or "?" for name in weighted.tree.names]
+    lines = (f"{';'.join(names[name] for name in stack)} {weight}\n" for stack, weight, _ in _stacks(weighted.tree))
     return "".join(lines).encode("utf-8", "replace")
 
 
-def speedscope(weighed: WeightedTree) -> bytes:
+def speedscope(weighted: WeightedTree) -> bytes:
     """A file for https://www.speedscope.app with one profile; times are ns with fractions."""
-    in_ns = weighed.unit == "ps"
+    in_ns = weighted.unit == "ps"
     samples, weights = [], []
-    for stack, weight, _ in _stacks(weighed.tree):
+    for stack, weight, _ in _stacks(weighted.tree):
         samples.append(stack)
         weights.append(weight / _PS_PER_NS if in_ns else weight)
-    total = sum(weight for _, weight, _ in _stacks(weighed.tree))
+    total = sum(weight for _, weight, _ in _stacks(weighted.tree))
     profile = {
         "type": "sampled",
-        "name": f"{weighed.title}, {weighed.weight}",
+        "name": f"{weighted.title}, {weighted.weight}",
         "unit": "nanoseconds" if in_ns else "bytes",
         "startValue": 0,
         "endValue": total / _PS_PER_NS if in_ns else total,
@@ -64,23 +64,23 @@ def speedscope(weighed: WeightedTree) -> bytes:
         "weights": weights,
     }
     frames: list[dict[str, Any]] = []
-    for name in weighed.tree.names:
+    for name in weighted.tree.names:
         function, file, line = _frame(name)
         frames.append({"name": function, "file": file, "line": line} if file else {"name": function})
     document = {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "shared": {"frames": frames},
         "profiles": [profile],
-        "name": weighed.title,
+        "name": weighted.title,
         "exporter": "tb-profile",
         "activeProfileIndex": 0,
     }
     return json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
 
 
-def pprof(weighed: WeightedTree) -> bytes:
+def pprof(weighted: WeightedTree) -> bytes:
     """A compressed profile with two values per stack: how many calls, and the weight; times are rounded to ns."""
-    in_ns = weighed.unit == "ps"
+    in_ns = weighted.unit == "ps"
     texts = {"": 0}
 
     def index_of(value: str) -> int:
@@ -88,17 +88,17 @@ def pprof(weighed: WeightedTree) -> bytes:
 
     pieces = [
         message(1, number(1, index_of("calls")) + number(2, index_of("count"))),
-        message(1, number(1, index_of(weighed.weight)) + number(2, index_of("nanoseconds" if in_ns else "bytes"))),
+        message(1, number(1, index_of(weighted.weight)) + number(2, index_of("nanoseconds" if in_ns else "bytes"))),
     ]
-    for stack, weight, calls in _stacks(weighed.tree):
+    for stack, weight, calls in _stacks(weighted.tree):
         value = round(weight / _PS_PER_NS) if in_ns else weight
         pieces.append(message(2, numbers(1, [name + 1 for name in reversed(stack)]) + numbers(2, [calls, value])))
-    for identity, name in enumerate(weighed.tree.names, 1):
+    for identity, name in enumerate(weighted.tree.names, 1):
         function, file, line = _frame(name)
         pieces.append(message(4, number(1, identity) + message(4, number(1, identity) + number(2, line))))
         facts = number(2, index_of(function)) + number(3, index_of(name)) + number(4, index_of(file)) + number(5, line)
         pieces.append(message(5, number(1, identity) + facts))
-    comment, preferred = number(13, index_of(weighed.title)), number(14, index_of(weighed.weight))
+    comment, preferred = number(13, index_of(weighted.title)), number(14, index_of(weighted.weight))
     pieces += [*(text(6, value) for value in texts), comment, preferred]
     return gzip.compress(b"".join(pieces), mtime=0)
 
@@ -123,7 +123,9 @@ class TreeFormat(NamedTuple):
     """A kind of file."""
 
     write: Callable[[WeightedTree], bytes]
+    """The file's content."""
     suffix: str
+    """End of the file's name."""
 
 
 FORMATS = {

@@ -25,6 +25,7 @@ def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
     children: dict[int, list[int]] = {}
     for node_index, node in enumerate(neighbourhood.nodes):
         children.setdefault(node.inside, []).append(node_index)
+    # Indices of nodes, and text as it is: the end of a cluster stands behind its nodes.
     to_write: list[int | str] = list(reversed(children.get(-1, [])))
     while to_write:
         index = to_write.pop()

@@ -22,7 +22,7 @@ _MOST_ITEMS = 20_000_000
 """Items of stacks, shapes and types of all entries at most."""
 
 _MOST_DIMENSIONS = 64
-"""That tensors have at most."""
+"""Dimensions of a tensor at most; further ones are left out."""
 
 SCHEDULED, STARTED, COMPLETED, ENDED = "scheduled", "started", "completed", "ended"
 """States of an operation: queued by the host, begun by the device, done; and done or given up, which gloo does not
@@ -67,14 +67,16 @@ class Operation(NamedTuple):
     """One entry of the recorder."""
 
     record: int
-    """Counts all entries of the rank from 0 on; older ones are overwritten."""
+    """Number of the entry among all of the rank, from 0 on; the recorder overwrites the oldest entries."""
     group: str
     """Name of the process group."""
     sequence: int
-    """Counts collectives of the group, or its sends and receives; what runs as one has one number."""
+    """Number of the collective in its group, or among its sends and receives; what runs as one has one number."""
     is_p2p: bool
+    """Whether it is between two ranks: then ``sequence`` counts sends and receives."""
     call: Call
     state: str
+    """`SCHEDULED`, `STARTED`, `COMPLETED` or `ENDED`."""
     frames: tuple[PythonFrame, ...]
     """Innermost first; empty where none were recorded."""
 
@@ -94,7 +96,9 @@ class Dump(NamedTuple):
 
     rank: int
     where: str
+    """Path of the file."""
     groups: Mapping[str, RecordedGroup]
+    """By name."""
     operations: Sequence[Operation]
     """In the order in which they were recorded."""
     unread: int

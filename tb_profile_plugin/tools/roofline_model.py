@@ -209,18 +209,10 @@ def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
         )
         return Headline(sentence, "unknown")
     efficiency = total.bound_ps / total.bounded_ps
+    share_sentence = Message("Ops of known cost reach {share} of their roofline.", share=efficiency)
     by = max(total.self_ps_by_limit, key=lambda name: total.self_ps_by_limit[name])
     if by in xla.WAITS and total.self_ps_by_limit[by] > total.self_ps / 2:
-        rate = all_transfers.bytes_per_second if by == TRANSFER else None
-        waits = {"share": total.self_ps_by_limit[by] / total.self_ps, "other": xla.WAITS[by]}
-        sentence = (
-            Message("{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}")
-            if rate
-            else Message("{share} of the ops' time waits for {other}.", **waits)
-        )
-        return Headline(
-            sentences(sentence, Message("Ops of known cost reach {share} of their roofline.", share=efficiency)), "info"
-        )
+        return Headline(sentences(_wait_sentence(total, by, all_transfers), share_sentence), "info")
     return Headline(
         sentences(
             Message(
@@ -233,3 +225,14 @@ def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
         ),
         "info",
     )
+
+
+def _wait_sentence(total: OpSums, limit: str, all_transfers: Transfers) -> Message:
+    """How much of the time ops wait for one of `xla.WAITS`; for transfers, how fast they are, too."""
+    rate = all_transfers.bytes_per_second if limit == TRANSFER else None
+    waits = {"share": total.self_ps_by_limit[limit] / total.self_ps, "other": xla.WAITS[limit]}
+    if rate:
+        return Message(
+            "{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}"
+        )
+    return Message("{share} of the ops' time waits for {other}.", **waits)

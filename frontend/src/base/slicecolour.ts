@@ -60,8 +60,8 @@ export function textColour([red, green, blue]: Rgb): string {
 }
 
 function partByMeaning(name: string): Part | undefined {
-  const found = MEANINGS.find(([pattern]) => pattern.test(name));
-  return found && part(found[1]);
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(name));
+  return meaning && part(meaning[1]);
 }
 
 function fromHex(text: string): Rgb {
@@ -69,11 +69,13 @@ function fromHex(text: string): Rgb {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
+/** `hue` in degrees, the others as shares. */
 function fromHsl(hue: number, saturation: number, lightness: number): Rgb {
-  const reach = saturation * Math.min(lightness, 1 - lightness);
+  // https://www.w3.org/TR/css-color-4/#hsl-to-rgb
+  const amplitude = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number) => {
-    const place = (offset + hue / 30) % 12;
-    return Math.round(255 * (lightness - reach * Math.max(-1, Math.min(place - 3, 9 - place, 1))));
+    const k = (offset + hue / 30) % 12;
+    return Math.round(255 * (lightness - amplitude * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
   };
   return [channel(0), channel(8), channel(4)];
 }

@@ -1,4 +1,4 @@
-/** The window of time that is shown, and the arithmetic of moving it. Times are ps, places are CSS pixels. */
+/** The window of time that is shown, and the arithmetic of moving it. Times are ps, positions are CSS pixels. */
 
 export interface Viewport {
   readonly begin: number;
@@ -33,6 +33,7 @@ export function clampView(view: Viewport, duration: number): Viewport {
   return { begin, end: begin + span };
 }
 
+/** Moves the window later by so many ps. */
 export function panView(view: Viewport, byPs: number): Viewport {
   return { begin: view.begin + byPs, end: view.end + byPs };
 }

@@ -116,8 +116,8 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
       )}
       {pipelineAdvice.rows.length === 0 && <p class="nothing">{t("Nothing; this pipeline makes no step longer.")}</p>}
       <ol class="hints">
-        {pipelineAdvice.rows.map((each) => (
-          <Advice key={pipelineAdvice.text(each, "finding")} table={pipelineAdvice} row={each} />
+        {pipelineAdvice.rows.map((adviceRow) => (
+          <Advice key={pipelineAdvice.text(adviceRow, "finding")} table={pipelineAdvice} row={adviceRow} />
         ))}
       </ol>
     </Section>
@@ -128,9 +128,9 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
 function LongName({ text }: { text: string }) {
   return (
     <>
-      {text.split("::").map((part, place) => (
-        <Fragment key={place}>
-          {place > 0 && "::"}
+      {text.split("::").map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && "::"}
           <wbr />
           {part}
         </Fragment>

@@ -47,7 +47,7 @@ export function FacetMenus({ model, columns }: { model: GridModel; columns: read
             options={[
               ["", t("{column}: all", { column: column.label })],
               ...column.choices.map(
-                ([value, many]) => [value, `${column.show(value) || t("(none)")} (${count(many)})`] as const,
+                ([value, rowCount]) => [value, `${column.show(value) || t("(none)")} (${count(rowCount)})`] as const,
               ),
             ]}
             choose={(value) => model.getColumn(column.id)?.setFilterValue(value || undefined)}

@@ -43,7 +43,7 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     if not len(done) or first == last:
         return none, none, none
     around, since, until = _quiet_around(host, first, last, done)
-    silent = (since < done) & (done < until) & _says_nothing(host, around, classes)
+    silent = (since < done) & (done < until) & _is_silent(host, around, classes)
     around, since, until, done = (column[silent] for column in (around, since, until, done))
     name = np.where(around >= 0, trace.name_of[around.clip(0)] + 1, 0)
     near = until - done <= done - since
@@ -118,15 +118,17 @@ def _quiet_around(host: Host, first: int, last: int, moments: Array) -> tuple[Ar
     return event, since, until
 
 
-def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
+def _is_silent(host: Host, event: Array, classes: Array) -> Array:
     """bool[k]: whether an event does not tell what happens in it: Python's own code, a mark, or none."""
     names = host.trace.name_of[event.clip(0)]
     rows = distinct(names)
-    is_telling = np.array([_tells(host.trace.names[row]) for row in rows.tolist()], bool)[np.searchsorted(rows, names)]
+    is_telling = np.array([_is_telling_frame(host.trace.names[row]) for row in rows.tolist()], bool)[
+        np.searchsorted(rows, names)
+    ]
     state = classes[event.clip(0)]
     return (event < 0) | (~is_telling & ((state == State.PYTHON) | (state == NOTHING)))
 
 
-def _tells(name: str) -> bool:
+def _is_telling_frame(name: str) -> bool:
     """Whether a frame of that name says what its thread does: it sleeps, or it is a C function."""
     return host_events.is_frame(name) and (host_events.is_sleeping(name) or not _WRITTEN_IN_PYTHON.match(name))

@@ -13,11 +13,11 @@ from .states import State
 
 
 def partition(host: Host, begins: Array, ends: Array) -> Array:
-    """int64[windows, devices, len(State)] ps: what each of `device_work` does in each window, or why it does nothing.
+    """int64[windows, devices, len(State)] ps: how long each device is in each state in each window, in the order of
+    `device_work`.
 
     Windows, int64 ps, may overlap. Every moment has one state (`gaps.moments`), so that each window's states sum to its
-    length, and joining windows that touch adds their parts. Moments outside of what was recorded
-    are unexplained.
+    length. Moments outside of what was recorded are unexplained.
     """
     by_device = moments(host)
     ps = np.zeros((len(begins), len(by_device), len(State)), np.int64)

@@ -63,23 +63,23 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
         host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)], step_event
     )
     blames = [host_blame(host) for host in hosts]
-    joined = _JoinedSteps(blames)
+    series = _StepSeries(blames)
     steps = DigestSteps(
-        number=joined.number.tolist(),
-        ps=joined.period_ps.tolist(),
-        step_ps=joined.column(lambda blame: blame.step_ps).tolist(),
-        reason=_reasons(joined, wanted),
-        launches=joined.column(lambda blame: blame.launches[:, blame.is_work].sum(axis=1)).tolist(),
-        compiles=joined.column(lambda blame: blame.compiles).tolist(),
-        device_ps=joined.column(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
-        spread_ps=(joined.period_ps - joined.shortest_ps).tolist(),
+        number=series.number.tolist(),
+        ps=series.period_ps.tolist(),
+        step_ps=series.column(lambda blame: blame.step_ps).tolist(),
+        reason=_reasons(series, wanted),
+        launches=series.column(lambda blame: blame.launches[:, blame.is_work].sum(axis=1)).tolist(),
+        compiles=series.column(lambda blame: blame.compiles).tolist(),
+        device_ps=series.column(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
+        spread_ps=(series.period_ps - series.shortest_ps).tolist(),
     )
     selected, warm = np.array(steps.selected, np.int64), np.array(steps.warm, np.int64)
     return Digest(
-        facts=_facts(session, hosts, blames, joined, wanted),
+        facts=_facts(session, hosts, blames, series, wanted),
         steps=steps,
-        parts=_parts(joined, selected, warm),
-        ops=_ops(joined, selected, warm),
+        parts=_parts(series, selected, warm),
+        ops=_ops(series, selected, warm),
         kernels=_kernels(hosts),
         memory=_memory(blames),
         programs=sorted({program for blame in blames for program in blame.programs}),
@@ -87,9 +87,9 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
     )
 
 
-def _parts(joined: _JoinedSteps, selected: Array, warm: Array) -> list[StateTime]:
+def _parts(series: _StepSeries, selected: Array, warm: Array) -> list[StateTime]:
     """Time of the selected steps by state, of states that any warm step is in."""
-    state_ps = joined.column(lambda blame: blame.state_ps).T
+    state_ps = series.column(lambda blame: blame.state_ps).T
     sums = state_ps[:, selected].sum(axis=1).tolist()
     variances_ps2 = variances(state_ps.take(warm, axis=1), np.isin(warm, selected))
     occurring = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
@@ -114,7 +114,7 @@ def host_labels(hosts: Sequence[str]) -> dict[str, str]:
 
 
 def variances(samples: Array, is_selected: Array) -> list[int | None]:
-    """By row, the variance of the mean of the selected samples, ps squared; None where it cannot be told.
+    """By row, the variance of the mean of the selected samples, ps²; None for fewer than two of them, or three samples.
 
     ``samples`` is int64[rows, n], ps; ``is_selected`` bool[n]. By Yuen: samples beyond those that are selected count
     as the nearest of these.
@@ -128,7 +128,7 @@ def variances(samples: Array, is_selected: Array) -> list[int | None]:
     return [round(variance * (n - 1) / (h * (h - 1))) for variance in winsorised.tolist()]
 
 
-class _JoinedSteps:
+class _StepSeries:
     """The n steps of all hosts as one series, by number: each as it was on the host where it took longest."""
 
     def __init__(self, blames: Sequence[HostBlame]):
@@ -173,21 +173,21 @@ class _JoinedSteps:
         return times.most_common(1)[0][0]
 
 
-def _reasons(joined: _JoinedSteps, wanted: str) -> list[str]:
+def _reasons(series: _StepSeries, wanted: str) -> list[str]:
     """Why each step is left out: the main kind's are chosen by their period; the last one lacks what follows it."""
-    main_kind = joined.main_kind
-    rows = np.flatnonzero(np.array([kind == main_kind for kind in joined.kind], bool))
-    complete = joined.complete[rows].copy()
-    if joined.between_ps[rows].any() and not joined.is_last[rows].all():
-        complete &= ~joined.is_last[rows]
-    compiling = joined.column(lambda blame: blame.state_ps[:, _COMPILE])[rows]
-    reason = np.full(len(joined.kind), OTHER_KIND, object)
-    reason[rows] = choose(joined.period_ps[rows], compiling, complete, joined.number[rows], wanted).reason
+    main_kind = series.main_kind
+    rows = np.flatnonzero(np.array([kind == main_kind for kind in series.kind], bool))
+    complete = series.complete[rows].copy()
+    if series.between_ps[rows].any() and not series.is_last[rows].all():
+        complete &= ~series.is_last[rows]
+    compiling = series.column(lambda blame: blame.state_ps[:, _COMPILE])[rows]
+    reason = np.full(len(series.kind), OTHER_KIND, object)
+    reason[rows] = choose(series.period_ps[rows], compiling, complete, series.number[rows], wanted).reason
     return reason.tolist()
 
 
 def _facts(
-    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], joined: _JoinedSteps, wanted: str
+    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], series: _StepSeries, wanted: str
 ) -> dict[str, Any]:
     steps = [host.steps for host in hosts]
     problems = {finding.code: finding for finding in capture_health.findings(session, hosts)}
@@ -199,7 +199,7 @@ def _facts(
         "framework": framework(hosts[0]),
         "step_rule": rule,
         "steps_are": SOURCES[rule],
-        "step_kind": joined.main_kind,
+        "step_kind": series.main_kind,
         "step_event": hosts[0].step_event,
         "chosen": wanted,
         "levels": max((blame.levels for blame in blames), key=len),
@@ -210,10 +210,10 @@ def _facts(
     }
 
 
-def _ops(joined: _JoinedSteps, selected: Array, warm: Array) -> list[DigestOp]:
+def _ops(series: _StepSeries, selected: Array, warm: Array) -> list[DigestOp]:
     """The ops that took most of the selected steps, and one for all others of each part."""
     column_of: dict[tuple[int, Identity], int] = {}
-    for host in joined.blames:
+    for host in series.blames:
         for op in host.ops:
             column_of.setdefault(op, len(column_of))
     ops = list(column_of)
@@ -226,19 +226,15 @@ def _ops(joined: _JoinedSteps, selected: Array, warm: Array) -> list[DigestOp]:
             values[:, [column_of[op] for op in host.ops]] = getattr(host, name)
             return values
 
-        return joined.column(of_host)
+        return series.column(of_host)
 
     blame_ps = np.ascontiguousarray(matrix("blame_ps").T)
     launches, total_ps = (matrix(name)[selected].sum(axis=0) for name in ("launches", "total_ps"))
     ranked = np.lexsort((np.arange(len(ops)), -total_ps, -blame_ps[:, selected].sum(axis=1))).tolist()
-    largest = [[i] for i in ranked[:_MOST_OPS] if ops[i][1].name != OTHERS]
-    others_of_state: dict[int, list[int]] = {}
-    for i in set(ranked) - {i for group in largest for i in group}:
-        others_of_state.setdefault(ops[i][0], []).append(i)
-    groups = [*largest, *(sorted(members) for _, members in sorted(others_of_state.items()))]
-    series = np.array([blame_ps[members].sum(axis=0) for members in groups]).reshape(len(groups), blame_ps.shape[1])
-    sums = series[:, selected].sum(axis=1).tolist()
-    variances_ps2 = variances(series.take(warm, axis=1), np.isin(warm, selected))
+    groups = _op_groups(ops, ranked)
+    group_ps = np.array([blame_ps[members].sum(axis=0) for members in groups]).reshape(len(groups), blame_ps.shape[1])
+    sums = group_ps[:, selected].sum(axis=1).tolist()
+    variances_ps2 = variances(group_ps.take(warm, axis=1), np.isin(warm, selected))
     digest_ops = []
     for members, sum_ps, variance in zip(groups, sums, variances_ps2, strict=True):
         state, identity = ops[members[0]]
@@ -249,6 +245,15 @@ def _ops(joined: _JoinedSteps, selected: Array, warm: Array) -> list[DigestOp]:
             figures = {"sum_ps": sum_ps, "variance": variance, "launches": count, "total_ps": total}
             digest_ops.append(DigestOp(STATES[state], **vars(identity), **figures))
     return digest_ops
+
+
+def _op_groups(ops: Sequence[tuple[int, Identity]], ranked: Sequence[int]) -> list[list[int]]:
+    """Indices of ops that a digest counts together: the first ones in the ranking alone, then all others by state."""
+    largest = [[i] for i in ranked[:_MOST_OPS] if ops[i][1].name != OTHERS]
+    others_of_state: dict[int, list[int]] = {}
+    for i in set(ranked) - {i for group in largest for i in group}:
+        others_of_state.setdefault(ops[i][0], []).append(i)
+    return [*largest, *(sorted(members) for _, members in sorted(others_of_state.items()))]
 
 
 def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:

@@ -26,7 +26,7 @@ _MOST_FRAMES = 100
 
 
 class Callers(NamedTuple):
-    """Who calls for an event."""
+    """From where in the program an event is called."""
 
     line: str
     """``file.py:12 function``: the innermost line of the program itself; empty where none is known."""

@@ -60,8 +60,9 @@ class PodStep:
 
     number: int
     name: str
+    """As the first worker's program names it."""
     workers: Sequence[WorkerStep]
-    """By rank or name, numbers in names as numbers."""
+    """In the order of their names, numbers in these as numbers."""
 
     @property
     def complete(self) -> bool:

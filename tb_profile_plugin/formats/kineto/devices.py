@@ -12,7 +12,7 @@ from ...runtime.regex import regex
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from . import categories
-from .drafts import Draft, Stat
+from .drafts import Draft, Stat, empty_draft
 from .record import distinct_codes
 from .trace_events import TraceEvents
 
@@ -36,7 +36,7 @@ def drafts(trace: TraceEvents) -> list[Draft]:
     listed = trace.record.header.get("deviceProperties")
     properties = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     if not drafts:
-        drafts = [_empty_draft(number) for number in range(len(properties))]
+        drafts = [empty_draft(f"{vocabulary.GPU}{number}") for number in range(len(properties))]
     for draft in drafts:
         number = draft.name.removeprefix(vocabulary.GPU)
         matching = [entry for entry in properties if str(entry.get("id")) == number]
@@ -44,21 +44,6 @@ def drafts(trace: TraceEvents) -> list[Draft]:
         matching = matching or (properties if len(properties) == 1 else [])
         draft.facts |= _facts(matching[0]) if matching else {}
     return drafts
-
-
-def _empty_draft(number: int) -> Draft:
-    """The plane of a device that recorded nothing."""
-    none = np.empty(0, np.int64)
-    return Draft(
-        name=f"{vocabulary.GPU}{number}",
-        lines=[],
-        event=none,
-        line=none,
-        begin=none,
-        end=none,
-        name_index=none,
-        names=[("", "", "")],
-    )
 
 
 def _last_number(trace: TraceEvents, codes: Array) -> Array:

@@ -58,6 +58,12 @@ class Draft:
         return np.searchsorted(self.line, np.arange(len(self.lines) + 1, dtype=np.int32)).astype(np.int64)
 
 
+def empty_draft(name: str) -> Draft:
+    """A plane without lines and events."""
+    none = np.empty(0, np.int64)
+    return Draft(name, lines=[], event=none, line=none, begin=none, end=none, name_index=none, names=[("", "", "")])
+
+
 @dataclass(frozen=True)
 class FileStats:
     """Stats of the file's events."""

@@ -13,7 +13,7 @@ from ...runtime.problems import Problem
 from ..columns import kinds, vocabulary
 from ..columns.tables import XSpace
 from . import categories, chrome, devices, threads
-from .drafts import Draft, FileStats, planes
+from .drafts import Draft, FileStats, empty_draft, planes
 from .record import Record, distinct_codes, read
 from .trace_events import NOTHING, TraceEvents, has_role, trace_events
 
@@ -75,19 +75,8 @@ def _drafts(events: TraceEvents, problems: list[Problem], where: str) -> list[Dr
         draft.stats += ops.device_stats(draft)
     host.stats += [*ops.stats(), *ops.memory_stats(device_drafts)]
     overhead = threads.overhead(events)
-    none = np.empty(0, np.int64)
-    facts = Draft(
-        name=vocabulary.METADATA,
-        lines=[],
-        event=none,
-        line=none,
-        begin=none,
-        end=none,
-        name_index=none,
-        names=[("", "", "")],
-        stats=[],
-        facts=_facts(events.record),
-    )
+    facts = empty_draft(vocabulary.METADATA)
+    facts.facts |= _facts(events.record)
     return [*device_drafts, host, *([overhead] if overhead else []), facts]
 
 

@@ -42,11 +42,14 @@ COPIES = ("MemcpyHToD", "MemcpyDToH", "MemcpyDToD", "MemcpyHToH", COPY)
 
 
 class OpName(NamedTuple):
-    """A framework operation: which framework, its full name and its type (empty if unknown)."""
+    """A framework operation."""
 
     category: str
+    """Its framework, `UNKNOWN` or `MEMCPY`: one of the six constants above."""
     name: str
+    """Full name."""
     type: str
+    """E.g. ``MatMul``; empty if unknown."""
 
     @property
     def is_known(self) -> bool:

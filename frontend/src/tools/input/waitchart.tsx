@@ -115,7 +115,7 @@ export function WaitChart({ page }: { page: PageProps }) {
     const wait = { ...partLayer(steps, "input"), label: t("Wait for input") };
     return stepColumns(answer, [wait, partLayer(steps, "rest", "other")]);
   }, [answer]);
-  const twin = useMemo(() => chartTable(steps), [steps]);
+  const table = useMemo(() => chartTable(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(chart, palette), [chart]);
   return (
     <ChartSection
@@ -126,11 +126,11 @@ export function WaitChart({ page }: { page: PageProps }) {
       label={t("Step time and wait for input over {count} steps", { count: chart.columns.length })}
       height={220}
       build={build}
-      table={twin}
+      table={table}
       specs={BASE_PART_SPECS}
       name={exportName(page, "steps")}
       id="steps"
-      link={stepLinker(page.store, twin)}
+      link={stepLinker(page.store, table)}
     >
       <Statistics answer={answer} />
     </ChartSection>
