@@ -122,7 +122,7 @@ def report(  # noqa: PLR0913 - its options
         script,
         content.packed_answers,
         embedded=content.digest_element,
-        drawn=content.step_drawing,
+        charts=content.step_drawing,
         notices=notices,
     )
     return Report(html, content.titles, content.left_out)

@@ -38,7 +38,7 @@ def read(folder: str) -> Dumps:
     problems: list[Problem] = []
     for rank, path in _files(folder):
         try:
-            dump = _dump(path, rank)
+            dump = _read_dump(path, rank)
         except ProblemError as error:
             problems.append(error.problem)
             continue
@@ -85,7 +85,7 @@ def _name_pattern(path: Path) -> tuple[str, str]:
     return str(path.parent), _DIGITS.sub("0", path.name)
 
 
-def _dump(path: Path, rank: int) -> Dump:
+def _read_dump(path: Path, rank: int) -> Dump:
     where = str(path)
     try:
         size = path.stat().st_size

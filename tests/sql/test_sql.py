@@ -209,32 +209,21 @@ def test_the_process_can_open_no_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "seconds"),
     [
-        "SELECT repeat('a', 2000000000)",
-        "SELECT repeat(repeat('a', 1000000), 4000)",
-        "SELECT list(range) FROM range(2000000000)",
-        "SELECT count(*) FROM (SELECT DISTINCT range, hash(range) FROM range(3000000000))",
-        "SELECT * FROM range(100000000) ORDER BY hash(range) DESC",
+        ("SELECT repeat('a', 2000000000)", 20),
+        ("SELECT repeat(repeat('a', 1000000), 4000)", 20),
+        ("SELECT list(range) FROM range(2000000000)", 20),
+        ("SELECT count(*) FROM (SELECT DISTINCT range, hash(range) FROM range(3000000000))", 20),
+        ("SELECT * FROM range(100000000) ORDER BY hash(range) DESC", 20),
+        ("SELECT count(*) FROM range(10000000000000) a WHERE hash(a) = 7", 1),
+        ("WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t", 1),
     ],
 )
-def test_too_much_memory_ends_the_query(query: str) -> None:
+def test_too_much_memory_or_time_ends_the_query(query: str, seconds: int) -> None:
     with pytest.raises(ProblemError) as told:
-        sql_query.sql({}, query, seconds=20)
+        sql_query.sql({}, query, seconds=seconds)
     assert told.value.problem.code in ("query_too_large", "query_too_long")
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT count(*) FROM range(10000000000000) a WHERE hash(a) = 7",
-        "WITH RECURSIVE t AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t",
-    ],
-)
-def test_too_much_time_ends_the_query(query: str) -> None:
-    with pytest.raises(ProblemError) as told:
-        sql_query.sql({}, query, seconds=1)
-    assert told.value.problem.code in ("query_too_long", "query_too_large")
 
 
 def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,11 +49,11 @@ class Cover(NamedTuple):
 
 
 def page(
-    summary: Json, cover: Cover, script: str, packed: bytes, embedded: str = "", drawn: str = "", notices: str = ""
+    summary: Json, cover: Cover, script: str, packed: bytes, embedded: str = "", charts: str = "", notices: str = ""
 ) -> str:
     """The file: ``summary`` as `summary.summary` makes it, the cover, the bundle, compressed answers.
 
-    ``embedded`` is an element of data that pages do not read, ``drawn`` HTML for the end of what is there without
+    ``embedded`` is an element of data that pages do not read, ``charts`` HTML for the end of what is there without
     scripts, ``notices`` the text that licences ask to be handed on with the bundle.
 
     Raises `ProblemError` for a bundle that would end its own element.
@@ -72,10 +72,10 @@ def page(
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(digest=digest)}">',
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,">{styles}</head><body>',
-            _still(summary, cover, drawn),
+            _static_summary(summary, cover, charts),
             cover.window,
             f'<script type="application/octet-stream" id="answers"{data} data-lang="{language()}">{answers}</script>',
-            _messages(),
+            _messages_script(),
             embedded,
             f"<!--\n{escape(notices, quote=False)}-->",
             f"<script>{script}</script></body></html>",
@@ -83,7 +83,7 @@ def page(
     )
 
 
-def _messages() -> str:
+def _messages_script() -> str:
     """What the pages' own texts say in the report's language; English they say by themselves."""
     if language() == ENGLISH:
         return ""
@@ -91,7 +91,7 @@ def _messages() -> str:
     return f'<script type="application/json" id="messages">{texts}</script>'
 
 
-def _still(summary: Json, cover: Cover, drawn: str) -> str:
+def _static_summary(summary: Json, cover: Cover, charts: str) -> str:
     verdict, facts = summary["verdict"], summary["facts"]
     made_by = localized("Made by {program}.", program=summary["made_by"])
     return "\n".join(
@@ -111,7 +111,7 @@ def _still(summary: Json, cover: Cover, drawn: str) -> str:
                 "Ops by self time", ("Op", "Where", "#All steps", "#Share", "#Count"), map(_op, summary["ops"])
             ),
             bullets("Doubts", [f"{finding['message']} {finding['remedy']}" for finding in summary["findings"]]),
-            drawn,
+            charts,
             "</article>",
         ]
     )

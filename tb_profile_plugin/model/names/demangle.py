@@ -90,7 +90,7 @@ class _NameReader:
             raise _Unreadable
         return int(self.text[start : self.at])
 
-    def _source(self) -> str:
+    def _source_name(self) -> str:
         """An identifier behind its length."""
         begin = self.at
         length = self._number()
@@ -105,7 +105,7 @@ class _NameReader:
         if self._take("N"):
             return self._nested()
         if self._take("S"):
-            name = f"std::{self._source()}" if self._take("t") else self._substitution()
+            name = f"std::{self._source_name()}" if self._take("t") else self._substitution()
         else:
             self._take("L")
             name = self._unqualified("")
@@ -137,7 +137,7 @@ class _NameReader:
 
     def _unqualified(self, scope: str) -> str:
         if self.text[self.at].isdecimal():
-            return self._source()
+            return self._source_name()
         two_letters = self.text[self.at : self.at + 2]
         self.at += 2
         if two_letters[0] in "CD" and two_letters[1] in "0123456":

@@ -81,13 +81,13 @@ def with_differences(
         return replace(answer, notes=[*answer.notes, note]), tables
     comparable = not any(fact.grade == STOPS for fact in doubts)
     steps = _StepCounts(captured_steps(base_hosts), captured_steps(hosts)) if comparable else None
-    joined = {
-        table.id: _joined(table, answer.tables.get(table.id, {}), base_answer.tables.get(table.id, {}), steps)
+    compared = {
+        table.id: _compared_values(table, answer.tables.get(table.id, {}), base_answer.tables.get(table.id, {}), steps)
         for table in tables
         if table.keyed
     }
     all_facts = {**answer.facts, **_base_facts(facts, answer.facts, base_answer.facts, comparable)}
-    answer = Answer(all_facts, {**answer.tables, **joined}, answer.headline, [*answer.notes, *map(_note, doubts)])
+    answer = Answer(all_facts, {**answer.tables, **compared}, answer.headline, [*answer.notes, *map(_note, doubts)])
     return answer, [_with_step_counts(table.with_baseline, steps) for table in tables]
 
 
@@ -138,12 +138,12 @@ def _with_step_counts(table: Table, steps: _StepCounts | None) -> Table:
     return table._replace(columns=tuple(columns))
 
 
-def _joined(table: Table, new: _Values, base: _Values, steps: _StepCounts | None) -> dict[str, list[Any]]:
+def _compared_values(table: Table, new: _Values, base: _Values, steps: _StepCounts | None) -> dict[str, list[Any]]:
     """The values with the baseline's beside them; rows that only the baseline has stand at the end."""
     keyed = table.keyed
-    assert keyed, "only keyed tables are joined"
+    assert keyed, "only keyed tables are compared"
     if keyed.step:
-        return _joined_steps(table, keyed, new, base, bool(steps))
+        return _compared_steps(table, keyed, new, base, bool(steps))
     base_ops, new_ops = _ops(keyed, base), _ops(keyed, new)
     pairs = op_pairs(list(enumerate(base_ops)), list(enumerate(new_ops)))
     if keyed.only_largest:
@@ -167,7 +167,7 @@ def _joined(table: Table, new: _Values, base: _Values, steps: _StepCounts | None
     return values
 
 
-def _joined_steps(table: Table, keyed: Keyed, new: _Values, base: _Values, comparable: bool) -> dict[str, list[Any]]:
+def _compared_steps(table: Table, keyed: Keyed, new: _Values, base: _Values, comparable: bool) -> dict[str, list[Any]]:
     """Columns of a table of steps with those of the baseline, in which rows that only the baseline has do not stand."""
     rows = counterparts(keyed, new, base)
     values = {id: [*cells] for id, cells in _all_columns(table, new, len(rows)).items()}

@@ -81,7 +81,7 @@ class BufferAllocations:
         return self.parameter | self.live_out | self.constant
 
 
-class Traces(NamedTuple):
+class HeapTraces(NamedTuple):
     """Events of the simulated heap, trace after trace."""
 
     first: Array
@@ -101,7 +101,7 @@ class Assignment(NamedTuple):
 
     buffers: Buffers
     allocations: BufferAllocations
-    traces: Traces
+    traces: HeapTraces
     peaks: dict[int, list[int]]
     """Buffers in an allocation at the program's peak, where the program says which."""
     damaged: bool
@@ -135,7 +135,7 @@ class Assignment(NamedTuple):
         owner, events = traces.messages(1, (1, 2, 4, 5))
         first_event = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
         shared = np.where(events.numbers(1) == SHARE, rows(events.numbers(5)), -1)
-        heap = Traces(first_event, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
+        heap = HeapTraces(first_event, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
         _, peaks = message.messages(5, (1, 2))
         lists = peaks.lists(2)
         at_peak = {
