@@ -109,13 +109,13 @@ export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions
     heldKeys.delete(event.key.toLowerCase());
   };
   const release = () => heldKeys.clear();
-  window.addEventListener("keydown", onDown, true);
-  window.addEventListener("keyup", onUp, true);
-  window.addEventListener("blur", release);
+  const listeners = new AbortController();
+  const { signal } = listeners;
+  window.addEventListener("keydown", onDown, { capture: true, signal });
+  window.addEventListener("keyup", onUp, { capture: true, signal });
+  window.addEventListener("blur", release, { signal });
   return () => {
     cancelAnimationFrame(frame);
-    window.removeEventListener("keydown", onDown, true);
-    window.removeEventListener("keyup", onUp, true);
-    window.removeEventListener("blur", release);
+    listeners.abort();
   };
 }
