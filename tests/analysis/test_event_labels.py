@@ -349,6 +349,8 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("compute", {"sm80_xmma_gemm_f32f32_f32f32_f32_tn": 5, "reduce_kernel": 9}, ["float32"]),
         ("compute", {"sm90_xmma_gemm_f32f32_tf32f32_f32_nn": 5, "reduce_kernel": 9}, []),
         ("exposed_collective", {"gloo:recv": 9, "gloo:all_reduce": 2}, ["point_to_point"]),
+        ("exposed_collective", {"gloo:all_gather": 5, "gloo:all_reduce": 4}, ["gather"]),
+        ("exposed_collective", {"ncclDevKernel_AllGather_RING_LL": 4, "ncclDevKernel_AllReduce": 5}, []),
         ("compute", {"aten::cat": 4, "aten::mm": 3, "aten::bmm": 3}, ["concatenation"]),
         ("compute", {"aten::cat": 3, "aten::mm": 4, "aten::bmm": 3}, []),
         ("compute", {"aten::copy_": 5, "aten::mm": 4}, ["tensor_copies"]),

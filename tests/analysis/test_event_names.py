@@ -17,6 +17,7 @@ from tb_profile_plugin.analysis.steps.event_names import display_name
         ("$train.py:30 fetch_reward", "fetch_reward (train.py:30)"),
         ("$time sleep", "time.sleep"),
         ("gloo:all_reduce", "gloo:all_reduce"),
+        ("function", "tf.function"),
         ("%copy-done.2 = f32[8]{0} copy-done(%copy-start)", "copy-done.2"),
         ("<built-in function sleep>", "sleep"),
     ],

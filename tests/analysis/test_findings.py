@@ -5,7 +5,7 @@ from idle_draw import START, US, captured, events, kernels
 
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.diagnosis.findings import findings
+from tb_profile_plugin.analysis.diagnosis.findings import _without_repetition, findings
 from tb_profile_plugin.analysis.diagnosis.remedies import Remedy
 from tb_profile_plugin.analysis.finding import Finding
 from tb_profile_plugin.analysis.ops.op_table import OpTable
@@ -65,6 +65,28 @@ def test_what_one_of_two_causes_saves_does_not_bound_their_remedy() -> None:
     grows = Remedy("Keep no graph.")
     (found,) = ranked(cause("compute", 80, None, grows), cause("eager", 15, 10, grows))
     assert (found.id, found.gain_ps) == ("compute", None)
+
+
+def advice(id: str, title: str, gain: float | None, takes: float = 0.0) -> Finding:
+    return Finding(id, title, "", None if gain is None else gain * US, takes_ps=takes * US)
+
+
+def test_a_rule_tells_what_a_remedy_saves_where_its_causes_do_not() -> None:
+    """Beside a rule that says the same as a cause's code, one that saves too little, and two that say one thing."""
+    of_causes = [advice("compute", "Use floats.", None, 50), advice("input", "Prefetch (prefetch()).", 20)]
+    of_rules = [
+        advice("precision", "Use floats.", 30),
+        advice("slow_input", "Call prefetch(2).", 25),
+        advice("copies", "Copy less.", 2),
+        advice("sync", "Wait less.", None, 12),
+        advice("waits", "Wait less.", 8),
+    ]
+    ranked_once = _without_repetition(of_causes, of_rules, 3.0 * US)
+    assert [(finding.id, (finding.gain_ps or 0) / US) for finding in ranked_once] == [
+        ("compute", 30),
+        ("input", 20),
+        ("sync", 8),
+    ]
 
 
 def test_what_only_records_more_saves_nothing_and_a_remedy_no_more_than_it_can() -> None:

@@ -241,28 +241,6 @@ def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
     assert abs(names["save (slow.py:3)"] - 3 * 500 * US / 30) < US
 
 
-def ddp(micro: int, reduces: bool) -> Diagnosis:
-    """Steps of so many forward passes, each followed by an all-reduce, or only the last."""
-    events = []
-    for step in range(6):
-        at = 100_000 * step
-        events.append(torchtrace.mark(f"ProfilerStep#{step}", at, 99_000))
-        for turn in range(micro):
-            begin = at + 10_000 * turn + 100
-            events.append(torchtrace.on_host("user_annotation", "DistributedDataParallel.forward", begin, 1000))
-            events.append(torchtrace.op("aten::mm", begin + 100, 800))
-            if reduces or turn == micro - 1:
-                events.append(torchtrace.on_host("user_annotation", "gloo:all_reduce", begin + 1100, 7000))
-    return diagnose([torchtrace.host(*events)])
-
-
-@pytest.mark.parametrize(("micro", "reduces", "told"), [(8, True, True), (8, False, False), (1, True, False)])
-def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: bool, told: bool) -> None:
-    found = ddp(micro, reduces)
-    said = [each.remedy.text for each in found.causes if each.id == "exposed_collective"]
-    assert any("no_sync()" in text for text in said) == told
-
-
 FLOAT64 = 12
 
 

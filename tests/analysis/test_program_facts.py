@@ -6,7 +6,7 @@ import draw
 import pytest
 import torchtrace
 
-from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import findings
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.ops.op_table import OpTable
@@ -134,3 +134,42 @@ def test_work_of_each_step_that_varies_is_no_unusual_step(periodic: bool) -> Non
     host = training(("aten::fill_", 700), lengths=tuple(3000 if number in slow else 1000 for number in range(22)))
     leads = diagnose([host]).causes[0].id
     assert (leads == "unusual_steps") == periodic
+
+
+def ddp(
+    micro: int, reduces: bool, forward: str = "DistributedDataParallel.forward", collective: str = "gloo:all_reduce"
+) -> Diagnosis:
+    """Steps of so many forward passes, each followed by a collective, or only the last."""
+    events = []
+    for step in range(6):
+        at = 100_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", at, 99_000))
+        for turn in range(micro):
+            begin = at + 10_000 * turn + 100
+            events.append(torchtrace.on_host("user_annotation", forward, begin, 1000))
+            events.append(torchtrace.op("aten::mm", begin + 100, 800))
+            if reduces or turn == micro - 1:
+                events.append(torchtrace.on_host("user_annotation", collective, begin + 1100, 7000))
+    return diagnose([torchtrace.host(*events)])
+
+
+@pytest.mark.parametrize(("micro", "reduces", "told"), [(8, True, True), (8, False, False), (1, True, False)])
+def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: bool, told: bool) -> None:
+    found = ddp(micro, reduces)
+    said = [each.remedy.text for each in found.causes if each.id == "exposed_collective"]
+    assert any("no_sync()" in text for text in said) == told
+
+
+@pytest.mark.parametrize(
+    ("forward", "collective", "told"),
+    [
+        ("DistributedDataParallel.forward", "gloo:all_reduce", "bucket_cap_mb"),
+        ("forward", "gloo:all_reduce", "ahead of their use"),
+        ("forward", "gloo:all_gather", "each layer while the one before"),
+    ],
+)
+def test_what_helps_communication_is_an_option_of_what_the_program_uses(
+    forward: str, collective: str, told: str
+) -> None:
+    (said,) = {each.remedy.text for each in ddp(1, True, forward, collective).causes if each.id == "exposed_collective"}
+    assert told in said and (told == "bucket_cap_mb") == ("bucket_cap_mb" in said)

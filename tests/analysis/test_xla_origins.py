@@ -117,12 +117,14 @@ def test_programs_of_a_step_are_named_and_a_repeated_forward_pass_is_advised_aga
     other: bytes, repeats: bool
 ) -> None:
     runs = [("dot.2", 400), ("dot.3", 400), ("dot.4", 400)]
-    found = diagnose([host(("jit_train", TRAIN, runs), ("jit_loss", other, [("dot.2", 400)]))])
+    times = host(("jit_train", TRAIN, runs), ("jit_loss", other, [("dot.2", 400)]))
+    found = diagnose([times], replays=True)
     text, remedy = cause(found, "compute")
     assert "Programs: jit_train (75 %) and jit_loss (25 %)." in text
     assert ("jit_loss repeats the forward pass of jit_train." in text) == repeats
     assert ("value_and_grad" in remedy) == repeats
     assert found.headline.level == ("info" if repeats else "ok")
+    assert next(cause.gain_ps for cause in found.causes if cause.id == "compute") == (400 * 10**6 if repeats else None)
 
 
 @pytest.mark.parametrize(

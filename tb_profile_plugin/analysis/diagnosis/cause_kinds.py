@@ -25,7 +25,7 @@ _ELEMENTWISE = (
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
 )
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
-_IF_LARGEST = ("concatenation", "tensor_copies", "elementwise")
+_IF_LARGEST = ("gather", "concatenation", "tensor_copies", "elementwise")
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
     PAUSE: (
@@ -36,7 +36,10 @@ _KINDS = {
         ("hook", regex(r"on_\w+")),
     ),
     "input": (("input_workers", regex(r".*MultiProcessing")), (PYTHON_INPUT, regex(r".*PyFunc"))),
-    "exposed_collective": (("point_to_point", regex(r"(?:gloo|nccl):(?:send|recv)")),),
+    "exposed_collective": (
+        ("point_to_point", regex(r"(?:gloo|nccl):(?:send|recv)")),
+        ("gather", regex(r"(?:gloo|nccl):_?all_?gather|[nr]ccl\w*AllGather")),
+    ),
     "exposed_copy": (
         ("copy_within", regex(r".*(?:DtoD|D2D)")),
         ("copy_back", regex(r".*(?:DtoH|D2H)")),

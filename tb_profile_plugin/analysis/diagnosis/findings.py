@@ -42,20 +42,15 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     typical, program = diagnosis.typical, diagnosis.program
     least_ps = _SMALL_SHARE * typical.period_ps
     no_fault = _PASSING if program.facts & WASTEFUL else (WORK, *_PASSING)
-    by_causes = _by_remedy(
+    of_causes = [
         _finding_of_cause(cause, program.framework)
         for rank, cause in enumerate(_largest_first(diagnosis))
         if cause.remedy.text and (rank == 0 or _is_habit(cause, no_fault)) and cause.gain_ps != 0
-    )
-    first, others = by_causes[:1], [finding for finding in by_causes[1:] if finding.size_ps > least_ps]
-    by_rules = [
-        finding
-        for finding in rule_findings(Evidence(hosts, program, typical, device_ops))
-        if finding.size_ps > least_ps and not _repeats(finding, [*first, *others])
     ]
-    return _without_repetition(
-        [*first, *_recording_finding(diagnosis), *sorted([*others, *by_rules], key=lambda finding: -finding.size_ps)]
-    )
+    of_rules = rule_findings(Evidence(hosts, program, typical, device_ops))
+    advice = _without_repetition(of_causes, of_rules, least_ps)
+    first, others = advice[: len(of_causes[:1])], advice[len(of_causes[:1]) :]
+    return [*first, *_recording_finding(diagnosis), *sorted(others, key=lambda finding: -finding.size_ps)]
 
 
 def _largest_first(diagnosis: Diagnosis) -> list[Cause]:
@@ -92,14 +87,26 @@ def _finding_of_cause(cause: Cause, framework: str) -> Finding:
     )
 
 
-def _by_remedy(findings_of_causes: Iterable[Finding]) -> list[Finding]:
-    """One finding for all causes with the same remedy; it saves what they save together, unknown where one is."""
+def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding], least_ps: float) -> list[Finding]:
+    """One finding of each title, that of the first cause before all; the others only if of more than ``least_ps``.
+
+    A remedy of several causes saves what they save together. Where that of one is unknown, so is the sum, unless a rule
+    tells what the remedy saves. What a rule advises is left out where a title or code says so already.
+    """
     by_title: dict[str, Finding] = {}
-    for finding in findings_of_causes:
+    for finding in of_causes:
         first = by_title.setdefault(finding.title, finding)
         if first is not finding:
             gains_ps = [gain_ps for gain_ps in (first.gain_ps, finding.gain_ps) if gain_ps is not None]
             by_title[finding.title] = replace(first, gain_ps=sum(gains_ps) if len(gains_ps) == 2 else None)
+    ranked = [finding for rank, finding in enumerate(by_title.values()) if rank == 0 or finding.size_ps > least_ps]
+    by_title = {finding.title: finding for finding in ranked}
+    for finding in of_rules:
+        if finding.size_ps <= least_ps or (finding.title not in by_title and _repeats(finding, ranked)):
+            continue
+        first = by_title.setdefault(finding.title, finding)
+        if first.gain_ps is None:
+            by_title[finding.title] = replace(first, gain_ps=finding.gain_ps)
     return list(by_title.values())
 
 
@@ -117,13 +124,3 @@ def _repeats(finding: Finding, others: Iterable[Finding]) -> bool:
     """Whether another one calls the function that a title names, e.g. ``prefetch(``: then it is the same advice."""
     call = _CALL.search(finding.title)
     return call is not None and any(call.group() in f"{other.title} {other.code}" for other in others)
-
-
-def _without_repetition(ranked: Iterable[Finding]) -> list[Finding]:
-    """The first finding of each title, with a gain where any finding of that title has one."""
-    by_title: dict[str, Finding] = {}
-    for finding in ranked:
-        first = by_title.setdefault(finding.title, finding)
-        if first.gain_ps is None:
-            by_title[finding.title] = replace(first, gain_ps=finding.gain_ps)
-    return list(by_title.values())

@@ -18,12 +18,16 @@ _SILENT = 0.02
 
 def gain(loss: TimeLoss, typical: Typical) -> int | None:
     """ps that a step would be shorter without the cause, at most: replayed where it can be, else all of its time, and
-    no less than that where it may be awaited unseen.
+    no less than that where it may be awaited unseen. Of work it is what a remedy found that does without.
 
     Of a cause of which the time between steps has another name, only what steps gain. None for `_NO_GAIN`, where
     nothing was replayed, and where nothing was recorded of what the host does, since it may wait for anything then.
     """
-    if loss.id in _NO_GAIN or typical.replayed is None:
+    if typical.replayed is None:
+        return None
+    if loss.id == WORK and loss.remedy is not None and loss.remedy.most_ps is not None:
+        return round(min(loss.remedy.most_ps, loss.ps))
+    if loss.id in _NO_GAIN:
         return None
     if loss.id not in NAMED_BY_TRACERS and _host_is_silent(typical):
         return None
@@ -35,12 +39,11 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return round(loss.ps)
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
     gain_ps = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
-    if loss.awaited_unseen:
-        gain_ps = max(gain_ps, loss.ps)
-    if loss.id in COMMUNICATION and typical.late_peer is not None:
-        # A host's own replay does not know that the straggler would come as late without communication.
-        gain_ps = min(gain_ps, loss.ps)
-    return round(min(max(gain_ps - loss.other_causes_ps, 0.0) + loss.work_ps, typical.steady_ps or typical.period_ps))
+    # A host's own replay does not know that a straggler would come as late without communication.
+    beside_straggler = loss.id in COMMUNICATION and typical.late_peer is not None
+    least_ps = loss.ps if loss.awaited_unseen else loss.work_ps
+    most_ps = loss.ps if beside_straggler else typical.steady_ps or typical.period_ps
+    return round(min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps))
 
 
 def works_elsewhere(program: ProgramFacts, typical: Typical) -> bool:

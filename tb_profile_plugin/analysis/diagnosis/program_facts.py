@@ -28,6 +28,8 @@ TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
 """Python's frames are recorded; one kernel of an optimizer updates many weights; no accelerator is named."""
 ACCUMULATES, MANY_PROGRAMS = "accumulates", "many_programs"
 """Gradients are reduced after each of several forward passes of a step; a step is a chain of JAX's programs."""
+DDP = "ddp"
+"""PyTorch's DistributedDataParallel reduces the gradients."""
 OWN_OPS = "own_ops"
 """The host waits in calls that run ops on its own CPU."""
 NO_TENSOR_CORES = "no_tensor_cores"
@@ -57,6 +59,7 @@ SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 _EVENTS_OF_FACT = {
     TRACED: regex(r"\$"),
     FUSED: regex(r"aten::_fused_"),
+    DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
     SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
     CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
 }

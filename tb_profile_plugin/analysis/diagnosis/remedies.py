@@ -10,6 +10,7 @@ from .program_facts import (
     ACCUMULATES,
     CHECKS_NUMERICS,
     CONCATENATES,
+    DDP,
     DENSE_EMBEDDING,
     FLOAT64,
     FUSED,
@@ -245,7 +246,12 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", JAX, ""): (
         "Overlap communication with compute, use larger batches, or send bfloat16 gradients."
     ),
-    ("exposed_collective", PYTORCH, ""): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
+    ("exposed_collective", PYTORCH, ""): "Start fewer, larger collectives ahead of their use (async_op=True).",
+    ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
+    ("gather", PYTORCH, ""): (
+        "Gather in few large pieces, each layer while the one before it computes (async_op=True, or FSDP's "
+        "forward_prefetch)."
+    ),
     ("exposed_collective", PYTORCH, ACCUMULATES): (
         "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
     ),

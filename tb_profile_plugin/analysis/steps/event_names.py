@@ -32,6 +32,8 @@ _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 """Where template arguments or parameters begin, by the sign that ends them and the name."""
 _CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+:\d+\)$")
 """Where the function is that the named one calls; of the two, that one's place is of more use."""
+_UNNAMED = {"function": "tf.function"}
+"""What TensorFlow calls a function that was made of an object without a name: ``python/eager/polymorphic_function``."""
 _CUT = "…"
 
 
@@ -49,6 +51,8 @@ def display_name(name: str) -> str:
 def _full_text(name: str) -> str:
     if _BACKEND.match(name):
         return name
+    if name in _UNNAMED:
+        return _UNNAMED[name]
     callback = _CALLBACK.fullmatch(name)
     if callback:
         return callback[1]

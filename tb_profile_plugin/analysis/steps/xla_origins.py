@@ -47,6 +47,8 @@ _PACKAGE = regex(r"[\\/](?:site|dist)-packages[\\/]")
 """In paths of installed packages, whose lines tell nothing of the program."""
 _LETTERS = regex(r"[^A-Za-z0-9]")
 """What names of kernels have instead of it, or leave out."""
+_LAMBDA = "<lambda>"
+"""What Python calls a function without a name, as its frames do."""
 _ASYNCHRONOUS = regex(r"-(?:start|done)$")
 
 
@@ -178,10 +180,10 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
 
 
 def _function(module: Module, row: int, location: str) -> str:
-    """The function at that line, where the program says it and it has a name: a lambda has none."""
+    """The function at that line, where the program says it; empty for code of a module itself."""
     function = next((frame.function for frame in module.sources.stack(row) if str(frame) == location), "")
     name = function.rpartition("<locals>.")[2]
-    return "" if name.startswith("<") else name
+    return name if name == _LAMBDA or not name.startswith("<") else ""
 
 
 @lru_cache(maxsize=65536)
