@@ -176,6 +176,24 @@ def test_a_host_that_does_something_alone_every_few_steps_is_a_straggler(late: S
     assert ("late_peer" in {cause.id for cause in diagnose(hosts).causes}) == is_named
 
 
+@pytest.mark.parametrize(("elsewhere", "named"), [(False, "evaluate (train.py:31)"), (True, "pauses")])
+def test_what_a_straggler_does_in_its_turns_alone_is_named(elsewhere: bool, named: str) -> None:
+    """One evaluates at the end of each fourth step, so that the other waits in the next; or in others, too."""
+    meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []
+    for host in range(2):
+        text = ""
+        for number in range(24):
+            at, waits = 100 * number, host == 1 and number % 4 == 0
+            length = 60 if number % 4 == 3 else 5 if elsewhere and number % 4 == 1 else 0
+            evaluates = f"$train.py:31 evaluate[{at + 35},{length}]" if host == 0 and length else ""
+            text += f" train[{at},100]{{_r=1, step_num={number}}} $train.py:1 f[{at},1] {WORK}[{at + 1},19]"
+            text += f" {meets}[{at + 20},{75 if waits else 10}] {evaluates}"
+        hosts.append(draw.host(f"/host:CPU\n  python |{text}", name=f"worker-{host}"))
+    late = next(cause for cause in diagnose(hosts).causes if cause.id == "late_peer")
+    assert f"the other workers wait for it every 4 steps, mostly in {named}." in late.sentence.text
+    assert "alone in these steps" in late.remedy.text
+
+
 def test_without_steps_what_lies_between_first_and_last_work_is_diagnosed() -> None:
     text = f"/host:CPU\n  python | init[0,500] {WORK}[500,10] IteratorGetNext[510,60] {WORK}[570,30] exit[600,400]"
     found = diagnose([draw.host(text)])

@@ -6,9 +6,11 @@ import draw
 import pytest
 import torchtrace
 
+from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import findings
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.ops.op_table import OpTable
 from tb_profile_plugin.model.host import HostWithSteps
 
@@ -165,7 +167,7 @@ def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: 
     [
         ("DistributedDataParallel.forward", "gloo:all_reduce", "bucket_cap_mb"),
         ("forward", "gloo:all_reduce", "ahead of their use"),
-        ("forward", "gloo:all_gather", "each layer while the one before"),
+        ("forward", "gloo:all_gather", "each layer's while the one before"),
     ],
 )
 def test_what_helps_communication_is_an_option_of_what_the_program_uses(
@@ -173,3 +175,11 @@ def test_what_helps_communication_is_an_option_of_what_the_program_uses(
 ) -> None:
     (said,) = {each.remedy.text for each in ddp(1, True, forward, collective).causes if each.id == "exposed_collective"}
     assert told in said and (told == "bucket_cap_mb") == ("bucket_cap_mb" in said)
+
+
+@pytest.mark.parametrize(("file", "of_jax"), [("array.py", True), ("data.py", False)])
+def test_a_loop_in_python_over_the_elements_of_an_array_of_jax_is_told_apart(file: str, of_jax: bool) -> None:
+    told = kinds("python", [(f"step (a.py:1), in __getitem__ ({file}:338)", 9.0)], 9.0)
+    assert told == (["indexing"] if of_jax else [])
+    assert ("lax.scan" in remedy("jax", *told, "python").text) == of_jax
+    assert "lax.scan" not in remedy("pytorch", *told, "python").text

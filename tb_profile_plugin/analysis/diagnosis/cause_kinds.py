@@ -25,7 +25,7 @@ _ELEMENTWISE = (
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
 )
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
-_IF_LARGEST = ("gather", "concatenation", "tensor_copies", "elementwise")
+_IF_LARGEST = ("gather", "transfer", "concatenation", "tensor_copies", "elementwise")
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
     PAUSE: (
@@ -58,6 +58,7 @@ _KINDS = {
         *_OPTIMIZER,
         _COMPILED,
         ("loop", regex(rf".*{OF_LOOP}$")),
+        ("indexing", regex(r"(?:.*, in )?(?:__getitem__|__iter__|_chunk_iter|_unstack) \(array\.py:")),
         ("printing", regex(r".*, in (?:print\b|(?:debug|info|warning|error|log) \((?:\S*logging/)?__init__\.py:)")),
     ),
     "between_steps": (("new_input", regex(r"MakeIterator")),),

@@ -8,6 +8,7 @@ from typing import Literal
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
 from ..steps.event_labels import HOST_MEMORY, ON_CPU, without_ending
+from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
@@ -181,8 +182,10 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
         return
     wait = TimeLoss("late_peer", late.waiting_ps, states=("exposed_collective", "collective_host"))
     wait.names = [NamedTime("exposed_collective", "", late.waiting_ps, 1.0, 0.0, 0.0)]
-    label = Sentence(f"label.{late.state}")
-    wait.arguments = {"host": late.host, "label": label, "more_ps": round(late.more_ps)}
+    what = Sentence("list.1", {"name": short_name(late.own_work)}) if late.own_work else Sentence(f"label.{late.state}")
+    wait.arguments = {"host": late.host, "label": what, "more_ps": round(late.more_ps)}
+    if late.every:
+        wait.arguments["every"] = late.every
     left_ps = late.waiting_ps
     for id in wait.states:
         if id in losses:

@@ -184,6 +184,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("pauses", "", ""): "Check the load of the machine: threads that wait for a core leave such pauses.",
     ("latency", "", ""): "Let the host run ahead: read results every N steps instead of in every step.",
     ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",
+    ("indexing", JAX, ""): (
+        "Put the loop under jax.jit (lax.scan): each element that Python takes of an array is a program of its own."
+    ),
     ("python", JAX, ""): "Move this Python code under jax.jit, or into a background thread.",
     ("python", PYTORCH, ""): "Write this code as tensor operations, or run it less often or in another process.",
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
@@ -249,8 +252,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", PYTORCH, ""): "Start fewer, larger collectives ahead of their use (async_op=True).",
     ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
     ("gather", PYTORCH, ""): (
-        "Gather in few large pieces, each layer while the one before it computes (async_op=True, or FSDP's "
-        "forward_prefetch)."
+        "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
+        "FSDP's forward_prefetch)."
     ),
     ("exposed_collective", PYTORCH, ACCUMULATES): (
         "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
@@ -260,6 +263,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "exchange."
     ),
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
+    ("late_turns", "", ""): "Run less often, or share among the workers, what this one does alone in these steps.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
     **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},

@@ -10,7 +10,7 @@ from typing import Any
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
 from ...runtime.records import mutable_record
-from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_THREAD, ON_CPU, STARTING, without_ending
+from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_LOOP, OF_THREAD, ON_CPU, STARTING, without_ending
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
@@ -131,6 +131,8 @@ class TimeLoss:
             return ".timeout"
         if self.id == "eager" and "name" in (self.arguments or {}):
             return ".function"
+        if self.id == "late_peer" and "every" in (self.arguments or {}):
+            return ".every"
         if self.id == "sync" and (self.arguments or {}).get("count", 0) > 1:
             return ".several"
         return ".other" if self.id == PAUSE and "parts" not in (self.arguments or {}) else ""
@@ -176,6 +178,8 @@ class TimeLoss:
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
             if running >= MOSTLY * self.ps:
                 return "executor", self.id
+        if self.id == "late_peer" and self.variant:
+            return "late_turns", self.id
         kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
@@ -225,6 +229,8 @@ class TimeLoss:
         """What a headline may end with, the longest first: the fewest names that make up most of the time, at most two;
         the first of them; none.
         """
+        if self.id == "late_peer":
+            return [Sentence("mostly.in", {"label": (self.arguments or {})["label"]}), Sentence("mostly.none")]
         long = self.long_pauses
         if long is not None:
             code = "every" if long.every else "seldom" if long.count > 1 else "once"
@@ -234,7 +240,7 @@ class TimeLoss:
         times: dict[str, float] = {}
         origins = [] if self.has_library_names else self.origins
         for name, ps in origins or [(name, ps) for name, ps, _ in self.by_name()]:
-            short = short_name(without_ending(name, HOST_MEMORY))
+            short = short_name(without_ending(without_ending(name, HOST_MEMORY), OF_LOOP))
             times[short] = times.get(short, 0.0) + ps
         large = sorted(
             (name for name, ps in times.items() if name and ps >= NAMED_SHARE * self.ps), key=lambda name: -times[name]

@@ -1,4 +1,4 @@
-"""What a loop calls between its steps, that is none of them."""
+"""What a loop calls between its steps, that is none of them, or in some steps only."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ...model.events.repeated_calls import outermost
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.thread_classes import activity
 from .event_names import display_name
@@ -17,6 +18,15 @@ EVALUATION, BETWEEN_STEPS = "evaluation", "between_steps"
 _LEAST_SHARE = 0.03
 """Share of the time in steps below which nothing is said of that between steps."""
 _TRACED_FUNCTION = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
+
+
+class Called(NamedTuple):
+    """Something that a loop calls."""
+
+    name: str
+    """As it is shown; empty for nothing."""
+    ps: int
+    """How long it takes in all."""
 
 
 @per_host(keep=True)
@@ -68,6 +78,30 @@ def function_between(host: HostWithSteps) -> str:
     name_ps: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
     longest = int(name_ps.argmax())
     return display_name(trace.names[longest]) if gaps_ps <= 2 * name_ps[longest] else ""
+
+
+@per_host(keep=True)
+def called_only_in(host: HostWithSteps, turns: tuple[int, ...], others: tuple[int, ...]) -> Called:
+    """What the loop's thread calls longest among what it calls in half of its turns, and in none of the others, both
+    steps by index: frames of the program's own functions, ranges, ops.
+    """
+    steps, trace, act = host.steps, host.trace, activity(host)
+    if not turns or len(steps) < 2 or act.loop < 0:
+        return Called("", 0)
+    calls = trace.named(lambda name: not name.startswith("$") or is_program_function(name))
+    calls = calls[act.thread[act.line_of[calls]] == act.loop]
+    calls = calls[(trace.begin[calls] >= steps.begin[0]) & (trace.begin[calls] < steps.end[-1])]
+    step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
+    is_within = trace.end[calls] <= np.append(steps.begin[1:], steps.end[-1])[step]
+    is_turn = np.isin(step, turns) & is_within
+    name_of = trace.name_of[calls]
+    turn_count = np.bincount(np.unique(np.stack((name_of, step))[:, is_turn], axis=1)[0], minlength=len(trace.names))
+    is_other = np.isin(step, others) | (np.isin(step, turns) & ~is_within)
+    is_own = (np.bincount(name_of[is_other], minlength=len(trace.names)) == 0) & (2 * turn_count >= len(turns))
+    calls = outermost(trace, np.sort(calls[is_own[name_of] & is_turn]))
+    name_ps: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
+    longest = int(name_ps.argmax())
+    return Called(display_name(trace.names[longest]), int(name_ps[longest])) if len(calls) else Called("", 0)
 
 
 def _function(name: str) -> str:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...model.host import Host, HostWithSteps
+from ...model.host import HostWithSteps
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
 from ..activity.states import STATES, State
 from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
+from .calls_between import called_only_in
 from .host_account import HostFigures, figures
 from .step_choice import NOT_CHOSEN, WARM_UP
 from .step_time import StepTimes, slowest_steps
@@ -71,6 +72,10 @@ class LatePeer(NamedTuple):
     state: str
     """What it does longer than they."""
     more_ps: float
+    every: int = 0
+    """Every how many steps they wait for it, where they do not in those between; else 0."""
+    own_work: str = ""
+    """What it calls in these steps only, where that is most of what they wait for."""
 
 
 @record
@@ -159,7 +164,7 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     between_ps = np.array([_mean(of_host.state_ps, own.between) for of_host, own in pairs])
     device_kind_ps = np.array([_mean(of_host.device_kind_ps, own.steps) for of_host, own in pairs])
     communication = [_communication_ps(of_host, own.steps) for of_host, own in pairs]
-    late = _late_peer(hosts, step_ps + between_ps, communication, windows[0].steps // 2)
+    late = _late_peer(hosts, step_ps + between_ps, communication, [own.steps for own in windows])
     rows = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     pairs = [pairs[i] for i in rows]
     steady, replayed = _replayed([(hosts[i], windows[i]) for i in rows]) if replays else (None, None)
@@ -295,34 +300,67 @@ def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
     return ps[step_windows] + ps[step_windows + 1]
 
 
-def _late_peer(hosts: Sequence[Host], times: Array, by_step: Sequence[Array], step: Array) -> LatePeer | None:
+def _late_peer(
+    hosts: Sequence[HostWithSteps], times: Array, by_step: Sequence[Array], rows: Sequence[Array]
+) -> LatePeer | None:
     """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
 
-    ``times`` is float64[hosts, states] ps, ``by_step`` the `_communication_ps` of each host in ``step``. Needs no
-    common clock; equal to waits by the clock where all go on together.
+    ``times`` is float64[hosts, states] ps, ``by_step`` the `_communication_ps` of each host in the steps of its
+    ``rows``. Needs no common clock; equal to waits by the clock where all go on together.
     """
     if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
     communication = times[:, _COMMUNICATION].sum(axis=1)
     last = int(communication.argmin())
     waiting = float(np.delete(communication, last).mean() - communication[last])
-    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not _is_sure(by_step, step, last):
+    step = rows[0] // 2
+    every, is_turn = _turns(by_step, step, last)
+    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not (every or _is_sure(by_step, last)):
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     more[_COMMUNICATION] = 0.0
     longest = int(more.argmax())
-    return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
+    own = _own_work(hosts[last], rows[last], is_turn, waiting) if every else ""
+    return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]), every, own)
 
 
-def _is_sure(by_step: Sequence[Array], step: Array, last: int) -> bool:
-    """Whether others wait for a host step after step, or mostly every so many steps, not by chance; so where steps are
-    too few to tell, or differ.
-    """
+def _waits(by_step: Sequence[Array], last: int) -> Array | None:
+    """float64[k] ps: how long others wait for a host in each step; None where steps are too few, or differ."""
     if len(by_step[0]) < 2 or len(set(map(len, by_step))) > 1:
-        return True
-    waits = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
+        return None
+    waits: Array = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
+    return waits
+
+
+def _turns(by_step: Sequence[Array], step: Array, last: int) -> tuple[int, Array]:
+    """(every how many steps others wait for a host, bool[k]: in which they do): at equal distances, not by chance; 0
+    where they follow no rule.
+    """
+    waits = _waits(by_step, last)
+    if waits is None:
+        return 0, np.zeros(len(step), bool)
     is_long = are_unusual(waits) & (waits > waits.mean())
-    if is_long.sum() >= _LEAST_TURNS and 2 * waits[is_long].sum() >= np.abs(waits).sum() and period(step[is_long]):
+    most = is_long.sum() >= _LEAST_TURNS and 2 * waits[is_long].sum() >= np.abs(waits).sum()
+    return (period(step[is_long]) if most else 0), is_long
+
+
+def _own_work(host: HostWithSteps, rows: Array, is_turn: Array, waiting: float) -> str:
+    """What a host calls only in its turns among the steps of these rows, if that is half of the ``waiting`` or more,
+    else empty. Others may wait for it in the step after the one in which it does so.
+    """
+    first = figures(host).steps.start
+    for begun in (rows, rows - 2):
+        indices = (begun - first) // 2
+        called = called_only_in(host, tuple(indices[is_turn].tolist()), tuple(indices[~is_turn].tolist()))
+        if 2 * called.ps >= waiting * len(rows):
+            return called.name
+    return ""
+
+
+def _is_sure(by_step: Sequence[Array], last: int) -> bool:
+    """Whether others wait for a host step after step, not by chance; so where steps are too few to tell, or differ."""
+    waits = _waits(by_step, last)
+    if waits is None:
         return True
     return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
 
