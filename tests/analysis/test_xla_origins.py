@@ -1,6 +1,7 @@
 """Work of XLA's programs is named by programs, scopes and source lines; what these show is advised. Times in µs."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import draw
@@ -10,10 +11,11 @@ from hlodraw import computation, instruction, shape
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.steps.host_account import figures
-from tb_profile_plugin.analysis.steps.xla_origins import scopes
+from tb_profile_plugin.analysis.steps.xla_origins import _function, scopes
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.protobuf import varint
+from tb_profile_plugin.formats.xspace.hlo.source import SourceFrame
 from tb_profile_plugin.model.host import Host, HostWithSteps
 
 MATRIX = shape(8, 8)
@@ -167,3 +169,18 @@ def test_collectives_that_change_shardings_have_a_remedy_of_their_own(
 )
 def test_scopes_are_what_the_program_named(op_name: str, scope: str) -> None:
     assert scopes(op_name) == scope
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        ("<lambda>", "<lambda>"),
+        ("make.<locals>.<lambda>", "<lambda>"),
+        ("make.<locals>.loss", "loss"),
+        ("<module>", ""),
+    ],
+)
+def test_a_lambda_is_named_as_python_names_it(function: str, named: str) -> None:
+    frame = SourceFrame("train.py", 12, function)
+    program: Any = SimpleNamespace(sources=SimpleNamespace(stack=lambda row: [frame]))
+    assert _function(program, 0, str(frame)) == named
