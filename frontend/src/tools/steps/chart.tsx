@@ -78,6 +78,7 @@ export function StepChart({ page }: { page: PageProps }) {
       )}
       note={[
         t("Drag over steps to choose them"),
+        ...(answer.table("hosts").rows.length > 0 ? [t("Steps and mean are those of each step's slowest host")] : []),
         ...(leftOutCount > 0 ? [t("{count} shown pale are left out of the averages", { count: leftOutCount })] : []),
       ].join(" · ")}
       controls={
