@@ -263,7 +263,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "exchange."
     ),
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
-    ("late_turns", "", ""): "Run less often, or share among the workers, what this one does alone in these steps.",
+    ("late_turns", "", ""): "Run this worker's extra work less often, or share it among the workers.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
     **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
