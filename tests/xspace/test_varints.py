@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from tb_profile_plugin.formats import protobuf
 from tb_profile_plugin.formats.columns.pool import varint
 from tb_profile_plugin.formats.xspace import wire
 
@@ -36,17 +37,9 @@ def test_a_varint_is_read_whatever_follows_it(size: int) -> None:
 def test_ids_of_ten_bytes_are_read_and_their_events_counted() -> None:
     """Ids by chance, as tf.data's, whose highest bits are set: as negative numbers."""
     ids = [-1, -(2**63), 2**63 - 1, 2**56, 2**62 + 5, -4109821101469758689]
-    stats = b""
-    for id in ids:
-        bits, number = id % 2**64, b""
-        while bits > 127:
-            number += bytes([bits & 127 | 128])
-            bits >>= 7
-        number += bytes([bits])
-        stats += b"\x22" + bytes([len(number) + 3]) + b"\x08\x01\x20" + number
-    event = b"\x08\x01\x10\x80\x80\x80\x80\x10\x18\x05" + stats
-    length = bytes([len(event) & 127 | 128, len(event) >> 7]) if len(event) > 127 else bytes([len(event)])
-    buffer = np.frombuffer(b"\x22" + length + event, np.uint8)
+    stats = b"".join(protobuf.message(4, protobuf.number(1, 1) + protobuf.number(4, id)) for id in ids)
+    times = protobuf.number(2, 1 << 32) + protobuf.number(3, 5)
+    buffer = np.frombuffer(protobuf.message(4, protobuf.number(1, 1) + times + stats), np.uint8)
     begins, ends = np.zeros(1, np.int64), np.array([len(buffer)])
     head, spans = np.zeros((1, 8), np.int64), np.zeros((1, 4), np.int64)
     wire.count_lines(buffer, begins, ends, head, spans)
