@@ -25,19 +25,16 @@ _EXECUTOR = "ExecutorState::Process"
 """Events of an executor's threads, which run functions."""
 
 
-def _is_named(data: TfData, wanted: frozenset[str]) -> Array:
-    """bool[events of the threads' plane]: whether the event has one of the names."""
-    plane = data.calls.plane
-    return np.array([name in wanted for name in plane.names], bool)[plane.events.name]
-
-
 def handed_over_ps(data: TfData, lines: Array) -> int:
     """ps in which these lines' threads (bool[lines]) waited while an executor's thread ran a function for them."""
     plane, trace = data.calls.plane, data.trace
     rows = trace.rows(plane)
-    called = np.flatnonzero(_is_named(data, _BLOCKING_CALLS) & lines[plane.events.line])
-    is_executor = _is_named(data, frozenset([_EXECUTOR]))
-    executor_ps = np.concatenate(([0], np.cumsum(np.where(is_executor, plane.events.duration, 0))))
+    called = plane.named(_BLOCKING_CALLS.__contains__)
+    called = called[lines[plane.events.line[called]]]
+    executor_events = plane.named(_EXECUTOR.__eq__)
+    executor_ps = np.zeros(len(plane.events) + 1, np.int64)
+    executor_ps[executor_events + 1] = plane.events.duration[executor_events]
+    executor_ps = np.cumsum(executor_ps)
     last = trace.nesting[1][rows][called] - rows.start
     inside = executor_ps[last] - executor_ps[called + 1]
     return int((plane.events.duration[called] - inside).clip(0).sum())
