@@ -314,8 +314,9 @@ def _late_peer(
     last = int(communication.argmin())
     waiting = float(np.delete(communication, last).mean() - communication[last])
     step = rows[0] // 2
-    every, is_turn = _turns(by_step, step, last)
-    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not (every or _is_sure(by_step, last)):
+    waits = _waits(by_step, last)
+    every, is_turn = _turns(waits, step)
+    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not (every or _is_sure(waits)):
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     more[_COMMUNICATION] = 0.0
@@ -332,11 +333,10 @@ def _waits(by_step: Sequence[Array], last: int) -> Array | None:
     return waits
 
 
-def _turns(by_step: Sequence[Array], step: Array, last: int) -> tuple[int, Array]:
+def _turns(waits: Array | None, step: Array) -> tuple[int, Array]:
     """(every how many steps others wait for a host, bool[k]: in which they do): at equal distances, not by chance; 0
     where they follow no rule.
     """
-    waits = _waits(by_step, last)
     if waits is None:
         return 0, np.zeros(len(step), bool)
     is_long = are_unusual(waits) & (waits > waits.mean())
@@ -357,9 +357,8 @@ def _own_work(host: HostWithSteps, rows: Array, is_turn: Array, waiting: float) 
     return ""
 
 
-def _is_sure(by_step: Sequence[Array], last: int) -> bool:
+def _is_sure(waits: Array | None) -> bool:
     """Whether others wait for a host step after step, not by chance; so where steps are too few to tell, or differ."""
-    waits = _waits(by_step, last)
     if waits is None:
         return True
     return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
