@@ -225,11 +225,11 @@ def _lags(
     pauses = concatenation([usual_pauses(work) for work in works])
     nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
     usual = _UsualLags(events.launch, events.launch_end, events.first, latency, pauses)
-    wide, size = general_causes(host), 2 * len(events.begin)
+    general, size = general_causes(host), 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
         pieces, node = empty_pieces(size), np.empty(size, np.int32)
-        count = _add_lag_pieces(pieces, node, nodes, usual, wide)
+        count = _add_lag_pieces(pieces, node, nodes, usual, general)
         if count <= size:
             begin, state, event = pieces
             return Lags(begin[:count], state[:count], node[:count], event[:count])
@@ -260,7 +260,7 @@ class _UsualLags(NamedTuple):
 
 
 @jit
-def _add_lag_pieces(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _UsualLags, wide: I64Matrix) -> Int:
+def _add_lag_pieces(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _UsualLags, general: I64Matrix) -> Int:
     """How many pieces all lags have; they are written where there is room, with the node of each in ``piece_node``."""
     count = np.int64(0)
     nobody = np.zeros(3, np.int64)
@@ -270,16 +270,16 @@ def _add_lag_pieces(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _Usua
             continue
         since = nodes.end[binding]
         start = count
-        w = first_ending_after(wide, since)
+        w = first_ending_after(general, since)
         if i < len(usual.launch):
             empty = usual.launch[i] >= 0 and usual.launch_end[i] >= since
             state = np.int64(_LATENCY if empty else _BETWEEN)
             most = usual.latency[np.searchsorted(usual.first, i, "right") - 1] if empty else usual.pauses[i]
             expected = Expected(state, most, usual.launch_end[i], np.int64(-1))
-            count = add_queue_pieces(pieces, count, (since, at), nobody, wide, w, expected)
+            count = add_queue_pieces(pieces, count, (since, at), nobody, general, w, expected)
         elif nodes.state[v] == _SYNC:
             expected = Expected(np.int64(_SYNC), np.int64(_LARGEST_NUMBER), np.int64(LONG_AGO), np.int64(-1))
-            count = add_queue_pieces(pieces, count, (since, at), nobody, wide, w, expected)
+            count = add_queue_pieces(pieces, count, (since, at), nobody, general, w, expected)
         for k in range(start, min(int(count), len(piece_node))):
             piece_node[k] = v
     return count
