@@ -12,7 +12,7 @@ import numpy as np
 from ...runtime.arrays import I64, U8, Bool, Int
 from ...runtime.jit import inlined, jit
 from .kinds import BYTES, TEXT
-from .words import HIGH_BITS, before_first, byte_at, count_of, has_word, word_at
+from .words import HIGH_BITS, byte_at, count_of, has_word, until_first, word_at
 
 _SEVEN_BIT_MASK, _FOURTEEN_BIT_MASK, _TWENTYEIGHT_BIT_MASK = (
     np.uint64(bits) for bits in (0x7F007F007F007F, 0x3FFF00003FFF, 0xFFFFFFF)
@@ -22,7 +22,7 @@ _SEVEN_BIT_MASK, _FOURTEEN_BIT_MASK, _TWENTYEIGHT_BIT_MASK = (
 
 @inlined
 def _joined_payload(word: Int) -> Int:
-    """int64: the seven lower bits of each of eight bytes, whose highest bits are 0: by twos, by fours, all eight."""
+    """int64: the seven lower bits of each of eight bytes: by twos, by fours, all eight."""
     word = (word & _SEVEN_BIT_MASK) | ((word & (_SEVEN_BIT_MASK << np.uint64(8))) >> np.uint64(1))
     word = (word & _FOURTEEN_BIT_MASK) | ((word & (_FOURTEEN_BIT_MASK << np.uint64(16))) >> np.uint64(2))
     word = (word & _TWENTYEIGHT_BIT_MASK) | ((word & (_TWENTYEIGHT_BIT_MASK << np.uint64(32))) >> np.uint64(4))
@@ -30,26 +30,38 @@ def _joined_payload(word: Int) -> Int:
 
 
 @inlined
-def read_wide_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
-    """`read_varint` of a value that mostly takes three bytes or more."""
+def _varint_in_word(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, bool]:
+    """(value, where it ends, True) of a varint of eight bytes at most, where eight can be read at once; else False."""
     if has_word(buf, pos):
         word = word_at(buf, pos)
-        payload_marks = before_first(~word & HIGH_BITS)
-        size = count_of(payload_marks) + 1
-        if size <= 8 and pos + size <= end:
-            word &= ((payload_marks << np.uint64(1)) | np.uint64(1)) * np.uint64(127)
-            return _joined_payload(word), pos + size
-    return _long_varint(buf, pos, end)
+        ends = ~word & HIGH_BITS
+        bits = until_first(ends)
+        after = pos + count_of(bits)
+        if ends != 0 and after <= end:
+            return _joined_payload(word & bits), after, True
+    return np.int64(0), pos, False
+
+
+@inlined
+def _varint_in_two_bytes(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, bool]:
+    """(value, where it ends, True) of a varint of two bytes at most; else False."""
+    if pos < end and byte_at(buf, pos) < 128:
+        return np.int64(byte_at(buf, pos)), pos + 1, True
+    if pos + 1 < end and byte_at(buf, pos + 1) < 128:
+        return np.int64(byte_at(buf, pos)) & 127 | np.int64(byte_at(buf, pos + 1)) << 7, pos + 2, True
+    return np.int64(0), pos, False
 
 
 @inlined
 def read_varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
     """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
-    if pos < end and byte_at(buf, pos) < 128:
-        return np.int64(byte_at(buf, pos)), pos + 1
-    if pos + 1 < end and byte_at(buf, pos + 1) < 128:
-        return np.int64(byte_at(buf, pos)) & 127 | np.int64(byte_at(buf, pos + 1)) << 7, pos + 2
-    return read_wide_varint(buf, pos, end)
+    value, after, is_short = _varint_in_two_bytes(buf, pos, end)
+    if is_short:
+        return value, after
+    value, after, is_in_word = _varint_in_word(buf, pos, end)
+    if is_in_word:
+        return value, after
+    return _long_varint(buf, pos, end)
 
 
 @inlined
@@ -59,7 +71,13 @@ def varint_if_tag(buf: U8, pos: Int, end: Int, tag: int, is_wide: bool) -> tuple
     ``is_wide`` tells that it mostly takes three bytes or more.
     """
     if pos < end and byte_at(buf, pos) == tag:
-        value, after = read_wide_varint(buf, pos + 1, end) if is_wide else read_varint(buf, pos + 1, end)
+        # What is read here needs no question whether it is damaged.
+        value, after, is_read = (
+            _varint_in_word(buf, pos + 1, end) if is_wide else _varint_in_two_bytes(buf, pos + 1, end)
+        )
+        if is_read:
+            return value, after
+        value, after = varint(buf, pos + 1, end)
         if after >= 0:
             return value, after
     return np.int64(0), pos

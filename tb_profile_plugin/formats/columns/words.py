@@ -37,13 +37,12 @@ def word_at(buf: U8, pos: Int) -> Int:
 
 
 @inlined
-def count_of(marks: Int) -> Int:
-    """How many of the eight bytes are marked."""
-    return np.int64(((marks >> np.uint64(7)) * LOW_BITS) >> np.uint64(56))
+def until_first(marks: Int) -> Int:
+    """uint64: all bits of the bytes up to the first one that is marked, with that one; of all eight if none is."""
+    return marks ^ (marks - np.uint64(1))
 
 
 @inlined
-def before_first(marks: Int) -> Int:
-    """uint64: marks of the bytes before the first one that is marked; of all eight if none is."""
-    first = marks & (~marks + np.uint64(1))
-    return (first - np.uint64(1)) & HIGH_BITS
+def count_of(bits: Int) -> Int:
+    """How many of the eight bytes have all their bits, where the others have none."""
+    return np.int64(((bits & LOW_BITS) * LOW_BITS) >> np.uint64(56))

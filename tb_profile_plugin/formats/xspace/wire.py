@@ -159,8 +159,11 @@ def _length_prefix(buf: U8, pos: Int, end: Int) -> Int:
 @jit
 def row_of(id: Int, table: MetadataRows) -> Int:
     """The table row of a metadata id: by direct lookup where ids are dense, else by bisection; 0 if missing."""
+    # One comparison: a negative id is a large unsigned number.
+    if np.uint64(id) < np.uint64(len(table.dense)):
+        return np.int64(table.dense[np.uint64(id)])
     if len(table.dense):
-        return np.int64(table.dense[id]) if 0 <= id < len(table.dense) else np.int64(0)
+        return np.int64(0)
     index = np.searchsorted(table.ids, id)
     return np.int64(table.rows[index]) if index < len(table.ids) and table.ids[index] == id else np.int64(0)
 
