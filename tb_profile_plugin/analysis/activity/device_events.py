@@ -268,8 +268,14 @@ def _launches_of_ops(events: I32, led_to: I32, parent: I32, is_other_work: Bool)
     launch = np.full(len(events), -1, np.int32)
     start = np.full(len(events), -1, np.int32)
     is_own = np.ones(len(events), np.bool_)
+    is_by_parent = False
     for i in range(len(events)):
         event = np.int64(events[i])
+        was_by_parent, is_by_parent = is_by_parent, led_to[event] < 0 and not is_other_work[event]
+        if was_by_parent and is_by_parent and parent[event] == parent[events[i - 1]]:
+            # Most ops follow another one in the same event.
+            launch[i], start[i], is_own[i] = launch[i - 1], start[i - 1], is_own[i - 1]
+            continue
         hops = 0
         while event >= 0 and hops < MOST_HOPS:
             hops += 1
