@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import FileIO
@@ -12,10 +11,11 @@ from ..formats import recognize
 from ..runtime import cancellation
 from ..runtime.memory import MemoryBudget
 from ..runtime.messages import Message
-from ..runtime.problems import problem_error
+from ..runtime.problems import ProblemError, problem_error
 from . import cache
 from .files import StoredFile
-from .safe_read import GZIP, MAGIC, Buffer, FileStream, load, opened, streams
+from .gzip_inflater import inflate_errors, inflater
+from .safe_read import MAGIC, Buffer, FileStream, load, opened, streams
 
 _MOST_RATIO, _ALWAYS_ALLOWED = 200, 4 << 20
 """A file that inflates to more than so many times its size, and to more bytes, was made to fill the memory.
@@ -107,7 +107,9 @@ class Inflated:
 
     def __init__(self, data: Buffer, path: Path):
         self._data, self._path = memoryview(data), path
-        self._inflater = zlib.decompressobj(wbits=GZIP)
+        if len(data) and self._data[: len(MAGIC)] != MAGIC:
+            raise self._not_gzip("incorrect header check")
+        self._inflater = inflater()
         self._read_bytes, self._inflated_bytes = 0, 0
         self._most_bytes = max(_ALWAYS_ALLOWED, _MOST_RATIO * len(data))
         begin = bytearray()
@@ -116,6 +118,15 @@ class Inflated:
         self.head = bytes(begin[: recognize.HEAD])
         """Its first bytes, `recognize.HEAD` at most."""
         self._ready = memoryview(begin)
+
+    def _not_gzip(self, reason: str) -> ProblemError:
+        return problem_error(
+            "not_gzip",
+            Message("The file ends in .gz but cannot be inflated: {error}.", error=reason),
+            "Copy it again, or remove .gz from its name if it is not compressed.",
+            str(self._path),
+            status=422,
+        )
 
     @property
     def fraction(self) -> float:
@@ -146,20 +157,14 @@ class Inflated:
             packed = self._data[self._read_bytes : self._read_bytes + _PIECE]
             try:
                 piece = self._inflater.decompress(packed)
-            except zlib.error as error:
+            except inflate_errors() as error:
                 self._read_bytes = len(self._data)
                 if self._inflated_bytes:
                     break
-                raise problem_error(
-                    "not_gzip",
-                    Message("The file ends in .gz but cannot be inflated: {error}.", error=str(error)),
-                    "Copy it again, or remove .gz from its name if it is not compressed.",
-                    str(self._path),
-                    status=422,
-                ) from error
+                raise self._not_gzip(str(error)) from error
             self._read_bytes += len(packed) - len(self._inflater.unused_data)
             if self._inflater.eof:
-                self._inflater = zlib.decompressobj(wbits=GZIP)
+                self._inflater = inflater()
         self._inflated_bytes += len(piece)
         if self._inflated_bytes > self._most_bytes:
             message = Message(

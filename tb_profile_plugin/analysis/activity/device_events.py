@@ -20,13 +20,13 @@ from ...model.host import Host
 from ...model.names import collectives, kernels, op_names
 from ...model.per_host import per_host
 from ...model.profiler_options import is_unrecorded
-from ...runtime.arrays import I8, I32, I64, Array, Bool, Int
+from ...runtime.arrays import I8, I32, I64, Array, Int
 from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
-from .cpu_shards import MOST_HOPS, ends, shards
+from .cpu_ops import ends, launches_of_ops, shards
 from .event_classes import python_ops
 from .states import State
 from .thread_classes import INPUT_THREADS, Activity, activity, event_classes
@@ -214,7 +214,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
         outer = outermost(trace, event[kinds[plane.events.name[event - first]] == Kind.COLLECTIVE])
         event = event[~are_inside(event, outer + 1, trace.nesting[1][outer])]
     shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
-    launch, start, is_own = _launches_of_ops(event, _causes(host, act), trace.nesting[0], is_other_work)
+    launch, start, is_own = launches_of_ops(event, _causes(host, act), trace.nesting[0], is_other_work)
     _add_own_launches(host, event, launch, start)
     event, launch, start = (event, launch, start) if is_own.all() else (event[is_own], launch[is_own], start[is_own])
     timed_by = event
@@ -258,37 +258,6 @@ def _computes(name: str) -> bool:
     return name.startswith(_TORCH) or (
         op.is_known and op.category == op_names.TENSORFLOW and not _COMPUTES_NOTHING.match(op.type or op.name)
     )
-
-
-@jit
-def _launches_of_ops(events: I32, led_to: I32, parent: I32, is_other_work: Bool) -> tuple[I32, I32, Bool]:
-    """(launch, start, is_own) of each op: the outermost event on another thread that led to it, and what began there;
-    -1 twice without one. ``is_own`` is False for what was done within an event that ``is_other_work``, bool[events].
-    """
-    launch = np.full(len(events), -1, np.int32)
-    start = np.full(len(events), -1, np.int32)
-    is_own = np.ones(len(events), np.bool_)
-    is_by_parent = False
-    for i in range(len(events)):
-        event = np.int64(events[i])
-        was_by_parent, is_by_parent = is_by_parent, led_to[event] < 0 and not is_other_work[event]
-        if was_by_parent and is_by_parent and parent[event] == parent[events[i - 1]]:
-            # Most ops follow another one in the same event.
-            launch[i], start[i], is_own[i] = launch[i - 1], start[i - 1], is_own[i - 1]
-            continue
-        hops = 0
-        while event >= 0 and hops < MOST_HOPS:
-            hops += 1
-            if is_other_work[event]:
-                is_own[i] = False
-                break
-            source = np.int64(led_to[event])
-            if source >= 0:
-                launch[i], start[i] = source, event
-                event = source
-            else:
-                event = np.int64(parent[event])
-    return launch, start, is_own
 
 
 class _Recorded(NamedTuple):

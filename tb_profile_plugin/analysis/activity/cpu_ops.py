@@ -1,4 +1,6 @@
-"""What the CPU's ops do on several threads, and when they are over: XLA and TensorFlow let some go on by themselves."""
+"""What launched the CPU's ops, what they do on several threads, and when they are over: XLA and TensorFlow let some go
+on by themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from ...runtime.jit import jit
 
 _END_MARK = "end: "
 """Begin of the names of events by which XLA tells that an op that goes on by itself is over."""
-MOST_HOPS = 4096
+_MOST_HOPS = 4096
 """So many causes and enclosing events are followed at most: links of a broken capture may form a circle."""
 
 
@@ -77,13 +79,44 @@ def _with_own_handovers(host: Host, regions: Array, came_from: Array) -> Array:
 
 
 @jit
+def launches_of_ops(events: I32, led_to: I32, parent: I32, is_other_work: Bool) -> tuple[I32, I32, Bool]:
+    """(launch, start, is_own) of each op: the outermost event on another thread that led to it, and what began there;
+    -1 twice without one. ``is_own`` is False for what was done within an event that ``is_other_work``, bool[events].
+    """
+    launch = np.full(len(events), -1, np.int32)
+    start = np.full(len(events), -1, np.int32)
+    is_own = np.ones(len(events), np.bool_)
+    is_by_parent = False
+    for i in range(len(events)):
+        event = np.int64(events[i])
+        was_by_parent, is_by_parent = is_by_parent, led_to[event] < 0 and not is_other_work[event]
+        if was_by_parent and is_by_parent and parent[event] == parent[events[i - 1]]:
+            # Most ops follow another one in the same event.
+            launch[i], start[i], is_own[i] = launch[i - 1], start[i - 1], is_own[i - 1]
+            continue
+        hops = 0
+        while event >= 0 and hops < _MOST_HOPS:
+            hops += 1
+            if is_other_work[event]:
+                is_own[i] = False
+                break
+            source = np.int64(led_to[event])
+            if source >= 0:
+                launch[i], start[i] = source, event
+                event = source
+            else:
+                event = np.int64(parent[event])
+    return launch, start, is_own
+
+
+@jit
 def _op_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
     """int64[k]: the nearest op that each event lies in or was handed out by; -1 for none."""
     op_above = np.full(len(events), -1, np.int64)
     for i in range(len(events)):
         event = np.int64(events[i])
         hops = 0
-        while event >= 0 and hops < MOST_HOPS:
+        while event >= 0 and hops < _MOST_HOPS:
             hops += 1
             if is_op[event]:
                 op_above[i] = event
