@@ -14,8 +14,9 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
-from tb_profile_plugin.analysis.xla.avoidable_work import are_mostly_light, computes_in_float64, copies_its_state
+from tb_profile_plugin.analysis.xla.avoidable_work import computes_in_float64, copies_its_state, light_programs
 from tb_profile_plugin.formats.protobuf import message as field
+from tb_profile_plugin.formats.xspace.hlo.module import Module
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -261,9 +262,13 @@ def test_programs_that_compute_in_float64() -> None:
 
 
 def test_programs_that_xla_can_fuse() -> None:
-    light, heavy = module(update(8), entry="c1"), module(update(8, opcode="dot"), entry="c1")
-    assert are_mostly_light([light, light, heavy])
-    assert not are_mostly_light([heavy, module(update(8, opcode="copy"), entry="c1")]) and not are_mostly_light([])
+    def named(name: str, *opcodes: str) -> list[Module]:
+        is_named = field(1, name.encode())
+        return [module(update(8, opcode=opcode), is_named, entry="c1") for opcode in opcodes]
+
+    modules = [*named("cast", "convert"), *named("scale", "multiply", "add"), *named("copies", "copy")]
+    assert light_programs([*modules, *named("step", "multiply", "dot")]) == {"cast", "scale"}
+    assert not light_programs([])
 
 
 def test_programs_that_copy_their_state() -> None:

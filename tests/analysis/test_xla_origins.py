@@ -41,8 +41,10 @@ def program(name: str, *ops: bytes) -> bytes:
     return field(1, field(1, name.encode()) + field(2, b"c1") + computation(1, body))
 
 
-def host(*programs: tuple[str, bytes, Sequence[tuple[str, int]]], devices: int = 1) -> HostWithSteps:
-    """Steps on the CPU in which programs run their instructions one after the other, each for so many µs."""
+def host(*programs: tuple[str, bytes, Sequence[tuple[str, int]]], devices: int = 1, calls: int = 1) -> HostWithSteps:
+    """Steps on the CPU that make so many calls, and in which programs run their instructions one after the other, each
+    for so many µs.
+    """
     events, at = list[str](), 10
     for number, (name, _, runs) in enumerate(programs):
         for instruction_name, length in runs:
@@ -50,8 +52,9 @@ def host(*programs: tuple[str, bytes, Sequence[tuple[str, int]]], devices: int =
             events.append(f"{instruction_name}[{at},{length}]{{{stats}}}")
             at += length
     every = at + 10
+    made = " ".join(f"PjitFunction(step)[{1 + 5 * call},4]" for call in range(calls))
     lines = "\n".join(f"  tf_XLATfrtCpuClient/{number} | {' '.join(events)}" for number in range(devices))
-    text = f"/host:CPU\n  python | train[0,{every}]{{_r=1, step_num=s}} PjitFunction(step)[1,5]\n{lines}"
+    text = f"/host:CPU\n  python | train[0,{every}]{{_r=1, step_num=s}} {made}\n{lines}"
     space: Any = draw.space(text, 6, every)
     for number, (_, blob, _) in enumerate(programs):
         hlodraw.planted(space, 7 + number, blob)
@@ -91,6 +94,18 @@ def test_lines_of_installed_packages_are_none_of_the_program() -> None:
     blob = program("jit_train", op(2, "dot", "sequential/dense/MatMul", 1221, [1], file=file))
     found = diagnose([host(("jit_train", blob, [("dot.2", 900)]))])
     assert found.headline.sentence.text.endswith("mostly sequential/dense.")
+
+
+@pytest.mark.parametrize(("calls", "heavy_us", "told"), [(12, 60, True), (12, 600, False), (6, 60, False)])
+def test_many_programs_are_to_be_one_where_those_without_heavy_ops_take_most_of_the_time(
+    calls: int, heavy_us: int, told: bool
+) -> None:
+    """As weights are brought to another type in a program for each, before one that has all of the products."""
+    casts = program("jit_convert", op(2, "convert", "jit(convert)/convert_element_type", 8, [1]))
+    matmul = program("jit_forward", op(2, "dot", "jit(forward)/dot_general", 12, [1]))
+    runs = [("jit_convert", casts, [("convert.2", 40)] * (calls - 1)), ("jit_forward", matmul, [("dot.2", heavy_us)])]
+    _, remedy = cause(diagnose([host(*runs, calls=calls)]), "compute")
+    assert ("one jax.jit" in remedy) == told
 
 
 def test_instructions_without_a_place_keep_their_names() -> None:
@@ -177,10 +192,11 @@ def test_scopes_are_what_the_program_named(op_name: str, scope: str) -> None:
         ("<lambda>", "<lambda>"),
         ("make.<locals>.<lambda>", "<lambda>"),
         ("make.<locals>.loss", "loss"),
+        ("unpack.<locals>.<dictcomp>", "unpack"),
         ("<module>", ""),
     ],
 )
-def test_a_lambda_is_named_as_python_names_it(function: str, named: str) -> None:
+def test_a_lambda_is_named_as_python_names_it_and_a_comprehension_by_its_function(function: str, named: str) -> None:
     frame = SourceFrame("train.py", 12, function)
     program: Any = SimpleNamespace(sources=SimpleNamespace(stack=lambda row: [frame]))
     assert _function(program, 0, str(frame)) == named

@@ -14,7 +14,7 @@ from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device
 from ...model.events.repeated_calls import outermost
 from ...model.events.trace import Trace
 from ...model.framework import JAX, PYTORCH, framework
-from ...model.host import Host
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.profiler_options import is_unrecorded
 from ...runtime.arrays import Array
@@ -22,6 +22,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.own_calls import waits_for_own_ops
 from ..steps.dispatched_calls import calls_per_step
+from ..steps.host_account import figures
 from .cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 
 TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
@@ -231,11 +232,22 @@ def _facts_of_programs(host: Host) -> set[str]:
     modules = list(host.modules.values())
     if not modules or sum(len(module.blob) for module in modules) > _MOST_BYTES:
         return set()
-    from ..xla.avoidable_work import are_mostly_light, computes_in_float64, copies_its_state  # HLO is read for JAX only
+    from ..xla.avoidable_work import computes_in_float64, copies_its_state, light_programs  # HLO is read for JAX only
 
-    facts = {MANY_PROGRAMS} if calls_per_step(host.with_steps()) >= _MANY and are_mostly_light(modules) else set()
+    facts = set[str]()
+    if calls_per_step(host.with_steps()) >= _MANY and _mostly_run(host.with_steps(), light_programs(modules)):
+        facts.add(MANY_PROGRAMS)
     if computes_in_float64(modules):
         facts.add(FLOAT64)
     if not device_count(host) and any(map(copies_its_state, modules)):
         facts.add(NOT_DONATED)
     return facts
+
+
+def _mostly_run(host: HostWithSteps, programs: frozenset[str]) -> bool:
+    """Whether these programs take most of the time that devices compute in programs of XLA, by name."""
+    work = figures(host).xla
+    computes = np.array([origin.state == "compute" for origin in work.origins], bool)
+    is_wanted = np.array([origin.program in programs for origin in work.origins], bool)
+    ps = work.ps.sum(axis=0)
+    return bool(2 * ps[computes & is_wanted].sum() > ps[computes].sum())

@@ -180,10 +180,12 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
 
 
 def _function(module: Module, row: int, location: str) -> str:
-    """The function at that line, where the program says it; empty for code of a module itself."""
+    """The function at that line, where the program says it, of a comprehension the one around it; empty for code of a
+    module itself.
+    """
     function = next((frame.function for frame in module.sources.stack(row) if str(frame) == location), "")
-    name = function.rpartition("<locals>.")[2]
-    return name if name == _LAMBDA or not name.startswith("<") else ""
+    names = reversed(function.split(".<locals>."))
+    return next((name for name in names if name == _LAMBDA or not name.startswith("<")), "")
 
 
 @lru_cache(maxsize=65536)

@@ -22,7 +22,7 @@ _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional",
 _PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
 _GRADIENT = "transpose("
 """What JAX writes around the scopes of ops that a gradient is made of."""
-_CALCULATES = (ELEMENTWISE - {"convert", "bitcast-convert", "copy"}) | {"reduce"}
+_FUSIBLE = (ELEMENTWISE - {"bitcast-convert", "copy"}) | {"reduce"}
 
 
 def computes_in_float64(modules: Iterable[Module]) -> bool:
@@ -35,14 +35,16 @@ def computes_in_float64(modules: Iterable[Module]) -> bool:
     return 2 * of_float64 > of_floats > 0
 
 
-def are_mostly_light(modules: Iterable[Module]) -> bool:
-    """Whether more of the programs that calculate do so element by element than by heavy ops: XLA can fuse those."""
-    light, heavy = 0, 0
+def light_programs(modules: Iterable[Module]) -> frozenset[str]:
+    """Names of programs that work element by element, without heavy ops: XLA could fuse them with others."""
+    light, heavy = set[str](), set[str]()
     for module in modules:
         opcodes = set(module.opcodes)
-        heavy += not opcodes.isdisjoint(_HEAVY)
-        light += opcodes.isdisjoint(_HEAVY) and not opcodes.isdisjoint(_CALCULATES)
-    return light > heavy
+        if not opcodes.isdisjoint(_HEAVY):
+            heavy.add(module.name)
+        elif not opcodes.isdisjoint(_FUSIBLE):
+            light.add(module.name)
+    return frozenset(light - heavy)
 
 
 def copies_its_state(module: Module) -> bool:
