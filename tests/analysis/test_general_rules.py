@@ -187,6 +187,20 @@ def test_one_step_that_is_unlike_the_others_leads_nothing(slow: tuple[int, ...],
     assert "unusual_steps" in ids and (ids.index("unusual_steps") < ids.index("compute")) == leads
 
 
+@pytest.mark.parametrize(("work", "told"), [("x/MatMul:MatMul", True), ("$slow.py:3 save", False)])
+def test_more_work_every_few_steps_is_to_be_spread(work: str, told: bool) -> None:
+    """As a long prompt that a server of a language model takes in at once, between two steps of decoding."""
+    text = "/host:CPU\n  python | " + " ".join(
+        f"train[{3000 * i},{2900 if i % 6 == 2 else 100}]{{_r=1, step_num={i}}} x/MatMul:MatMul[{3000 * i + 1},98]"
+        + (f" {work}[{3000 * i + 100},2790]" if i % 6 == 2 else f" nothing[{3000 * i + 100},2900]")
+        for i in range(30)
+    )
+    (unusual,) = [cause for cause in diagnose([draw.host(text, 1)], replays=True).causes if cause.id == "unusual_steps"]
+    assert ("smaller parts over more steps" in unusual.remedy.text) == told
+    # Work that only moves to other steps saves nothing.
+    assert (unusual.remedy.gain_ps(unusual.gain_ps) is None) == told
+
+
 def test_pauses_are_told_by_how_often_they_come_and_only_by_what_was_recorded() -> None:
     """A picture is drawn, then encoded, after every fifth step."""
     text, at = [], 0

@@ -139,9 +139,13 @@ def test_work_of_each_step_that_varies_is_no_unusual_step(periodic: bool) -> Non
 
 
 def ddp(
-    micro: int, reduces: bool, forward: str = "DistributedDataParallel.forward", collective: str = "gloo:all_reduce"
+    micro: int,
+    reduces: bool,
+    forward: str = "DistributedDataParallel.forward",
+    collective: str = "gloo:all_reduce",
+    count: int = 1,
 ) -> Diagnosis:
-    """Steps of so many forward passes, each followed by a collective, or only the last."""
+    """Steps of so many forward passes, each followed by so many collectives, or only the last."""
     events = []
     for step in range(6):
         at = 100_000 * step
@@ -151,7 +155,12 @@ def ddp(
             events.append(torchtrace.on_host("user_annotation", forward, begin, 1000))
             events.append(torchtrace.op("aten::mm", begin + 100, 800))
             if reduces or turn == micro - 1:
-                events.append(torchtrace.on_host("user_annotation", collective, begin + 1100, 7000))
+                events += [
+                    torchtrace.on_host(
+                        "user_annotation", collective, begin + 1100 + 7000 * piece // count, 6000 // count
+                    )
+                    for piece in range(count)
+                ]
     return diagnose([torchtrace.host(*events)])
 
 
@@ -163,17 +172,22 @@ def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: 
 
 
 @pytest.mark.parametrize(
-    ("forward", "collective", "told"),
+    ("forward", "collective", "count", "told"),
     [
-        ("DistributedDataParallel.forward", "gloo:all_reduce", "bucket_cap_mb"),
-        ("forward", "gloo:all_reduce", "ahead of their use"),
-        ("forward", "gloo:all_gather", "each layer's while the one before"),
+        ("DistributedDataParallel.forward", "gloo:all_reduce", 10, "bucket_cap_mb"),
+        ("DistributedDataParallel.forward", "gloo:all_reduce", 1, "Overlap communication"),
+        ("forward", "gloo:all_reduce", 10, "fewer, larger collectives"),
+        ("forward", "gloo:all_reduce", 1, "Start these collectives ahead"),
+        ("forward", "gloo:all_gather", 1, "each layer's while the one before"),
     ],
 )
 def test_what_helps_communication_is_an_option_of_what_the_program_uses(
-    forward: str, collective: str, told: str
+    forward: str, collective: str, count: int, told: str
 ) -> None:
-    (said,) = {each.remedy.text for each in ddp(1, True, forward, collective).causes if each.id == "exposed_collective"}
+    """Where a step has few collectives, there is nothing to join."""
+    (said,) = {
+        each.remedy.text for each in ddp(1, True, forward, collective, count).causes if each.id == "exposed_collective"
+    }
     assert told in said and (told == "bucket_cap_mb") == ("bucket_cap_mb" in said)
 
 

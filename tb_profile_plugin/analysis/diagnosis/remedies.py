@@ -81,9 +81,9 @@ def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, 
     return [(cause, framework_name, fact) for fact in (*sorted(facts), "") for framework_name in (framework, "")]
 
 
-LOOK_AT_STEPS = "unusual_steps"
-_SAVE_NOTHING = ("unexplained", "not_recorded", "before_capture", "stream", "counted", LOOK_AT_STEPS)
-"""Causes whose remedies say what to record, or where to look."""
+LOOK_AT_STEPS, SPREAD = "unusual_steps", "recurring_work"
+_SAVE_NOTHING = ("unexplained", "not_recorded", "before_capture", "stream", "counted", LOOK_AT_STEPS, SPREAD)
+"""Causes whose remedies say what to record, where to look, or to do the same work at another time."""
 _NO_USE = {("optimizer", FUSED), ("float32", NO_TENSOR_CORES)}
 """Causes of which a capture shows that their remedy was taken, or cannot help."""
 
@@ -100,6 +100,8 @@ NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.en
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
+OVERLAP = "Overlap communication with compute, send less, or use larger batches."
+NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
 )
@@ -238,6 +240,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("hook", "", ""): "Run the callback less often, or in a background thread.",
     ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
     (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
+    (SPREAD, "", ""): "Run this work less often, or in smaller parts over more steps.",
     # Several devices.
     ("peer", "", ""): "Split batches into smaller ones, so that all devices compute at the same time.",
     **{(cause, PYTORCH, ""): MICRO_BATCHES_TORCH for cause in ("peer", "point_to_point")},
@@ -255,14 +258,14 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
         "FSDP's forward_prefetch)."
     ),
-    ("exposed_collective", PYTORCH, ACCUMULATES): (
-        "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
-    ),
+    ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
+    ("few_collectives", PYTORCH, DDP): OVERLAP,
+    **{(cause, PYTORCH, ACCUMULATES): NO_SYNC_TORCH for cause in ("exposed_collective", "few_collectives")},
     ("resharding", "", ""): (
         "Make shardings match (in_shardings, with_sharding_constraint): each change of an array's sharding costs this "
         "exchange."
     ),
-    ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
+    ("exposed_collective", "", ""): OVERLAP,
     ("late_turns", "", ""): "Run this worker's extra work less often, or share it among the workers.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.

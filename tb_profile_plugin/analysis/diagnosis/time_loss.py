@@ -33,6 +33,8 @@ _NAMES_IN_SENTENCE = 3
 """So many names are in a sentence."""
 COMMUNICATION = ("exposed_collective", "collective_host")
 """Causes whose intervals are counted in sentences, however many."""
+_MANY_COLLECTIVES = 8
+"""So many collectives in a step may be joined into fewer; of less there is next to nothing to join."""
 _MANY = 20
 """Intervals in a step from which on a sentence has their share instead of their count."""
 BY_ENDING = {ON_CPU: "cpu_ops", OF_THREAD: "thread_wait", OF_EVENTS: "event_wait", STARTING: "start_up"}
@@ -160,14 +162,24 @@ class TimeLoss:
             return PAUSE
         if self.id not in ("unusual_steps", "between_steps"):
             return self.id
-        between = self.id == "between_steps"
+        id, ps = self._largest_part
+        return id if id != WORK and ps >= (MOSTLY if self.id == "between_steps" else _MUCH) * self.ps else self.id
+
+    @property
+    def _largest_part(self) -> tuple[str, float]:
+        """(id, ps) of the largest cause among its names; of what passes between steps only of waits."""
         times: dict[str, float] = {}
         for time in self.names:
-            other = "" if between else time.state
+            other = "" if self.id == "between_steps" else time.state
             id = next((id for ending, id in BY_ENDING.items() if time.name.endswith(ending)), other)
             times[id] = times.get(id, 0.0) + time.ps * bool(id)
-        id, ps = max(times.items(), key=lambda item: item[1], default=("", 0.0))
-        return id if id != WORK and ps >= (MOSTLY if between else _MUCH) * self.ps else self.id
+        return max(times.items(), key=lambda item: item[1], default=("", 0.0))
+
+    @property
+    def is_recurring_work(self) -> bool:
+        """Whether unusual steps come again and again, and do more work than the others."""
+        id, ps = self._largest_part
+        return self.id == "unusual_steps" and self.recurs and id == WORK and ps >= _MUCH * self.ps
 
     @property
     def remedy_keys(self) -> tuple[str, ...]:
@@ -188,6 +200,10 @@ class TimeLoss:
         if self.id == "unusual_steps" and not kinds and not self.recurs:
             # What happens by chance is no habit of the program that could be changed.
             return (self.id,)
+        if self.is_recurring_work:
+            return ("recurring_work",)
+        if self.id == "exposed_collective" and not kinds and 0 < self.count < _MANY_COLLECTIVES:
+            return "few_collectives", self.id
         return (*kinds, self._main_cause, self.id)
 
     def own_evidence(self, evidence: Sequence[Interval]) -> list[Interval]:
