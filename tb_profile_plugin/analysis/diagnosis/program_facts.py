@@ -87,6 +87,8 @@ _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
 _MANY = 10
 """Calls in a step: of JAX's programs from which on it is a chain, and of checks from which on they are a mode."""
+_FUSED_TIMES = 3
+"""Light programs that take one in so many parts of the compute are worth fusing with what they calculate for."""
 _MOST_BYTES = 4 << 20
 """Bytes of programs of which float64 and donation are looked up: larger ones are known by other pages."""
 
@@ -235,7 +237,7 @@ def _facts_of_programs(host: Host) -> set[str]:
     from ..xla.avoidable_work import computes_in_float64, copies_its_state, light_programs  # HLO is read for JAX only
 
     facts = set[str]()
-    if calls_per_step(host.with_steps()) >= _MANY and _mostly_run(host.with_steps(), light_programs(modules)):
+    if calls_per_step(host.with_steps()) >= _MANY and _run_much(host.with_steps(), light_programs(modules)):
         facts.add(MANY_PROGRAMS)
     if computes_in_float64(modules):
         facts.add(FLOAT64)
@@ -244,10 +246,10 @@ def _facts_of_programs(host: Host) -> set[str]:
     return facts
 
 
-def _mostly_run(host: HostWithSteps, programs: frozenset[str]) -> bool:
-    """Whether these programs take most of the time that devices compute in programs of XLA, by name."""
+def _run_much(host: HostWithSteps, programs: frozenset[str]) -> bool:
+    """Whether programs of these names take much of the time that devices compute in programs of XLA."""
     work = figures(host).xla
     computes = np.array([origin.state == "compute" for origin in work.origins], bool)
     is_wanted = np.array([origin.program in programs for origin in work.origins], bool)
     ps = work.ps.sum(axis=0)
-    return bool(2 * ps[computes & is_wanted].sum() > ps[computes].sum())
+    return bool(_FUSED_TIMES * ps[computes & is_wanted].sum() > ps[computes].sum())
