@@ -148,6 +148,22 @@ def test_the_host_that_comes_last_is_named() -> None:
     assert abs(found.causes[0].per_step_ps - 60e6) < 1e6
 
 
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [("IteratorGetNext", "this worker's input"), (WORK, "equal work"), ("$time sleep", "own diagnosis")],
+)
+def test_what_helps_a_straggler_is_told_by_what_it_does_longer(does: str, told: str) -> None:
+    hosts = [
+        draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {WORK}[1,19] {text}", 6, 100, name=name)
+        for name, text in (
+            ("worker-0", "CollectiveReduceV2:CollectiveReduceV2[20,75]"),
+            ("worker-1", f"{does}[20,60] CollectiveReduceV2:CollectiveReduceV2[80,15]"),
+        )
+    ]
+    late = diagnose(hosts).causes[0]
+    assert late.id == "late_peer" and told in late.remedy.text
+
+
 def test_hosts_that_are_late_in_turns_are_no_stragglers() -> None:
     """One is late in a third of the steps, and the other in all others: over all steps one waits longer."""
     meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []

@@ -49,6 +49,14 @@ def test_python_that_runs_once_beside_single_ops_is_not_theirs() -> None:
     assert diagnose([host]).causes[0].id == "unrecorded"
 
 
+@pytest.mark.parametrize(("ops", "told"), [(60, True), (20, False)])
+def test_many_single_ops_of_tensorflow_are_to_be_one_graph_though_python_takes_longer(ops: int, told: bool) -> None:
+    """As with a strategy of tf.distribute whose step is in no tf.function."""
+    causes = diagnose([eager(gap=5, pause=2000, ops=ops)]).causes
+    (dispatch,) = [cause for cause in causes if cause.id == "dispatch"]
+    assert ("Wrap the step in tf.function" in dispatch.remedy.text) == told
+
+
 def chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict[str, float]:
     """Milliseconds by cause of PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function.
 

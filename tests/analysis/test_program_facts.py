@@ -191,6 +191,30 @@ def test_what_helps_communication_is_an_option_of_what_the_program_uses(
     assert told in said and (told == "bucket_cap_mb") == ("bucket_cap_mb" in said)
 
 
+def test_barriers_are_to_be_dropped() -> None:
+    """Whatever else helps collectives, as there are few or many of them."""
+    for count in (1, 10):
+        found = ddp(1, True, collective="gloo:barrier", count=count)
+        (said,) = {each.remedy.text for each in found.causes if each.id == "exposed_collective"}
+        assert "barriers" in said
+    assert kinds("collective_host", [("c10d::barrier", 9.0)], 9.0) == ["barrier"]
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_buffers_that_each_forward_pass_sends_need_not_be(within: bool) -> None:
+    """A broadcast that another part of the program makes is none of DDP's."""
+    events = []
+    for step in range(6):
+        at = 100_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 99_000), torchtrace.op("aten::mm", at + 50_100, 9000)]
+        events += [torchtrace.mark("DistributedDataParallel.forward", at + (100 if within else 40_000), 9000)]
+        events += [torchtrace.op("c10d::broadcast_", at + 200, 800)]
+        events += [torchtrace.on_host("user_annotation", "gloo:broadcast", at + 1100, 40_000, 21)]
+    found = diagnose([torchtrace.host(*events)])
+    (said,) = [each.remedy.text for each in found.causes if each.id == "exposed_collective"]
+    assert ("broadcast_buffers=False" in said) == within
+
+
 @pytest.mark.parametrize(("file", "of_jax"), [("array.py", True), ("data.py", False)])
 def test_a_loop_in_python_over_the_elements_of_an_array_of_jax_is_told_apart(file: str, of_jax: bool) -> None:
     told = kinds("python", [(f"step (a.py:1), in __getitem__ ({file}:338)", 9.0)], 9.0)

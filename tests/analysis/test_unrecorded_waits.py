@@ -59,6 +59,16 @@ def test_a_collective_of_threads_may_save_its_own_time_though_the_loop_goes_on_l
     assert found.gain_ps >= found.per_step_ps == pytest.approx(2.9e9, rel=0.03)
 
 
+def test_time_in_which_no_thread_does_anything_may_be_saved_whatever_thread_ends_it() -> None:
+    """As where a loop waits for the thread of a replica, which runs Python before each of its ops."""
+    replica = [f"EagerExecute[{at},100]{{eager_op=Mul, is_func=0}}" for at in range(1000, 9000, 2000)]
+    text = f"train[0,10000]{{_r=1, step_num=s}} x/MatMul:MatMul[10,490]\n  python/2 | {' '.join(replica)}"
+    found = diagnosed(draw.host(f"/host:CPU\n  python | {text}", 6, 10_000))
+    silent = next(each for each in found.causes if each.id == "unrecorded")
+    assert silent.gain_ps is not None
+    assert silent.gain_ps >= silent.per_step_ps > 8e9
+
+
 def test_a_loop_waits_for_each_of_many_collectives() -> None:
     """Two threads of gloo make them without a pause between them, and the loop takes each result when it is there."""
     events = []

@@ -20,12 +20,13 @@ _COMPILED = (
     regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
 )
 """Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
+_BARRIER = "barrier", regex(r"(?:gloo:|nccl:|c10d::)barrier")
 _ELEMENTWISE = (
     "abs|add|addcdiv|addcmul|clamp|clamp_max|clamp_min|div|erf|exp|lerp|log|log1p|maximum|minimum|mul|neg|pow|reciprocal"
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
 )
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
-_IF_LARGEST = ("gather", "transfer", "concatenation", "tensor_copies", "elementwise")
+_IF_LARGEST = ("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "elementwise")
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
     PAUSE: (
@@ -39,7 +40,10 @@ _KINDS = {
     "exposed_collective": (
         ("point_to_point", regex(r"(?:gloo|nccl):(?:send|recv)")),
         ("gather", regex(r"(?:gloo|nccl):_?all_?gather|[nr]ccl\w*AllGather")),
+        _BARRIER,
+        ("broadcast", regex(r"(?:gloo|nccl):broadcast|[nr]ccl\w*Broadcast")),
     ),
+    "collective_host": (_BARRIER,),
     "exposed_copy": (
         ("copy_within", regex(r".*(?:DtoD|D2D)")),
         ("copy_back", regex(r".*(?:DtoH|D2H)")),

@@ -183,7 +183,7 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
     wait = TimeLoss("late_peer", late.waiting_ps, states=("exposed_collective", "collective_host"))
     wait.names = [NamedTime("exposed_collective", "", late.waiting_ps, 1.0, 0.0, 0.0)]
     what = Sentence("list.1", {"name": short_name(late.own_work)}) if late.own_work else Sentence(f"label.{late.state}")
-    wait.arguments = {"host": late.host, "label": what, "more_ps": round(late.more_ps)}
+    wait.arguments = {"host": late.host, "label": what, "state": late.state, "more_ps": round(late.more_ps)}
     if late.every:
         wait.arguments["every"] = late.every
     left_ps = late.waiting_ps

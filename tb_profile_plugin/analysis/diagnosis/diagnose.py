@@ -134,7 +134,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     if not has_devices(hosts):
         name_pauses(losses)
         for loss in losses:
-            loss.awaited_unseen = loss.id in COMMUNICATION
+            loss.awaited_unseen = loss.id in (*COMMUNICATION, "unrecorded")
     unusual = unusual_steps(hosts, typical)
     early = max(early_share(host) for host in hosts)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]

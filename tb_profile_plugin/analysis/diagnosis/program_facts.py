@@ -13,7 +13,7 @@ from ...model.devices.capabilities import gpu_capabilities
 from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
 from ...model.events.repeated_calls import outermost
 from ...model.events.trace import Trace
-from ...model.framework import JAX, PYTORCH, framework
+from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.profiler_options import is_unrecorded
@@ -31,6 +31,8 @@ ACCUMULATES, MANY_PROGRAMS = "accumulates", "many_programs"
 """Gradients are reduced after each of several forward passes of a step; a step is a chain of JAX's programs."""
 DDP = "ddp"
 """PyTorch's DistributedDataParallel reduces the gradients."""
+BROADCASTS_BUFFERS = "broadcasts_buffers"
+"""DistributedDataParallel sends buffers, such as running means, from one worker to all in each forward pass."""
 OWN_OPS = "own_ops"
 """The host waits in calls that run ops on its own CPU."""
 NO_TENSOR_CORES = "no_tensor_cores"
@@ -55,6 +57,8 @@ CHECKS_NUMERICS = "checks_numerics"
 """Results are looked through for NaN, as debug modes do."""
 WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING, GROWS, RECOMPUTES))
 """With which compute is not fine, however much of the step it is."""
+SINGLE_OPS = "single_ops"
+"""TensorFlow runs many ops of a step one by one, outside of compiled functions."""
 SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 """Checkpoints are written by another thread, for which the loop waits."""
 _EVENTS_OF_FACT = {
@@ -66,6 +70,7 @@ _EVENTS_OF_FACT = {
 }
 """Events whose names show a fact."""
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
+_BROADCAST = "c10d::broadcast_"
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _SHAPES = "Input Dims"
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
@@ -85,6 +90,8 @@ _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
+_MANY_SINGLE_OPS = 50
+"""So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MANY = 10
 """Calls in a step: of JAX's programs from which on it is a chain, and of checks from which on they are a mode."""
 _FUSED_TIMES = 3
@@ -129,6 +136,8 @@ def program_facts(host: Host) -> frozenset[str]:
     facts |= {fact for fact, is_so in holds.items() if is_so}
     if framework(host) == JAX:
         facts |= _facts_of_programs(host)
+    if framework(host) == TENSORFLOW and calls_per_step(host.with_steps()) >= _MANY_SINGLE_OPS:
+        facts.add(SINGLE_OPS)
     if framework(host) == PYTORCH:
         facts |= _facts_of_torch_ops(host)
     return frozenset(facts)
@@ -170,6 +179,8 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
         facts.add(RECOMPUTES)
     if _runs_more_and_more_ops(host):
         facts.add(GROWS)
+    if (trace.nearest_named(trace.named(_BROADCAST.__eq__), _FORWARD.__eq__) >= 0).any():
+        facts.add(BROADCASTS_BUFFERS)
     single_rows = _products_of_one_row(trace, plane) if INFERS_ON_CPU in facts else np.empty(0, np.int64)
     candidates = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
     if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):

@@ -8,6 +8,7 @@ from ...runtime.records import NamedTuple
 from ..finding import Finding
 from .program_facts import (
     ACCUMULATES,
+    BROADCASTS_BUFFERS,
     CHECKS_NUMERICS,
     CONCATENATES,
     DDP,
@@ -24,6 +25,7 @@ from .program_facts import (
     OWN_OPS,
     RECOMPUTES,
     SAVES_ASYNCHRONOUSLY,
+    SINGLE_OPS,
     SINGLE_ROWS,
     TRACED,
     UPDATES,
@@ -100,7 +102,9 @@ NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.en
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
+FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
+ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
@@ -150,9 +154,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     },
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
-    ("eager", TENSORFLOW, ""): (
-        "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
-    ),
+    ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
+    ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("eager", PYTORCH, INFERS_ON_CPU): (
@@ -249,10 +252,19 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("collective_host", "", ""): (
         "Find the worker that arrives last, and send less: larger batches, fewer or compressed gradients."
     ),
+    ("collective_host", PYTORCH, ON_CPU): FEWER_TORCH,
+    (
+        "barrier",
+        "",
+        "",
+    ): "Remove barriers that results do not need: collectives wait for all workers by themselves.",
+    ("broadcast", PYTORCH, BROADCASTS_BUFFERS): (
+        "Use DDP's broadcast_buffers=False, if workers need not have the same buffers in each forward pass."
+    ),
     ("exposed_collective", JAX, ""): (
         "Overlap communication with compute, use larger batches, or send bfloat16 gradients."
     ),
-    ("exposed_collective", PYTORCH, ""): "Start fewer, larger collectives ahead of their use (async_op=True).",
+    ("exposed_collective", PYTORCH, ""): FEWER_TORCH,
     ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
     ("gather", PYTORCH, ""): (
         "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
@@ -267,6 +279,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("exposed_collective", "", ""): OVERLAP,
     ("late_turns", "", ""): "Run this worker's extra work less often, or share it among the workers.",
+    ("late_input", "", ""): "Prepare this worker's input as the others do theirs: it waits longer for its batches.",
+    ("late_compute", "", ""): "Give all workers equal work; where they have that, check this worker's device.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what takes longer there.",
     # Work, and what was not recorded.
     **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},

@@ -190,8 +190,8 @@ class TimeLoss:
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
             if running >= MOSTLY * self.ps:
                 return "executor", self.id
-        if self.id == "late_peer" and self.variant:
-            return "late_turns", self.id
+        if self.id == "late_peer":
+            return "late_turns" if self.variant else f"late_{(self.arguments or {}).get('state', '')}", self.id
         kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
@@ -202,9 +202,8 @@ class TimeLoss:
             return (self.id,)
         if self.is_recurring_work:
             return ("recurring_work",)
-        if self.id == "exposed_collective" and not kinds and 0 < self.count < _MANY_COLLECTIVES:
-            return "few_collectives", self.id
-        return (*kinds, self._main_cause, self.id)
+        is_few = self.id == "exposed_collective" and 0 < self.count < _MANY_COLLECTIVES
+        return (*kinds, *(["few_collectives"] if is_few else []), self._main_cause, self.id)
 
     def own_evidence(self, evidence: Sequence[Interval]) -> list[Interval]:
         """The intervals of its states, with names as its sentence has them: the longest of each name in the sentence,
