@@ -14,7 +14,12 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
-from tb_profile_plugin.analysis.xla.avoidable_work import computes_in_float64, copies_its_state, light_programs
+from tb_profile_plugin.analysis.xla.avoidable_work import (
+    are_mostly_repeated,
+    computes_in_float64,
+    copies_its_state,
+    light_programs,
+)
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 from tb_profile_plugin.model.host import HostWithSteps
@@ -293,6 +298,14 @@ def test_programs_that_xla_can_fuse() -> None:
     assert not light_programs([])
 
 
+def test_programs_that_are_compiled_again() -> None:
+    """As where each call makes a jitted function anew, with the same arrays: no padding helps."""
+    same, other = [module(update(8), entry="c1") for _ in range(5)], module(update(16), entry="c1")
+    assert are_mostly_repeated([*same, other])
+    assert not are_mostly_repeated([module(update(size), entry="c1") for size in (8, 16, 24)])
+    assert not are_mostly_repeated([*same[:2], other]) and not are_mostly_repeated([])
+
+
 def test_programs_that_copy_their_state() -> None:
     large = 12 << 20
     assert copies_its_state(module(update(large, 8), entry="c1"))
@@ -309,6 +322,7 @@ def test_programs_that_copy_their_state() -> None:
         ("float64", "compute", "pytorch", "float32"),
         ("not_donated", "compute", "jax", "donate_argnums"),
         ("many_programs", "compute", "jax", "one jax.jit"),
+        ("compiles_again", "compile", "jax", "jax.jit once"),
         ("accumulates", "exposed_collective", "pytorch", "no_sync()"),
         ("single_rows", "compute", "pytorch", "several requests"),
         ("on_cpu", "input", "pytorch", "num_workers"),

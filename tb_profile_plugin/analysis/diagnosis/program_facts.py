@@ -37,6 +37,8 @@ OWN_OPS = "own_ops"
 """The host waits in calls that run ops on its own CPU."""
 NO_TENSOR_CORES = "no_tensor_cores"
 """A GPU has none, so that 16-bit floats gain little."""
+COMPILES_AGAIN = "compiles_again"
+"""JAX compiles the same instructions for the same sizes more than once."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
 """Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
 UNRECORDED_DEVICE = "unrecorded_device"
@@ -245,11 +247,14 @@ def _facts_of_programs(host: Host) -> set[str]:
     modules = list(host.modules.values())
     if not modules or sum(len(module.blob) for module in modules) > _MOST_BYTES:
         return set()
-    from ..xla.avoidable_work import computes_in_float64, copies_its_state, light_programs  # HLO is read for JAX only
+    # HLO is read for JAX only.
+    from ..xla.avoidable_work import are_mostly_repeated, computes_in_float64, copies_its_state, light_programs
 
     facts = set[str]()
     if calls_per_step(host.with_steps()) >= _MANY and _run_much(host.with_steps(), light_programs(modules)):
         facts.add(MANY_PROGRAMS)
+    if are_mostly_repeated(modules):
+        facts.add(COMPILES_AGAIN)
     if computes_in_float64(modules):
         facts.add(FLOAT64)
     if not device_count(host) and any(map(copies_its_state, modules)):

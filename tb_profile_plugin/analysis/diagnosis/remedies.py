@@ -10,6 +10,7 @@ from .program_facts import (
     ACCUMULATES,
     BROADCASTS_BUFFERS,
     CHECKS_NUMERICS,
+    COMPILES_AGAIN,
     CONCATENATES,
     DDP,
     DENSE_EMBEDDING,
@@ -142,6 +143,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     # Compiling.
     ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",
     ("compile", JAX, ""): "Compile once: pad arrays to few sizes, and pass values that change as arrays.",
+    ("compile", JAX, COMPILES_AGAIN): (
+        "Call jax.jit once and pass values that change as arrays: the same shapes are compiled again and again."
+    ),
     ("compile", PYTORCH, ""): "Compile once: mark sizes that change as dynamic, or pad to few sizes.",
     ("retrace", "", ""): "Trace once: keep shapes and Python values the same from call to call.",
     ("retrace", TENSORFLOW, ""): "Trace once: pass tensors instead of Python numbers, and create functions outside the "

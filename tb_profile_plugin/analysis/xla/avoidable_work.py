@@ -47,6 +47,15 @@ def light_programs(modules: Iterable[Module]) -> frozenset[str]:
     return frozenset(light - heavy)
 
 
+def are_mostly_repeated(modules: Sequence[Module]) -> bool:
+    """Whether most programs are others over again: of one name, with the same instructions on arrays of one size."""
+    distinct = {
+        (module.name, *module.opcodes, module.shapes.type.tobytes(), module.shapes.bytes.tobytes())
+        for module in modules
+    }
+    return 2 * len(distinct) < len(modules)
+
+
 def copies_its_state(module: Module) -> bool:
     """Whether most bytes of a program's outputs have the shapes of its parameters though it donates none; only of
     programs without heavy ops, and of outputs of 32 MiB and more together.
