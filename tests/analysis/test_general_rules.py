@@ -4,24 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import draw
-import hlodraw
 import pytest
 import torchtrace
-from hlodraw import computation, instruction, module, shape, shapes
 from idle_draw import US
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
-from tb_profile_plugin.analysis.xla.avoidable_work import (
-    are_mostly_repeated,
-    computes_in_float64,
-    copies_its_state,
-    light_programs,
-)
-from tb_profile_plugin.formats.protobuf import message as field
-from tb_profile_plugin.formats.xspace.hlo.module import Module
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -267,52 +257,6 @@ def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
     unusual = next(cause for cause in found.causes if cause.id == "unusual_steps")
     names = {name: ps for name, ps, _ in unusual.names}
     assert abs(names["save (slow.py:3)"] - 3 * 500 * US / 30) < US
-
-
-FLOAT64 = 12
-
-
-def update(*sizes: int, dtype: int = hlodraw.F32, opcode: str = "multiply") -> bytes:
-    """A program's body: each parameter is worked on by itself, and a tuple of that is given."""
-    given = [shape(size, dtype=dtype) for size in sizes]
-    body = b"".join(instruction(i + 1, "parameter", each, parameter=i) for i, each in enumerate(given))
-    body += b"".join(instruction(i + 101, opcode, each, [i + 1, i + 1]) for i, each in enumerate(given))
-    body += instruction(999, "tuple", shapes(*given), [i + 101 for i in range(len(given))])
-    return computation(1, body, 999)
-
-
-def test_programs_that_compute_in_float64() -> None:
-    assert computes_in_float64([module(update(1000, dtype=FLOAT64), entry="c1")])
-    assert not computes_in_float64([module(update(1000), entry="c1")])
-    mixed = [module(update(1000), entry="c1"), module(update(10, dtype=FLOAT64), entry="c1")]
-    assert not computes_in_float64(mixed) and not computes_in_float64([])
-
-
-def test_programs_that_xla_can_fuse() -> None:
-    def named(name: str, *opcodes: str) -> list[Module]:
-        is_named = field(1, name.encode())
-        return [module(update(8, opcode=opcode), is_named, entry="c1") for opcode in opcodes]
-
-    modules = [*named("cast", "convert"), *named("scale", "multiply", "add"), *named("copies", "copy")]
-    assert light_programs([*modules, *named("step", "multiply", "dot")]) == {"cast", "scale"}
-    assert not light_programs([])
-
-
-def test_programs_that_are_compiled_again() -> None:
-    """As where each call makes a jitted function anew, with the same arrays: no padding helps."""
-    same, other = [module(update(8), entry="c1") for _ in range(5)], module(update(16), entry="c1")
-    assert are_mostly_repeated([*same, other])
-    assert not are_mostly_repeated([module(update(size), entry="c1") for size in (8, 16, 24)])
-    assert not are_mostly_repeated([*same[:2], other]) and not are_mostly_repeated([])
-
-
-def test_programs_that_copy_their_state() -> None:
-    large = 12 << 20
-    assert copies_its_state(module(update(large, 8), entry="c1"))
-    assert not copies_its_state(module(update(1 << 20), entry="c1"))  # The C library keeps so little.
-    assert not copies_its_state(module(update(large, opcode="dot"), entry="c1"))
-    given = field(8, field(1, b"\x10\x00"))
-    assert not copies_its_state(module(update(large), given, entry="c1"))
 
 
 @pytest.mark.parametrize(
