@@ -350,6 +350,8 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("compute", {"sm90_xmma_gemm_f32f32_tf32f32_f32_nn": 5, "reduce_kernel": 9}, []),
         ("exposed_collective", {"gloo:recv": 9, "gloo:all_reduce": 2}, ["point_to_point"]),
         ("exposed_collective", {"gloo:all_gather": 5, "gloo:all_reduce": 4}, ["gather"]),
+        ("collective_host", {"c10d::allgather_": 5, "c10d::allreduce_": 4}, ["gather"]),
+        ("collective_host", {"c10d::send": 5}, ["point_to_point"]),
         ("exposed_collective", {"ncclDevKernel_AllGather_RING_LL": 4, "ncclDevKernel_AllReduce": 5}, []),
         ("compute", {"aten::cat": 4, "aten::mm": 3, "aten::bmm": 3}, ["concatenation"]),
         ("compute", {"aten::cat": 3, "aten::mm": 4, "aten::bmm": 3}, []),

@@ -20,7 +20,13 @@ _COMPILED = (
     regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
 )
 """Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
-_BARRIER = "barrier", regex(r"(?:gloo:|nccl:|c10d::)barrier")
+_COLLECTIVES = (
+    ("point_to_point", regex(r"(?:gloo:|nccl:|c10d::)(?:send|recv)")),
+    ("gather", regex(r"(?:gloo:|nccl:|c10d::)_?all_?gather|[nr]ccl\w*AllGather")),
+    ("barrier", regex(r"(?:gloo:|nccl:|c10d::)barrier")),
+    ("broadcast", regex(r"(?:gloo:|nccl:|c10d::)broadcast|[nr]ccl\w*Broadcast")),
+)
+"""What both the collectives and the calls that ask for them are for, which have one remedy then."""
 _ELEMENTWISE = (
     "abs|add|addcdiv|addcmul|clamp|clamp_max|clamp_min|div|erf|exp|lerp|log|log1p|maximum|minimum|mul|neg|pow|reciprocal"
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
@@ -37,13 +43,8 @@ _KINDS = {
         ("hook", regex(r"on_\w+")),
     ),
     "input": (("input_workers", regex(r".*MultiProcessing")), (PYTHON_INPUT, regex(r".*PyFunc"))),
-    "exposed_collective": (
-        ("point_to_point", regex(r"(?:gloo|nccl):(?:send|recv)")),
-        ("gather", regex(r"(?:gloo|nccl):_?all_?gather|[nr]ccl\w*AllGather")),
-        _BARRIER,
-        ("broadcast", regex(r"(?:gloo|nccl):broadcast|[nr]ccl\w*Broadcast")),
-    ),
-    "collective_host": (_BARRIER,),
+    "exposed_collective": _COLLECTIVES,
+    "collective_host": _COLLECTIVES,
     "exposed_copy": (
         ("copy_within", regex(r".*(?:DtoD|D2D)")),
         ("copy_back", regex(r".*(?:DtoH|D2H)")),
