@@ -6,7 +6,7 @@ import pytest
 
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import StoredFile, read
-from tb_profile_plugin.store.gzip_inflater import inflater
+from tb_profile_plugin.store.content import gzip_library
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -24,7 +24,7 @@ def inflated_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setitem(sys.modules, "isal", None)
     else:
         pytest.importorskip("isal")
-    assert name in inflater().__class__.__module__
+    assert name in gzip_library().__name__
     return name
 
 
