@@ -8,11 +8,12 @@ from itertools import accumulate
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.problems import DEVICE
-from .answers.answer import Answer, Headline, Keyed, Table, by_id, number
+from .answers.answer import Answer, Headline, Keyed, Table, by_id, number, ratio
 from .answers.tool import tool
 from .columns import xla
 
 _SHARES = (
+    number("of_busy", "Share of busy time", "share", "Share of the devices' time, without idle time.", DEVICE),
     number("share", "Share", "share", "Share of the devices' time, idle time included.", DEVICE),
     number("cumulative", "Cumulative", "share", "Share of this op and the ops above it."),
 )
@@ -39,11 +40,13 @@ _OPS = Table(
 def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
     """How fast are the ops of the XLA programs, and what limits them?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
-    total_ps = table.self_ps + table.other_ps + table.idle_ps
+    busy_ps = table.self_ps + table.other_ps
+    total_ps = busy_ps + table.idle_ps
     running = accumulate(op.self_ps for op in table.ops)
     rows = [
         {
             **xla.identity(op),
+            "of_busy": ratio(op.self_ps, busy_ps),
             "share": op.self_ps / total_ps,
             "cumulative": so_far / total_ps,
             **xla.figures(op, bound),

@@ -9,12 +9,12 @@ import { useOpDialog } from "../card/opcard";
 import { exportName, type PageProps } from "../page";
 
 const SPECS: ColumnSpecs = {
-  share: { bar: true },
+  of_busy: { bar: true, label: t("Share") },
   wasted_us: { bar: true },
   core: { facet: true, hidden: true },
   ...columnSpecs("program category bound_by cost dtype recomputed", { facet: true }),
   ...columnSpecs(
-    "program_id cumulative total_us average_us self_average_us kernels model_gflop_per_s gtranscendental_per_s hbm_gib_per_s flops bytes stack expression",
+    "program_id share cumulative total_us average_us self_average_us kernels model_gflop_per_s gtranscendental_per_s hbm_gib_per_s flops bytes stack expression",
     { hidden: true },
   ),
 };
