@@ -63,7 +63,8 @@ def _busiest_lanes(lanes_of: Timeline, begin: int, end: int, width: int, limits:
                 inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
                 busy = int(inside[slices.row == 0].sum())
                 if busy > 0:
-                    title = f"{section.name} · {lane.name}" if section.kind == "device" else lane.name
+                    device = section.name.removeprefix(vocabulary.DEVICE)
+                    title = f"{device} · {lane.name}" if section.kind == "device" else lane.name
                     candidates.append(
                         (busy, BusyLane(lane_index, title, section.kind, slices, int(slices.row.max()) + 1))
                     )
@@ -98,7 +99,7 @@ def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
     without_busy_lane: list[BusyLane] = []
     for lane_index, device in idle_lanes(idle_timeline):
         slices = idle_timeline.slices([(lane_index, 1)], begin, end, width)
-        has_busy_lane = any(lane.title.startswith(f"{vocabulary.DEVICE}{device} ") for lane in busy_lanes)
+        has_busy_lane = any(lane.title.startswith(f"{device} ") for lane in busy_lanes)
         if len(slices.row):
             lane = BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", slices, 1)
             (with_busy_lane if has_busy_lane else without_busy_lane).append(lane)

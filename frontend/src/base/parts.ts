@@ -106,7 +106,7 @@ export function stateByName(name: string): Part | undefined {
   return BY_ID.get(BY_NAME.get(name)?.id ?? "");
 }
 
-/** A name on a lane as readers read it: states have one in their language. */
+/** A name on a lane as readers read it: states in their language, Python's frames without the sign that marks them. */
 export function displayName(name: string): string {
-  return BY_NAME.get(name)?.label ?? name;
+  return BY_NAME.get(name)?.label ?? name.replace(/^\$/, "");
 }

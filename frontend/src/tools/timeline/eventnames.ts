@@ -30,9 +30,9 @@ export class EventNames {
     return this.blocks.get(`${host}.${Math.floor(number / this.blockSize)}`)?.[number % this.blockSize] ?? "";
   }
 
-  /** The name as it reads: states in the reader's language, Python's frames without the sign that marks them. */
+  /** The name as it reads. */
   label(host: string, number: number): string {
-    return displayName(this.get(host, number)).replace(/^\$/, "");
+    return displayName(this.get(host, number));
   }
 
   colour(host: string, number: number, dark: boolean, by: Colouring): Rgb {
