@@ -105,12 +105,14 @@ function columnMagnitude({ summary }: Column, values: () => readonly Value[]): n
   return summary ? summary.largest : largestMagnitude(values());
 }
 
-/** Times of a table share one unit, so that columns compare; rows differ by orders of magnitude, hence the decimals. */
-function tableScale(table: Table): (unit: string) => Scale {
+/**
+ * Times of a table share one unit, so that columns compare; rows differ by orders of magnitude, hence the decimals.
+ * Columns that are hidden at first do not count: a moment late in the capture would make seconds of all durations.
+ */
+function tableScale(table: Table, specs: ColumnSpecs): (unit: string) => Scale {
   const sizes = table.columns.map((column, place) => {
-    const size = TIME_UNITS.has(column.unit)
-      ? columnMagnitude(column, () => table.rows.map((row) => row[place] ?? null))
-      : 0;
+    const counts = TIME_UNITS.has(column.unit) && !specOf(column, specs).hidden;
+    const size = counts ? columnMagnitude(column, () => table.rows.map((row) => row[place] ?? null)) : 0;
     return size * inMilliseconds(column.unit);
   });
   const common = timeScale(largestMagnitude(sizes));
@@ -195,11 +197,15 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
   };
 }
 
+function specOf({ id }: Column, specs: ColumnSpecs): ColumnSpec {
+  return specs[id] ?? DEFAULT_SPECS[id] ?? {};
+}
+
 /** With `hideEmpty`, columns in which nothing is known are hidden, e.g. those of the device in a capture without one. */
 export function presentTable(table: Table, specs: ColumnSpecs = {}, hideEmpty = false): PresentedTable {
-  const timeIn = tableScale(table);
+  const timeIn = tableScale(table, specs);
   const columns = table.columns.map((column, place) => {
-    const spec = specs[column.id] ?? DEFAULT_SPECS[column.id] ?? {};
+    const spec = specOf(column, specs);
     const full = table.columns.findIndex(({ id }) => id === spec.full);
     return presentColumn(column, { place, rows: table.rows, spec, timeIn, hideEmpty, full });
   });
