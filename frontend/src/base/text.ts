@@ -16,6 +16,11 @@ function isInsideCharacter(text: string, index: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(index - 1, index + 1));
 }
 
+/** The text, in which no line ends between a figure and its unit. */
+export function withUnitsBesideFigures(text: string): string {
+  return text.replace(/(\d) (?=(?:%|[nmµ]?s|[kMGT]?i?B)(?![\p{L}\d]))/gu, "$1\u00a0");
+}
+
 /** A part of an address as the text that it stands for; a stray % in a link made by hand is taken as it stands. */
 export function decodeAddressPart(part: string): string {
   try {

@@ -4,6 +4,7 @@ import { Fragment } from "preact";
 import { time } from "../base/format";
 import { joinSentences, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
+import { withUnitsBesideFigures } from "../base/text";
 import { Grid } from "../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
 import { Section } from "../view/section";
@@ -32,20 +33,20 @@ export default function TfDataPage(props: PageProps) {
       {answer.headline && <Verdict {...answer.headline} />}
       <div class="columns halves">
         <Checklist checks={answer.table("checks")} />
-        <Bottleneck bottlenecks={answer.table("bottlenecks")} advice={answer.table("advice")} />
+        <div>
+          <Bottleneck bottlenecks={answer.table("bottlenecks")} advice={answer.table("advice")} />
+          <LatencyHistogram latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
+        </div>
       </div>
-      <div class="columns halves">
-        <Section title={pipelines.label} doc={pipelines.doc}>
-          <Grid
-            table={pipelines}
-            specs={PIPELINE_SPECS}
-            name={exportName(props, "pipelines")}
-            id="pipelines"
-            sort={[{ id: "longest_us", desc: true }]}
-          />
-        </Section>
-        <LatencyHistogram latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
-      </div>
+      <Section title={pipelines.label} doc={pipelines.doc}>
+        <Grid
+          table={pipelines}
+          specs={PIPELINE_SPECS}
+          name={exportName(props, "pipelines")}
+          id="pipelines"
+          sort={[{ id: "longest_us", desc: true }]}
+        />
+      </Section>
       {pipelines.rows.length > 0 && <PipelineGraph page={props} />}
       {answer.notes.length > 0 && (
         <ul class="statements">
@@ -71,7 +72,7 @@ function Checklist({ checks }: { checks: Table }) {
               <td>{checks.text(row, "question")}</td>
               <td>
                 <b>{checks.text(row, "answer")}</b>
-                <div class="quiet">{checks.text(row, "evidence")}</div>
+                <div class="quiet">{withUnitsBesideFigures(checks.text(row, "evidence"))}</div>
                 {checks.text(row, "todo") && <div>{checks.text(row, "todo")}</div>}
               </td>
             </tr>

@@ -1,6 +1,7 @@
 /** The answer of a page in one sentence, with the way on. */
 
 import { t } from "../base/messages";
+import { withUnitsBesideFigures } from "../base/text";
 import { Icon, type IconName } from "./icons";
 import { onPlainClick } from "./plainclick";
 
@@ -47,10 +48,10 @@ export function Verdict({ level, text, doubt, next }: VerdictProps) {
     <p class={`verdict ${level}`}>
       <LevelMark level={level} />
       <span>
-        {text}
+        {withUnitsBesideFigures(text)}
         {doubt && (
           <span class="doubt">
-            <Icon name="warning" /> {doubt}
+            <Icon name="warning" /> {withUnitsBesideFigures(doubt)}
           </span>
         )}
       </span>

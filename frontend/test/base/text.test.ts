@@ -12,6 +12,7 @@ import {
   encodeAddressPart,
   widthInLetters,
   widthOfTwoLines,
+  withUnitsBesideFigures,
 } from "../../src/base/text";
 
 describe("csv", () => {
@@ -103,4 +104,12 @@ it("knows how wide two lines of words are", () => {
   expect(widthOfTwoLines(["合計", "時間", "ms"])).toBe(6);
   expect(widthOfTwoLines(["Time ", "without ", "a ", "bound", "%"])).toBe(13);
   expect(widthOfTwoLines(["count"])).toBe(5);
+});
+
+describe("figures in sentences", () => {
+  it("stay beside their units", () => {
+    expect(withUnitsBesideFigures("9 % of 12.5 ms in 3 steps, 2 MiB, 8 bytes, 4 s")).toBe(
+      "9\u00a0% of 12.5\u00a0ms in 3 steps, 2\u00a0MiB, 8 bytes, 4\u00a0s",
+    );
+  });
 });

@@ -3,6 +3,7 @@
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
+import { withUnitsBesideFigures } from "../../base/text";
 import type { Loaded } from "../../state/resource";
 import { Findings } from "../../view/problems";
 import { withElements } from "../../view/slots";
@@ -68,7 +69,7 @@ function ActionCard({ action, page, why }: { action: Action; page: PageProps; wh
       <Saving action={action} perStep={perStep} />
       {action.explanation && <p>{action.explanation}</p>}
       {action.code && <Code text={action.code.trim()} />}
-      <p class="quiet">{action.evidence}</p>
+      <p class="quiet">{withUnitsBesideFigures(action.evidence)}</p>
       {(evidenceLink || toolLink) && (
         <p class="see">
           {evidenceLink && (
