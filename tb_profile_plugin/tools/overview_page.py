@@ -75,8 +75,8 @@ _FACTS = (
         "Time from the first to the last event, without the profiler's own start and stop.",
         CLOCKS,
     ),
-    number("hosts", "Hosts", doc="Number of machines in this session."),
-    number("tasks", "Tasks", doc="Number of captures in this session."),
+    number("hosts", "Machines", doc="Number of machines in this session."),
+    number("tasks", "Hosts", doc="Number of hosts in this session: machines or processes with a capture of their own."),
     text("hosts_shown", "Shown", "Hosts that these figures cover."),
     text("device_type", "Device", "Accelerator that the capture names; CPU if none."),
     flag(

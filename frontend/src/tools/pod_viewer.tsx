@@ -40,7 +40,7 @@ function StepSlider({ steps, place, move }: SliderProps) {
         {steps[place]?.name}
         <span class="quiet">
           {steps[place]?.complete ? "" : ` ${t("(incomplete)")}`}{" "}
-          {t("up to {step}", { step: steps.at(-1)?.name ?? "" })}
+          {t("the last is {step}", { step: steps.at(-1)?.name ?? "" })}
         </span>
       </span>
     </label>

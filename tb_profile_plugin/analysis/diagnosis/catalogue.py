@@ -161,7 +161,8 @@ TEMPLATES: dict[str, str] = {
     "headline.gpu_unused": f"The GPU is unused: CPU compute {_TAKES}",
     "headline.nothing": "The capture holds no events, so there is nothing to judge.",
     # About the input alone.
-    "input.little": f"Waiting for input takes only {_PART}.",
+    "input.none": "Nothing waits for input.",
+    "input.little": f"Waiting for input takes {_PART}.",
     "input.idle": _IDLE_INPUT,
     # Causes, as rows of a table.
     "cause.compute": "The {device} computes.{names}{programs}",

@@ -148,9 +148,8 @@ def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> Diagnosi
     loss = TimeLoss("input", ps, [time for time in typical.names if time.state == "input"])
     name_input_stage(loss, hosts)
     if share < _LITTLE_INPUT:
-        return DiagnosisHeadline(
-            _sentence("input.little", loss, typical, hosts), "ok" if typical.has_steps else "unknown"
-        )
+        code = "input.little" if ps else "input.none"
+        return DiagnosisHeadline(_sentence(code, loss, typical, hosts), "ok" if typical.has_steps else "unknown")
     if loss.most_ps is not None:
         return DiagnosisHeadline(_sentence("input.idle", loss, typical, hosts), "info")
     return DiagnosisHeadline(_sentence(f"headline.input{loss.variant}", loss, typical, hosts), _level(share))

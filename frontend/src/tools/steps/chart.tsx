@@ -79,7 +79,7 @@ export function StepChart({ page }: { page: PageProps }) {
       note={[
         t("Drag over steps to choose them"),
         ...(answer.table("hosts").rows.length > 0 ? [t("Steps and mean are those of each step's slowest host")] : []),
-        ...(leftOutCount > 0 ? [t("{count} shown pale are left out of the averages", { count: leftOutCount })] : []),
+        ...(leftOutCount > 0 ? [t("Averages leave out pale steps: {count}", { count: leftOutCount })] : []),
       ].join(" · ")}
       controls={
         chosenSteps && (

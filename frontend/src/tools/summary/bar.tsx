@@ -63,7 +63,7 @@ function StepEventChoice({ answer }: { answer: Answer }) {
       tip={t("Count these events as steps, on all pages.")}
       value={chosen}
       options={[
-        ["", t("by the rule")],
+        ["", t("found by rule")],
         ...[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => [name, cutEnd(name, 60)] as const),
       ]}
       choose={choose}

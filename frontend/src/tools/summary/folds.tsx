@@ -46,7 +46,7 @@ function whatIfText(why: Answer): string {
   const scenarios = why.table("scenarios");
   const [row] = scenarios.rows;
   return row
-    ? t("without {cause}: {time}", {
+    ? t("{time} per step without {cause}", {
         cause: scenarios.text(row, "label"),
         time: time(scenarios.numberOrZero(row, "period_ps"), "ps"),
       })
@@ -101,7 +101,7 @@ export function Folds({ page, why, showsCauses }: FoldsProps) {
   const device = answer.fact("device_type");
   const environment = [
     formatted(device.value, device.unit),
-    t("{count, plural, one {# host} other {# hosts}}", { count: answer.number("hosts") ?? 0 }),
+    t("{count, plural, one {# host} other {# hosts}}", { count: answer.number("tasks") ?? 0 }),
   ];
   return (
     <div class="folds">

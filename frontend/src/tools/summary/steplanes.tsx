@@ -124,7 +124,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
       <figcaption>
         <span>0</span>
         <span>
-          {hasLanes && t("Lanes: a typical step, {step}", { step })} {timelineLink && <GoLink {...timelineLink} />}
+          {hasLanes && t("Lanes: typical step {step}", { step })} {timelineLink && <GoLink {...timelineLink} />}
         </span>
         <span>{time(length)}</span>
       </figcaption>
