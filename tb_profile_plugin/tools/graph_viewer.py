@@ -165,7 +165,9 @@ def graph_viewer(
     }
     title = [module.title]
     notes = xla.unread_problems(title * module.damaged, title * module.cut)
-    return Answer(facts, tables, _headline(module, row, ops), notes)
+    return Answer(
+        facts, tables, _headline(module, row, ops, xla.name_in_sentences(module, host.modules.values())), notes
+    )
 
 
 def centre_instruction(host: Host, program: str, name: str) -> tuple[Module, int]:
@@ -317,7 +319,7 @@ def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict
     ]
 
 
-def _headline(module: Module, row: int, ops: OpsByName) -> Headline:
+def _headline(module: Module, row: int, ops: OpsByName, program: str) -> Headline:
     name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (makers, more_makers), (takers, more_takers) = flow.producers(row), flow.consumers(row)
@@ -326,7 +328,7 @@ def _headline(module: Module, row: int, ops: OpsByName) -> Headline:
         fed=len({maker for _, maker, _ in makers}) + more_makers,
         users=len(takers) + more_takers,
     )
-    names = {"op": name, "program": module.title}
+    names = {"op": name, "program": program}
     calls = callers(module, row)
     if op:
         sentence = Message(

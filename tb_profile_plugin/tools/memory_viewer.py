@@ -17,7 +17,7 @@ from ..runtime.problems import Problem, problem_error
 from ..runtime.units import PS_PER_US, memory
 from .answers.answer import Answer, Headline, Keyed, Table, by_column, number, ratio, text
 from .answers.tool import Param, tool
-from .columns.xla import no_such_program, unread_problems
+from .columns.xla import name_in_sentences, no_such_program, unread_problems
 
 _CURVE_POINTS = 1000
 """Points of the curve that are drawn: the highest one of each of so many parts."""
@@ -184,7 +184,8 @@ def memory_viewer(
     }
     title, assignment = [program.title], module.assignment
     notes = unread_problems(title * assignment.damaged, title * assignment.cut)
-    return Answer(facts, tables, _headline(details, xla_ops(hosts[0]).program_self_ps), notes)
+    name = name_in_sentences(module, hosts[0].modules.values())
+    return Answer(facts, tables, _headline(details, name, xla_ops(hosts[0]).program_self_ps), notes)
 
 
 def selected_program(host: Host, wanted: str, space: str) -> ProgramMemory | None:
@@ -254,11 +255,11 @@ def _block_rows(details: MemoryDetail) -> list[list[Any]]:
     return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
 
 
-def _headline(details: MemoryDetail, times: Mapping[int, int]) -> Headline:
+def _headline(details: MemoryDetail, name: str, times: Mapping[int, int]) -> Headline:
     program, peak = details.program, details.program.peak
     if not peak:
         return Headline(
-            Message("{program} needs no {space}.", program=program.title, space=message(space_name(program.color))),
+            Message("{program} needs no {space}.", program=name, space=message(space_name(program.color))),
             "info",
         )
     sizes = {
@@ -273,7 +274,7 @@ def _headline(details: MemoryDetail, times: Mapping[int, int]) -> Headline:
         for name, size in sizes.items()
         if size >= peak / 100
     ]
-    needs = {"program": program.title, "peak": memory(peak), "shares": listed(shares)}
+    needs = {"program": name, "peak": memory(peak), "shares": listed(shares)}
     op = details.heap.instructions[max(details.heap.peak - 1, 0)]
     sentence = (
         Message("{program} needs {peak} at its peak, when {op} runs: {shares}.", **needs, op=op)

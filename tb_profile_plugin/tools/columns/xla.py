@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...analysis.xla.op import XlaOp, XlaOpTable, merged_ops
@@ -90,6 +90,15 @@ def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
     if with_title or len(with_name) == 1:
         return (with_title or with_name)[0]
     raise no_such_program(wanted, [module.title for module in with_name or modules.values()])
+
+
+def name_in_sentences(program: Module, programs: Iterable[Module]) -> str:
+    """A program's name, with its id only where several have that name."""
+    return _name_if_unique(program.name, program.title, [other.name for other in programs])
+
+
+def _name_if_unique(name: str, title: str, names: Iterable[str]) -> str:
+    return name if [*names].count(name) == 1 else title
 
 
 def no_such_program(wanted: str, known_titles: Sequence[str]) -> ProblemError:
@@ -339,9 +348,13 @@ def time_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
     if waiting:
         return waiting
     ps_by_program: Counter[str] = Counter()
+    names: dict[str, str] = {}
     for op in table.ops:
-        ps_by_program[program_name(op)] += op.self_ps
-    program, program_ps = ps_by_program.most_common(1)[0]
+        title = program_name(op)
+        ps_by_program[title] += op.self_ps
+        names[title] = op.module
+    title, program_ps = ps_by_program.most_common(1)[0]
+    program = _name_if_unique(names[title], title, names.values())
     sentence = Message(
         "{share} of the ops' time is in {program}.",
         share=program_ps / total_ps,
