@@ -100,7 +100,7 @@ COMMUNICATION = Table(
     "Communication",
     (
         *_HOST_AND_DEVICE,
-        text("kind", "Kind", "Kind of collective, from names of kernels and ops; blank for all kinds together."),
+        text("kind", "Kind", "Kind of collective, from names of kernels and ops; all for all kinds together."),
         number("count", "Count", doc="Number of collectives in the capture."),
         number("time_ps", "Time", "ps", "Time in which at least one of these collectives runs.", DEVICE),
         number("hidden_ps", "Overlapped", "ps", "Part of that time in which the device also computes.", DEVICE),
@@ -217,7 +217,7 @@ def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, l
                 collectives = collectives_by_kind.get(overlap.kind, np.empty(0, np.int64))
                 waiting_ps, straggler = _waiting_and_straggler(peers, host_index, host, overlap, collectives)
             times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps, waiting_ps
-            rows.append((host.name, overlap.device, overlap.kind or None, overlap.count, *times, straggler))
+            rows.append((host.name, overlap.device, overlap.kind or Message("all"), overlap.count, *times, straggler))
     return by_column(COMMUNICATION, rows)
 
 
