@@ -48,10 +48,9 @@ export function t(text: string, values?: Arguments): string {
   return values ? fillSlots(words, values, translation === undefined ? "en" : language) : words;
 }
 
-/** Digits of a whole number, by thousands as the language marks them. */
+/** Digits of a whole number, by thousands as sentences of the server mark them. */
 export function groupDigits(digits: string): string {
-  const [least, mark] = language === "en" ? [5, THIN] : [4, ","];
-  return digits.length < least ? digits : digits.replace(/\B(?=(\d{3})+$)/g, mark);
+  return digits.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** Names one after the other, apart as the language wants them. */

@@ -2,7 +2,7 @@
 
 import { t } from "../base/messages";
 import type { Row, Value } from "../base/table";
-import type { PresentedColumn } from "./gridmodel";
+import { hasSize, type PresentedColumn } from "./gridmodel";
 import { PathName } from "./pathname";
 import { onPlainClick } from "./plainclick";
 
@@ -43,7 +43,8 @@ function Cell({ column, value, full, action }: CellProps) {
       </td>
     );
   }
-  const sign = column.signed && typeof value === "number" && value !== 0 ? (value > 0 ? " more" : " less") : "";
+  const isDifferent = column.signed && typeof value === "number" && hasSize(text);
+  const sign = isDifferent ? (value > 0 ? " more" : " less") : "";
   return (
     <td
       class={column.numeric ? `number${sign}` : undefined}

@@ -119,6 +119,11 @@ function tableScale(table: Table, specs: ColumnSpecs): (unit: string) => Scale {
   return (unit) => ({ ...common, factor: inMilliseconds(unit) * common.factor, decimals: 3 });
 }
 
+/** Digits behind the point: two, fewer where the largest figure has four and more before it, more where it is small. */
+function decimalsOfColumn(largest: number): number {
+  return largest >= 1000 ? Math.max(0, decimalsFor(largest / 100)) : Math.max(2, decimalsFor(largest));
+}
+
 type NumberFormat = (value: number) => string;
 
 function unitAndFormat(
@@ -126,17 +131,18 @@ function unitAndFormat(
   values: readonly Value[],
   timeIn: (unit: string) => Scale,
 ): [string, NumberFormat] {
-  const { unit, summary } = column;
+  const { unit, summary, signed } = column;
   if (TIME_UNITS.has(unit)) {
     const scale = timeIn(unit);
-    return [scale.unit, (value) => scaled(value, scale)];
+    // Of a difference that is too small for the decimals, not even the sign is known.
+    return [scale.unit, (value) => (signed ? fixed(value * scale.factor, scale.decimals) : scaled(value, scale))];
   }
   if (unit === "share") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
   if (unit === "bytes") return ["", bytes];
   if (unit === "iB") return ["", memory];
   const whole = summary?.whole ?? values.every((value) => value === null || Number.isInteger(value));
-  const decimals = whole ? 0 : Math.max(2, decimalsFor(columnMagnitude(column, () => values)));
-  return [unit === "percent" ? "%" : unit, (value) => fixed(value, decimals)];
+  const scale = { unit, factor: 1, decimals: whole ? 0 : decimalsOfColumn(columnMagnitude(column, () => values)) };
+  return [unit === "percent" ? "%" : unit, (value) => scaled(value, scale)];
 }
 
 /** The values of a column with how often each occurs, most frequent first. */
@@ -160,6 +166,11 @@ interface ColumnContext {
   readonly full: number;
 }
 
+/** Whether a figure is not rounded to nothing. */
+export function hasSize(text: string): boolean {
+  return /[1-9]/.test(text);
+}
+
 const EMPTY_VALUES: ReadonlySet<Value> = new Set<Value>([null, "", false]);
 
 function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, full }: ColumnContext): PresentedColumn {
@@ -171,7 +182,8 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     if (typeof value === "boolean") return value ? t("yes") : "–";
     if (typeof value === "string" && spec.names) return spec.names[value] ?? value;
     if (typeof value === "string") return spec.path ? value.slice(value.lastIndexOf("/") + 1) : value;
-    return column.signed && value > 0 ? `+${number(value)}` : number(value);
+    const text = number(value);
+    return column.signed && value > 0 && hasSize(text) ? `+${text}` : text;
   };
   const size = columnMagnitude(column, () => values);
   const known = column.summary?.known ?? !values.every((value) => EMPTY_VALUES.has(value));

@@ -19,9 +19,9 @@ const plain = (text: string) => text.replaceAll("\u202f", " ").replaceAll("\u221
 describe("numbers", () => {
   it.each([
     [0, 2, "0.00"],
-    [1234, 0, "1234"],
-    [12345, 0, "12 345"],
-    [1234567.891, 2, "1 234 567.89"],
+    [1234, 0, "1,234"],
+    [12345, 0, "12,345"],
+    [1234567.891, 2, "1,234,567.89"],
     [-0.004, 2, "0.00"],
     [-1.5, 1, "-1.5"],
     [Number.NaN, 1, "–"],
@@ -35,7 +35,7 @@ describe("numbers", () => {
   });
 
   it("counts with grouped thousands", () => {
-    expect(plain(count(4300000))).toBe("4 300 000");
+    expect(plain(count(4300000))).toBe("4,300,000");
   });
 });
 

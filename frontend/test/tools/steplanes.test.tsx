@@ -45,7 +45,7 @@ it("names the lanes of a typical step below the bar", async () => {
   const figure = await show(1);
   expect(figure.className).toBe("axis");
   expect(figure.textContent).toContain("GPU:0");
-  expect(figure.textContent).toContain("Lanes: a typical step, 7");
+  expect(figure.textContent).toContain("Lanes: typical step 7");
 });
 
 it("speaks of no lanes where they cannot be loaded", async () => {

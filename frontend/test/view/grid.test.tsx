@@ -37,7 +37,7 @@ it("shows the rows that are here of a long table, and asks the server for sorted
   await act(async () => render(<Grid table={Table.of(named(9000, names), source)} name="t" />, root));
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect([texts()[0], asked]).toEqual(["n0", []]);
-  expect(root.querySelector(".toolbar")?.textContent).toContain("9000 rows");
+  expect(root.querySelector(".toolbar")?.textContent).toContain("9,000 rows");
 
   await act(async () => root.querySelector<HTMLButtonElement>("thead button")?.click());
   expect(texts()[0]).toBe("…");
@@ -52,7 +52,7 @@ it("shows the rows that are here of a long table, and asks the server for sorted
   });
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect(asked.at(-1)?.[0].find).toBe("eta");
-  expect(root.querySelector(".toolbar")?.textContent).toContain("2 of 9000 rows");
+  expect(root.querySelector(".toolbar")?.textContent).toContain("2 of 9,000 rows");
   expect(texts()).toEqual(["zeta", "eta"]);
 });
 

@@ -69,7 +69,7 @@ describe("presentation", () => {
 
   it("shows shares, counts and truths", () => {
     expect(shown("share")).toEqual(["25.0", "< 0.1", "50.0"]);
-    expect(shown("count")).toEqual(["4", "12 000", "1"]);
+    expect(shown("count")).toEqual(["4", "12,000", "1"]);
     expect(shown("used")).toEqual(["yes", "–", ""]);
   });
 
