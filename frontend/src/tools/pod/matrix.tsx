@@ -25,11 +25,15 @@ interface MatrixProps {
 
 type ShadeOf = (row: Row, id: string) => number;
 
+/** Of the longest step: differences between workers below it are no more than a tint. */
+const NOTABLE_SHARE = 0.05;
+
 /** How far a cell lies above the least of its column, of the largest such distance: columns in which all are alike stay blank. */
 function shadeFunction(matrix: Table, ids: readonly string[]): ShadeOf {
   const least = new Map(ids.map((id) => [id, smallest(matrix.rows.map((row) => matrix.numberOrZero(row, id)))]));
   const above = (row: Row, id: string) => matrix.numberOrZero(row, id) - (least.get(id) ?? 0);
-  const most = largest(matrix.rows.flatMap((row) => ids.map((id) => above(row, id)))) || 1;
+  const notable = NOTABLE_SHARE * largest(matrix.rows.map((row) => matrix.numberOrZero(row, "total_ms")));
+  const most = largest([notable, ...matrix.rows.flatMap((row) => ids.map((id) => above(row, id)))]) || 1;
   return (row, id) => above(row, id) / most;
 }
 

@@ -11,7 +11,8 @@ import { runLayout } from "./layoutinworker";
 
 const BOX_WIDTH_PX = 190;
 const LINE_PX = 15;
-const MOST_LETTERS = 40;
+/** So many letters have room in a box; wide ones are cut off at its edge. */
+const MOST_LETTERS = 27;
 const ARROW_HEAD_ID = "op-graph-head";
 
 export interface NodeActions {
@@ -175,6 +176,10 @@ function EdgeArrow({ points, edges, row }: { points: readonly Point[]; edges: Ta
   );
 }
 
+function fitting(text: string, letters: number): string {
+  return text.length > letters ? `${cutEnd(text, letters - 1)}…` : text;
+}
+
 interface BoxProps extends NodeActions {
   readonly nodes: Table;
   readonly row: Row;
@@ -185,11 +190,11 @@ interface BoxProps extends NodeActions {
 
 function InstructionBox({ nodes, row, box, index, selected, select, center, toggleFusion }: BoxProps) {
   const name = nodes.text(row, "name");
-  const lines = boxLines(nodes, row).map((line) => cutEnd(line, MOST_LETTERS));
-  const title = cutEnd(name, MOST_LETTERS);
+  const opens = nodes.cell(row, "opens") === true;
+  const lines = boxLines(nodes, row).map((line) => fitting(line, MOST_LETTERS));
+  const title = fitting(name, opens ? MOST_LETTERS - 4 : MOST_LETTERS);
   const main = index === 0 ? " main" : "";
   const chosen = index === selected ? " selected" : "";
-  const opens = nodes.cell(row, "opens") === true;
   return (
     <g transform={moveToCorner(box)} class="op">
       <MoreNeighbours
@@ -208,7 +213,6 @@ function InstructionBox({ nodes, row, box, index, selected, select, center, togg
       >
         <rect width={box.width} height={box.height} rx="3" />
         <rect class="taken" y={box.height - 4} height="4" width={box.width * nodes.numberOrZero(row, "share")} />
-        {/* What is too long is cut off at the edge. */}
         <svg aria-hidden="true" width={box.width - (opens ? 24 : 4)} height={box.height}>
           <text class="title" x="8" y="17">
             {`${title} `}
