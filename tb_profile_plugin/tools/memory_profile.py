@@ -90,14 +90,14 @@ _ALLOCATIONS = Table(
     "held",
     "Allocations",
     (
-        text("op_name", "Op Name", "Op that allocated the memory, or what else uses it."),
+        text("op_name", "Op name", "Op that allocated the memory, or what else uses it."),
         number("total_bytes", "Total", "iB", "Allocation size × occurrences."),
         number("share", "Share", "share", "Share of the memory in use at this moment."),
-        number("allocation_bytes", "Allocation Size", "iB", "Bytes of one allocation."),
-        number("requested_bytes", "Requested Size", "iB", "Bytes requested for one allocation."),
+        number("allocation_bytes", "Allocation size", "iB", "Bytes of one allocation."),
+        number("requested_bytes", "Requested size", "iB", "Bytes requested for one allocation."),
         number("count", "Count", doc="Number of allocations with these properties."),
-        text("region_type", "Region Type", "Purpose: output, temp, persist or dynamic."),
-        text("data_type", "Data Type", "Number type of the tensor."),
+        text("region_type", "Region type", "Purpose: output, temp, persist or dynamic."),
+        text("data_type", "Data type", "Number type of the tensor."),
         text("shape", "Shape", "Shape of the tensor, as far as it was recorded."),
         text(
             "line",
@@ -133,7 +133,7 @@ _GROWTH = Table(
     "growth",
     "Allocations that outlive their step",
     (
-        text("op_name", "Op Name", "Op whose allocations outlive their step."),
+        text("op_name", "Op name", "Op whose allocations outlive their step."),
         number("steps", "Steps", doc="Number of steps with such allocations."),
         number("count", "Count", doc="Number of allocations that outlive their step."),
         number("left_bytes", "Not freed", "iB", "Bytes of these allocations, over all steps."),

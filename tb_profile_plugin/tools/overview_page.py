@@ -168,7 +168,7 @@ _HOSTS = Table(
         text("host", "Host"),
         number("steps", "Steps", doc="Number of complete steps on this host."),
         number("average_ms", "Average step", "ms", "Mean time of the complete steps on this host.", AVERAGE),
-        number("slowest", "Slowest", doc="Number of shared steps that took longest on this host."),
+        number("slowest", "Slowest", doc="Number of shared steps that took longest on this host, by more than 2 %."),
     ),
     doc="Hosts and their steps; a step lasts as long as on its slowest host.",
     keyed=Keyed("host", means=("average_ms",), only_largest=True),

@@ -285,7 +285,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("late_turns", "", ""): "Run this worker's extra work less often, or share it among the workers.",
     ("late_input", "", ""): "Prepare this worker's input as the others do theirs: it waits longer for its batches.",
     ("late_compute", "", ""): "Give all workers equal work; where they have that, check this worker's device.",
-    ("late_peer", "", ""): "Find what takes longer on that host; the Pod page compares it with the others.",
+    ("late_peer", "", ""): "Find what takes longer on the straggler; the Pod page compares it with the others.",
     # Work, and what was not recorded.
     **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
     ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,

@@ -10,6 +10,9 @@ from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
 from .step_time import host_steps
 
+_NOTABLE = 1.02
+"""Hosts that wait for each other in every step end it together: what differs by less is not theirs."""
+
 
 class HostSteps(NamedTuple):
     """How one of several hosts went through its steps."""
@@ -20,7 +23,7 @@ class HostSteps(NamedTuple):
     average_ms: float
     """Average of its complete steps."""
     slowest: int
-    """How many of the shared steps took longest here; where several hosts took equally long, none was slowest."""
+    """How many of the shared steps took longest here, by `_NOTABLE`."""
 
 
 def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
@@ -36,8 +39,9 @@ def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps
     slowest = [0] * len(hosts)
     for number in shared:
         host_durations = [durations[number] for durations in durations_by_host]
-        if host_durations.count(max(host_durations)) == 1:
-            slowest[host_durations.index(max(host_durations))] += 1
+        *_, second, longest = sorted(host_durations)
+        if longest > _NOTABLE * second:
+            slowest[host_durations.index(longest)] += 1
     return len(shared), [
         HostSteps(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, times_slowest)
         for host, durations, times_slowest in zip(hosts, durations_by_host, slowest, strict=True)

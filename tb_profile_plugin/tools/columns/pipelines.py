@@ -20,7 +20,7 @@ from ..answers.answer import Table, by_column, flag, number, ratio, text
 
 WHERE = (
     text("host", "Host"),
-    text("input_pipeline", "Input Pipeline", "Name of the pipeline; numbers follow the order of first calls."),
+    text("input_pipeline", "Input pipeline", "Name of the pipeline; numbers follow the order of first calls."),
 )
 
 
