@@ -20,6 +20,8 @@ const LIVE_SPECS: ColumnSpecs = {
   share: { bar: true },
   ...columnSpecs("begin end op_name", { hidden: true }),
 };
+/** Facts that the curve and the map show. */
+const DRAWN = ["peak_position", "position", "positions", "blocks"];
 const SOURCE_SPECS: ColumnSpecs = { share: { bar: true } };
 const PROGRAM_SPECS: ColumnSpecs = {
   space: { facet: true },
@@ -93,7 +95,7 @@ export default function MemoryViewerPage(props: PageProps) {
   return (
     <>
       <PageHead page={props} />
-      <Facts answer={answer} />
+      <Facts answer={answer} except={DRAWN} />
       {curve.rows.length > 1 && (
         <Section
           title={curve.label}

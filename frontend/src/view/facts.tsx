@@ -1,11 +1,11 @@
-/** A tool's facts, each with its unit and explanation; what is not known is left out. */
+/** A tool's facts, each with its unit and explanation; what is not known is left out, and what the page draws. */
 
 import { formatted } from "../base/format";
 import type { Answer } from "../base/table";
 import { Figure } from "./textparts";
 
-export function Facts({ answer }: { answer: Answer }) {
-  const knownIds = answer.factIds.filter((id) => answer.fact(id).value !== null);
+export function Facts({ answer, except = [] }: { answer: Answer; except?: readonly string[] }) {
+  const knownIds = answer.factIds.filter((id) => answer.fact(id).value !== null && !except.includes(id));
   if (!knownIds.length) return null;
   return (
     <dl class="figures">

@@ -108,6 +108,21 @@ function curveOption({ curve, peakPosition, shownPosition, isByTime, palette }: 
 }
 
 const MAP_HEIGHT_PX = 260;
+/** Boxes that have no room for their name show it to the pointer. */
+const LOWEST_NAMED_PX = 18;
+const NARROWEST_NAMED_SHARE = 0.06;
+
+/** A temporary value: from position to position, px from the top. */
+interface MapBox {
+  readonly name: string;
+  readonly size: number;
+  readonly begin: number;
+  readonly end: number;
+  readonly top: number;
+  readonly height: number;
+  /** Positions. */
+  readonly width: number;
+}
 
 interface MapProps {
   readonly blocks: Table;
@@ -122,32 +137,45 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
   const topBytes =
     largest(blocks.rows.map((row) => ends(blocks.numberOrZero(row, "offset"), blocks.numberOrZero(row, "bytes")))) || 1;
   const lastPosition = Math.max(positions - 1, 1);
+  const boxes = blocks.rows.map((row): MapBox => {
+    const [begin, end] = [blocks.numberOrZero(row, "begin"), blocks.numberOrZero(row, "end")];
+    const [offset, size] = [blocks.numberOrZero(row, "offset"), blocks.numberOrZero(row, "bytes")];
+    const height = (size / topBytes) * MAP_HEIGHT_PX;
+    const top = MAP_HEIGHT_PX - (offset / topBytes) * MAP_HEIGHT_PX - height;
+    const name = blocks.text(row, "name");
+    return { name, size, begin, end, top, height, width: Math.max(end - begin, 0.2) };
+  });
+  const percentOf = (positions: number) => `${(positions / lastPosition) * 100}%`;
   return (
-    <svg class="allocation-map" viewBox={`0 0 ${lastPosition} ${MAP_HEIGHT_PX}`} preserveAspectRatio="none" role="img">
-      <title>{t("Places of the temporaries over the schedule")}</title>
-      {blocks.rows.map((row, place) => {
-        const [begin, end] = [blocks.numberOrZero(row, "begin"), blocks.numberOrZero(row, "end")];
-        const [offset, size] = [blocks.numberOrZero(row, "offset"), blocks.numberOrZero(row, "bytes")];
-        const height = (size / topBytes) * MAP_HEIGHT_PX;
-        return (
+    <div class="allocation-map">
+      <svg viewBox={`0 0 ${lastPosition} ${MAP_HEIGHT_PX}`} preserveAspectRatio="none" role="img">
+        <title>{t("Places of the temporaries over the schedule")}</title>
+        {boxes.map(({ name, size, begin, end, top, height, width }, place) => (
           <rect
             key={place}
             x={begin}
-            width={Math.max(end - begin, 0.2)}
-            y={MAP_HEIGHT_PX - (offset / topBytes) * MAP_HEIGHT_PX - height}
+            width={width}
+            y={top}
             height={height}
-            fill={nameColour(blocks.text(row, "name"), dark)}
-            data-tip={t("{name}: {size}, positions {begin} to {end}", {
-              name: blocks.text(row, "name"),
-              size: memory(size),
-              begin,
-              end,
-            })}
+            fill={nameColour(name, dark)}
+            data-tip={t("{name}: {size}, positions {begin} to {end}", { name, size: memory(size), begin, end })}
           />
-        );
-      })}
-      <line x1={shown} x2={shown} y1={0} y2={MAP_HEIGHT_PX} />
-    </svg>
+        ))}
+        <line x1={shown} x2={shown} y1={0} y2={MAP_HEIGHT_PX} />
+      </svg>
+      {/* Beside the picture, which is stretched. */}
+      {boxes
+        .filter(({ height, width }) => height >= LOWEST_NAMED_PX && width >= NARROWEST_NAMED_SHARE * lastPosition)
+        .map(({ name, begin, top, width }, place) => (
+          <span
+            key={place}
+            aria-hidden="true"
+            style={{ left: percentOf(begin), top: `${top}px`, maxWidth: `calc(${percentOf(width)} - 4px)` }}
+          >
+            {name}
+          </span>
+        ))}
+    </div>
   );
 }
 
