@@ -154,7 +154,7 @@ def test_batches_that_keras_evaluates_are_no_steps_of_its_training() -> None:
     found = diagnose([fit(evaluates=True)])
     assert len(found.typical.steps) == 16
     assert "validation_freq" in first(found, "evaluation")
-    assert "every 4 steps" in found.headline.sentence.text
+    assert "once in 4 steps" in found.headline.sentence.text
     clean = diagnose([fit(evaluates=False)])
     assert len(clean.typical.steps) == 16
     assert "evaluation" not in {each.id for each in clean.causes}
@@ -216,7 +216,7 @@ def test_pauses_are_told_by_how_often_they_come_and_only_by_what_was_recorded() 
     found = diagnose([draw.host(f"/host:CPU\n  python | {' '.join(text)}", 1)])
     assert "every N steps" in first(found, "pause")
     said = found.headline.sentence.text
-    assert said.startswith("Pauses for summaries take") and said.endswith("mostly every 5 steps.")
+    assert said.startswith("Pauses for summaries take") and said.endswith(", once in 5 steps.")
     assert not any(word in said for word in ("checkpoint", "evaluation", "printing", "callbacks"))
     assert "with what comes before it" in found.causes[0].sentence.text
 

@@ -264,7 +264,7 @@ def test_few_long_gaps_between_steps_are_told() -> None:
     text = " ".join(f"train[{at},100]{{_r=1, step_num={i}}} MatMul:MatMul[{at + 1},98]" for i, at in enumerate(begins))
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
     assert found.headline.sentence.id == "headline.between_steps"
-    assert "mostly every 4 steps." in found.headline.sentence.text
+    assert ", once in 4 steps." in found.headline.sentence.text
     assert " 99 % of it lies in 3 of 15 such gaps, every 4 steps." in found.causes[0].sentence.text
 
 

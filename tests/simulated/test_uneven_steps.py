@@ -48,7 +48,7 @@ def test_few_gaps_that_hold_the_time_are_counted(seed: int, writer: str) -> None
     assert found.causes[0].id == "pause"
     long = found.typical.long_pauses
     assert long is not None and long.count == sum(1 for step in range(0, len(found.typical.steps) - 1, every))
-    assert f"mostly every {every} steps." in text
+    assert f", once in {every} steps." in text
 
 
 @every_program

@@ -86,7 +86,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.unrecorded": ", mostly not recorded",
     "mostly.once": ", mostly in one gap",
     "mostly.seldom": ", mostly in {count} gaps",
-    "mostly.every": ", mostly every {every} steps",
+    "mostly.every": ", once in {every} steps",
     "mostly.not_recorded": ". The {device} was not recorded",
     # Names of what takes the time of a cause.
     "names.none": "",

@@ -204,10 +204,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
     ("unexplained", JAX, ""): "Record Python: capture with its tracer, which jax.profiler uses by default.",
     ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
-    "page's dialog.",
+    "Capture button.",
     ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
     ("unexplained", "", ""): "Record calls or stacks, which name what runs.",
-    ("unexplained", "", TRACED): "Open the Timeline there: Python was recorded, so native code or a wait is left.",
+    ("unexplained", "", TRACED): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait "
+    "is left.",
     ("start_up", "", ""): "Ignore it in long runs; else start the capture after the first steps.",
     ("warmup", "", ""): "Ignore it in long runs; in short ones, compile ahead and keep compiled programs.",
     # What single rules find.
