@@ -166,17 +166,19 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     ops = merged(host_torch_ops(host) for host in hosts)
     return Answer(
         {
-            "without_shapes": None if ops.shapes else Message("Profile with record_shapes=True."),
-            "without_lines": None if ops.source_lines else Message("Profile with with_stack=True."),
-            "without_modules": None if ops.modules else Message("Profile with with_stack=True and with_modules=True."),
+            "without_shapes": None if ops.by_shapes else Message("Profile with record_shapes=True."),
+            "without_lines": None if ops.by_source_line else Message("Profile with with_stack=True."),
+            "without_modules": None
+            if ops.by_module
+            else Message("Profile with with_stack=True and with_modules=True."),
         },
         {
             "advice": finding_values(torch_rules.torch_findings(hosts, ops)),
-            "ranges": by_column(_RANGES, _range_rows(ops.ranges)),
-            "operators": _op_columns(_OPERATORS, ops.names),
-            "modules": by_column(_MODULES, _module_rows(ops.modules)),
-            "shapes": _op_columns(_SHAPES, ops.shapes),
-            "lines": _op_columns(_LINES, ops.source_lines),
+            "ranges": by_column(_RANGES, _range_rows(ops.by_range)),
+            "operators": _op_columns(_OPERATORS, ops.by_name),
+            "modules": by_column(_MODULES, _module_rows(ops.by_module)),
+            "shapes": _op_columns(_SHAPES, ops.by_shapes),
+            "lines": _op_columns(_LINES, ops.by_source_line),
         },
         _headline(ops),
         capture_health.findings(session, hosts),
@@ -184,11 +186,11 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
 
 
 def _headline(ops: TorchOps) -> Headline | None:
-    device_ps = sum(cost.device_self for cost in ops.names.values())
-    total_ps = device_ps or sum(cost.host_self for cost in ops.names.values())
+    device_ps = sum(cost.device_self for cost in ops.by_name.values())
+    total_ps = device_ps or sum(cost.host_self for cost in ops.by_name.values())
     if not total_ps:
         return None
-    (name, _), cost = _largest_first(ops.names)[0]
+    (name, _), cost = _largest_first(ops.by_name)[0]
     return Headline(
         Message(
             "{operator} takes {share} of the operators' {place, select, host {host} other {device}} time ({calls} "

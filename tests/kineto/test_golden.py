@@ -99,7 +99,7 @@ def test_ops_and_kernels_of_resnet50(hosts: dict[str, HostWithSteps]) -> None:
     )
     ops = {op.name: op for op in host_ops(one).ops}
     assert ops[top.name].total_ps // 10**6 == 40_246
-    by_name = torch_ops(one).names
+    by_name = torch_ops(one).by_name
     assert len(by_name) == 76
     cost = by_name[top.name, ""]
     times = [ps // 10**6 for ps in (cost.device_self, cost.host_self, cost.host_total)]

@@ -43,7 +43,7 @@ def figures(cost: CallCost) -> tuple[int, ...]:
 
 
 def test_ops_by_name() -> None:
-    found = {name: figures(cost)[:6] for (name, _), cost in torch_ops(host(*FORWARD)).names.items()}
+    found = {name: figures(cost)[:6] for (name, _), cost in torch_ops(host(*FORWARD)).by_name.items()}
     # The inner linear is part of the outer one; the launch is not addmm's own time.
     assert found == {
         "aten::linear": (1, 30, 10, 50, 0, 0),
@@ -54,20 +54,20 @@ def test_ops_by_name() -> None:
 
 def test_ops_by_shapes_and_by_line() -> None:
     found = torch_ops(host(*FORWARD))
-    assert ("aten::linear", "[[4,2],[2,2]]") in found.shapes
-    assert ("aten::relu", "") in found.shapes
-    assert {line for _, line in found.source_lines} == {"train.py:7 step"}
+    assert ("aten::linear", "[[4,2],[2,2]]") in found.by_shapes
+    assert ("aten::relu", "") in found.by_shapes
+    assert {line for _, line in found.by_source_line} == {"train.py:7 step"}
 
 
 def test_stacks_of_old_traces_are_lines() -> None:
     stack = "/opt/py/lib/python3.7/site-packages/torch/optim.py(3): step;main.py(54): <module>"
     told: dict[str, Any] = {"Call stack": stack}
     found = torch_ops(host(op("aten::add", 0, 5, **told)))
-    assert list(found.source_lines) == [("aten::add", "main.py:54 <module>")]
+    assert list(found.by_source_line) == [("aten::add", "main.py:54 <module>")]
 
 
 def test_modules_count_what_their_gradients_cost() -> None:
-    found = {path: figures(cost) for (path, _), cost in torch_ops(host(*FORWARD, *BACK)).modules.items()}
+    found = {path: figures(cost) for (path, _), cost in torch_ops(host(*FORWARD, *BACK)).by_module.items()}
     assert found == {
         "Net_0": (1, 90, 50, 57, 7, 0, 30, 60),
         "Net_0/Linear_0": (1, 40, 40, 50, 50, 50, 30, 60),
@@ -76,13 +76,13 @@ def test_modules_count_what_their_gradients_cost() -> None:
 
 def test_hosts_add_up() -> None:
     both = merged([torch_ops(host(*FORWARD)), torch_ops(host(*FORWARD))])
-    assert figures(both.names["aten::linear", ""])[:3] == (2, 60, 20)
-    assert figures(both.modules["Net_0/Linear_0", ""])[:2] == (2, 80)
+    assert figures(both.by_name["aten::linear", ""])[:3] == (2, 60, 20)
+    assert figures(both.by_module["Net_0/Linear_0", ""])[:2] == (2, 80)
 
 
 def test_other_programs_have_none() -> None:
-    assert not torch_ops(draw.host("/host:CPU\n  python | train[0,10] MatMul:MatMul[2,5]")).names
-    assert not torch_ops(host(frame("train.py(7): step", 0, 100))).modules
+    assert not torch_ops(draw.host("/host:CPU\n  python | train[0,10] MatMul:MatMul[2,5]")).by_name
+    assert not torch_ops(host(frame("train.py(7): step", 0, 100))).by_module
 
 
 def test_the_tool_says_how_to_record_what_is_missing() -> None:
@@ -112,7 +112,7 @@ def test_options_that_would_help_are_named_with_their_evidence() -> None:
     assert found["autocast"].startswith("100 % of the operators' device time")
     assert found["set_to_none"] == "Optimizer.zero_grad takes 10 % of the steps; ops that write zeros run 1 times."
     assert found["fused"] == "Optimizer.step takes 30 % of the steps (1 calls)."
-    assert torch_ops(one).ranges["ProfilerStep#0", ""].host_self // US == 60
+    assert torch_ops(one).by_range["ProfilerStep#0", ""].host_self // US == 60
     assert torch_findings([host(op("aten::mm", 0, 5))], torch_ops(host(op("aten::mm", 0, 5)))) == []
 
 

@@ -39,10 +39,10 @@ def torch_findings(hosts: Sequence[Host], ops: TorchOps) -> list[Finding]:
 
 
 def _autocast_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
-    device_time_ps = sum(cost.device_self for cost in ops.names.values())
+    device_time_ps = sum(cost.device_self for cost in ops.by_name.values())
     # An operator's name tells its type, too: ``aten::mm``.
     missed_ps = sum(
-        cost.device_self - cost.tensor_core for (name, _), cost in ops.names.items() if is_eligible(name, name)
+        cost.device_self - cost.tensor_core for (name, _), cost in ops.by_name.items() if is_eligible(name, name)
     )
     has_tensor_cores = [can.tensor_cores for host in hosts for _, can in gpu_capabilities(host)]
     if not device_time_ps or missed_ps / device_time_ps < _MUCH or not any(has_tensor_cores):
@@ -55,7 +55,7 @@ def _autocast_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
 
 def _set_to_none_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
     zero, share = _range_cost(ops, lambda name: name.startswith(_ZERO_GRAD_PREFIX))
-    fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _ZERO_OPS)
+    fills = sum(cost.calls for (name, _), cost in ops.by_name.items() if name in _ZERO_OPS)
     if share < _SOME or fills < zero.calls:
         return None
     return Message(
@@ -75,7 +75,7 @@ def _fused_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
 def _range_cost(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[CallCost, float]:
     """(cost, share of the steps on the host, 0–1) of the ranges whose names are wanted."""
     total, steps_ps = CallCost(), 0
-    for (name, _), cost in ops.ranges.items():
+    for (name, _), cost in ops.by_range.items():
         if wanted(name):
             total.add(cost)
         elif name.startswith(_STEP_PREFIX):

@@ -60,15 +60,15 @@ Costs = dict[tuple[str, str], CallCost]
 class TorchOps:
     """Costs on one or many hosts."""
 
-    names: Costs
-    """By the op's name alone."""
-    shapes: Costs
-    """By name and shapes of inputs; empty where none are recorded."""
-    source_lines: Costs
-    """By name and source line; empty where none is known."""
-    modules: Costs
-    """By path, e.g. ``Net_0/Conv2d_0``."""
-    ranges: Costs
+    by_name: Costs
+    """Ops, by name alone."""
+    by_shapes: Costs
+    """Ops, by name and shapes of inputs; empty where none are recorded."""
+    by_source_line: Costs
+    """Ops, by name and source line; empty where none is known."""
+    by_module: Costs
+    """Modules, by path, e.g. ``Net_0/Conv2d_0``."""
+    by_range: Costs
     """What the program, or torch itself, names by ``record_function``; self time is without ranges inside."""
 
 
