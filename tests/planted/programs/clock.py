@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -30,8 +31,11 @@ class Clock:
         """The step has ended. Not called by a loop that only dispatches."""
         self.ended.append(perf_counter())
 
-    def plant(self, since):
-        """The time since then was the planted cause; before the first step and after the last it does not count."""
+    @contextmanager
+    def planting(self):
+        """What runs within is the planted cause; before the first step and after the last it does not count."""
+        since = perf_counter()
+        yield
         if self.lost and self.stopped is None:
             self.lost[-1] += perf_counter() - since
 

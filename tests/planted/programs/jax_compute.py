@@ -1,6 +1,6 @@
 """JAX: the time is spent computing: in all steps alike, in some, in the first; and loops that do not wait."""
 
-import time
+from contextlib import nullcontext
 
 import jax
 import jax.numpy as jnp
@@ -54,10 +54,8 @@ def jax_every_tenth(clock, cause):
 
     def work(number):
         model.layers = 80 if cause and number % 10 == 9 else 8
-        began = time.perf_counter()
-        model.step()
-        if model.layers == 80:
-            clock.plant(began)
+        with clock.planting() if model.layers == 80 else nullcontext():
+            model.step()
 
     work(9)
     loop(clock, work, steps=30)

@@ -45,9 +45,8 @@ def jax_gpu_sleep(clock, cause, **how):
     def work(number):
         model.step()
         if cause:
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(0.02)
 
     loop(clock, work, **how)
 
@@ -77,9 +76,8 @@ def jax_gpu_upload(clock, cause):
 
     def work(number):
         if cause:
-            began = time.perf_counter()
-            jax.device_put(images).block_until_ready()
-            clock.plant(began)
+            with clock.planting():
+                jax.device_put(images).block_until_ready()
         model.step()
 
     loop(clock, work)
@@ -92,9 +90,8 @@ def jax_gpu_fetch(clock, cause):
     def work(number):
         model.step()
         if cause:
-            began = time.perf_counter()
-            np.asarray(images + number)
-            clock.plant(began)
+            with clock.planting():
+                np.asarray(images + number)
 
     loop(clock, work)
 
@@ -164,9 +161,8 @@ def jax_gpu_future(clock, cause):
 
         def work(number):
             if cause:
-                began = time.perf_counter()
-                pool.submit(load).result()
-                clock.plant(began)
+                with clock.planting():
+                    pool.submit(load).result()
             jax.device_put(batch)
             model.step()
 

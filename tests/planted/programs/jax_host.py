@@ -16,9 +16,8 @@ def jax_sleep_inside(clock, cause, **how):
 
     def work(number):
         if cause:
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(0.02)
         model.step()
 
     loop(clock, work, **how)
@@ -38,9 +37,8 @@ def jax_sleep_between(clock, cause, traced=True):
                 model.step()
             clock.end()
             if cause:
-                began = time.perf_counter()
-                time.sleep(0.02)
-                clock.plant(began)
+                with clock.planting():
+                    time.sleep(0.02)
         clock.stop()
 
 
@@ -61,9 +59,8 @@ def jax_numpy_inside(clock, cause):
     def work(number):
         batch = images
         if cause:
-            began = time.perf_counter()
-            batch = augment(images)
-            clock.plant(began)
+            with clock.planting():
+                batch = augment(images)
         model.step(batch)
 
     loop(clock, work)
@@ -75,9 +72,8 @@ def jax_collecting_garbage(clock, cause):
     def work(number):
         model.step()
         if cause:
-            began = time.perf_counter()
-            gc.collect()
-            clock.plant(began)
+            with clock.planting():
+                gc.collect()
 
     loop(clock, work)
     del kept
@@ -98,9 +94,8 @@ def checkpointing(clock, cause, inside):
 
         def save(number):
             if cause and number % 5 == 2:
-                began = time.perf_counter()
-                save_checkpoint(folder, weights)
-                clock.plant(began)
+                with clock.planting():
+                    save_checkpoint(folder, weights)
 
         with profile(clock):
             for number in range(15):
@@ -160,9 +155,8 @@ def jax_two_causes(clock, cause):
     def work(number):
         model.step(next(batches))
         if cause:
-            began = time.perf_counter()
-            time.sleep(0.025)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(0.025)
 
     loop(clock, work)
 

@@ -15,9 +15,8 @@ BATCH = np.ones((256, 512), "float32")
 def batches(clock, cause, seconds=0.02):
     while True:
         if cause:
-            began = time.perf_counter()
-            time.sleep(seconds)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(seconds)
         yield BATCH
 
 
@@ -72,9 +71,8 @@ def waiting(clock, cause, layers, seconds):
     source, model = prefetched(batches(Clock(clock.folder), cause, seconds)), Model(layers)
 
     def work(number):
-        began = time.perf_counter()
-        batch = next(source)
-        clock.plant(began)
+        with clock.planting():
+            batch = next(source)
         model.step(batch)
 
     loop(clock, work)
@@ -95,13 +93,12 @@ def jax_annotated(clock, cause):
     model = Model()
 
     def work(number):
-        began = time.perf_counter()
         if cause:
-            with jax.profiler.TraceAnnotation("load data"):
-                time.sleep(0.02)
-            with jax.profiler.TraceAnnotation("augment"):
-                np.fft.fft(np.ones(400_000))
-            clock.plant(began)
+            with clock.planting():
+                with jax.profiler.TraceAnnotation("load data"):
+                    time.sleep(0.02)
+                with jax.profiler.TraceAnnotation("augment"):
+                    np.fft.fft(np.ones(400_000))
         model.step()
 
     loop(clock, work, traced=False)

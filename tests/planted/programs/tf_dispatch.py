@@ -76,9 +76,8 @@ def tf_callback(clock, cause):
     model = Model()
 
     def python(x):
-        began = time.perf_counter()
-        time.sleep(0.02)
-        clock.plant(began)
+        with clock.planting():
+            time.sleep(0.02)
         return x
 
     @tf.function
@@ -124,9 +123,8 @@ def tf_callback_in_loop(clock, cause):
     model = Model()
 
     def python(x):
-        began = time.perf_counter()
-        time.sleep(0.02)
-        clock.plant(began)
+        with clock.planting():
+            time.sleep(0.02)
         return x
 
     def turn(x):
@@ -156,9 +154,8 @@ def tf_sleep_inside(clock, cause, **how):
 
     def work(number):
         if cause:
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(0.02)
         model.step()
 
     loop(clock, work, **how)
@@ -174,9 +171,8 @@ def tf_sleep_between(clock, cause):
                 model.step()
             clock.end()
             if cause:
-                began = time.perf_counter()
-                time.sleep(0.02)
-                clock.plant(began)
+                with clock.planting():
+                    time.sleep(0.02)
         clock.stop()
 
 

@@ -13,9 +13,8 @@ SHAPE = (256, SIZE)
 def sleeping(clock, cause, seconds=0.03):
     def load():
         if cause:
-            began = time.perf_counter()
-            time.sleep(seconds)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(seconds)
         return np.ones(SHAPE, "float32")
 
     return load
@@ -56,9 +55,8 @@ def waiting(clock, data, layers):
     model, source = Model(layers), iter(data)
 
     def work(number):
-        began = time.perf_counter()
-        batch = next(source)
-        clock.plant(began)
+        with clock.planting():
+            batch = next(source)
         model.step(batch)
 
     loop(clock, work)

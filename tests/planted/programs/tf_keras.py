@@ -50,9 +50,8 @@ def fit(clock, made, callbacks=(), batch=256, batches=18):
 def keras_slow_callback(clock, cause):
     class Slow(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(0.02)
 
     fit(clock, model(), [Slow()] if cause else [])
 
@@ -62,9 +61,8 @@ def keras_checkpoint(clock, cause):
 
     class Save(keras.callbacks.ModelCheckpoint):
         def _save_model(self, *arguments, **options):
-            began = time.perf_counter()
-            super()._save_model(*arguments, **options)
-            clock.plant(began)
+            with clock.planting():
+                super()._save_model(*arguments, **options)
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.weights.h5")
@@ -80,9 +78,8 @@ def keras_evaluation(clock, cause):
     class Evaluate(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
             if batch % 4 == 3:
-                began = time.perf_counter()
-                made.evaluate(x, y, batch_size=256, verbose=0)
-                clock.plant(began)
+                with clock.planting():
+                    made.evaluate(x, y, batch_size=256, verbose=0)
 
     fit(clock, made, [Evaluate()] if cause else [])
 
@@ -95,9 +92,8 @@ def keras_input(clock, cause):
         x, y = np.random.rand(256, 512).astype("float32"), np.random.randint(0, 10, 256)
         while True:
             if cause:
-                began = time.perf_counter()
-                time.sleep(0.03)
-                clock.plant(began)
+                with clock.planting():
+                    time.sleep(0.03)
             yield x, y
 
     signature = (tf.TensorSpec((256, 512), tf.float32), tf.TensorSpec((256,), tf.int64))
@@ -118,9 +114,8 @@ def keras_epochs(clock, cause):
     class Slow(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
             if cause and batch % 6 == 5:
-                began = time.perf_counter()
-                time.sleep(0.2)
-                clock.plant(began)
+                with clock.planting():
+                    time.sleep(0.2)
 
     fit(clock, model(), [Slow()])
 

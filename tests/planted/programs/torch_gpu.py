@@ -13,10 +13,9 @@ def torch_small_copies(clock, cause):
 
     def work(number):
         if cause:
-            began = time.perf_counter()
-            for row in rows:
-                row.cuda()
-            clock.plant(began)
+            with clock.planting():
+                for row in rows:
+                    row.cuda()
         else:
             torch.stack(rows).cuda()
         model.step()
@@ -101,10 +100,9 @@ def torch_upload(clock, cause):
 
     def work(number):
         if cause:
-            began = time.perf_counter()
-            images.cuda()
-            torch.cuda.synchronize()
-            clock.plant(began)
+            with clock.planting():
+                images.cuda()
+                torch.cuda.synchronize()
         model.step()
 
     loop(clock, work)
@@ -130,9 +128,8 @@ def torch_fetch(clock, cause):
     def work(number):
         model.step()
         if cause:
-            began = time.perf_counter()
-            images.cpu()
-            clock.plant(began)
+            with clock.planting():
+                images.cpu()
 
     loop(clock, work)
 
@@ -169,10 +166,9 @@ def torch_warm_up(clock, cause):
 
     def work(number):
         if cause and number == 0:
-            began = time.perf_counter()
-            torch.linalg.svd(torch.rand(700, 700, device="cuda"))
-            torch.fft.fft(torch.rand(700, 700, device="cuda")).sum().item()
-            clock.plant(began)
+            with clock.planting():
+                torch.linalg.svd(torch.rand(700, 700, device="cuda"))
+                torch.fft.fft(torch.rand(700, 700, device="cuda")).sum().item()
         model.step()
 
     loop(clock, work, warm=0 if cause else 3)

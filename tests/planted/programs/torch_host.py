@@ -35,9 +35,8 @@ def loading(clock, seconds, workers, **how):
     model, batches = Model(), iter(DataLoader(Slow(seconds), batch_size=8, num_workers=workers))
 
     def work(number):
-        began = time.perf_counter()
-        batch = next(batches)
-        clock.plant(began)
+        with clock.planting():
+            batch = next(batches)
         model.step(batch.cuda().expand(8, SIZE).repeat(SIZE // 64, 1))
 
     loop(clock, work, **how)
@@ -66,9 +65,8 @@ def torch_generator(clock, cause):
     def batches():
         while True:
             if cause:
-                began = time.perf_counter()
-                time.sleep(0.02)
-                clock.plant(began)
+                with clock.planting():
+                    time.sleep(0.02)
             yield model.batch
 
     source = batches()
@@ -81,9 +79,8 @@ def sleeping(clock, cause, run=loop, **how):
     def work(number):
         model.step()
         if cause:
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
+            with clock.planting():
+                time.sleep(0.02)
 
     run(clock, work, **how)
 
@@ -110,10 +107,9 @@ def torch_annotated(clock, cause):
 
     def work(number):
         if cause:
-            began = time.perf_counter()
-            with record_function("augment"):
-                np.abs(np.fft.fft2(values)).sum()
-            clock.plant(began)
+            with clock.planting():
+                with record_function("augment"):
+                    np.abs(np.fft.fft2(values)).sum()
         model.step()
 
     loop(clock, work)
@@ -126,11 +122,10 @@ def torch_evaluation(clock, cause):
     def work(number):
         model.step()
         if cause and number % 4 == 3:
-            began = time.perf_counter()
-            with torch.no_grad(), record_function("evaluate"):
-                for _ in range(10):
-                    model.net(model.batch).float().square().mean().item()
-            clock.plant(began)
+            with clock.planting():
+                with torch.no_grad(), record_function("evaluate"):
+                    for _ in range(10):
+                        model.net(model.batch).float().square().mean().item()
 
     loop(clock, work, steps=16)
 
@@ -143,9 +138,8 @@ def torch_python_each(clock, cause):
         value = x
         for _ in range(100):
             if cause:
-                began = time.perf_counter()
-                sum(range(8000))
-                clock.plant(began)
+                with clock.planting():
+                    sum(range(8000))
             value = torch.mm(value, x)
         torch.cuda.synchronize()
 
@@ -159,9 +153,8 @@ def torch_host_metric(clock, cause):
     def work(number):
         model.step()
         if cause:
-            began = time.perf_counter()
-            np.abs(np.fft.fft2(values)).sum()
-            clock.plant(began)
+            with clock.planting():
+                np.abs(np.fft.fft2(values)).sum()
 
     loop(clock, work)
 
@@ -172,9 +165,8 @@ def torch_collecting_garbage(clock, cause):
     def work(number):
         model.step()
         if cause:
-            began = time.perf_counter()
-            gc.collect()
-            clock.plant(began)
+            with clock.planting():
+                gc.collect()
 
     loop(clock, work)
     del kept
@@ -206,9 +198,8 @@ def torch_checkpoint(clock, cause):
         def work(number):
             model.step()
             if cause and number % 5 == 2:
-                began = time.perf_counter()
-                torch.save(weights, os.path.join(folder, "checkpoint.pt"))
-                clock.plant(began)
+                with clock.planting():
+                    torch.save(weights, os.path.join(folder, "checkpoint.pt"))
 
         loop(clock, work, steps=15)
 
@@ -246,9 +237,8 @@ def torch_sampled_graph(clock, cause):
     def work(number):
         nodes, between = ready
         if cause:
-            began = time.perf_counter()
-            found = part(number)
-            clock.plant(began)
+            with clock.planting():
+                found = part(number)
             nodes, between = (each.cuda() for each in found)
         optimizer.zero_grad()
         loss = layers[1](layers[0](features[nodes], between).relu(), between).square().mean()
