@@ -9,6 +9,7 @@ from ..analysis.xla.memory import MemoryDetail, ProgramMemory, bytes_by_source, 
 from ..analysis.xla.ops import xla_ops
 from ..analysis.xla.run_times import mean_begins
 from ..formats.xspace.hlo import program_text, signed
+from ..formats.xspace.hlo.module import Module
 from ..formats.xspace.hlo.shapes import space_name
 from ..model.host import Host
 from ..model.session import Session
@@ -154,38 +155,51 @@ def memory_viewer(
     if program is None:
         return Answer({}, tables, notes=[_no_plan_problem(session)])
     module = hosts[0].modules[program.program]
-    if position and not (position.isdecimal() and len(position) <= _MOST_DIGITS):
-        raise problem_error(
-            "bad_option", Message("position={position} is not a position.", position=repr(position)), "Give 0 or more."
-        )
-    details = detail(module, program.color, int(position) if position else None)
+    details = detail(module, program.color, _position(position))
     begins = [time / PS_PER_US for time in curve_times(details.heap, mean_begins(hosts[0], program.program))]
-    facts = dict(zip((column.id for column in _SIZES), _size_cells(program), strict=True)) | {
-        "program": program.title,
-        "space": space_name(program.color),
-        "peak_at": details.heap.instructions[max(details.heap.peak - 1, 0)] or None,
-        "peak_us": begins[details.heap.peak] if begins else None,
-        "peak_position": details.heap.peak,
-        "position": details.position,
-        "positions": len(details.heap.curve),
-        "blocks": len(details.heap.blocks),
-    }
     tables |= {
         "held": by_column(_ALIVE, _live_rows(details)),
-        "sources": by_column(
-            _SOURCES,
-            [
-                [line, size, ratio(size, program.peak), count, saved]
-                for line, size, count, saved in bytes_by_source(module, details)
-            ],
-        ),
+        "sources": by_column(_SOURCES, _source_rows(module, details)),
         "curve": by_column(_CURVE, _curve_rows(details, begins)),
         "map": by_column(_MAP, _block_rows(details)),
     }
     title, assignment = [program.title], module.assignment
     notes = unread_problems(title * assignment.damaged, title * assignment.cut)
     name = name_in_sentences(module, hosts[0].modules.values())
-    return Answer(facts, tables, _headline(details, name, xla_ops(hosts[0]).program_self_ps), notes)
+    headline = _headline(details, name, xla_ops(hosts[0]).program_self_ps)
+    return Answer(_facts(details, begins), tables, headline, notes)
+
+
+def _position(option: str) -> int | None:
+    """The position asked for; raises `ProblemError` for what is none."""
+    if not option:
+        return None
+    if not (option.isdecimal() and len(option) <= _MOST_DIGITS):
+        raise problem_error(
+            "bad_option", Message("position={position} is not a position.", position=repr(option)), "Give 0 or more."
+        )
+    return int(option)
+
+
+def _facts(details: MemoryDetail, begins: Sequence[float]) -> dict[str, Any]:
+    program, heap = details.program, details.heap
+    return dict(zip((column.id for column in _SIZES), _size_cells(program), strict=True)) | {
+        "program": program.title,
+        "space": space_name(program.color),
+        "peak_at": heap.instructions[max(heap.peak - 1, 0)] or None,
+        "peak_us": begins[heap.peak] if begins else None,
+        "peak_position": heap.peak,
+        "position": details.position,
+        "positions": len(heap.curve),
+        "blocks": len(heap.blocks),
+    }
+
+
+def _source_rows(module: Module, details: MemoryDetail) -> list[list[Any]]:
+    return [
+        [line, size, ratio(size, details.program.peak), count, saved]
+        for line, size, count, saved in bytes_by_source(module, details)
+    ]
 
 
 def selected_program(host: Host, wanted: str, space: str) -> ProgramMemory | None:
