@@ -84,29 +84,29 @@ export interface TimelineState {
   readonly problem: Signal<unknown>;
 }
 
-export function createState(place: TimelineView): TimelineState {
+export function createState(initial: TimelineView): TimelineState {
   return {
-    view: signal(place.window && { begin: place.window[0], end: place.window[1] }),
-    scrollPx: signal(place.scrollPx),
-    mode: signal(place.mode),
-    pins: signal(place.pins),
-    folds: signal(new Set(place.folds)),
-    hidden: signal(new Set(place.hidden)),
-    marks: signal(place.marks),
-    find: signal(place.find),
-    regex: signal(place.regex),
-    longest: signal(place.longest),
-    listed: signal(place.listed),
-    laneFilter: signal(place.lanes),
-    leastPs: signal(place.leastPs),
-    colouring: signal(place.colouring),
-    arrowKinds: signal(place.arrows),
-    event: signal(place.event),
-    go: signal(place.go),
+    view: signal(initial.window && { begin: initial.window[0], end: initial.window[1] }),
+    scrollPx: signal(initial.scrollPx),
+    mode: signal(initial.mode),
+    pins: signal(initial.pins),
+    folds: signal(new Set(initial.folds)),
+    hidden: signal(new Set(initial.hidden)),
+    marks: signal(initial.marks),
+    find: signal(initial.find),
+    regex: signal(initial.regex),
+    longest: signal(initial.longest),
+    listed: signal(initial.listed),
+    laneFilter: signal(initial.lanes),
+    leastPs: signal(initial.leastPs),
+    colouring: signal(initial.colouring),
+    arrowKinds: signal(initial.arrows),
+    event: signal(initial.event),
+    go: signal(initial.go),
     details: signal(null),
-    area: signal(place.box),
-    tab: signal(place.tab),
-    weight: signal(place.weight),
+    area: signal(initial.box),
+    tab: signal(initial.tab),
+    weight: signal(initial.weight),
     calls: signal(null),
     base: signal(null),
     statistics: signal(null),
@@ -119,7 +119,7 @@ export function createState(place: TimelineView): TimelineState {
   };
 }
 
-/** The place in the URL for a state; it has no window where the whole capture is shown. */
+/** What the URL keeps of a state; it has no window where the whole capture is shown. */
 export function timelineViewOf(state: TimelineState, whole: Viewport): TimelineView {
   const view = state.view.value;
   const moved = view && (view.begin !== whole.begin || view.end !== whole.end);
