@@ -16,8 +16,6 @@ import { type RunningPane, TimelinePane } from "./pane";
 import { createState } from "./state";
 import { useLanes } from "./uselanes";
 
-/** Options of the page that say which steps lie over each other. */
-export const STEP_OPTIONS = ["step", "base_step"] as const;
 /** How many times as long as the step the window is that shows it. */
 const STEP_WINDOW_FACTOR = 1.5;
 const LONGEST_NAME = 60;

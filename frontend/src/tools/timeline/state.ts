@@ -84,29 +84,43 @@ export interface TimelineState {
   readonly problem: Signal<unknown>;
 }
 
-export function createState(initial: TimelineView): TimelineState {
+/** The parts of a state that a link keeps. */
+function linkedValues(linked: TimelineView) {
   return {
-    view: signal(initial.window && { begin: initial.window[0], end: initial.window[1] }),
-    scrollPx: signal(initial.scrollPx),
-    mode: signal(initial.mode),
-    pins: signal(initial.pins),
-    folds: signal(new Set(initial.folds)),
-    hidden: signal(new Set(initial.hidden)),
-    marks: signal(initial.marks),
-    find: signal(initial.find),
-    regex: signal(initial.regex),
-    longest: signal(initial.longest),
-    listed: signal(initial.listed),
-    laneFilter: signal(initial.lanes),
-    leastPs: signal(initial.leastPs),
-    colouring: signal(initial.colouring),
-    arrowKinds: signal(initial.arrows),
-    event: signal(initial.event),
-    go: signal(initial.go),
+    view: linked.window && { begin: linked.window[0], end: linked.window[1] },
+    scrollPx: linked.scrollPx,
+    mode: linked.mode,
+    pins: linked.pins,
+    folds: new Set(linked.folds),
+    hidden: new Set(linked.hidden),
+    marks: linked.marks,
+    find: linked.find,
+    regex: linked.regex,
+    longest: linked.longest,
+    listed: linked.listed,
+    laneFilter: linked.lanes,
+    leastPs: linked.leastPs,
+    colouring: linked.colouring,
+    arrowKinds: linked.arrows,
+    event: linked.event,
+    go: linked.go,
+    area: linked.box,
+    tab: linked.tab,
+    weight: linked.weight,
+  };
+}
+
+type LinkedName = keyof ReturnType<typeof linkedValues>;
+
+function signals<Values extends object>(values: Values) {
+  const pairs = Object.entries(values).map(([name, value]) => [name, signal(value)]);
+  return Object.fromEntries(pairs) as { [Name in keyof Values]: Signal<Values[Name]> };
+}
+
+export function createState(linked: TimelineView): TimelineState {
+  return {
+    ...signals(linkedValues(linked)),
     details: signal(null),
-    area: signal(initial.box),
-    tab: signal(initial.tab),
-    weight: signal(initial.weight),
     calls: signal(null),
     base: signal(null),
     statistics: signal(null),
@@ -147,29 +161,11 @@ export function timelineViewOf(state: TimelineState, whole: Viewport): TimelineV
   };
 }
 
-/** Sets the state to a place that a link or going back leads to. */
-export function applyTimelineView(state: TimelineState, place: TimelineView): void {
+/** Sets the state to what a link, or going back, leads to. */
+export function applyTimelineView(state: TimelineState, linked: TimelineView): void {
+  const values = linkedValues(linked);
   batch(() => {
-    state.view.value = place.window && { begin: place.window[0], end: place.window[1] };
-    state.scrollPx.value = place.scrollPx;
-    state.event.value = place.event;
-    state.go.value = place.go;
-    state.mode.value = place.mode;
-    state.pins.value = place.pins;
-    state.folds.value = new Set(place.folds);
-    state.hidden.value = new Set(place.hidden);
-    state.marks.value = place.marks;
-    state.find.value = place.find;
-    state.regex.value = place.regex;
-    state.longest.value = place.longest;
-    state.listed.value = place.listed;
-    state.laneFilter.value = place.lanes;
-    state.leastPs.value = place.leastPs;
-    state.colouring.value = place.colouring;
-    state.arrowKinds.value = place.arrows;
-    state.area.value = place.box;
-    state.tab.value = place.tab;
-    state.weight.value = place.weight;
+    for (const name of Object.keys(values) as LinkedName[]) (state[name] as Signal<unknown>).value = values[name];
   });
 }
 
