@@ -64,13 +64,13 @@ def test_a_long_table_is_sorted_found_and_scrolled_through(site: Sites, page: Pa
     server = site("standalone", tmp_path)
     page.goto(server.link(run="run", tool="kernel_stats"))
     grid = server.main(page).locator(".grid").first
-    expect(grid.locator(".toolbar")).to_contain_text("6000 rows")
+    expect(grid.locator(".toolbar")).to_contain_text("6,000 rows")
     grid.get_by_role("button", name="Kernel", exact=True).click()
     expect(grid.locator("tbody tr").nth(1)).to_contain_text("kernel_1")
     grid.locator(".scroller").evaluate("element => element.scrollTo(0, element.scrollHeight)")
     expect(grid.locator("tbody tr", has_text="kernel_999")).to_have_count(1)
     grid.get_by_role("searchbox").fill("OP_777")
-    expect(grid.locator(".toolbar")).to_contain_text("1 of 6000 rows")
+    expect(grid.locator(".toolbar")).to_contain_text("1 of 6,000 rows")
     expect(grid.locator("tbody tr", has_text="kernel_777")).to_have_count(1)
     grid.get_by_role("button", name="Export").click()
     with page.expect_download() as saved:
