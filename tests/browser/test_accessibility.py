@@ -174,7 +174,7 @@ def test_charts_are_named_by_what_they_show(site: Sites, page: Page, traces: Pat
     steps = page.get_by_role("img", name=re.compile(r"^Step time of \d+ steps, mean .+, longest step .+ with "))
     expect(steps.locator("canvas").first).to_be_visible()
     page.goto(server.link(run="starved_input/run", tool="memory_profile"))
-    headline = page.locator(".verdict").first.inner_text().split("\n")[0]
+    headline = page.locator(".verdict").first.inner_text().split("\n")[0].replace("\xa0", " ")
     chart = page.get_by_role("img", name=re.compile("^Memory in use over time. "))
     expect(chart.locator("canvas").first).to_be_visible()
     assert headline in str(chart.get_attribute("aria-label"))
