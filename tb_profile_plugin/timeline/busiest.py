@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,13 @@ from ..runtime.messages import Message
 from ..runtime.records import NamedTuple, record
 from .tiles import Slices, Timeline, timeline
 from .why import idle_lanes, why_timeline
+
+_MOST_OUTER_ROWS = 64
+"""Rows of a thread that are looked through for those that change between the moments."""
+
+
+_FILLED = 0.95
+"""Share of the time from which on one event fills its row."""
 
 
 class Limits(NamedTuple):
@@ -28,7 +36,9 @@ class Limits(NamedTuple):
     slices: int
     """Slices of all lanes; where there are more, neighbours are merged."""
     work_only: bool = False
-    """Whether devices show only the lanes that hold their work, not lanes derived from it (steps, modules)."""
+    """Whether only work is shown: of devices no lanes derived from it (steps, modules), of threads no rows that one
+    event fills.
+    """
 
 
 @record
@@ -56,23 +66,46 @@ def _busiest_lanes(lanes_of: Timeline, begin: int, end: int, width: int, limits:
     candidates: list[tuple[int, BusyLane]] = []
     lane_index = 0
     for section in lanes_of.sections:
-        work = _work_kind(section) if limits.work_only and section.kind == "device" else ""
+        is_device = section.kind == "device"
+        work = _work_kind(section) if limits.work_only and is_device else ""
         for lane in section.lanes:
             if lane.kind != COUNTER and work in ("", lane.kind) and len(lane):
-                slices = lanes_of.slices([(lane_index, limits.rows)], begin, end, width)
-                inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
-                busy = int(inside[slices.row == 0].sum())
+                has_outer_rows = limits.work_only and not is_device
+                rows = limits.rows + _MOST_OUTER_ROWS * has_outer_rows
+                slices = lanes_of.slices([(lane_index, rows)], begin, end, width)
+                if has_outer_rows:
+                    slices = _without_outer_rows(slices, begin, end, limits.rows)
+                busy = _busy_ps(slices, begin, end)
                 if busy > 0:
-                    device = section.name.removeprefix(vocabulary.DEVICE)
-                    title = f"{device} · {lane.name}" if section.kind == "device" else lane.name
+                    title = f"{section.name.removeprefix(vocabulary.DEVICE)} · {lane.name}" if is_device else lane.name
+                    # Threads that do one thing in all that time wait: they come last.
+                    rank = 1 if has_outer_rows and len(slices.row) == 1 else busy
                     candidates.append(
-                        (busy, BusyLane(lane_index, title, section.kind, slices, int(slices.row.max()) + 1))
+                        (rank, BusyLane(lane_index, title, section.kind, slices, int(slices.row.max()) + 1))
                     )
             lane_index += 1
     ranked = [lane for _, lane in sorted(candidates, key=lambda candidate: -candidate[0])]
     devices = [lane for lane in ranked if lane.kind == "device"][: limits.devices]
     threads = [lane for lane in ranked if lane.kind != "device"][: limits.lanes - len(devices)]
     return sorted([*devices, *threads], key=lambda lane: lane.index)
+
+
+def _busy_ps(slices: Slices, begin: int, end: int) -> int:
+    """How long a lane's first row is busy."""
+    inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
+    return int(inside[slices.row == 0].sum())
+
+
+def _without_outer_rows(slices: Slices, begin: int, end: int, most: int) -> Slices:
+    """So many rows below those that one event fills: a thread's outermost frames tell nothing of that time."""
+    rows = int(slices.row.max(initial=0)) + 1
+    inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
+    is_filled = np.zeros(rows, bool)
+    is_filled[slices.row[(slices.count == 1) & (inside >= _FILLED * (end - begin))]] = True
+    first = min(int(np.append(is_filled, False).argmin()), rows - 1)
+    is_kept = (slices.row >= first) & (slices.row < first + most)
+    kept = Slices(*(column[is_kept] for column in vars(slices).values()))
+    return replace(kept, row=kept.row - np.uint16(first))
 
 
 def _work_kind(section: Section) -> str:

@@ -269,6 +269,20 @@ def test_a_glance_at_a_tpu_shows_its_ops_though_another_line_looks_like_a_stream
     assert titles == ["TPU:0 · XLA Ops"]
 
 
+def test_a_glance_leaves_out_frames_that_last_and_threads_that_wait(tmp_path: Path) -> None:
+    space = draw.space("""
+    /host:CPU
+      waiter | wait[0,100]
+      python | main[0,100] run[1,98] load[10,30] compute[50,40]
+    """)
+    draw.session(tmp_path, host=space)
+    found = ask(Client(App(Logdir(str(tmp_path)))), "glance", "run", host="host", begin=0, end=10**8, width=500)
+    lanes = {lane["title"]: lane for lane in found.get_json()["lanes"] if lane["kind"] == "host"}
+    names = found.get_json()["names"]
+    assert [names[place] for place in lanes["python"]["name"]] == ["load", "compute"]
+    assert lanes["python"]["rows"] == 1
+
+
 def test_without_a_device_there_is_nothing_to_tell_of_idleness(tmp_path: Path) -> None:
     draw.session(tmp_path, vm=draw.space("/host:CPU\n  python | train[0,90]{_r=1}\n/device:GPU:0\n"))
     server = Client(App(Logdir(str(tmp_path))))
