@@ -103,9 +103,9 @@ def _without_outer_rows(slices: Slices, begin: int, end: int, most: int) -> Slic
     is_filled = np.zeros(rows, bool)
     is_filled[slices.row[(slices.count == 1) & (inside >= _FILLED * (end - begin))]] = True
     first = min(int(np.append(is_filled, False).argmin()), rows - 1)
-    is_kept = (slices.row >= first) & (slices.row < first + most)
-    kept = Slices(*(column[is_kept] for column in vars(slices).values()))
-    return replace(kept, row=kept.row - np.uint16(first))
+    is_visible = (slices.row >= first) & (slices.row < first + most)
+    inner = Slices(*(column[is_visible] for column in vars(slices).values()))
+    return replace(inner, row=inner.row - np.uint16(first))
 
 
 def _work_kind(section: Section) -> str:
