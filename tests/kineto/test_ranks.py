@@ -169,7 +169,7 @@ def test_collectives_of_several_threads_at_once_take_their_time_once(tmp_path: P
     assert rows["time_ps"] == [800_000_000, 600_000_000, 300_000_000]
 
 
-def test_workers_of_gloo_wait_for_each_other() -> "all":
+def test_workers_of_gloo_wait_for_each_other() -> None:
     answer = get("communication").run(Session(store.resolve(TRACES / "torch_workers")))
     tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}
     rows = tables["collectives"]
