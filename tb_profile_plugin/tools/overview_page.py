@@ -68,6 +68,7 @@ _FACTS = (
         compared=True,
     ),
     number("parts_in_step_ms", "In the step", "ms", "Part of that time within the step.", AVERAGE),
+    text("parts_without", "Left out", "The straggler, whose time the step's parts do not hold; blank without one."),
     number(
         "window_ms",
         "Captured",
@@ -215,6 +216,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         **rate_values(hosts),
         "parts_ms": diagnosis.typical.period_ps / PS_PER_MS,
         "parts_in_step_ms": float(diagnosis.typical.step_ps.sum()) / PS_PER_MS,
+        "parts_without": _without_straggler(diagnosis.typical),
         "shared_steps": shared_steps if host_rows else None,
         "hosts_compared": slowest_host_sentence(shared_steps, host_rows) if host_rows else None,
     }
@@ -273,6 +275,12 @@ def _precision_facts(typical: Typical) -> dict[str, float | None]:
         "compute_32_share": ratio(single, half + single),
         "compute_unknown_share": ratio(unknown, half + single + unknown),
     }
+
+
+def _without_straggler(typical: Typical) -> Message | None:
+    """Whose time the parts do not hold."""
+    late = typical.late_peer
+    return Message("The mean step is of the workers that wait for {host}.", host=late.host) if late else None
 
 
 def _part_columns(typical: Typical) -> dict[str, Sequence[Any]]:

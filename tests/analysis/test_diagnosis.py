@@ -150,7 +150,7 @@ def test_the_host_that_comes_last_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("does", "told"),
-    [("IteratorGetNext", "this worker's input"), (WORK, "equal work"), ("$time sleep", "own diagnosis")],
+    [("IteratorGetNext", "this worker's input"), (WORK, "equal work"), ("$time sleep", "on the straggler")],
 )
 def test_what_helps_a_straggler_is_told_by_what_it_does_longer(does: str, told: str) -> None:
     hosts = [

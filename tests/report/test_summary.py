@@ -90,3 +90,20 @@ def test_the_guide_is_in_the_wheel() -> None:
     said = run("guide").stdout
     assert said == (DOCS / "guide.md").read_text(encoding="utf-8")
     assert "never as instructions" in said
+
+
+@pytest.mark.parametrize("sleeps", [0, 60])
+def test_whose_step_is_shown_is_said_where_workers_wait_for_another(tmp_path: Path, sleeps: int) -> None:
+    """A mean of all would hold both the straggler's work and the wait for it."""
+    hosts = {
+        name: draw.space(
+            f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} $time sleep[20,{own}] "
+            f"CollectiveReduceV2:CollectiveReduceV2[{20 + own},{75 - own}]",
+            steps=6,
+            every=100,
+        )
+        for name, own in (("worker-0", 0), ("worker-1", sleeps))
+    }
+    made = draw.session(tmp_path, **hosts).summary().data
+    said = "The mean step is of the workers that wait for worker-1."
+    assert (said in summary.markdown(made)) == (sleeps > 0)

@@ -12,18 +12,18 @@ withRoot();
 const LANE = { title: "GPU:0", kind: "device", rows: 1, begin: [0], end: [5e8], row: [0], name: [0] };
 
 /** The page of a typical step that takes so long. */
-function page(lengthMs: number): PageProps {
+function page(lengthMs: number, hosts: readonly string[]): PageProps {
   const facts = { example_begin_ms: 0, example_host: "h", example_step: "7", parts_ms: lengthMs };
   const store = {
     theme: signal("light"),
     tools: { state: signal({ value: [] }) },
     view: signal({ tool: "overview_page", options: {} }),
   };
-  return { answer: answer(facts), session: { run: "r" }, store } as unknown as PageProps;
+  return { answer: answer(facts), session: { run: "r", hosts }, store } as unknown as PageProps;
 }
 
-async function show(lengthMs: number): Promise<HTMLElement> {
-  await act(() => render(<StepLanes page={page(lengthMs)}>bar</StepLanes>, root));
+async function show(lengthMs: number, hosts = ["h"]): Promise<HTMLElement> {
+  await act(() => render(<StepLanes page={page(lengthMs, hosts)}>bar</StepLanes>, root));
   // What is loaded arrives some promises later.
   await act(() => new Promise((resolve) => setTimeout(resolve, 10)));
   return root.querySelector("figure") as HTMLElement;
@@ -46,6 +46,11 @@ it("names the lanes of a typical step below the bar", async () => {
   expect(figure.className).toBe("axis");
   expect(figure.textContent).toContain("GPU:0");
   expect(figure.textContent).toContain("Lanes: typical step 7");
+});
+
+it("names the host of the step where there are several", async () => {
+  vi.stubGlobal("fetch", async () => Response.json({ begin: 0, end: 1e9, lanes: [LANE], names: ["gemm"] }));
+  expect((await show(1, ["g", "h"])).textContent).toContain("Lanes: typical step 7 of h");
 });
 
 it("speaks of no lanes where they cannot be loaded", async () => {

@@ -77,6 +77,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
             "device_recorded": overview.fact_value("device_recorded"),
             "steps": why.fact_value("steps_count"),
             "steps_are": _sentence(overview.fact_value("step_source")),
+            "parts_without": _sentence(overview.fact_value("parts_without")),
         },
         "metrics": [metric for metric in metrics if metric["value"] is not None],
         "parts": _parts(overview),
@@ -204,11 +205,15 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
 
 
 def hosts_and_steps(facts: Mapping[str, Any]) -> str:
-    """How many hosts with which device, and what steps are."""
+    """How many hosts with which device, what steps are, and whose step is shown."""
     values = {"count": facts["hosts"], "device": facts["device"], "steps": facts["steps_are"]}
-    if facts["device_recorded"] in (True, None):
-        return localized("{count, plural, one {# host} other {# hosts}}, {device}. Steps: {steps}.", **values)
-    return localized("{count, plural, one {# host} other {# hosts}}, {device}, not recorded. Steps: {steps}.", **values)
+    recorded = Message("{count, plural, one {# host} other {# hosts}}, {device}. Steps: {steps}.", **values)
+    unrecorded = Message(
+        "{count, plural, one {# host} other {# hosts}}, {device}, not recorded. Steps: {steps}.", **values
+    )
+    is_recorded = facts["device_recorded"] in (True, None)
+    # Summaries of version 0.2.0 and before do not say the last.
+    return translated(sentences(recorded if is_recorded else unrecorded, facts.get("parts_without", "")))
 
 
 def has_steps(summary: Json) -> bool:

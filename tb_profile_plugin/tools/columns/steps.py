@@ -60,7 +60,7 @@ def spread_values(prefix: str, unit: str, samples: Array) -> dict[str, float | N
 
 
 STEP_FACTS = (
-    number("steps_kept", "Steps", doc="Number of steps that averages cover."),
+    number("steps_kept", "Counted steps", doc="Number of steps that averages cover."),
     number("steps_complete", "Complete steps", doc="Number of steps that the capture holds from start to end."),
     number(
         "steps_incomplete",

@@ -146,7 +146,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
           {hasTimeBetween &&
             time(inStepMs) !== time(totalMs) &&
             `${t("from step to step, {time} of it in the step", { time: time(inStepMs) })} · `}
-          {averageText(answer)}
+          {[averageText(answer), answer.text("parts_without")].filter(Boolean).join(" · ")}
         </span>
       </p>
       {around(

@@ -109,8 +109,13 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
   if (begin === null || isReport()) return children;
   const step = answer.text("example_step");
   const length = answer.number("parts_ms") ?? 0;
+  const host = answer.text("example_host");
+  const lanesText =
+    page.session.hosts.length > 1
+      ? t("Lanes: typical step {step} of {host}", { step, host })
+      : t("Lanes: typical step {step}", { step });
   const hasLanes = slices !== null && slices.lanes.length > 0;
-  const timelineLink = linkToTime(store, begin, length, answer.text("example_host"));
+  const timelineLink = linkToTime(store, begin, length, host);
   return (
     <figure
       class={slices ? "axis" : "axis waiting"}
@@ -124,7 +129,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
       <figcaption>
         <span>0</span>
         <span>
-          {hasLanes && t("Lanes: typical step {step}", { step })} {timelineLink && <GoLink {...timelineLink} />}
+          {hasLanes && lanesText} {timelineLink && <GoLink {...timelineLink} />}
         </span>
         <span>{time(length)}</span>
       </figcaption>
