@@ -18,6 +18,7 @@ from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import merged
 from ..analysis.steps import step_evidence
 from ..analysis.steps.step_choice import checked
+from ..analysis.steps.typical_times import Typical
 from ..analysis.steps.what_if import paths, what_if
 from ..model.events.steps import SOURCES
 from ..model.host import HostWithSteps
@@ -355,16 +356,21 @@ def _evidence_columns(causes: Sequence[Cause]) -> dict[str, list[Any]]:
 
 
 def _scenario_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
-    period_ps, has_steps = diagnosis.typical.period_ps, len(diagnosis.typical.choice.selected) > 0
-    scenarios = sorted((diagnosis.typical.replayed or {}).items(), key=lambda item: -item[1].gain_ps)
+    typical, gains = diagnosis.typical, sorted(diagnosis.scenario_gains.items(), key=lambda item: -item[1])
     rows = [
         (
-            *(id, LABELS[id], round(scenario.gain_ps), round(period_ps - scenario.gain_ps)),
-            scenario.shorter_share if has_steps else None,
+            *(id, LABELS[id], round(gain_ps), round(typical.period_ps - gain_ps)),
+            _shorter_share(typical, id, gain_ps),
         )
-        for id, scenario in scenarios
+        for id, gain_ps in gains
     ]
     return by_column(_SCENARIOS, rows)
+
+
+def _shorter_share(typical: Typical, scenario: str, gain_ps: float) -> float | None:
+    """Share of the steps that become shorter; None without steps, and where the gain is not the replay's own."""
+    replayed = (typical.replayed or {})[scenario]
+    return replayed.shorter_share if len(typical.choice.selected) and gain_ps == replayed.gain_ps else None
 
 
 def _path_columns(path: PathFigures) -> dict[str, list[Any]]:

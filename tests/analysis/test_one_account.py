@@ -61,7 +61,9 @@ def same_causes(why: dict[str, Any]) -> None:
 
 
 def gains_that_can_be(why: dict[str, Any]) -> None:
-    """No gain is larger than the step, which is what it is said to be a part of; what removes more wins no less."""
+    """No gain is larger than the step, which is what it is said to be a part of; what removes more wins no less, and a
+    cause without which a scenario does has no larger gain than that.
+    """
     saved = zip(*(column(why, "findings", name) for name in ("gain_ms", "of_ms")), strict=True)
     assert all(gain_ms is None or gain_ms <= of_ms * 1.0001 for gain_ms, of_ms in saved)
     gain = dict(zip(column(why, "scenarios", "id"), column(why, "scenarios", "gain_ps"), strict=True))
@@ -70,6 +72,8 @@ def gains_that_can_be(why: dict[str, Any]) -> None:
         assert 0 <= ps <= period + len(State)
         more = [gain[other] for other in gain if set(SCENARIOS[id]) < set(SCENARIOS[other])]
         assert all(ps <= each + period / 1000 for each in more)
+    for id, ps in zip(column(why, "causes", "id"), column(why, "causes", "gain_ps"), strict=True):
+        assert id not in gain or (ps or 0) <= gain[id] + period / 1000
 
 
 def links_to_what_is_named(why: dict[str, Any]) -> None:

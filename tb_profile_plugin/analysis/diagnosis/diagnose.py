@@ -21,7 +21,7 @@ from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
 from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
-from .gains import gain, works_elsewhere
+from .gains import gain, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
 from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
 from .remedies import remedy
@@ -95,6 +95,8 @@ class Diagnosis(NamedTuple):
     typical: Typical
     causes: list[Cause]
     """Ranked."""
+    scenario_gains: dict[str, float]
+    """As `gains.scenario_gains` has them; nothing without replays."""
     unusual: list[UnusualStep]
     devices: list[Device]
     program: ProgramFacts
@@ -149,6 +151,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         accounting=accounting,
         typical=typical,
         causes=causes,
+        scenario_gains=scenario_gains([*zip(ranked, (cause.gain_ps for cause in causes), strict=True)], typical),
         unusual=unusual,
         devices=devices,
         program=program,

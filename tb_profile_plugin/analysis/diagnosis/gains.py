@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..activity.states import HOST_CAUSES, State
+from collections.abc import Sequence
+
+from ..activity.states import HOST_CAUSES, STATES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
 from .program_facts import UNRECORDED_DEVICE, ProgramFacts
@@ -44,6 +46,30 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     least_ps = loss.ps if loss.awaited_unseen else loss.work_ps
     most_ps = loss.ps if beside_straggler else typical.steady_ps or typical.period_ps
     return round(min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps))
+
+
+def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typical) -> dict[str, float]:
+    """ps that a step would be shorter in each scenario, at most: as replayed, but no less than without a cause alone
+    that the scenario does without; of communication beside a straggler no more than lasts beyond the wait for it.
+
+    ``losses`` come with their `gain`.
+    """
+    if typical.replayed is None:
+        return {}
+    # Only those need it who ask for replays.
+    from ..steps.what_if import SCENARIOS
+
+    def states_of(loss: TimeLoss) -> set[State]:
+        return set(SCENARIOS.get(loss.id, [State(STATES.index(name)) for name in loss.states]))
+
+    gains = {}
+    for id, replayed in typical.replayed.items():
+        least = [own_ps or 0.0 for loss, own_ps in losses if (own := states_of(loss)) and own.issubset(SCENARIOS[id])]
+        gains[id] = max(replayed.gain_ps, *least, 0.0)
+        if id in COMMUNICATION and typical.late_peer is not None:
+            beyond_ps = float(typical.state_ps[list(SCENARIOS[id])].sum()) - typical.late_peer.waiting_ps
+            gains[id] = max(min(gains[id], beyond_ps), *least, 0.0)
+    return gains
 
 
 def works_elsewhere(program: ProgramFacts, typical: Typical) -> bool:
