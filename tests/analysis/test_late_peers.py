@@ -10,7 +10,7 @@ import pytest
 import torchtrace
 from torchtrace import launch, mark, on_device
 
-from tb_profile_plugin.analysis.workers.late_peers import late_peers
+from tb_profile_plugin.analysis.workers.late_peers import LatePeers, Peer, late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.model.host import HostWithSteps
 
@@ -169,3 +169,22 @@ def test_machines_of_one_name_have_two_clocks_where_collectives_end_before_all_h
     assert peers.offset_ps[0] == peers.offset_ps[2] == 0, "on one machine"
     assert abs(peers.offset_ps[1] - (ahead_us + 1) * 1_000_000) <= peers.error_ps
     assert peers.late.tolist() == [2] * 6
+
+
+def test_no_moment_of_a_wait_is_counted_twice_where_collectives_overlap() -> None:
+    """The first worker waits from 0 to 100, from 50 to 120, from 60 to 90, which lies in these, and from 200 to 210."""
+    waits = np.array([[70, 0], [100, 0], [30, 0], [10, 0]])
+    found = LatePeers(
+        workers=[Peer(0, "a", ""), Peer(1, "b", "")],
+        kind=["all-reduce"] * 4,
+        is_member=np.ones((4, 2), bool),
+        event=np.arange(8).reshape(4, 2),
+        begin=np.array([[50, 118], [0, 99], [60, 89], [200, 209]]),
+        waiting_ps=waits,
+        transfer_ps=np.ones_like(waits),
+        are_clocks_aligned=True,
+        offset_ps=[0, 0],
+        error_ps=0,
+    )
+    assert found.disjoint_waiting_ps.tolist() == [[20, 0], [100, 0], [0, 0], [10, 0]]
+    assert found.disjoint_longest_ps.sum() == 130

@@ -86,6 +86,24 @@ class LatePeers:
         """int64[n]: how long the worker that came first waited."""
         return self.waiting_ps.max(axis=1)
 
+    @lazy
+    def disjoint_waiting_ps(self) -> Array:
+        """int64[n, workers]: of each wait what lies in none that its worker began before. Collectives may be under way
+        at once, and sums of these count no moment twice.
+        """
+        order = np.argsort(self.begin, axis=0, kind="stable")
+        begin, waiting = (np.take_along_axis(table, order, axis=0) for table in (self.begin, self.waiting_ps))
+        reached = np.maximum.accumulate(begin + waiting, axis=0)
+        reached = np.concatenate((begin[:1], reached[:-1]))
+        disjoint = np.empty_like(waiting)
+        np.put_along_axis(disjoint, order, np.clip(begin + waiting - np.maximum(begin, reached), 0, None), axis=0)
+        return disjoint
+
+    @lazy
+    def disjoint_longest_ps(self) -> Array:
+        """int64[n]: the largest of these of each collective."""
+        return self.disjoint_waiting_ps.max(axis=1)
+
     @property
     def host_offset_ps(self) -> list[int]:
         """`offset_ps` of each host's clock, which its devices share."""

@@ -72,12 +72,12 @@ class LateWorkers(NamedTuple):
 def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     """Who comes last to collectives, and why."""
     late, blamed = peers.late, responsible_workers(peers)
-    longest, spent = peers.longest_ps, spending(hosts, peers)
+    longest, spent = peers.disjoint_longest_ps, spending(hosts, peers)
 
     def lateness_of(indices: Sequence[int], name: str) -> Lateness:
         is_counted = np.zeros(len(peers.workers), bool)
         is_counted[list(indices)] = True
-        is_last, is_blamed = is_counted[late] & (longest > 0), is_counted[blamed]
+        is_last, is_blamed = is_counted[late] & (peers.longest_ps > 0), is_counted[blamed]
         more = largest_excess(spent, np.flatnonzero(is_last & is_blamed))
         first = peers.workers[indices[0]]
         return Lateness(
@@ -87,7 +87,7 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
             last=int(is_last.sum()),
             collectives=int(peers.is_member[:, indices].any(axis=1).sum()),
             caused_ps=int(longest[is_blamed].sum()),
-            waited_ps=int(peers.waiting_ps[:, indices].sum()),
+            waited_ps=int(peers.disjoint_waiting_ps[:, indices].sum()),
             excess=more,
             name=_main_name(hosts[first.host], more.state) if more else "",
         )
@@ -104,7 +104,7 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
             late_pattern.workers, first.name if len(late_pattern.workers) == 1 else hosts[first.host].hostname
         )
         return LateWorkers(workers, _verdict_of_worker(worst, waited_ps))
-    more = largest_excess(spent, np.flatnonzero(longest > 0))
+    more = largest_excess(spent, np.flatnonzero(peers.longest_ps > 0))
     return LateWorkers(workers, _verdict_of_workers(late_pattern.pattern, more, waited_ps, len(late)))
 
 

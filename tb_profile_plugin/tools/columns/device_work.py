@@ -240,8 +240,8 @@ def _waiting_and_straggler(
     joined = collectives[(events >= 0) & (is_on_threads == (overlap.device == THREADS))]
     if not len(joined):
         return None, None
-    caused_ps = np.bincount(peers.late[joined], peers.longest_ps[joined], len(peers.workers))
-    return int(peers.waiting_ps[joined, worker].sum()), peers.workers[int(caused_ps.argmax())].name
+    caused_ps = np.bincount(peers.late[joined], peers.disjoint_longest_ps[joined], len(peers.workers))
+    return int(peers.disjoint_waiting_ps[joined, worker].sum()), peers.workers[int(caused_ps.argmax())].name
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
