@@ -3,6 +3,7 @@
 import pytest
 from idle_draw import START, US, captured, events, kernels
 
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.scaled import scaled
 from tb_profile_plugin.analysis.steps.event_names import display_name
 from tb_profile_plugin.model.host import HostWithSteps
@@ -50,9 +51,7 @@ def test_an_op_that_the_host_computes_takes_less_of_its_thread_and_of_the_op_aro
 
 def test_no_gain_is_more_than_what_the_op_takes_less(monkeypatch: pytest.MonkeyPatch) -> None:
     # As after an unusual step that takes less: the one that follows it begins earlier.
-    monkeypatch.setattr(
-        "tb_profile_plugin.analysis.diagnosis.scaled.gain_of_events", lambda *_: (100.0 * US, 80.0 * US)
-    )
+    monkeypatch.setattr("tb_profile_plugin.analysis.diagnosis.scaled.gain_of_events", lambda *_: 80.0 * US)
     assert scaled([training()], "gemm", 0.5).gain_ps / US == 30
 
 
@@ -94,3 +93,11 @@ def test_what_cannot_be_asked(op: str, factor: float, code: str) -> None:
 )
 def test_functions_in_c_are_named_without_addresses(name: str, said: str) -> None:
     assert display_name(name) == said
+
+
+def test_the_step_is_as_long_as_recorded_though_a_replay_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replays repeat their windows until they last as long each time, which unusual steps make longer."""
+    monkeypatch.setattr("tb_profile_plugin.analysis.diagnosis.scaled.gain_of_events", lambda *_: -0.01 * US)
+    found = scaled([training()], "gemm", 0.5)
+    assert (found.gain_ps, found.sentence.id) == (0, "scaled.same")
+    assert found.period_ps == diagnose([training()]).typical.period_ps

@@ -58,9 +58,7 @@ class Evidence(NamedTuple):
         from .scaled import gain_of_events
 
         gains = [
-            gain_of_events(host, events(host), factor, self.typical.steps)[1]
-            if replayed_graph(host) is not None
-            else 0.0
+            gain_of_events(host, events(host), factor, self.typical.steps) if replayed_graph(host) is not None else 0.0
             for host in self.hosts
         ]
         return min(max(sum(gains) / len(gains), 0.0), most_ps)

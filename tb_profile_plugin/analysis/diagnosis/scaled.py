@@ -63,6 +63,7 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
             "no_such_op", Message("No device has an event of the name {op}.", op=repr(op)), remedy, status=404
         )
     op_ps, period, gain = np.mean([times for _, times in host_times], axis=0).tolist()
+    gain = 0.0 if abs(gain) < _NOTHING * period else gain
     faster = f"{factor:g}"
     facts = {
         "name": op,
@@ -71,7 +72,7 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
         "step_ps": round(period),
         "time_ps": round(period - gain),
     }
-    if abs(gain) < _NOTHING * period:
+    if not gain:
         return Scaled(op_ps, period, gain, Sentence("scaled.same", facts))
     code = "scaled.shorter" if gain > 0 else "scaled.longer"
     return Scaled(op_ps, period, gain, Sentence(code, facts | {"share": abs(gain) / period}))
@@ -87,16 +88,17 @@ def _of_host(host: HostWithSteps, steps: StepTimes, op: str, factor: float) -> t
     time = np.bincount(window, host.trace.end[events] - host.trace.begin[events], len(edges) - 1)
     rows = replayed_windows(host)
     op_ps = typical_windows(host, steps).of_replayed(rows).period_ps(time[rows])
-    period, gain = gain_of_events(host, events, factor, steps)
+    period = typical_windows(host, steps).period_ps(np.diff(edges))
+    gain = gain_of_events(host, events, factor, steps)
     # A step after an unusual one begins earlier where that takes less: this is no gain of its own.
     return events, (op_ps, period, min(gain, (1 - factor) * op_ps) if factor < 1 else gain)
 
 
-def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: StepTimes) -> tuple[float, float]:
-    """(period, gain) in ps, in the long run, if these events of a host's devices take so many times as long."""
+def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: StepTimes) -> float:
+    """ps that a step is shorter, in the long run, if these events of a host's devices take so many times as long."""
     before, after = lengths(host, [Scenario(), Scenario(events=events, factor=factor)])
     windows = typical_windows(host, steps).of_replayed(replayed_windows(host))
-    return windows.period_ps(before.window_ps), windows.gain_ps(before, after)
+    return windows.gain_ps(before, after)
 
 
 def _device_events(host: Host, op: str) -> Array:
