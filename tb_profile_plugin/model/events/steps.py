@@ -36,7 +36,7 @@ SOURCES = {
     "functions": Message("calls of the function that leads to most of the work"),
     "stored": Message("steps that the profiler had already written into the capture"),
     "device": Message("runs of the program that the device executes most of the time"),
-    "none": Message("nothing: no step could be found"),
+    "none": Message("none was found"),
 }
 """What each rule finds steps by."""
 TIME_SOURCES = ("profiler", "served", "turns")
