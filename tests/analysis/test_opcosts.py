@@ -73,6 +73,25 @@ def test_what_one_does_not_know_the_sum_does_not() -> None:
     assert both.flops is None
 
 
+def test_what_single_events_of_a_tpu_state_does_not_count(tmp_path: Path) -> None:
+    """Of a kernel with a grid that is one turn of it; all pages take what the instruction's metadata states."""
+    drawn = draw.space(
+        """
+/device:TPU:0 {device_type_string='TPU v6 Lite', peak_teraflops_per_second=918.0}
+  XLA Ops | %kernel.1 = f32[64] custom-call(f32[64] %x)[10,40]{flops=128, model_flops=128}
+  | %dot.2 = f32[64] dot(f32[64] %x)[60,20]{flops=128, model_flops=128}
+"""
+    )
+    for name, stated in (("kernel.1", ""), ("dot.2", "flops=1024, bytes_accessed=768, ")):
+        draw.metadata(drawn, name, f"{stated}hlo_category='{name}', tf_op='jit(f)/{name}:', program_id=7u")
+    capture = draw.session(tmp_path, vm=drawn)
+    stats = rows(capture.answer("hlo_stats"), "ops", "name")
+    ops = rows(capture.answer("framework_op_stats"), "ops", "instruction")
+    for name, gflop_per_s, cost in (("kernel.1", None, "unknown"), ("dot.2", pytest.approx(1024 / 20_000), "stated")):
+        for row in (stats[name], ops[name]):
+            assert (row["gflop_per_s"], row["model_gflop_per_s"], row["cost"]) == (gflop_per_s, gflop_per_s, cost)
+
+
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public captures are not here")
 def test_a_tpu_states_it() -> None:
     """And with it the share of its peak: hardly any, while it waits for its host's memory."""

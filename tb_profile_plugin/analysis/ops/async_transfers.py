@@ -158,10 +158,3 @@ def _kind(instruction: hlo_text.InstructionText) -> str:
     if collectives.is_category(instruction.opcode):
         return COLLECTIVE
     return TO_HOST if instruction.writes_host else FROM_HOST if instruction.reads_host else ON_DEVICE
-
-
-def is_half_of_transfer(plane: Plane) -> Array:
-    """bool[names]: whether events of that name are one end of a transfer: their time is not that of its bytes."""
-    instructions = (hlo_text.parse(text) for text in plane.names)
-    ends = ("-start", "-update", "-done")
-    return np.array([bool(instruction and instruction.opcode.endswith(ends)) for instruction in instructions], bool)

@@ -19,7 +19,7 @@ from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..self_times import nested_times
-from .async_transfers import is_half_of_transfer, xla_op_lines
+from .async_transfers import xla_op_lines
 from .op_costs import add_costs
 from .op_table import Op, OpTable, merged
 
@@ -78,34 +78,27 @@ def _flat_times(begin: Array, end: Array, op: Array, ops: int, stream_and_step: 
 
 
 def _fill_counts(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
-    """Fill in kernels, time on tensor cores, FLOPs and bytes of each op, and whether it was executed eagerly."""
+    """Fill in kernels and time on tensor cores of each op, and whether it was executed eagerly."""
     rows, op = rows[op >= 0], op[op >= 0]
     name = plane.events.name[rows]
     uses_core = np.array([kernels.uses_tensor_core(text) for text in plane.heads], bool)
     size = len(ops)
     on_tensor_core = np.bincount(op, np.where(uses_core[name], plane.events.duration[rows], 0), size)
-    is_complete = ~is_half_of_transfer(plane)[name]
-    stated = [_stated(plane, stat, np.nan)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
-    # One that is not stated is NaN, and then so is the sum.
-    sums = [np.bincount(op[is_complete], column[is_complete], size) for column in stated]
-    has_complete = np.bincount(op[is_complete], minlength=size) > 0
     executed = np.bincount(op, minlength=size)
-    eager = np.bincount(op, _stated(plane, "is_eager", 0.0)[rows], size) > 0
+    eager = np.bincount(op, _is_eager(plane)[rows], size) > 0
     for i, entry in enumerate(ops):
         entry.kernels, entry.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
-        flops, model, moved = (float(column[i]) if has_complete[i] and column[i] >= 0 else None for column in sums)
-        entry.flops, entry.model_flops, entry.bytes = flops, model or flops, moved
         entry.eager = bool(eager[i])
 
 
-def _stated(plane: Plane, stat: str, default: float) -> Array:
-    """float64[events]: a count that the event or its metadata states; the default where neither does."""
-    by_name = np.full(len(plane.metadata), default)
-    of_metadata, of_events = plane.metadata_stat(stat), plane.stat(stat)
+def _is_eager(plane: Plane) -> Array:
+    """float64[events]: 1 where the event or its metadata states that its op was executed eagerly."""
+    by_name = np.zeros(len(plane.metadata))
+    of_metadata, of_events = plane.metadata_stat("is_eager"), plane.stat("is_eager")
     by_name[of_metadata.owner] = of_metadata.numbers
-    stated: Array = by_name[plane.events.name]
-    stated[of_events.owner] = of_events.numbers
-    return stated
+    is_eager: Array = by_name[plane.events.name]
+    is_eager[of_events.owner] = of_events.numbers
+    return is_eager
 
 
 @per_host(keep=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...model.host import Host
-from ..xla.op import COMPUTED, PARTLY, STATED, UNKNOWN, XlaOp
+from ..xla.op import COMPUTED, NONE, PARTLY, UNKNOWN, XlaOp
 from ..xla.ops import xla_ops
 from ..xla.roofline import UNKNOWN as BOUND_UNKNOWN
 from ..xla.roofline import bound_of, peaks_of
@@ -34,14 +34,13 @@ def add_xla_costs(host: Host, table: OpTable) -> None:
             ps_by_bound[bound_of(instruction, peaks).limit] += instruction.self_ps
         bound_by = max(ps_by_bound, key=lambda by: ps_by_bound[by])
         op.bound_by = bound_by if bound_by != BOUND_UNKNOWN else ""
-        # What events state goes before what instructions tell.
-        if op.flops is not None:
-            op.cost_source = STATED
-        else:
-            _fill_in_costs(op, instructions)
+        # FLOPs that single events of a TPU state do not count: of a kernel with a grid they are those of one turn.
+        _fill_in_costs(op, instructions)
 
 
-def _fill_in_costs(op: Op, instructions: Sequence[XlaOp]) -> None:
+def _fill_in_costs(op: Op, all_instructions: Sequence[XlaOp]) -> None:
+    """Those that run or await others, such as the halves of a transfer, cost nothing of their own beside others."""
+    instructions = [one for one in all_instructions if one.cost_source != NONE] or all_instructions
     op.flops = _sum_or_none([instruction.flops for instruction in instructions])
     op.model_flops = _sum_or_none([instruction.model_flops for instruction in instructions])
     op.bytes = _sum_or_none([instruction.bytes for instruction in instructions])
