@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..analysis.tfdata.input_pipeline import ADVANCED, DEMANDED, ENQUEUE, WAITING
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_table
+from .datatable import MadeColumn, OldColumn, column_head, data_table, diagnostics, rendered_table
 from .step_account.step_table import old_steps, step_table
 
 _OPS = (
@@ -17,8 +18,14 @@ _OPS = (
     OldColumn("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", if_none=0.0),
     OldColumn("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),
     OldColumn("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", if_none=0.0),
-    OldColumn("category", "category"),
 )
+_CATEGORIES = {
+    DEMANDED: "Demanded file read",
+    ADVANCED: "Advanced file read",
+    ENQUEUE: "Enqueue",
+    WAITING: "Waiting for elements",
+}
+"""What our pages call otherwise."""
 _WORK = {
     "enqueue": "enqueue_us",
     "preprocessing": "preprocessing_us",
@@ -47,11 +54,17 @@ def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps]
     return [
         data_table(),
         step_table(answer, hosts, old_steps(answer, hosts, options)),
-        rendered_table(answer, "input_ops", _OPS, times, docs),
+        rendered_table(answer, "input_ops", (*_OPS, _category(answer)), times, docs),
         data_table([column_head("link", "link", "string")], advice),
         diagnostics(answer),
         _summary(answer),
     ]
+
+
+def _category(answer: AnswerReader) -> MadeColumn:
+    column = answer.column("input_ops", "category")
+    head = column_head("category", column["label"], "string", doc="Kind of input work.")
+    return MadeColumn(head, [_CATEGORIES.get(category, category) for category in column["values"]])
 
 
 def _linked(advice: str) -> str:

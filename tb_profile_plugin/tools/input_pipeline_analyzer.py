@@ -15,7 +15,15 @@ from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
 from ..analysis.tfdata.functions import READERS, transforming_ps
-from ..analysis.tfdata.input_pipeline import HostInput, enqueue_times, host_input
+from ..analysis.tfdata.input_pipeline import (
+    ADVANCED,
+    DEMANDED,
+    ENQUEUE,
+    PREPROCESSING,
+    HostInput,
+    enqueue_times,
+    host_input,
+)
 from ..model.devices.properties import host_device_type
 from ..model.host import Host, HostWithSteps
 from ..model.session import Session
@@ -71,7 +79,12 @@ _OPS = Table(
         ),
         number("self_ms", "Self time", "ms", "Time without nested ops.", HOST),
         number("self_share", "Self share", "share", "Share of the self time of all input ops."),
-        text("category", "Category", "Kind of input work."),
+        text(
+            "category",
+            "Category",
+            "Kind of input work; Wait for threads is the wait for elements that the op's own threads produce.",
+            translated=True,
+        ),
     ),
     doc="Ops of the input pipelines, by self time.",
     paged=True,
@@ -110,28 +123,28 @@ _GUIDE_ADDRESS = "https://www.tensorflow.org/guide/data_performance"
 _WORK_KINDS = (
     _WorkKind(
         "demanded",
-        Message("Reading files on demand"),
+        DEMANDED,
         Message("Reading files when the data is requested."),
         Message("Read ahead: use prefetch, interleave and reader buffers."),
         "prefetching",
     ),
     _WorkKind(
         "advanced",
-        Message("Reading files in advance"),
+        ADVANCED,
         Message("Reading files ahead of time: inside interleave, prefetch or parallel map."),
         Message("Tune prefetch, interleave's cycle_length and the readers' buffer_size."),
         "parallelizing_data_extraction",
     ),
     _WorkKind(
         "preprocessing",
-        Message("Preprocessing"),
+        PREPROCESSING,
         Message("Transforming data in maps, filters and their functions, without waits for other threads."),
         Message("Use a parallel map (num_parallel_calls=tf.data.AUTOTUNE), or preprocess once, offline."),
         "parallelizing_data_transformation",
     ),
     _WorkKind(
         "enqueue",
-        Message("Enqueuing to the device"),
+        ENQUEUE,
         Message("Passing data to the device."),
         Message("Merge small pieces into fewer, larger ones before they go to the device."),
         "",

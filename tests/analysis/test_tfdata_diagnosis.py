@@ -309,7 +309,7 @@ def test_waiting_is_not_preprocessing_and_functions_are(tmp_path: Path) -> None:
     work = dict(zip(column(answer, "input_work", "work"), column(answer, "input_work", "time_ms"), strict=True))
     assert work["preprocessing"] == pytest.approx(2 * 0.51)
     ops = dict(zip(column(answer, "input_ops", "name"), column(answer, "input_ops", "category"), strict=True))
-    assert ops["Iterator::Root::Prefetch"] == "Waiting for elements"
+    assert ops["Iterator::Root::Prefetch"] == "Wait for threads"
 
 
 WITHOUT = ("tfdata", "jax_", "eager_loop", "keras_lstm")

@@ -18,8 +18,10 @@ from ..ops.op_table import INPUT_PIPELINE, Op, merged
 from ..steps.typical_times import Typical
 from .functions import READERS, transforming_ps
 
-ENQUEUE, DEMANDED, ADVANCED = Message("Enqueue"), Message("Demanded file read"), Message("Advanced file read")
-PREPROCESSING, WAITING, UNKNOWN = Message("Preprocessing"), Message("Waiting for elements"), Message("Unknown")
+DEMANDED, ADVANCED = Message("Reading files on demand"), Message("Reading files in advance")
+PREPROCESSING, ENQUEUE = Message("Preprocessing"), Message("Enqueuing to the device")
+WAITING, UNKNOWN = Message("Wait for threads"), Message("Unknown")
+"""Kinds of input ops. The page tf.data says `WAITING`, too."""
 
 _KIND_OF_STAGE = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
 _AHEAD_STAGES = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
