@@ -26,7 +26,8 @@ _PIPELINES = (
     OldColumn("num_calls", "count"),
     OldColumn("num_slow_calls", "slow_calls"),
     *(OldColumn(id, f"{id}_us") for id in ("median", "total")),
-    *(OldColumn(id, id) for id in ("not_recorded_us", "bottleneck")),
+    OldColumn("not_recorded_us", "not_recorded_us"),
+    OldColumn("bottleneck", "bottleneck", "Bottleneck over all calls"),
 )
 _LEADING = (
     OldColumn("host", "host"),

@@ -61,7 +61,8 @@ _PIPELINES = Table(
             "filling_calls", "# filling", doc="Number of calls spent mostly on filling a shuffle buffer or a cache."
         ),
         number("not_recorded_us", "Not recorded", "us", "Wait for elements whose production began before the capture."),
-        text("bottleneck", "Bottleneck over all calls", "Transformation with most critical time over all calls."),
+        text("bottleneck", "Slowest stage", "Transformation with most critical time over all calls."),
+        flag("delays_steps", "Delays steps", "Whether steps wait notably for a transformation of this pipeline."),
     ),
     doc="Pipelines that programs request elements from, on all hosts shown.",
     keyed=Keyed("input_pipeline", sums=("total_us",), means=("median_us",)),
@@ -189,6 +190,7 @@ def _pipeline_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[
                 int(pipeline.starting.sum()),
                 pipeline.unserved_ps / PS_PER_US,
                 pipeline.stages[pipeline.bottleneck].label if pipeline.bottleneck >= 0 else "",
+                diagnosis.slow and diagnosis.bottleneck is not None,
             ]
         )
     return by_column(_PIPELINES, rows)

@@ -67,6 +67,7 @@ def test_a_slow_call_that_costs_the_step_nothing_is_no_finding(tmp_path: Path) -
     assert column(answer, "advice", "title") == []
     assert facts(answer)["slow"] is True
     assert facts(answer)["costly"] is False
+    assert column(answer, "pipelines", "delays_steps") == [False]
     assert checks(answer)["fast"][0] == checks(answer)["transformation"][0] == "ok"
 
 
@@ -90,6 +91,7 @@ def test_a_thread_that_is_held_up_is_no_slow_pipeline(tmp_path: Path) -> None:
     assert "tf.data holds" not in answer["headline"]["text"]
     assert checks(answer)["fast"][0] == "warn"
     assert column(answer, "advice", "finding") == ["contention"]
+    assert column(answer, "pipelines", "delays_steps") == [False]
 
 
 @pytest.mark.parametrize(("own", "lacks"), [(20, False), (600, True)])
@@ -125,6 +127,7 @@ def test_why_names_the_stage_and_the_remedy_of_the_page(tmp_path: Path) -> None:
     assert why["headline"]["text"].endswith("; the slowest stage is Map.")
     assert column(why, "causes", "id")[0] == "input"
     assert column(why, "causes", "remedy")[0] == column(tf_data, "advice", "title")[0]
+    assert column(tf_data, "pipelines", "delays_steps") == [True]
 
 
 def test_pipelines_that_are_alike_are_to_blame_together() -> None:

@@ -27,9 +27,11 @@ interface GraphProps {
   readonly legend?: ComponentChildren;
 }
 
-const BOX_WIDTH_PX = 176;
+const BOX_WIDTH_PX = 164;
 const LINE_PX = 15;
-const COLUMN_PX = BOX_WIDTH_PX + 44;
+const COLUMN_PX = BOX_WIDTH_PX + 28;
+/** At the smallest, letters are still 8 px high; ten boxes in a row fit into a frame of 1250 px. */
+const SMALLEST_SCALE = 0.65;
 
 /** The upper left corner of a node's box, px. */
 interface BoxCorner {
@@ -41,10 +43,18 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-/** Fits the whole graph as long as it stays legible; else its right end, where the data goes, but with the main node. */
-function initialView(width: number, height: number, room: number, main: number): { view: DrawingView; height: number } {
-  const scale = clamp(room / width, 0.8, 1);
-  const x = clamp(room - width * scale, 24 - main * scale, 0);
+/**
+ * Fits the whole graph as long as it stays legible; else the main node and what lies around it, and without one the
+ * right end, where the data goes. `main` is the middle of the main node, px from the left.
+ */
+export function initialView(
+  width: number,
+  height: number,
+  room: number,
+  main: number,
+): { view: DrawingView; height: number } {
+  const scale = clamp(room / width, SMALLEST_SCALE, 1);
+  const x = clamp(room / 2 - main * scale, room - width * scale, 0);
   return { view: { x: Math.min(0, x), y: 0, scale }, height: Math.min(height * scale, 520) };
 }
 
@@ -58,7 +68,8 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
     );
     const width = largest(boxes.map(({ x }) => x)) + BOX_WIDTH_PX + 8;
     const height = largest(boxes.map(({ y }) => y)) + boxHeight + 10;
-    const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")]?.x ?? width;
+    const mainBox = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")];
+    const main = mainBox ? mainBox.x + BOX_WIDTH_PX / 2 : width;
     return { boxes, width, height, start: (room: number) => initialView(width, height, room, main) };
   }, [nodes, boxHeight]);
   return (

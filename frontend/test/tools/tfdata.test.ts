@@ -20,11 +20,15 @@ describe("the graph over all calls", () => {
     [1, 0, "Prefetch", "Iterator::Root::Prefetch", 2, ...zero, 5, 0.75, true],
     [2, 1, "Map", "Iterator::Root::Prefetch::Map", 0, ...zero, 9, 0, false],
   );
-  const nodes = stageGraph(stages);
+  const nodes = stageGraph(stages, true);
 
   it("follows stage numbers and tells path, bottleneck and what stands beside", () => {
     expect(nodes.map(({ parent }) => parent)).toEqual([-1, 0, 1]);
     expect(nodes.map(({ emphasis }) => emphasis)).toEqual(["path", "main", "aside"]);
+  });
+
+  it("has no bottleneck where steps do not wait for the pipeline", () => {
+    expect(stageGraph(stages, false).map(({ emphasis }) => emphasis)).toEqual(["path", "path", "aside"]);
   });
 
   it("crosses threads into what is asynchronous, not out of it", () => {
@@ -47,12 +51,12 @@ describe("the graph of one call", () => {
       ["12", "", "Root", "Iterator::Root", 1, ...zero, 1, 0, false],
       ["80", "99", "Range", "Iterator::Root::Map::Range", 0, ...zero, 1, 0, false],
     );
-    expect(callGraph(call).map(({ parent }) => parent)).toEqual([1, -1, -1]);
+    expect(callGraph(call, true).map(({ parent }) => parent)).toEqual([1, -1, -1]);
   });
 
   it("is empty without rows, and blames nobody where nothing took time", () => {
-    expect(callGraph(table(ids))).toEqual([]);
-    const [only] = callGraph(table(ids, ["1", "", "Root", "Iterator::Root", 7, ...zero, 1, 0, false]));
+    expect(callGraph(table(ids), true)).toEqual([]);
+    const [only] = callGraph(table(ids, ["1", "", "Root", "Iterator::Root", 7, ...zero, 1, 0, false]), true);
     expect(only?.emphasis).toBe("aside");
     expect(only?.lines.at(-1)?.replace(/\s/g, " ")).toBe("1 call · blame 0 %");
   });

@@ -42,7 +42,12 @@ export function PipelineGraph({ page }: { page: PageProps }) {
     () => (call === ALL_CALLS ? stages.where({ host, input_pipeline: pipeline }) : pipelineCalls.where({ rank: call })),
     [stages, pipelineCalls, host, pipeline, call],
   );
-  const nodes = useMemo(() => (call === ALL_CALLS ? stageGraph(nodeTable) : callGraph(nodeTable)), [nodeTable, call]);
+  const pipelineTable = pipelines.where({ host, input_pipeline: pipeline });
+  const delaysSteps = pipelineTable.rows.some((row) => pipelineTable.cell(row, "delays_steps") === true);
+  const nodes = useMemo(
+    () => (call === ALL_CALLS ? stageGraph(nodeTable, delaysSteps) : callGraph(nodeTable, delaysSteps)),
+    [nodeTable, call, delaysSteps],
+  );
   const rank = call === ALL_CALLS ? "" : call;
   const choose = (now: Partial<GraphChoice>) =>
     change({
@@ -93,7 +98,7 @@ export function PipelineGraph({ page }: { page: PageProps }) {
         nodes={nodes}
         selected={selectedIndex}
         onSelect={selectNode}
-        legend={<Legend />}
+        legend={<Legend delaysSteps={delaysSteps} />}
       />
       {nodeTable.rows[selectedIndex] && <NodeDetails table={nodeTable} place={selectedIndex} page={page} />}
       <Grid
@@ -146,12 +151,14 @@ function callOptions(requests: Table): [string, string][] {
   return [[ALL_CALLS, t("all together")], ...names];
 }
 
-function Legend() {
+function Legend({ delaysSteps }: { delaysSteps: boolean }) {
   return (
     <>
-      <span class="graph-key main">
-        <i /> {t("bottleneck")}
-      </span>
+      {delaysSteps && (
+        <span class="graph-key main">
+          <i /> {t("bottleneck")}
+        </span>
+      )}
       <span class="graph-key">
         <i /> {t("on the critical path")}
       </span>

@@ -7,7 +7,17 @@ import type { Emphasis, GraphNode } from "../../view/graph";
 
 const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
 
-function graphNode(table: Table, row: Row, emphasisColumn: string, parent: number): GraphNode {
+/** What is drawn of a pipeline's nodes. */
+interface GraphShape {
+  /** The column that `parent` refers to. */
+  readonly id: string;
+  readonly emphasis: string;
+  /** Whether steps wait for the pipeline; of one that keeps up, the slowest node is no bottleneck. */
+  readonly delaysSteps: boolean;
+}
+
+function graphNode(table: Table, row: Row, shape: GraphShape, parent: number): GraphNode {
+  const emphasis = EMPHASIS[table.numberOrZero(row, shape.emphasis)] ?? "aside";
   const us = (id: string) => time(table.numberOrZero(row, id), "us");
   return {
     title: table.text(row, "label"),
@@ -22,7 +32,7 @@ function graphNode(table: Table, row: Row, emphasisColumn: string, parent: numbe
       ].join(" · "),
     ],
     parent,
-    emphasis: EMPHASIS[table.numberOrZero(row, emphasisColumn)] ?? "aside",
+    emphasis: emphasis === "main" && !shape.delaysSteps ? "path" : emphasis,
     asynchronous: false,
     tip: table.text(row, "long_name"),
   };
@@ -36,17 +46,19 @@ function markAsynchronous(nodes: readonly GraphNode[], table: Table): GraphNode[
   });
 }
 
-/** One node per row; `id` is the column that `parent` refers to. */
-function graphNodes(table: Table, id: string, emphasis: string): GraphNode[] {
-  const indexById = new Map(table.rows.map((row, index) => [table.text(row, id), index]));
-  const nodes = table.rows.map((row) =>
-    graphNode(table, row, emphasis, indexById.get(table.text(row, "parent")) ?? -1),
-  );
+/** One node per row. */
+function graphNodes(table: Table, shape: GraphShape): GraphNode[] {
+  const indexById = new Map(table.rows.map((row, index) => [table.text(row, shape.id), index]));
+  const nodes = table.rows.map((row) => graphNode(table, row, shape, indexById.get(table.text(row, "parent")) ?? -1));
   return markAsynchronous(nodes, table);
 }
 
 /** The transformations of one pipeline over all calls. */
-export const stageGraph = (stages: Table): GraphNode[] => graphNodes(stages, "stage", "path");
+export function stageGraph(stages: Table, delaysSteps: boolean): GraphNode[] {
+  return graphNodes(stages, { id: "stage", emphasis: "path", delaysSteps });
+}
 
 /** The iterators of one call. */
-export const callGraph = (call: Table): GraphNode[] => graphNodes(call, "name", "type");
+export function callGraph(call: Table, delaysSteps: boolean): GraphNode[] {
+  return graphNodes(call, { id: "name", emphasis: "type", delaysSteps });
+}
