@@ -33,7 +33,13 @@ _TIMES = (
     number("count", "Count", doc="Number of times the op ran."),
     number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all threads or streams."),
     number("self_us", "Self time", "us", "Time of the op without the ops nested in it."),
-    number("share", "Share", "share", "Share of the self time of all ops in the same place.", THREADS, DEVICES),
+    number(
+        "share",
+        "Share of host or device",
+        "share",
+        "Share of the self time of all ops in the same place: on the host, or on the devices.",
+        *(THREADS, DEVICES),
+    ),
 )
 _OPS = Table(
     "ops",
@@ -48,7 +54,7 @@ _OPS = Table(
             "share_with_idle",
             "Share, idle included",
             "share",
-            "Share of the time from the first to the last event, idle time included.",
+            "Share of the place's time from the first to the last event; ops side by side divide it among them.",
         ),
         number(
             "cumulative_with_idle",
@@ -96,7 +102,9 @@ _SHARES = Table(
         text("of", "Of", "Place of the ops, and what their time is grouped by."),
         flag("idle", "Idle included", "Whether idle time counts as an op."),
         text("name", "Name"),
-        _TIMES[2],
+        number(
+            "time_us", "Time", "us", "Self time; with idle time, the op's part of the time from first to last event."
+        ),
     ),
     doc="Largest entries of each grouping; the others are one row.",
 )
@@ -247,7 +255,9 @@ def _share_columns(tables: dict[str, OpTable]) -> dict[str, list[object]]:
         for with_idle in (False, True)
         for location, table in tables.items()
         for by, name_of in (("type", listed_type), ("op", attrgetter("name")))
-        for name, ps in largest((name_of(op), op.self_ps) for op in (_with_idle(table) if with_idle else table.ops))
+        for name, ps in largest(
+            (name_of(op), ps) for op, ps in (_window_times(table) if with_idle else _self_times(table))
+        )
     ]
     return by_column(_SHARES, rows)
 
@@ -289,21 +299,31 @@ def _with_idle(table: OpTable) -> list[Op]:
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
 
 
-def _idle_and_busy_shares(tables: Sequence[OpTable]) -> dict[str, list[object]]:
-    """Four columns of `_OPS`: shares and running shares, without and with idle time.
+def _self_times(table: OpTable) -> list[tuple[Op, float]]:
+    return [(op, op.self_ps) for op in table.ops]
 
-    With idle time they are shares of the time from the first to the last event: the busy part of it is divided among
-    ops in proportion to their self times, since ops on several streams overlap.
+
+def _window_times(table: OpTable) -> list[tuple[Op, float]]:
+    """The ops and the idle time, and the part of each in the time from the first to the last event, ps.
+
+    The busy part of it is divided among ops in proportion to their self times, since ops on several streams overlap.
     """
+    scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
+    return [(op, op.self_ps if op.type == IDLE else op.self_ps * scale) for op in _with_idle(table)]
+
+
+def _idle_and_busy_shares(tables: Sequence[OpTable]) -> dict[str, list[object]]:
+    """Four columns of `_OPS`: shares and running shares, without and with idle time."""
     columns: dict[str, list[object]] = {
         id: [] for id in ("share", "cumulative", "share_with_idle", "cumulative_with_idle")
     }
     for table in tables:
-        ops = _with_idle(table)
-        busy_ps = [None if op.type == IDLE else op.self_ps for op in ops]
-        scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
-        window_ps = [op.self_ps * (1 if op.type == IDLE else scale) for op in ops]
-        cells = *_shares_and_running_shares(busy_ps), *_shares_and_running_shares(window_ps)
+        window_times = _window_times(table)
+        busy_ps = [None if op.type == IDLE else op.self_ps for op, _ in window_times]
+        cells = (
+            *_shares_and_running_shares(busy_ps),
+            *_shares_and_running_shares([ps for _, ps in window_times]),
+        )
         for column, more in zip(columns.values(), cells, strict=True):
             column += more
     return columns

@@ -133,3 +133,7 @@ def test_idle_time_is_the_same_on_all_pages(tmp_path: Path) -> None:
     assert shares["IDLE"] == pytest.approx(facts(session.answer("overview_page"))["device_idle_share"])
     assert shares["IDLE"] == pytest.approx(0.1)
     assert sum(shares.values()) == pytest.approx(1)
+    # The lists above the table divide the same time: 60 + 30 + 10 of work in 90 of which a device is busy, and 10 idle.
+    listed = zip(*(column(ops, "shares", id) for id in ("of", "idle", "name", "time_us")), strict=True)
+    by_op = {name: us for of, idle, name, us in listed if idle and of == "On the device, by op"}
+    assert {name: us / 100 for name, us in by_op.items()} == pytest.approx(shares)

@@ -70,7 +70,7 @@ export default function OpsPage(props: PageProps) {
   return (
     <>
       <PageHead page={props} />
-      <ShareLists shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
+      <ShareLists shares={shares} times="time_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
       <Section
         title={shown.label}
         doc={t("Self times are summed over threads or streams, so they can exceed the capture's length.")}
