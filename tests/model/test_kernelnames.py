@@ -57,6 +57,14 @@ SHORT = {
     "Cijk_Ailk_Bljk_BBS_BH_MT256x128x64_MI16x16x16x1_SN_1LDSB0_APM1": "Cijk_Ailk_Bljk_BBS_BH_MT256x128x64_MI16x16x16x1",
     "loop_add_fusion.kd": "loop_add_fusion",
     "ampere_sgemm_128x64_nn": "ampere_sgemm_128x64_nn",
+    "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8>(cutlass_80::Params)": (
+        "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_tn_align8"
+    ),
+    "void at::native::vectorized_elementwise_kernel<4, at::native::where_kernel_impl(at::Iterator&, c10::Scalar)::"
+    "{lambda()#2}::operator()() const::{lambda(bool, c10::Half)#1}, at::detail::Array<char*, 3> >(int)": (
+        "vectorized_elementwise_kernel<4, where_kernel_impl, Array>"
+    ),
+    "void kernel<&(anonymous namespace)::run, (cudnnKernelDataType_t)2>(int)": "kernel<run, 2>",
     "weird<": "weird<",
 }
 

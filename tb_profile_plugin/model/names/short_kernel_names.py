@@ -24,6 +24,10 @@ _WRAPPERS = frozenset(
     "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
 )
 """Templates of libraries that only start what their arguments name."""
+_NAMED_KERNEL = regex(r"cutlass_\w+")
+"""A wrapper's only argument that is a kernel and no type: ``cutlass::Kernel2<cutlass_80_wmma_…>``."""
+_CAST = regex(r"^\([\w: ]+\)(?=[\w-])")
+"""The type before a value: ``(char)1``."""
 _TYPES = {
     "Eigen::half": "half",
     "Eigen::bfloat16": "bfloat16",
@@ -125,8 +129,14 @@ def _parse(text: str) -> Template | None:
             stack[-1][1].append(Template(word, ()))
         closed = None
 
+    parentheses = 0
     for at, letter in enumerate(text):
-        if letter == "<":
+        if len(stack) > 1 and letter in "()":
+            parentheses += 1 if letter == "(" else -1
+        elif parentheses:
+            # Parameters of a function in which a type is made, such as that of a lambda.
+            continue
+        elif letter == "<":
             if len(stack) > _DEEPEST:
                 return None
             stack.append((text[begin:at].strip(), []))
@@ -148,8 +158,10 @@ def _parse(text: str) -> Template | None:
 
 
 def _bare_type(name: str) -> str:
-    """A type or a value without scopes, pointers and const."""
-    bare = re.sub(r"\bconst\b|[&*]", "", name).strip()
+    """A type or a value without scopes, pointers and const; of a lambda the function that it stands in."""
+    value = _CAST.sub("", name.replace("(anonymous namespace)::", ""))
+    function = value.partition("(")[0] or value
+    bare = re.sub(r"\bconst\b|[&*]", "", function).strip()
     return _TYPES.get(bare, bare.rpartition("::")[2])
 
 
@@ -159,6 +171,8 @@ def _function_text(tree: Template, depth: int = 0) -> str:
     if tree.leaf in _WRAPPERS and first_template is not None and depth < _DEEPEST:
         return _function_text(first_template, depth + 1)
     arguments = list(dict.fromkeys(_bare_type(arg.name) for arg in tree.args))
+    if tree.leaf in _WRAPPERS and len(arguments) == 1 and _NAMED_KERNEL.match(arguments[0]):
+        return arguments[0]
     text = f"{tree.leaf}<{', '.join(arguments)}>" if arguments else tree.leaf
     while len(text) > _SHORT_LETTERS and arguments:
         arguments.pop()
