@@ -19,6 +19,7 @@ from ..runtime.memo import lazy
 from ..runtime.records import NamedTuple, record
 from ..runtime.regex import regex
 from . import derived_lanes
+from .events.nested import is_derived
 from .host import Host
 from .names import host_events
 from .per_host import per_host
@@ -202,7 +203,7 @@ class LaneSet:
     def _device_lanes(self, host: Host, index: int, plane: Plane) -> list[Lane]:
         lanes = self._lanes_of_plane(index, plane)
         # A profiler that derives lanes derives all of these; PyTorch's only repeats its annotations.
-        if all(lane.kind == STREAM for lane in lanes):
+        if all(lane.kind in (STREAM, SCOPE) for lane in lanes):
             lanes += self._derived_lanes(host, index, plane)
         return sorted(lanes, key=_device_order)
 
@@ -237,7 +238,7 @@ class LaneSet:
     def _lanes_of_line(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
         part = plane.lines.events(line)
         full = plane.lines.name[line] or f"Thread {int(plane.lines.id[line])}"
-        kind = kind_of(plane, full)
+        kind = kind_of(plane, line)
         name, detail = _name_and_detail(full, int(plane.lines.display_id[line] or plane.lines.id[line]), kind)
         name_of, base = plane.events.name[part], int(self.names.base[index])
         if kind == STEPS:
@@ -290,12 +291,16 @@ class LaneSet:
             yield Lane(*description, begin, end, name_of, int(self.names.base[index]), offset, events, value[has_name])
 
 
-def kind_of(plane: Plane, line: str) -> str:
-    """What a line of that name holds: `THREAD`, `STREAM`, `OPS` …"""
+def kind_of(plane: Plane, line: int) -> str:
+    """What the line of that number holds: `THREAD`, `STREAM`, `OPS` …"""
     if plane.name.startswith(vocabulary.HOST_CPU):
         return THREAD
-    kind = next((kind for pattern, kind in _KIND_OF_LINE if pattern.search(line)), "")
-    return kind or (STREAM if plane.name.startswith(vocabulary.DEVICE) else THREAD)
+    name = plane.lines.name[line]
+    kind = next((kind for pattern, kind in _KIND_OF_LINE if pattern.search(name)), "")
+    if kind or not plane.name.startswith(vocabulary.DEVICE):
+        return kind or THREAD
+    # Annotations of a stream say what its work is for, and are none.
+    return SCOPE if is_derived(plane.lines.id[line : line + 1])[0] else STREAM
 
 
 def _numbers_of_stats(stats: Stats, rows: Array) -> Array:

@@ -158,6 +158,7 @@ def test_streams_and_what_only_tells_about_them() -> None:
     assert sorted(one.trace.links.target.tolist()) == sorted(one.trace.stat("correlation_id")[0][1:3].tolist())
     kinds = {lane.name: lane.kind for lane in lanes.lane_set(one).lanes}
     assert kinds["Framework Ops"] == "ops" and kinds["Steps"] == "steps"
+    assert kinds["Annotations #7"] == kinds["Synchronisation #7"] == "scope"
 
 
 def test_a_kernel_says_how_it_was_launched() -> None:

@@ -50,6 +50,20 @@ def test_a_glance_at_a_tpu_shows_its_ops_though_another_line_looks_like_a_stream
     assert titles == ["TPU:0 · XLA Ops"]
 
 
+def test_a_glance_at_a_gpu_shows_streams_and_not_what_is_derived_from_them(tmp_path: Path) -> None:
+    """An annotation lasts from its first kernel to its last: as work it would be the busiest lane."""
+    drawn = draw.space("""
+    /host:CPU
+      python | train[0,100]{_r=1}
+    /device:GPU:0
+      Stream #7 | gemm[0,10] gemm[80,10]
+      Launch Stats | forward[0,90]
+    """)
+    draw.session(tmp_path, host=drawn)
+    found = glance(tmp_path, begin=0, end=10**8, width=500)
+    assert [lane["title"] for lane in found["lanes"] if lane["kind"] == "device"] == ["GPU:0 · Stream #7"]
+
+
 def test_a_glance_leaves_out_frames_that_last_and_threads_that_wait(tmp_path: Path) -> None:
     space = draw.space("""
     /host:CPU

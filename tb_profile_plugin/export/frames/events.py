@@ -124,7 +124,7 @@ def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array
     events = plane.events
     numbers = np.arange(first, first + len(events))[rows]
     parent = host.trace.nesting[0][first : first + len(events)][rows]
-    kinds = [kind_of(plane, name) for name in plane.lines.name]
+    kinds = [kind_of(plane, line) for line in range(len(plane.lines))]
     line, begin = events.line[rows], events.begin[rows]
     return {
         "host": repeated(host.name, len(line)),
