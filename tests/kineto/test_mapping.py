@@ -161,6 +161,18 @@ def test_streams_and_what_only_tells_about_them() -> None:
     assert kinds["Annotations #7"] == kinds["Synchronisation #7"] == "scope"
 
 
+@pytest.mark.parametrize("stream", [-1, 2**32 - 1])
+def test_what_waits_for_a_whole_device_names_no_stream(stream: int) -> None:
+    one = host(*STEP, on_device(2, 120, 5, "Context Sync", "cuda_sync", stream=stream))
+    assert list(one.gpus[0].lines.name)[-1] == "Synchronisation"
+
+
+def test_no_thread_has_a_negative_number() -> None:
+    one = host(op("aten::mm", 0, 9), op("aten::mm", 0, 9, tid=-549452224))
+    shown = {(lane.name, lane.detail) for lane in lanes.lane_set(one).lanes}
+    assert ("thread", "3745515072") in shown
+
+
 def test_a_kernel_says_how_it_was_launched() -> None:
     size = {"registers per thread": 32, "shared memory": 16, "grid": [4, 2, 1], "block": [64, 1, 1]}
     occupied = {"est. achieved occupancy %": 29}

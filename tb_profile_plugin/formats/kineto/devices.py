@@ -20,6 +20,8 @@ _DERIVED_LINE_ID = -559038737 + 300
 """The first of 80 ids for lines that only tell about streams, among those that XSpace reserves for such lines."""
 _DERIVED_NAMES = {1: "Annotations", 2: "Synchronisation", 3: "Counted kernels"}
 """Names of such lines, by the kind that `_derived_kinds` gives."""
+_NO_STREAM = 2**32 - 1
+"""What CUPTI says, some as -1, of what waits for a whole device: ``CUPTI_SYNCHRONIZATION_INVALID_VALUE``."""
 _COPY_NAME = regex(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
 _MEMSET = "Memset"
 _MEMORY_KINDS = regex(r"\((\w+) -> (\w+)\)")
@@ -68,7 +70,8 @@ def _draft(trace: TraceEvents, rows: Array, number: int) -> Draft:
     for i, at in enumerate(example[order].tolist()):
         name = int(stream[at])
         if derived_kind[at]:
-            lines.append((_DERIVED_LINE_ID + i % 80, f"{_DERIVED_NAMES[derived_kind[at]]} #{name}"))
+            of_stream = f" #{name}" if 0 <= name < _NO_STREAM else ""
+            lines.append((_DERIVED_LINE_ID + i % 80, _DERIVED_NAMES[derived_kind[at]] + of_stream))
         else:
             lines.append((name, f"Stream #{name}({','.join(_work_kinds(trace, rows[line == i]))})"))
     draft = trace.draft(f"{vocabulary.GPU}{number}", lines, rows, line)

@@ -64,7 +64,9 @@ def _thread_lines(trace: TraceEvents, rows: Array, names_process: bool) -> tuple
             name = "python"
         number = int(text) if re.fullmatch(r"-?\d{1,18}", text) else len(lines)
         process = f" of process {trace.text_of(pid)}" if names_process else ""
-        lines.append((number, f"{name or 'thread'}{process}/{text}"))
+        # Kineto writes half of a thread's 64-bit handle, and signed, where it does not know the system's number.
+        text_of_number = str(number % 2**32) if -(2**31) <= number < 0 else text
+        lines.append((number, f"{name or 'thread'}{process}/{text_of_number}"))
     return lines, line
 
 
