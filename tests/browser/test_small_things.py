@@ -38,7 +38,7 @@ def timeline(server: Any, page: Page, run: str) -> Any:
 
 def test_a_row_leads_to_its_longest_event_on_a_device(drawn_gpu: Any, page: Page) -> None:
     page.goto(drawn_gpu.link(run="run", tool="framework_op_stats"))
-    row = drawn_gpu.body(page).locator("tr", has_text="Device").first
+    row = drawn_gpu.body(page).locator("tbody tr", has_text="Device").first
     row.locator(".row-act").first.click()
     body = drawn_gpu.body(page)
     body.get_by_role("dialog").get_by_role("link", name="Timeline").click()
