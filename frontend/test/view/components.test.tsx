@@ -65,6 +65,17 @@ describe("a name with slashes", () => {
   });
 });
 
+describe("a name that is one long word", () => {
+  it("keeps its end where its middle is cut, and is the same text", async () => {
+    const name = "_matmul_ogs_NNT_bf16xbf16xmxfp4_128x128x128x1_swiglu";
+    await show(<Grid table={made([column("kernel", "string")], [[name], ["ampere_sgemm_128x64_nn"]])} name="t" />);
+    const [long, short] = root.querySelectorAll("tbody td");
+    expect(long?.querySelector(".long-name > span")?.textContent).toBe(name.slice(0, -9));
+    expect(long?.textContent).toBe(name);
+    expect(short?.querySelector(".long-name")).toBe(null);
+  });
+});
+
 describe("states", () => {
   it("shows markup from a capture as text", async () => {
     const html = '<img src=x onerror="alert(1)"><a href="javascript:alert(1)">x</a>';
