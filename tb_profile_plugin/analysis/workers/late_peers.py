@@ -221,8 +221,8 @@ def _matched_collectives(workers: Sequence[tuple[Peer, Collectives | None]], is_
             columns.append(np.array(rows, np.int64))
     if not numbers:
         return _MatchedCollectives([], *np.zeros((4, 0, len(workers)), np.int64))
-    combined_collectives = np.concatenate(columns, axis=1)
-    number, worker_of, begin, end, event, size = combined_collectives[:, np.lexsort(combined_collectives[1::-1])]
+    all_columns = np.concatenate(columns, axis=1)
+    number, worker_of, begin, end, event, size = all_columns[:, np.lexsort(all_columns[1::-1])]
     # Runs of one key on one worker.
     first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(worker_of) != 0)))
     count = np.diff(np.append(first, len(number)))
