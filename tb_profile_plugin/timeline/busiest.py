@@ -10,7 +10,7 @@ import numpy as np
 from ..formats.columns import vocabulary
 from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, STREAM, Section
-from ..runtime.arrays import distinct
+from ..runtime.arrays import Array, distinct
 from ..runtime.messages import Message
 from ..runtime.records import NamedTuple, record
 from .tiles import Slices, Timeline, timeline
@@ -18,8 +18,6 @@ from .why import idle_lanes, why_timeline
 
 _MOST_OUTER_ROWS = 64
 """Rows of a thread that are looked through for those that change between the moments."""
-
-
 _FILLED = 0.95
 """Share of the time from which on one event fills its row."""
 
@@ -92,16 +90,21 @@ def _busiest_lanes(lanes_of: Timeline, begin: int, end: int, width: int, limits:
 
 def _busy_ps(slices: Slices, begin: int, end: int) -> int:
     """How long a lane's first row is busy."""
-    inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
-    return int(inside[slices.row == 0].sum())
+    return int(_visible_ps(slices, begin, end)[slices.row == 0].sum())
+
+
+def _visible_ps(slices: Slices, begin: int, end: int) -> Array:
+    """int64[n] ps: how long each slice lasts between the two moments."""
+    visible_ps: Array = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
+    return visible_ps
 
 
 def _without_outer_rows(slices: Slices, begin: int, end: int, most: int) -> Slices:
     """So many rows below those that one event fills: a thread's outermost frames tell nothing of that time."""
     rows = int(slices.row.max(initial=0)) + 1
-    inside = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
+    fills_row = (slices.count == 1) & (_visible_ps(slices, begin, end) >= _FILLED * (end - begin))
     is_filled = np.zeros(rows, bool)
-    is_filled[slices.row[(slices.count == 1) & (inside >= _FILLED * (end - begin))]] = True
+    is_filled[slices.row[fills_row]] = True
     first = min(int(np.append(is_filled, False).argmin()), rows - 1)
     is_visible = (slices.row >= first) & (slices.row < first + most)
     inner = Slices(*(column[is_visible] for column in vars(slices).values()))
