@@ -59,16 +59,16 @@ def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typic
     # Only those need it who ask for replays.
     from ..steps.what_if import SCENARIOS
 
-    def states_of(loss: TimeLoss) -> set[State]:
-        return set(SCENARIOS.get(loss.id, [State(STATES.index(name)) for name in loss.states]))
-
+    states_of_scenario = {id: {STATES[state] for state in states} for id, states in SCENARIOS.items()}
+    own_gains = [(states_of_scenario.get(loss.id, set(loss.states)), own_ps or 0.0) for loss, own_ps in losses]
     gains = {}
     for id, replayed in typical.replayed.items():
-        least = [own_ps or 0.0 for loss, own_ps in losses if (own := states_of(loss)) and own.issubset(SCENARIOS[id])]
-        gains[id] = max(replayed.gain_ps, *least, 0.0)
+        gain_ps, without = replayed.gain_ps, states_of_scenario[id]
         if id in COMMUNICATION and typical.late_peer is not None:
-            beyond_ps = float(typical.state_ps[list(SCENARIOS[id])].sum()) - typical.late_peer.waiting_ps
-            gains[id] = max(min(gains[id], beyond_ps), *least, 0.0)
+            beyond_wait_ps = float(typical.state_ps[list(SCENARIOS[id])].sum()) - typical.late_peer.waiting_ps
+            gain_ps = min(gain_ps, beyond_wait_ps)
+        least_ps = max((own_ps for states, own_ps in own_gains if states and states <= without), default=0.0)
+        gains[id] = max(gain_ps, least_ps)
     return gains
 
 
