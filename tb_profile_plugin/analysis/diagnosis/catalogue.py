@@ -93,6 +93,7 @@ TEMPLATES: dict[str, str] = {
     "names.some": " Mostly {names}.",
     "names.largest": " Largest: {names}.",
     "names.each": "{name} ({each_ps} per step)",
+    "names.once": "{name} ({each_ps})",
     "names.seldom": "{name} ({each_ps}, in {share} of the steps)",
     "names.calls": "{name} ({step_ps} in {count} calls)",
     "names.share": "{name} ({share})",
@@ -227,9 +228,9 @@ TEMPLATES: dict[str, str] = {
     "scaled.longer": "{name} at {factor} times its {op_ps}: the step takes {time_ps}, not {step_ps} ({share} more).",
     "scaled.same": "{name} at {factor} times its {op_ps}: the step still takes {time_ps}, since other work is the "
     "limit.",
-    # Of what nothing can be won.
-    "won.host": "{names} Removing only this saves nothing: the host is the limit.",
-    "won.others": "{names} Removing only this saves nothing: the step waits for other work meanwhile.",
+    # Of what next to nothing can be won.
+    "won.host": "{names} Removing only this hardly helps: the host is the limit.",
+    "won.others": "{names} Removing only this hardly helps: the step waits for other work meanwhile.",
     "won.more": "{names} Removing it saves more: the host runs ahead, and other waits end, too.",
     # Why a step is not like the others.
     "unusual.longer": "{name} takes {more_ps} more than in the typical step",

@@ -259,7 +259,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     gain_ps, period_ps = gain(loss, typical), typical.period_ps
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
         return {}
-    names = loss.names_sentence()
+    names = loss.names_sentence(typical.has_steps)
     if gain_ps - loss.ps >= max(NOTABLE * period_ps, _TIE_MARGIN * loss.ps):
         return {"names": Sentence("won.more", {"names": names})}
     if gain_ps >= _NO_GAIN * period_ps:
@@ -271,7 +271,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
 
 def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
-    words = {"names": loss.names_sentence(), "programs": Sentence("programs.none")}
+    words = {"names": loss.names_sentence(typical.has_steps), "programs": Sentence("programs.none")}
     facts = {**words, "device": device, **(loss.arguments or {})}
     return Sentence(f"cause.{loss.id}{loss.variant}", facts | _replay_words(loss, typical))
 
