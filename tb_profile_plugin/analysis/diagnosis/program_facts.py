@@ -47,6 +47,8 @@ CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
 """On the CPU most of the time of PyTorch's ops goes into torch.cat, or into gradients of whole embedding tables."""
 RECOMPUTES, INFERS_ON_CPU = "recomputes", "infers_on_cpu"
 """PyTorch runs forward ops again to compute gradients; or, on the CPU, computes none at all."""
+UNFUSED_ATTENTION = "unfused_attention"
+"""PyTorch takes softmaxes of matrices of scores, between batched matrix products."""
 SINGLE_ROWS = "single_rows"
 """PyTorch computes no gradients on the CPU, and most of its ops' time goes into matrix products of one row."""
 UPDATES = "updates"
@@ -75,6 +77,7 @@ _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):al
 _BROADCAST = "c10d::broadcast_"
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _SHAPES = "Input Dims"
+_SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
@@ -90,6 +93,9 @@ _SEVERAL = 2
 """Forward passes in a step that accumulate; regions that are graph breaks."""
 _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
+_OF_SCORES = 10
+"""A softmax of scores takes at least one in so many parts of the time of the batched products beside it; one that
+chooses experts takes less."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
 _MANY_SINGLE_OPS = 50
@@ -183,6 +189,8 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
         facts.add(GROWS)
     if (trace.nearest_named(trace.named(_BROADCAST.__eq__), _FORWARD.__eq__) >= 0).any():
         facts.add(BROADCASTS_BUFFERS)
+    if _has_unfused_attention(trace):
+        facts.add(UNFUSED_ATTENTION)
     single_rows = _products_of_one_row(trace, plane) if INFERS_ON_CPU in facts else np.empty(0, np.int64)
     candidates = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
     if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):
@@ -197,6 +205,14 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
         if 2 * (trace.end - trace.begin)[trace.named(name.__eq__)].sum() > ps.sum():
             facts.add(_MOST_OF_OPS[name])
     return facts
+
+
+def _has_unfused_attention(trace: Trace) -> bool:
+    """Whether softmaxes that no other op calls stand beside the batched matrix products of an attention."""
+    softmaxes, products = trace.named(_SOFTMAX.__eq__), trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
+    softmaxes = softmaxes[trace.nearest_named(softmaxes, lambda name: name.startswith(_OP_PREFIX)) < 0]
+    softmax_ps, product_ps = ((trace.end - trace.begin)[events].sum() for events in (softmaxes, products))
+    return len(products) >= len(softmaxes) > 0 and bool(_OF_SCORES * softmax_ps >= product_ps)
 
 
 def _facts_on_cpu(trace: Trace) -> set[str]:

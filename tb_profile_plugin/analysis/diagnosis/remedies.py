@@ -29,6 +29,7 @@ from .program_facts import (
     SINGLE_OPS,
     SINGLE_ROWS,
     TRACED,
+    UNFUSED_ATTENTION,
     UPDATES,
     ProgramFacts,
 )
@@ -292,6 +293,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
     ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
+    ("attention", PYTORCH, UNFUSED_ATTENTION): (
+        "Use fused attention: F.scaled_dot_product_attention, or attn_implementation='sdpa' in Transformers."
+    ),
     ("elementwise", PYTORCH, ""): (
         "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
         "such as F.layer_norm."

@@ -222,7 +222,7 @@ def has_steps(summary: Json) -> bool:
 
 
 def cost(per_step: str, share: str, gain: str, has_steps: bool) -> str:
-    """What a cause costs, and what can be won; texts of figures, the last one empty where that is nothing or unknown."""
+    """What a cause costs, and what can be won; texts of figures, the last empty where nothing or unknown."""
     figures = {"time": per_step, "share": share, "steps": "some" if has_steps else "none"}
     if not gain:
         return localized("{time}{steps, select, none {} other { per step}}, {share}", **figures)
