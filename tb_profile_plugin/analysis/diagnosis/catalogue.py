@@ -135,11 +135,9 @@ TEMPLATES: dict[str, str] = {
     "headline.dispatch": f"Framework overhead {_TAKES}",
     "headline.python": f"Python {_TAKES}",
     "headline.unrecorded": f"The host launches nothing for {_PART}; the reason was not recorded.",
-    "headline.launch": f"Kernel launch {_TAKES}",
-    "headline.launch.cpu": f"Launching ops {_TAKES}",
+    "headline.launch": f"Launching ops {_TAKES}",
     "headline.latency": f"Launch delay {_TAKES}",
-    "headline.between": f"Gaps between kernels {_TAKE}",
-    "headline.between.cpu": f"Gaps between short ops {_TAKE}",
+    "headline.between": f"Gaps between ops {_TAKE}",
     "headline.pauses": f"Pauses between long ops take {_PART}: CPU threads did not run.",
     "headline.peer": f"Waiting for other devices {_TAKES}",
     "headline.stream": f"Waiting in a stream {_TAKES}",
@@ -244,6 +242,4 @@ TEMPLATES: dict[str, str] = {
     # Names of parts of time and causes within a sentence.
     **{f"label.{id}": label if label in _PROPER else label[0].lower() + label[1:] for id, label in LABELS.items()},
     "label.unrecorded": "unrecorded code",
-    "label.launch.cpu": "launching ops",
-    "label.between.cpu": "gaps between ops",
 }
