@@ -94,6 +94,17 @@ def test_softmaxes_of_scores_between_batched_products_are_unfused_attention(
     assert ("scaled_dot_product_attention" in compute.remedy.text) == unfused
 
 
+def test_unfused_attention_is_advised_about_though_it_does_not_lead() -> None:
+    """Most of the step is Python; what runs is attention, or plain products."""
+
+    def advised(*ops: tuple[str, int]) -> set[str]:
+        host = training(*ops)
+        return {finding.id for finding in findings(diagnose([host]), [host], OpTable())}
+
+    assert "compute" in advised(*[(name, share // 3) for name, share in ATTENTION])
+    assert "compute" not in advised(("aten::mm", 260))
+
+
 def test_softmaxes_within_another_op_are_of_an_attention_that_it_chose() -> None:
     around = torchtrace.op("aten::_scaled_dot_product_attention_math", 5, 900)
     ops = [torchtrace.op(name, 10 + 250 * place, 240) for place, (name, _) in enumerate(ATTENTION)]

@@ -15,7 +15,7 @@ from .causes import HOST_LATE, Cause
 from .diagnose import Diagnosis
 from .gains import works_elsewhere
 from .headlines import BAD, HOST_OVERHEAD
-from .program_facts import WASTEFUL
+from .program_facts import UNFUSED_ATTENTION, WASTEFUL
 from .remedies import LOOK_AT_STEPS, advised
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
@@ -66,7 +66,8 @@ def _largest_first(diagnosis: Diagnosis) -> list[Cause]:
 
 def _is_habit(cause: Cause, no_fault: Sequence[str]) -> bool:
     """Whether the program could do it otherwise: steps that are only to be looked at may be so by chance."""
-    is_avoidable = cause.id not in no_fault or cause.remedy.most_ps is not None
+    remedy = cause.remedy
+    is_avoidable = cause.id not in no_fault or remedy.fact == UNFUSED_ATTENTION or remedy.most_ps is not None
     return is_avoidable and (cause.remedy.saves or cause.id != LOOK_AT_STEPS)
 
 

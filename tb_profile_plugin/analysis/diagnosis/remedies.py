@@ -46,6 +46,8 @@ class Remedy(NamedTuple):
     """Whether it shortens steps; what is only to be recorded saves nothing."""
     most_ps: float | None = None
     """What it saves of a step at most, where that may be less than the cause takes."""
+    fact: str = ""
+    """What the capture shows that it is for, as `program_facts` names it; empty where it is for all."""
 
     def gain_ps(self, cause_gain_ps: float | None) -> float | None:
         """What it saves at most, where a step without the cause saves so much; None where nothing, or not known."""
@@ -67,7 +69,7 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
     key = next(keys, None)
     if key is None:
         return Remedy("")
-    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _SAVE_NOTHING)
+    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _SAVE_NOTHING, fact=key[2])
 
 
 def advised(
