@@ -71,11 +71,8 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     if lead.id == WORK:
         losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
         fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
-        fine = (
-            fine
-            and lead.remedy is None
-            and not any((WASTEFUL | {UNFUSED_ATTENTION}) & program_facts(host) for host in hosts)
-        )
+        facts = frozenset[str]().union(*map(program_facts, hosts))
+        fine = fine and lead.remedy is None and not facts & (WASTEFUL | {UNFUSED_ATTENTION})
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST_LATE]
