@@ -112,6 +112,15 @@ def test_softmaxes_within_another_op_are_of_an_attention_that_it_chose() -> None
     assert "unfused_attention" not in program_facts(torchtrace.host(around, *ops, deviceProperties=[]))
 
 
+@pytest.mark.parametrize(("step", "said"), [(8, "original trace"), (1, "Record Python")])
+def test_idle_time_of_a_sampled_trace_is_not_to_be_explained_by_it(step: int, said: str) -> None:
+    """Most numbers of its ops lack the next one."""
+    stated: list[dict[str, Any]] = [{"External id": step * number} for number in range(1, 101)]
+    ops = [torchtrace.op("aten::mm", 100 * number, 10, **facts) for number, facts in enumerate(stated)]
+    facts = program_facts(torchtrace.host(*ops, deviceProperties=[]))
+    assert said in remedy("pytorch", "unexplained", facts=facts).text
+
+
 def test_checks_for_nan_are_a_mode_only_where_there_are_many() -> None:
     assert "checks_numerics" in program_facts(training(*[("aten::isnan", 40)] * 12, ("aten::mm", 300)))
     assert "checks_numerics" not in program_facts(training(("aten::isnan", 40), ("aten::mm", 300)))

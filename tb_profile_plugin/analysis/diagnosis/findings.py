@@ -98,7 +98,7 @@ def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding
     for finding in of_causes:
         first = by_title.setdefault(finding.title, finding)
         if first is not finding:
-            by_title[finding.title] = _together(first, finding, period_ps)
+            by_title[finding.title] = _joined_finding(first, finding, period_ps)
     ranked = [finding for rank, finding in enumerate(by_title.values()) if rank == 0 or finding.size_ps > least_ps]
     by_title = {finding.title: finding for finding in ranked}
     for finding in of_rules:
@@ -110,7 +110,7 @@ def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding
     return list(by_title.values())
 
 
-def _together(first: Finding, other: Finding, period_ps: float) -> Finding:
+def _joined_finding(first: Finding, other: Finding, period_ps: float) -> Finding:
     """The first of two findings of one remedy, with what both save, of the longer of the steps that they are parts of;
     unknown where that of one is.
     """

@@ -16,7 +16,7 @@ from ...model.events.trace import Trace
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
-from ...model.profiler_options import is_unrecorded
+from ...model.profiler_options import is_unrecorded, one_op_of
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
@@ -41,6 +41,8 @@ COMPILES_AGAIN = "compiles_again"
 """JAX compiles the same instructions for the same sizes more than once."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
 """Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
+SAMPLED = "sampled"
+"""The trace holds only some of the ops."""
 UNRECORDED_DEVICE = "unrecorded_device"
 """An accelerator is named of which no event was recorded: it may be what limits the steps."""
 CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
@@ -137,6 +139,7 @@ def program_facts(host: Host) -> frozenset[str]:
     holds = {
         ON_CPU: not device_count(host),
         NO_TENSOR_CORES: any(can.tensor_cores is False for _, can in gpu_capabilities(host)),
+        SAMPLED: one_op_of(host) > 1,
         UNRECORDED_DEVICE: is_unrecorded(host),
         OWN_OPS: waits_for_own_ops(host),
         ACCUMULATES: _accumulates_gradients(host),

@@ -25,6 +25,7 @@ from .program_facts import (
     ON_CPU,
     OWN_OPS,
     RECOMPUTES,
+    SAMPLED,
     SAVES_ASYNCHRONOUSLY,
     SINGLE_OPS,
     SINGLE_ROWS,
@@ -210,10 +211,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     "Capture button.",
     ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
     ("unexplained", "", ""): "Record calls or stacks, which name what runs.",
+    ("unexplained", "", SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
     ("unexplained", "", TRACED): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait "
     "is left.",
-    ("start_up", "", ""): "Ignore it in long runs; else start the capture after the first steps.",
-    ("warmup", "", ""): "Ignore it in long runs; in short ones, compile ahead and keep compiled programs.",
+    ("start_up", "", ""): "Start the capture after the first steps; first calls matter only in short runs.",
+    ("warmup", "", ""): "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up.",
     # What single rules find.
     ("slower_steps", "", ""): (
         "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
