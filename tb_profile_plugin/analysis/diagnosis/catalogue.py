@@ -98,6 +98,7 @@ TEMPLATES: dict[str, str] = {
     "names.calls": "{name} ({step_ps} in {count} calls)",
     "names.share": "{name} ({share})",
     "names.with_before": "{name} ({each_ps} with what comes before it, in {share} of the steps)",
+    "names.few": "{names}{few}",
     "names.unrecorded": " Nothing was recorded in {share} of it.",
     "names.with_op": "{names} Largest op: {name} ({share}).",
     # Programs of XLA that compute.
@@ -218,6 +219,7 @@ TEMPLATES: dict[str, str] = {
     "pause.hook": "callbacks",
     "few.none": "",
     "few.some": " {share} of it lies in {count} of {gaps_count} such gaps{period}.",
+    "few.steps": " {share} of it lies in {count} of {steps_count} steps.",
     "period.none": "",
     "period.every": ", every {count} steps",
     # What a step would last if an op took another time.

@@ -123,7 +123,9 @@ def _joined_finding(first: Finding, other: Finding, period_ps: float) -> Finding
 def _recording_finding(diagnosis: Diagnosis) -> list[Finding]:
     """That a device is to be recorded, where none was and no cause is that: what a change saves cannot be told."""
     program = diagnosis.program
-    if not works_elsewhere(program, diagnosis.typical) or any(cause.id == "not_recorded" for cause in diagnosis.causes):
+    if not works_elsewhere(program, diagnosis.typical) or any(
+        cause.id in ("not_recorded", "counted") for cause in diagnosis.causes
+    ):
         return []
     evidence = Sentence("cause.not_recorded", {"device": program.device, "names": Sentence("names.none")}).text
     finding = advised(program, "not_recorded", "not_recorded", evidence)

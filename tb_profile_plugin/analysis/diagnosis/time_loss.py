@@ -58,6 +58,8 @@ class TimeLoss:
     """The states that it sums."""
     arguments: dict[str, Any] | None = None
     """What its sentences say beside its names."""
+    few_steps: Sentence | None = None
+    """That most of it lies in few of the steps that count; None where it does not."""
     long_pauses: LongPauses | None = None
     """Where most of it lies between steps, and only some of these are long."""
     base_ps: float | None = None
@@ -226,6 +228,10 @@ class TimeLoss:
 
         ``has_steps`` says whether its times are of a step, not of the whole capture.
         """
+        names = self._most_names(has_steps)
+        return names if self.few_steps is None else Sentence("names.few", {"names": names, "few": self.few_steps})
+
+    def _most_names(self, has_steps: bool) -> Sentence:
         if self.is_unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
         most = self._large_names()
