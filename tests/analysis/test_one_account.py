@@ -62,11 +62,12 @@ def same_causes(why: dict[str, Any]) -> None:
 
 def gains_that_can_be(why: dict[str, Any]) -> None:
     """No gain is larger than the step, which is what it is said to be a part of; what removes more wins no less, and a
-    cause without which a scenario does has no larger gain than that.
+    cause without which a scenario does has no larger gain than that. Eager execution ends only where it is a cause.
     """
     saved = zip(*(column(why, "findings", name) for name in ("gain_ms", "of_ms")), strict=True)
     assert all(gain_ms is None or gain_ms <= of_ms * 1.0001 for gain_ms, of_ms in saved)
     gain = dict(zip(column(why, "scenarios", "id"), column(why, "scenarios", "gain_ps"), strict=True))
+    assert "eager" not in gain or "eager" in column(why, "causes", "id")
     period = sum(column(why, "step", "time_ps"))
     for id, ps in gain.items():
         assert 0 <= ps <= period + len(State)

@@ -12,6 +12,7 @@ from .time_loss import COMMUNICATION, NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
 
 _NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")
 """Causes that cannot go away, or of which that cannot be told."""
+_EAGER = "eager"
 _NO_WORK = 0.03
 """With less than this share of the period at work, no work was recorded."""
 _SILENT = 0.02
@@ -50,7 +51,8 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
 
 def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typical) -> dict[str, float]:
     """ps that a step would be shorter in each scenario, at most: as replayed, but no less than without a cause alone
-    that the scenario does without; of communication beside a straggler no more than lasts beyond the wait for it.
+    that the scenario does without; of communication beside a straggler no more than lasts beyond the wait for it. Eager
+    execution ends only where it is a cause.
 
     ``losses`` come with their `gain`.
     """
@@ -62,7 +64,10 @@ def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typic
     states_of_scenario = {id: {STATES[state] for state in states} for id, states in SCENARIOS.items()}
     own_gains = [(states_of_scenario.get(loss.id, set(loss.states)), own_ps or 0.0) for loss, own_ps in losses]
     gains = {}
-    for id, replayed in typical.replayed.items():
+    replays = dict(typical.replayed)
+    if all(loss.id != _EAGER for loss, _ in losses):
+        replays.pop(_EAGER, None)
+    for id, replayed in replays.items():
         gain_ps, without = replayed.gain_ps, states_of_scenario[id]
         if id in COMMUNICATION and typical.late_peer is not None:
             beyond_wait_ps = float(typical.state_ps[list(SCENARIOS[id])].sum()) - typical.late_peer.waiting_ps
