@@ -62,7 +62,24 @@ SHORT = {
     ),
     "void at::native::vectorized_elementwise_kernel<4, at::native::where_kernel_impl(at::Iterator&, c10::Scalar)::"
     "{lambda()#2}::operator()() const::{lambda(bool, c10::Half)#1}, at::detail::Array<char*, 3> >(int)": (
-        "vectorized_elementwise_kernel<4, where_kernel_impl, Array>"
+        "vectorized_elementwise_kernel<where_kernel_impl>"
+    ),
+    "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, float, "
+    "at::native::binary_internal::MulFunctor<float> >, at::detail::Array<char*, 3> >(int)": (
+        "vectorized_elementwise_kernel<MulFunctor, float>"
+    ),
+    "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::CUDAFunctor_add<long> >"
+    "(at::TensorIteratorBase&)::{lambda(int)#1}>(int)": "elementwise_kernel<CUDAFunctor_add, int64>",
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, "
+    "at::native::sum_functor<float, float>::operator()(at::TensorIterator&)::{lambda(float)#1}>, unsigned int, "
+    "float, 4> >(int)": "reduce_kernel<sum_functor, float>",
+    "void at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::_cuda_scatter_gather_internal_kernel<"
+    "true, float>::operator()<at::native::ReduceAdd>(at::TensorIterator&)::{lambda(int)#1}>(int)": (
+        "_scatter_gather_elementwise_kernel<ReduceAdd>"
+    ),
+    "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<1>, at::native::BinaryOpScalarFunctor<"
+    "float, 1, 1, 0>, std::multiplies<float>, float>(int)": (
+        "multi_tensor_apply_kernel<BinaryOpScalarFunctor, multiplies, …>"
     ),
     "void kernel<&(anonymous namespace)::run, (cudnnKernelDataType_t)2>(int)": "kernel<run, 2>",
     "weird<": "weird<",

@@ -15,7 +15,7 @@ from ...runtime.regex import regex, without_end
 from .demangle import demangle
 
 _LONGEST_NAME = 20_000
-_SHORT_LETTERS = 60
+_SHORT_LETTERS = 64
 """Letters of a short name; longer ones are cut."""
 _DEEPEST = 60
 """Templates within one another that are read."""
@@ -24,6 +24,18 @@ _WRAPPERS = frozenset(
     "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
 )
 """Templates of libraries that only start what their arguments name."""
+_LAUNCHERS = regex(r"\w*elementwise\w*_kernel\w*|reduce_kernel|multi_tensor_apply_kernel")
+"""PyTorch's kernels that apply a functor to tensors, by which they are told apart."""
+_ADAPTERS = frozenset(
+    "gpu_kernel_impl gpu_kernel_impl_nocast gpu_index_kernel BinaryFunctor AUnaryFunctor BUnaryFunctor UnaryFunctor "
+    "ReduceOp func_wrapper_t _cuda_scatter_gather_internal_kernel".split()
+)
+"""Templates around PyTorch's functors."""
+_NO_FUNCTORS = regex(
+    r"[Aa]rray|TensorListMetadata|\w*OffsetCalculator|(?:Load|Store)With\w+|OpaqueType|-?\d+|true|false|"
+    r"(?:unsigned )?(?:bool|char|u?int\d*|short|long|float|double|half|b?float16|Half|BFloat16)"
+)
+"""Arguments of such kernels that say how tensors are read and their types, not what is done to their elements."""
 _NAMED_KERNEL = regex(r"cutlass_\w+")
 """A wrapper's only argument that is a kernel and no type: ``cutlass::Kernel2<cutlass_80_wmma_…>``."""
 _CAST = regex(r"^\([\w: ]+\)(?=[\w-])")
@@ -78,6 +90,8 @@ def family(name: str) -> str:
         return text
     if tree.name.startswith("Eigen::internal::EigenMetaKernel") and tree.args:
         return f"Eigen {_expression(tree.args[0])}".strip()
+    if _LAUNCHERS.fullmatch(tree.leaf):
+        return _with_arguments(tree.leaf, _torch_functors(tree))
     return _function_text(tree)
 
 
@@ -139,7 +153,9 @@ def _parse(text: str) -> Template | None:
         elif letter == "<":
             if len(stack) > _DEEPEST:
                 return None
-            stack.append((text[begin:at].strip(), []))
+            # A member of a template: what comes before is a part of its name.
+            scope, closed = closed.name if closed is not None else "", None
+            stack.append((scope + text[begin:at].strip(), []))
             begin = at + 1
         elif letter in ">,":
             if len(stack) == 1:
@@ -173,11 +189,37 @@ def _function_text(tree: Template, depth: int = 0) -> str:
     arguments = list(dict.fromkeys(_bare_type(arg.name) for arg in tree.args))
     if tree.leaf in _WRAPPERS and len(arguments) == 1 and _NAMED_KERNEL.match(arguments[0]):
         return arguments[0]
-    text = f"{tree.leaf}<{', '.join(arguments)}>" if arguments else tree.leaf
+    return _with_arguments(tree.leaf, arguments)
+
+
+def _with_arguments(name: str, arguments: list[str]) -> str:
+    """A template with its arguments, or with so many of the first as are not too long."""
+    text = f"{name}<{', '.join(arguments)}>" if arguments else name
     while len(text) > _SHORT_LETTERS and arguments:
-        arguments.pop()
-        text = f"{tree.leaf}<{', '.join([*arguments, '…'])}>"
+        arguments = arguments[:-1]
+        text = f"{name}<{', '.join([*arguments, '…'])}>"
     return text
+
+
+def _torch_functors(kernel: Template) -> list[str]:
+    """What one of PyTorch's kernels does to elements, and the type of the first functor's."""
+    functors = [functor for arg in kernel.args if (functor := _torch_functor(arg))]
+    types = [_bare_type(arg.name) for functor in functors[:1] for arg in functor.args[:1] if not arg.args]
+    names = [_functor_name(functor) for functor in functors]
+    return list(dict.fromkeys(name for name in (*names, *types) if not name.isdigit()))
+
+
+def _torch_functor(tree: Template) -> Template | None:
+    """The functor that an argument is, or has as its own argument; None where it is none."""
+    name = _functor_name(tree)
+    if name in _ADAPTERS:
+        functors = filter(None, map(_torch_functor, tree.args))
+        return next(functors, tree)
+    return None if _NO_FUNCTORS.fullmatch(name) else tree
+
+
+def _functor_name(tree: Template) -> str:
+    return _bare_type(tree.name.partition("::operator")[0])
 
 
 def _expression(tree: Template) -> str:
