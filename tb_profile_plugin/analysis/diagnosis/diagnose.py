@@ -23,7 +23,7 @@ from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
-from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
+from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of, unused_nodes
 from .remedies import remedy
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
@@ -42,7 +42,7 @@ NEEDS = (
         function_between,
     ),
     *(device_count, host_device_type, framework, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, early_share),
+    *(program_facts, unused_nodes, early_share),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.

@@ -16,7 +16,7 @@ from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
 from .causes import HOST_LATE
 from .input_stage import name_input_stage
-from .program_facts import WASTEFUL, device_word, program_facts
+from .program_facts import NOT_FINE, device_word, program_facts
 from .time_loss import WORK, TimeLoss
 
 _LITTLE_INPUT = 0.05
@@ -73,7 +73,7 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     if lead.id == WORK:
         losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
         fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
-        fine = fine and lead.remedy is None and not any(WASTEFUL & program_facts(host) for host in hosts)
+        fine = fine and lead.remedy is None and not any(NOT_FINE & program_facts(host) for host in hosts)
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST_LATE]

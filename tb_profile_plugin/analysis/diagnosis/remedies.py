@@ -17,6 +17,7 @@ from .program_facts import (
     FLOAT64,
     FUSED,
     GRAPH_BREAKS,
+    GROWING_INPUT,
     GROWS,
     INFERS_ON_CPU,
     MANY_PROGRAMS,
@@ -29,6 +30,7 @@ from .program_facts import (
     SINGLE_OPS,
     SINGLE_ROWS,
     TRACED,
+    UNUSED_GRAPH,
     UPDATES,
     ProgramFacts,
 )
@@ -113,6 +115,11 @@ MICRO_BATCHES_TORCH = (
 FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
 SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
+
+NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
+NO_GRAPH_TORCH = (
+    "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
+)
 
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
@@ -301,6 +308,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
     **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    **{(cause, PYTORCH, UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
     ("compute", PYTORCH, SINGLE_ROWS): "Run several requests in one batch: most matrix products take a single row.",
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
