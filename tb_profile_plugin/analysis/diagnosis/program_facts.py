@@ -68,6 +68,8 @@ NOT_FINE = WASTEFUL | {UNUSED_GRAPH}
 """With which compute is not fine."""
 SINGLE_OPS = "single_ops"
 """TensorFlow runs many ops of a step one by one, outside of compiled functions."""
+WRITES_SUMMARIES = "writes_summaries"
+"""Most of the ops that TensorFlow runs one by one lie between the summaries that a step writes: they prepare these."""
 SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 """Checkpoints are written by another thread, for which the loop waits."""
 _EVENTS_OF_FACT = {
@@ -78,6 +80,7 @@ _EVENTS_OF_FACT = {
     CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
 }
 """Events whose names show a fact."""
+_SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w*Summary")
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
 _BROADCAST = "c10d::broadcast_"
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
@@ -152,6 +155,8 @@ def program_facts(host: Host) -> frozenset[str]:
         facts |= _facts_of_programs(host)
     if framework(host) == TENSORFLOW and calls_per_step(host.with_steps()) >= _MANY_SINGLE_OPS:
         facts.add(SINGLE_OPS)
+        if _prepares_summaries(host.with_steps()):
+            facts.add(WRITES_SUMMARIES)
     if framework(host) == PYTORCH:
         facts |= _facts_of_torch_ops(host.with_steps())
     return frozenset(facts)
@@ -173,6 +178,17 @@ def _accumulates_gradients(host: Host) -> bool:
         for events in (trace.named(_FORWARD.__eq__), trace.named(lambda name: bool(_REDUCES.match(name))))
     )
     return reduced >= forward >= _SEVERAL * len(host.with_steps().steps) > 0
+
+
+def _prepares_summaries(host: HostWithSteps) -> bool:
+    """Whether half of the single ops in steps begin between the first and the last summary of their step."""
+    steps, begin = host.steps, host.trace.begin
+    ops = np.sort(begin[host.trace.named(lambda name: name.startswith(_SINGLE_OP))])
+    summaries = np.sort(begin[host.trace.named(lambda name: bool(_SUMMARY.match(name)))])
+    first, end = np.searchsorted(summaries, (steps.begin, steps.end))
+    first, end = first[end > first], end[end > first]
+    between = np.searchsorted(ops, summaries[end - 1]) - np.searchsorted(ops, summaries[first])
+    return bool(2 * between.sum() > np.diff(np.searchsorted(ops, (steps.begin, steps.end)), axis=0).sum())
 
 
 def _facts_of_torch_ops(host: HostWithSteps) -> set[str]:

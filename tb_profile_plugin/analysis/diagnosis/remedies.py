@@ -32,6 +32,7 @@ from .program_facts import (
     TRACED,
     UNUSED_GRAPH,
     UPDATES,
+    WRITES_SUMMARIES,
     ProgramFacts,
 )
 from .remedy_examples import EXAMPLES
@@ -116,6 +117,7 @@ FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest 
 SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
+SUMMARIES = "Write summaries every N steps."
 NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
 NO_GRAPH_TORCH = (
     "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
@@ -165,6 +167,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     },
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
+    ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
     ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
     ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
@@ -250,7 +253,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("evaluation", TENSORFLOW, ""): "Evaluate less often, or on fewer batches (in Keras: validation_freq, "
     "validation_steps).",
     ("evaluation", "", ""): "Evaluate less often, or on fewer batches.",
-    ("summary", "", ""): "Write summaries every N steps.",
+    ("summary", "", ""): SUMMARIES,
     ("printing", "", ""): "Print every N steps.",
     ("hook", "", ""): "Run the callback less often, or in a background thread.",
     ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
