@@ -67,3 +67,21 @@ def test_hiccups_of_a_busy_machine_are_no_long_function(slow_steps: Sequence[int
         begin += 12_000 + 2 * more
     found = diagnose([torchtrace.host(*events, deviceProperties=[])], "all")
     assert ("python" in {cause.id for cause in found.causes}) == told
+
+
+@pytest.mark.parametrize(
+    ("caller", "cause"),
+    [("torch/distributed/distributed_c10d.py(3014): all_reduce", "collective_host"), ("train.py(5): step", "sync")],
+)
+def test_a_wait_for_other_workers_is_communication(caller: str, cause: str) -> None:
+    """The method of what PyTorch returns for a collective has no name that tells."""
+    events = []
+    for number in range(6):
+        begin = 10_000 * number
+        events += [
+            torchtrace.mark(f"ProfilerStep#{number}", begin, 9990),
+            torchtrace.frame(caller, begin + 10, 6000),
+            torchtrace.frame("<built-in method wait of pybind11_builtins object at 0x7f6a>", begin + 20, 5900),
+            torchtrace.op("aten::mm", begin + 7000, 2900),
+        ]
+    assert cause in {each.id for each in diagnose([torchtrace.host(*events, deviceProperties=[])]).causes}
