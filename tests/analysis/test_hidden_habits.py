@@ -85,3 +85,17 @@ def test_a_wait_for_other_workers_is_communication(caller: str, cause: str) -> N
             torchtrace.op("aten::mm", begin + 7000, 2900),
         ]
     assert cause in {each.id for each in diagnose([torchtrace.host(*events, deviceProperties=[])]).causes}
+
+
+@pytest.mark.parametrize(("slow_steps", "leads"), [((3, 11), False), ((2, 7, 11, 16, 18), True)])
+def test_two_calls_that_take_longer_by_chance_lead_nothing(slow_steps: Sequence[int], leads: bool) -> None:
+    """Each step of 100 µs calls the same function for 10 µs; in a few steps that takes 400 µs."""
+    text, at = "", 0
+    for number in range(20):
+        call = 400 if number in slow_steps else 10
+        text += f" train[{at},{90 + call}]{{_r=1, step_num={number}}} PjitFunction(step)[{at + 1},{call}]"
+        text += f" x/MatMul:MatMul[{at + call + 2},86]"
+        at += 92 + call
+    found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
+    assert (found.causes[0].id == "unusual_steps") == leads
+    assert "unusual_steps" in {cause.id for cause in found.causes}
