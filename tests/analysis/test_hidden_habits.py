@@ -99,3 +99,18 @@ def test_two_calls_that_take_longer_by_chance_lead_nothing(slow_steps: Sequence[
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
     assert (found.causes[0].id == "unusual_steps") == leads
     assert "unusual_steps" in {cause.id for cause in found.causes}
+
+
+def test_silence_in_steps_that_do_not_count_says_nothing_of_those_that_do() -> None:
+    """Single ops with 10 µs of Python between them, which was not recorded; two steps of twelve pause for 20 ms."""
+    text, at = "", 0
+    for number in range(12):
+        pause = 20_000 if number in (4, 9) else 0
+        ops = "".join(
+            f" EagerExecute[{at + 15 * row},5]{{eager_op=Mul, is_func=0}} EagerLocalExecute: Mul[{at + 15 * row},5]"
+            for row in range(60)
+        )
+        text += f" train[{at},{900 + pause}]{{_r=1, step_num={number}}}{ops}"
+        at += 1000 + pause
+    causes = {cause.id for cause in diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)]).causes}
+    assert "eager" in causes and "unrecorded" not in causes

@@ -90,7 +90,7 @@ class DispatchedCalls(NamedTuple):
     per_step: float
     one_by_one_share: float
     long_share: float = 0.0
-    """As `HostFigures.long_share`."""
+    """Share of the time in typical steps of which nothing was recorded, 0–1, in intervals of 1 ms and more."""
 
 
 def losses_by_cause(

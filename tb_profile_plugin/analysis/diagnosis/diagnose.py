@@ -10,7 +10,7 @@ from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
-from ..activity.states import STATES
+from ..activity.states import STATES, State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
 from ..steps.dispatched_calls import calling_function, calls_per_step, one_by_one_share
@@ -111,7 +111,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     calls = DispatchedCalls(
         max(map(calls_per_step, hosts)),
         max(map(one_by_one_share, hosts)),
-        max(figures(host).long_share for host in hosts),
+        max(_long_share(host, typical) for host in hosts),
     )
     program = program_of(hosts)
     gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
@@ -156,6 +156,16 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         devices=devices,
         program=program,
     )
+
+
+def _long_share(host: HostWithSteps, typical: Typical) -> float:
+    """`DispatchedCalls.long_share` of a host."""
+    of_host = figures(host)
+    if not of_host.has_steps:
+        return 0.0
+    chosen = (typical_windows(host, typical.steps).steps - of_host.steps.start) // 2
+    silent_ps = of_host.step_ps[chosen, int(State.UNRECORDED)].sum()
+    return float(of_host.long_silent_ps[chosen].sum() / max(silent_ps, 1))
 
 
 def _name_function(loss: TimeLoss, name: str) -> None:

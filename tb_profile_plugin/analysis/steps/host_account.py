@@ -91,8 +91,8 @@ class HostFigures(NamedTuple):
     """int64[devices, states]: without the profiler's start and stop; each row sums to that time."""
     unrecorded_devices: list[str]
     """Devices that the capture names and of which it holds no event."""
-    long_share: float
-    """Share of the time in steps of which nothing was recorded, 0–1, that lies in intervals of 1 ms and more."""
+    long_silent_ps: Array
+    """int64[steps]: of the time in which nothing was recorded, what lies in intervals of 1 ms and more."""
     xla: XlaWork
     """What programs of XLA do, by where they come from."""
 
@@ -135,7 +135,7 @@ def figures(host: HostWithSteps) -> HostFigures:
     state_ps, name_ps, name_count, name_long_ps = _time_sums(
         edges, labelled.columns, len(STATES), len(names), len(host.trace)
     )
-    step_ps, long_share = _step_times(host.steps, host_timeline)
+    step_ps, long_silent_ps = _step_times(host.steps, host_timeline)
     return HostFigures(
         has_steps=len(host.steps) > 0,
         edges=edges,
@@ -150,7 +150,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         devices=[work.name for work in device_work(host)],
         device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
         unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
-        long_share=long_share,
+        long_silent_ps=long_silent_ps,
         xla=xla_work(host, edges, host_timeline),
     )
 
@@ -163,8 +163,8 @@ def named_times(host: HostWithSteps, device_timeline: DeviceTimeline) -> NamedTi
     return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
-def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, float]:
-    """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
+def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, Array]:
+    """``step_ps`` and ``long_silent_ps`` of `HostFigures`. What of a step lies outside of the record is unexplained."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
     long, state = host_timeline.indices_lasting(_LONG_PS), host_timeline.state.copy()
     # One state more: what is long of the time of which nothing was recorded.
@@ -173,7 +173,7 @@ def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, flo
     step_ps: Array = np.ascontiguousarray(times[:, :-1])
     step_ps[:, State.UNRECORDED] += times[:, -1]
     step_ps[:, State.UNEXPLAINED] += end - begin - step_ps.sum(axis=1)
-    return step_ps, float(times[:, -1].sum() / max(step_ps[:, State.UNRECORDED].sum(), 1))
+    return step_ps, times[:, -1]
 
 
 def _kind_times(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Array:
