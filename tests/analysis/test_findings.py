@@ -61,6 +61,14 @@ def test_one_remedy_is_said_once_for_all_that_it_saves() -> None:
     assert [(finding.id, (finding.gain_ps or 0) / US) for finding in found] == [("eager", 48), ("sync", 9)]
 
 
+def test_what_a_remedy_saves_of_unusual_steps_too_is_of_the_mean_step() -> None:
+    """A step of 100 waits for 60; once in a while it waits longer, so that the mean step takes 110."""
+    more = Remedy("Start more workers.")
+    unusual = cause("unusual_steps", 10, 10, more)._replace(base_ps=110 * US)
+    (found,) = ranked(cause("input", 60, 60, more), unusual)
+    assert (found.gain_ps, found.base_ps) == (70 * US, 110 * US)
+
+
 def test_what_one_of_two_causes_saves_does_not_bound_their_remedy() -> None:
     grows = Remedy("Keep no graph.")
     (found,) = ranked(cause("compute", 80, None, grows), cause("eager", 15, 10, grows))
@@ -81,7 +89,7 @@ def test_a_rule_tells_what_a_remedy_saves_where_its_causes_do_not() -> None:
         advice("sync", "Wait less.", None, 12),
         advice("waits", "Wait less.", 8),
     ]
-    ranked_once = _without_repetition(of_causes, of_rules, 3.0 * US)
+    ranked_once = _without_repetition(of_causes, of_rules, 100.0 * US)
     assert [(finding.id, (finding.gain_ps or 0) / US) for finding in ranked_once] == [
         ("compute", 30),
         ("input", 20),

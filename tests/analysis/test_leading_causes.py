@@ -45,3 +45,17 @@ def test_a_small_loss_leads_no_headline(share: int, leads: str) -> None:
          | cuLaunchKernel[{idle},3]{{c=2}} cuLaunchKernel[{idle + 4},3]{{c=3}}
 """
     assert diagnose([draw.host(drawn, steps=6, every=1000)]).causes[0].id == leads
+
+
+@pytest.mark.parametrize(("slow_steps", "few"), [((4, 5), True), ((4, 5, 6), False)])
+def test_a_loss_that_few_of_the_steps_hold_says_so(slow_steps: tuple[int, ...], few: bool) -> None:
+    """Steps are equally long: in some of them Python runs for 300 of 1,000 µs. Two of ten are left out."""
+    events = []
+    for step in range(10):
+        at, python = 1000 * step, 300 if step in slow_steps else 0
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 999)]
+        events += [torchtrace.frame("train.py(3): augment", at + 1, python)] if python else []
+        events += [torchtrace.op("aten::mm", at + 1 + python, 997 - python)]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    text = next(cause for cause in found.causes if cause.id == "python").sentence.text
+    assert ("of it lies in 2 of 8 steps." in text) == few and ("of it lies" in text) == few

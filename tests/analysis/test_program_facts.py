@@ -72,6 +72,55 @@ def test_elementwise_ops_of_an_optimizer_are_told_to_be_fused_in_it(around: str,
     assert diagnose([host]).causes[0].remedy.text.startswith(said)
 
 
+ATTENTION = [("aten::bmm", 300), ("aten::softmax", 200), ("aten::bmm", 300)]
+
+
+@pytest.mark.parametrize(
+    ("ops", "unfused"),
+    [
+        (ATTENTION, True),
+        # One that chooses experts is small beside their products; a classifier has no batched products.
+        ([("aten::bmm", 300), ("aten::softmax", 20), ("aten::bmm", 300)], False),
+        ([("aten::mm", 300), ("aten::softmax", 200), ("aten::mm", 300)], False),
+        ([("aten::bmm", 300), ("aten::log_softmax", 200), ("aten::bmm", 300)], False),
+    ],
+)
+def test_softmaxes_of_scores_between_batched_products_are_unfused_attention(
+    ops: list[tuple[str, int]], unfused: bool
+) -> None:
+    host = training(*ops)
+    assert ("unfused_attention" in program_facts(host)) == unfused
+    compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
+    assert ("scaled_dot_product_attention" in compute.remedy.text) == unfused
+
+
+def test_unfused_attention_is_advised_about_though_it_does_not_lead() -> None:
+    """Most of the step is Python; what runs is attention, or plain products."""
+
+    def advised(*ops: tuple[str, int]) -> set[str]:
+        host = training(*ops)
+        return {finding.id for finding in findings(diagnose([host]), [host], OpTable())}
+
+    assert "compute" in advised(*[(name, share // 3) for name, share in ATTENTION])
+    assert "compute" not in advised(("aten::mm", 260))
+
+
+def test_softmaxes_within_another_op_are_of_an_attention_that_it_chose() -> None:
+    around = torchtrace.op("aten::_scaled_dot_product_attention_math", 5, 900)
+    ops = [torchtrace.op(name, 10 + 250 * place, 240) for place, (name, _) in enumerate(ATTENTION)]
+    assert "unfused_attention" in program_facts(torchtrace.host(*ops, deviceProperties=[]))
+    assert "unfused_attention" not in program_facts(torchtrace.host(around, *ops, deviceProperties=[]))
+
+
+@pytest.mark.parametrize(("step", "said"), [(8, "original trace"), (1, "Record Python")])
+def test_idle_time_of_a_sampled_trace_is_not_to_be_explained_by_it(step: int, said: str) -> None:
+    """Most numbers of its ops lack the next one."""
+    stated: list[dict[str, Any]] = [{"External id": step * number} for number in range(1, 101)]
+    ops = [torchtrace.op("aten::mm", 100 * number, 10, **facts) for number, facts in enumerate(stated)]
+    facts = program_facts(torchtrace.host(*ops, deviceProperties=[]))
+    assert said in remedy("pytorch", "unexplained", facts=facts).text
+
+
 def test_checks_for_nan_are_a_mode_only_where_there_are_many() -> None:
     assert "checks_numerics" in program_facts(training(*[("aten::isnan", 40)] * 12, ("aten::mm", 300)))
     assert "checks_numerics" not in program_facts(training(("aten::isnan", 40), ("aten::mm", 300)))

@@ -32,7 +32,7 @@ def test_a_chip_gives_tables_differences_on_every_page(site: Sites, page: Page, 
     expect(main.locator("tbody tr")).to_have_count(2)
     body.get_by_role("link", name="Summary", exact=True).click()
     expect(main.locator(".key .more, .key .less").first).to_be_visible()
-    main.locator("summary", has_text="All figures of the step").click()
+    main.locator("summary", has_text="All figures").click()
     expect(main.locator(".legend td.more, .legend td.less").first).to_be_visible()
     assert f"base={BASE}" in unquote(page.url)
     body.get_by_role("link", name="Compare", exact=True).click()

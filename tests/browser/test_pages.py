@@ -34,7 +34,7 @@ def opens_overview(server: Any, page: Page, run: str) -> None:
     expect(server.body(page).locator("header.frame")).to_contain_text(run)
     main = settled(server, page)
     expect(main.locator(".verdict")).to_contain_text(told)
-    for heading in ["All figures of the step", "Environment"]:
+    for heading in ["All figures", "Environment"]:
         expect(main.get_by_role("heading", name=heading, exact=True)).to_be_visible()
     expect(main.locator(".state.error")).to_have_count(0)
 

@@ -12,6 +12,7 @@ from planted.composer import has
 
 REMEDIES = {
     "torch_dense_embedding": "nn.Embedding(sparse=True)",
+    "torch_attention": "scaled_dot_product_attention",
     "torch_anomaly_mode": "set_detect_anomaly",
     "torch_growing_cat": "allocated once",
     "torch_float64": "Compute in float32",

@@ -94,7 +94,7 @@ it("sorts states by category, what is none last", () => {
 });
 
 it("knows a state by its name", () => {
-  expect(stateByName("Kernel launch")?.id).toBe("launch");
+  expect(stateByName("Launching ops")?.id).toBe("launch");
   expect(stateByName("cudaLaunchKernel")).toBeUndefined();
 });
 

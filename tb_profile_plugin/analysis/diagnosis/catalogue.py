@@ -93,10 +93,12 @@ TEMPLATES: dict[str, str] = {
     "names.some": " Mostly {names}.",
     "names.largest": " Largest: {names}.",
     "names.each": "{name} ({each_ps} per step)",
+    "names.once": "{name} ({each_ps})",
     "names.seldom": "{name} ({each_ps}, in {share} of the steps)",
     "names.calls": "{name} ({step_ps} in {count} calls)",
     "names.share": "{name} ({share})",
     "names.with_before": "{name} ({each_ps} with what comes before it, in {share} of the steps)",
+    "names.few": "{names}{few}",
     "names.unrecorded": " Nothing was recorded in {share} of it.",
     "names.with_op": "{names} Largest op: {name} ({share}).",
     # Programs of XLA that compute.
@@ -134,11 +136,9 @@ TEMPLATES: dict[str, str] = {
     "headline.dispatch": f"Framework overhead {_TAKES}",
     "headline.python": f"Python {_TAKES}",
     "headline.unrecorded": f"The host launches nothing for {_PART}; the reason was not recorded.",
-    "headline.launch": f"Kernel launch {_TAKES}",
-    "headline.launch.cpu": f"Launching ops {_TAKES}",
+    "headline.launch": f"Launching ops {_TAKES}",
     "headline.latency": f"Launch delay {_TAKES}",
-    "headline.between": f"Gaps between kernels {_TAKE}",
-    "headline.between.cpu": f"Gaps between short ops {_TAKE}",
+    "headline.between": f"Gaps between ops {_TAKE}",
     "headline.pauses": f"Pauses between long ops take {_PART}: CPU threads did not run.",
     "headline.peer": f"Waiting for other devices {_TAKES}",
     "headline.stream": f"Waiting in a stream {_TAKES}",
@@ -219,6 +219,7 @@ TEMPLATES: dict[str, str] = {
     "pause.hook": "callbacks",
     "few.none": "",
     "few.some": " {share} of it lies in {count} of {gaps_count} such gaps{period}.",
+    "few.steps": " {share} of it lies in {count} of {steps_count} steps.",
     "period.none": "",
     "period.every": ", every {count} steps",
     # What a step would last if an op took another time.
@@ -227,9 +228,9 @@ TEMPLATES: dict[str, str] = {
     "scaled.longer": "{name} at {factor} times its {op_ps}: the step takes {time_ps}, not {step_ps} ({share} more).",
     "scaled.same": "{name} at {factor} times its {op_ps}: the step still takes {time_ps}, since other work is the "
     "limit.",
-    # Of what nothing can be won.
-    "won.host": "{names} Removing only this saves nothing: the host is the limit.",
-    "won.others": "{names} Removing only this saves nothing: the step waits for other work meanwhile.",
+    # Of what next to nothing can be won.
+    "won.host": "{names} Removing only this hardly helps: the host is the limit.",
+    "won.others": "{names} Removing only this hardly helps: the step waits for other work meanwhile.",
     "won.more": "{names} Removing it saves more: the host runs ahead, and other waits end, too.",
     # Why a step is not like the others.
     "unusual.longer": "{name} takes {more_ps} more than in the typical step",
@@ -243,6 +244,4 @@ TEMPLATES: dict[str, str] = {
     # Names of parts of time and causes within a sentence.
     **{f"label.{id}": label if label in _PROPER else label[0].lower() + label[1:] for id, label in LABELS.items()},
     "label.unrecorded": "unrecorded code",
-    "label.launch.cpu": "launching ops",
-    "label.between.cpu": "gaps between ops",
 }

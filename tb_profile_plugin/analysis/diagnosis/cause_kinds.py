@@ -56,6 +56,7 @@ _KINDS = {
     "compute": (
         ("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),
         ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy")),
+        ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),
         ("tensor_copies", regex(r"aten::copy_$|.*direct_copy_kernel")),
         ("elementwise", ELEMENTWISE),
     ),

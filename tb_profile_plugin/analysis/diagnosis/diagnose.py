@@ -26,7 +26,14 @@ from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, head
 from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of, unused_nodes
 from .remedies import remedy
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
-from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
+from .unusual_steps import (
+    UnusualStep,
+    cause_of_unusual,
+    cause_of_warm_up,
+    early_share,
+    few_steps_sentence,
+    unusual_steps,
+)
 from .xla_work import name_xla_work
 
 NEEDS = (
@@ -131,6 +138,8 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         if loss.id == "input":
             input_stage.name_input_stage(loss, hosts)
         name_xla_work(loss, hosts, typical, program)
+        if len(hosts) == 1:
+            loss.few_steps = few_steps_sentence(loss, hosts[0], typical)
         if loss.id == "between_steps" and loss.is_work:
             _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     if not has_devices(hosts):
@@ -269,7 +278,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     gain_ps, period_ps = gain(loss, typical), typical.period_ps
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
         return {}
-    names = loss.names_sentence()
+    names = loss.names_sentence(typical.has_steps)
     if gain_ps - loss.ps >= max(NOTABLE * period_ps, _TIE_MARGIN * loss.ps):
         return {"names": Sentence("won.more", {"names": names})}
     if gain_ps >= _NO_GAIN * period_ps:
@@ -281,7 +290,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
 
 def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
-    words = {"names": loss.names_sentence(), "programs": Sentence("programs.none")}
+    words = {"names": loss.names_sentence(typical.has_steps), "programs": Sentence("programs.none")}
     facts = {**words, "device": device, **(loss.arguments or {})}
     return Sentence(f"cause.{loss.id}{loss.variant}", facts | _replay_words(loss, typical))
 

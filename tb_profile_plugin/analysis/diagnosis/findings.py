@@ -15,7 +15,7 @@ from .causes import HOST_LATE, Cause
 from .diagnose import Diagnosis
 from .gains import works_elsewhere
 from .headlines import BAD, HOST_OVERHEAD
-from .program_facts import UNUSED_GRAPH, WASTEFUL
+from .program_facts import UNFUSED_ATTENTION, UNUSED_GRAPH, WASTEFUL
 from .remedies import LOOK_AT_STEPS, advised
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
@@ -40,7 +40,6 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     Without `Typical.replayed` causes are ranked by what they take. ``device_ops`` are those of all hosts.
     """
     typical, program = diagnosis.typical, diagnosis.program
-    least_ps = _SMALL_SHARE * typical.period_ps
     no_fault = _PASSING if program.facts & WASTEFUL else (WORK, *_PASSING)
     of_causes = [
         _finding_of_cause(cause, program.framework)
@@ -48,7 +47,7 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
         if cause.remedy.text and (rank == 0 or _is_habit(cause, no_fault)) and cause.gain_ps != 0
     ]
     of_rules = rule_findings(Evidence(hosts, program, typical, device_ops))
-    advice = _without_repetition(of_causes, of_rules, least_ps)
+    advice = _without_repetition(of_causes, of_rules, typical.period_ps)
     first, others = advice[: len(of_causes[:1])], advice[len(of_causes[:1]) :]
     return [*first, *_recording_finding(diagnosis), *sorted(others, key=lambda finding: -finding.size_ps)]
 
@@ -66,7 +65,8 @@ def _largest_first(diagnosis: Diagnosis) -> list[Cause]:
 
 def _is_habit(cause: Cause, no_fault: Sequence[str]) -> bool:
     """Whether the program could do it otherwise: steps that are only to be looked at may be so by chance."""
-    is_avoidable = cause.id not in no_fault or cause.remedy.most_ps is not None
+    remedy = cause.remedy
+    is_avoidable = cause.id not in no_fault or remedy.fact == UNFUSED_ATTENTION or remedy.most_ps is not None
     return is_avoidable and (cause.remedy.saves or cause.id != LOOK_AT_STEPS)
 
 
@@ -87,19 +87,19 @@ def _finding_of_cause(cause: Cause, framework: str) -> Finding:
     )
 
 
-def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding], least_ps: float) -> list[Finding]:
-    """One finding of each title, that of the first cause before all; the others only if of more than ``least_ps``.
+def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding], period_ps: float) -> list[Finding]:
+    """One finding of each title, that of the first cause before all; the others only if they are not small.
 
-    A remedy of several causes saves what they save together. Where that of one is unknown, so is the sum, unless a rule
-    tells what the remedy saves. What a rule advises is left out where a title or code says so already. That a graph is
-    made for nothing is told though no time is known of it.
+    A remedy of several causes saves what they save together, unless a rule tells what it saves. What a rule advises is
+    left out where a title or code says so already. That a graph is made for nothing is told though no time is known of
+    it.
     """
+    least_ps = _SMALL_SHARE * period_ps
     by_title: dict[str, Finding] = {}
     for finding in of_causes:
         first = by_title.setdefault(finding.title, finding)
         if first is not finding:
-            gains_ps = [gain_ps for gain_ps in (first.gain_ps, finding.gain_ps) if gain_ps is not None]
-            by_title[finding.title] = replace(first, gain_ps=sum(gains_ps) if len(gains_ps) == 2 else None)
+            by_title[finding.title] = _joined_finding(first, finding, period_ps)
     ranked = [finding for rank, finding in enumerate(by_title.values()) if rank == 0 or finding.size_ps > least_ps]
     by_title = {finding.title: finding for finding in ranked}
     for finding in of_rules:
@@ -112,10 +112,22 @@ def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding
     return list(by_title.values())
 
 
+def _joined_finding(first: Finding, other: Finding, period_ps: float) -> Finding:
+    """The first of two findings of one remedy, with what both save, of the longer of the steps that they are parts of;
+    unknown where that of one is.
+    """
+    if first.gain_ps is None or other.gain_ps is None:
+        return replace(first, gain_ps=None)
+    base_ps = max(first.base_ps or period_ps, other.base_ps or period_ps)
+    return replace(first, gain_ps=first.gain_ps + other.gain_ps, base_ps=base_ps)
+
+
 def _recording_finding(diagnosis: Diagnosis) -> list[Finding]:
     """That a device is to be recorded, where none was and no cause is that: what a change saves cannot be told."""
     program = diagnosis.program
-    if not works_elsewhere(program, diagnosis.typical) or any(cause.id == "not_recorded" for cause in diagnosis.causes):
+    if not works_elsewhere(program, diagnosis.typical) or any(
+        cause.id in ("not_recorded", "counted") for cause in diagnosis.causes
+    ):
         return []
     evidence = Sentence("cause.not_recorded", {"device": program.device, "names": Sentence("names.none")}).text
     finding = advised(program, "not_recorded", "not_recorded", evidence)

@@ -33,8 +33,6 @@ _MOST_OF_HOST = 0.6
 """One way of being late that makes up so much of all of them is named alone."""
 _SECOND = 0.15
 """Share of all ways of being late from which on the second one is named, too."""
-_ON_CPU = ("launch", "between")
-"""Causes that have other sentences where the work runs on the CPU, which has no kernels."""
 HOST_OVERHEAD = "headline.host"
 """Id of the sentence where several ways in which the host is late lead together."""
 _MOST_WORDS = 20
@@ -73,7 +71,8 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     if lead.id == WORK:
         losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
         fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
-        fine = fine and lead.remedy is None and not any(NOT_FINE & program_facts(host) for host in hosts)
+        facts = frozenset[str]().union(*map(program_facts, hosts))
+        fine = fine and lead.remedy is None and not facts & NOT_FINE
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST_LATE]
@@ -88,21 +87,15 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
 def _host_sentence(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
     """The headline where the host is late in several ways, with the largest of them."""
     facts = _facts(TimeLoss("host", late_ps), typical, hosts)
-    labels = [_label(loss.id, hosts) for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
-    facts["parts"] = joined(labels)
+    large = [loss for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
+    facts["parts"] = joined([Sentence(f"label.{loss.id}") for loss in large])
     if any(is_unrecorded(host) for host in hosts):
         return Sentence(f"{HOST_OVERHEAD}.unrecorded", facts)
     return Sentence(HOST_OVERHEAD if has_devices(hosts) else f"{HOST_OVERHEAD}.cpu", facts)
 
 
-def _label(id: str, hosts: Sequence[Host]) -> Sentence:
-    return Sentence(f"label.{id}{'.cpu' if id in _ON_CPU and not has_devices(hosts) else ''}")
-
-
 def _code(lead: TimeLoss, hosts: Sequence[Host]) -> str:
     code = f"headline.{lead.id}"
-    if lead.id in _ON_CPU and not has_devices(hosts):
-        return f"{code}.cpu"
     if lead.id == "between_steps" and lead.is_unrecorded:
         return f"{code}.unrecorded"
     if lead.variant:

@@ -17,7 +17,7 @@ from ...model.events.trace import Trace
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
-from ...model.profiler_options import is_unrecorded
+from ...model.profiler_options import is_unrecorded, one_op_of
 from ...runtime.arrays import Array, distinct
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
@@ -42,12 +42,16 @@ COMPILES_AGAIN = "compiles_again"
 """JAX compiles the same instructions for the same sizes more than once."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
 """Programs or ops compute in float64; a program writes new arrays in place of its parameters and does little else."""
+SAMPLED = "sampled"
+"""The trace holds only some of the ops."""
 UNRECORDED_DEVICE = "unrecorded_device"
 """An accelerator is named of which no event was recorded: it may be what limits the steps."""
 CONCATENATES, DENSE_EMBEDDING = "concatenates", "dense_embedding"
 """On the CPU most of the time of PyTorch's ops goes into torch.cat, or into gradients of whole embedding tables."""
 RECOMPUTES, INFERS_ON_CPU = "recomputes", "infers_on_cpu"
 """PyTorch runs forward ops again to compute gradients; or, on the CPU, computes none at all."""
+UNFUSED_ATTENTION = "unfused_attention"
+"""PyTorch takes softmaxes of matrices of scores, between batched matrix products."""
 SINGLE_ROWS = "single_rows"
 """PyTorch computes no gradients on the CPU, and most of its ops' time goes into matrix products of one row."""
 UNUSED_GRAPH, GROWING_INPUT = "unused_graph", "growing_input"
@@ -64,7 +68,7 @@ WASTEFUL = frozenset(
     (MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING, GROWS, RECOMPUTES, GROWING_INPUT)
 )
 """With which much of the compute need not be, however much of the step it is."""
-NOT_FINE = WASTEFUL | {UNUSED_GRAPH}
+NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION}
 """With which compute is not fine."""
 SINGLE_OPS = "single_ops"
 """TensorFlow runs many ops of a step one by one, outside of compiled functions."""
@@ -85,6 +89,7 @@ _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):al
 _BROADCAST = "c10d::broadcast_"
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
 _SHAPES = "Input Dims"
+_SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
 _PRODUCT = regex(r"aten::(?:linear|addmm|mm|matmul)$")
@@ -103,6 +108,9 @@ _SEVERAL = 2
 """Forward passes in a step that accumulate; regions that are graph breaks."""
 _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
+_OF_SCORES = 10
+"""A softmax of scores takes at least one in so many parts of the time of the batched products beside it; one that
+chooses experts takes less."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
 _MANY_SINGLE_OPS = 50
@@ -146,6 +154,7 @@ def program_facts(host: Host) -> frozenset[str]:
     holds = {
         ON_CPU: not device_count(host),
         NO_TENSOR_CORES: any(can.tensor_cores is False for _, can in gpu_capabilities(host)),
+        SAMPLED: one_op_of(host) > 1,
         UNRECORDED_DEVICE: is_unrecorded(host),
         OWN_OPS: waits_for_own_ops(host),
         ACCUMULATES: _accumulates_gradients(host),
@@ -213,6 +222,8 @@ def _facts_of_torch_ops(host: HostWithSteps) -> set[str]:
         facts |= _facts_of_inference(host, plane)
     if (trace.nearest_named(trace.named(_BROADCAST.__eq__), _FORWARD.__eq__) >= 0).any():
         facts.add(BROADCASTS_BUFFERS)
+    if _has_unfused_attention(trace):
+        facts.add(UNFUSED_ATTENTION)
     single_rows = _products_of_one_row(trace, plane) if INFERS_ON_CPU in facts else np.empty(0, np.int64)
     candidates = [] if device_count(host) else [name for name in _MOST_OF_OPS if len(trace.named(name.__eq__))]
     if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):
@@ -227,6 +238,14 @@ def _facts_of_torch_ops(host: HostWithSteps) -> set[str]:
         if 2 * (trace.end - trace.begin)[trace.named(name.__eq__)].sum() > ps.sum():
             facts.add(_MOST_OF_OPS[name])
     return facts
+
+
+def _has_unfused_attention(trace: Trace) -> bool:
+    """Whether softmaxes that no other op calls stand beside the batched matrix products of an attention."""
+    softmaxes, products = trace.named(_SOFTMAX.__eq__), trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
+    softmaxes = softmaxes[trace.nearest_named(softmaxes, lambda name: name.startswith(_OP_PREFIX)) < 0]
+    softmax_ps, product_ps = ((trace.end - trace.begin)[events].sum() for events in (softmaxes, products))
+    return len(products) >= len(softmaxes) > 0 and bool(_OF_SCORES * softmax_ps >= product_ps)
 
 
 def _facts_on_cpu(trace: Trace) -> set[str]:

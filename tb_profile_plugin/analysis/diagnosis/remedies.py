@@ -26,10 +26,12 @@ from .program_facts import (
     ON_CPU,
     OWN_OPS,
     RECOMPUTES,
+    SAMPLED,
     SAVES_ASYNCHRONOUSLY,
     SINGLE_OPS,
     SINGLE_ROWS,
     TRACED,
+    UNFUSED_ATTENTION,
     UNUSED_GRAPH,
     UPDATES,
     WRITES_SUMMARIES,
@@ -48,6 +50,8 @@ class Remedy(NamedTuple):
     """Whether it shortens steps; what is only to be recorded saves nothing."""
     most_ps: float | None = None
     """What it saves of a step at most, where that may be less than the cause takes."""
+    fact: str = ""
+    """What the capture shows that it is for, as `program_facts` names it; empty where it is for all."""
 
     def gain_ps(self, cause_gain_ps: float | None) -> float | None:
         """What it saves at most, where a step without the cause saves so much; None where nothing, or not known."""
@@ -69,7 +73,7 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
     key = next(keys, None)
     if key is None:
         return Remedy("")
-    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _SAVE_NOTHING)
+    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _SAVE_NOTHING, fact=key[2])
 
 
 def advised(
@@ -217,10 +221,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     "Capture button.",
     ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
     ("unexplained", "", ""): "Record calls or stacks, which name what runs.",
+    ("unexplained", "", SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
     ("unexplained", "", TRACED): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait "
     "is left.",
-    ("start_up", "", ""): "Ignore it in long runs; else start the capture after the first steps.",
-    ("warmup", "", ""): "Ignore it in long runs; in short ones, compile ahead and keep compiled programs.",
+    ("start_up", "", ""): "Start the capture after the first steps; first calls matter only in short runs.",
+    ("warmup", "", ""): "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up.",
     # What single rules find.
     ("slower_steps", "", ""): (
         "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
@@ -302,6 +307,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
     ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
+    ("attention", PYTORCH, UNFUSED_ATTENTION): (
+        "Use fused attention: F.scaled_dot_product_attention, or attn_implementation='sdpa' in Transformers."
+    ),
     ("elementwise", PYTORCH, ""): (
         "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
         "such as F.layer_norm."

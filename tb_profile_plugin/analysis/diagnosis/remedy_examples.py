@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program_facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, ON_CPU
+from .program_facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, ON_CPU, UNFUSED_ATTENTION
 
 PINNED = """\
 import torch
@@ -261,6 +261,13 @@ steps, row = 100, torch.zeros(1, 8)
 rows = torch.empty(steps, 8)
 for step in range(steps):
     rows[step : step + 1] = row
+""",
+    ("attention", PYTORCH, UNFUSED_ATTENTION): """\
+import torch
+import torch.nn.functional as F
+
+query, key, value = torch.randn(3, 2, 4, 128, 16)
+F.scaled_dot_product_attention(query, key, value, is_causal=True)
 """,
     ("zero_grad", PYTORCH, ""): """\
 import torch

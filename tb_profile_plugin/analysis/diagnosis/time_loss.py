@@ -58,6 +58,8 @@ class TimeLoss:
     """The states that it sums."""
     arguments: dict[str, Any] | None = None
     """What its sentences say beside its names."""
+    few_steps: Sentence | None = None
+    """That most of it lies in few of the steps that count; None where it does not."""
     long_pauses: LongPauses | None = None
     """Where most of it lies between steps, and only some of these are long."""
     base_ps: float | None = None
@@ -221,13 +223,20 @@ class TimeLoss:
         by_turns = [interval for turn in zip_longest(*groups) for interval in turn if interval is not None]
         return by_turns or longest
 
-    def names_sentence(self) -> Sentence:
-        """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
+    def names_sentence(self, has_steps: bool) -> Sentence:
+        """What most of its time is, by name; where that should have one and has none, that it was not recorded.
+
+        ``has_steps`` says whether its times are of a step, not of the whole capture.
+        """
+        names = self._most_names(has_steps)
+        return names if self.few_steps is None else Sentence("names.few", {"names": names, "few": self.few_steps})
+
+    def _most_names(self, has_steps: bool) -> Sentence:
         if self.is_unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
         most = self._large_names()
         names = _names_sentence(
-            [_name_sentence(*row, self) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps
+            [_name_sentence(*row, self, has_steps) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps
         )
         name, ps, _ = next(iter(self.by_name()), ("", 0.0, 0.0))
         # Ops of several programs may have one name.
@@ -275,7 +284,7 @@ def _name_of(label: str) -> str:
     return without_ending(label, ending)
 
 
-def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss) -> Sentence:
+def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps: bool) -> Sentence:
     if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in COMMUNICATION) or not count:
         return Sentence("names.share", {"name": name, "share": ps / loss.ps})
     if loss.id == PAUSE and loss.long_pauses:
@@ -285,7 +294,7 @@ def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss) -> Senten
         return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
     if count < _EACH_STEP:
         return Sentence("names.seldom", {"name": name, "each_ps": ps / count, "share": count})
-    return Sentence("names.each", {"name": name, "each_ps": ps / count})
+    return Sentence("names.each" if has_steps else "names.once", {"name": name, "each_ps": ps / count})
 
 
 def _names_sentence(parts: Sequence[Sentence], are_most: bool) -> Sentence:

@@ -17,7 +17,7 @@ from ..activity.states import STATES, State
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import UNUSUAL, WARM_UP
 from ..steps.typical import period
-from ..steps.typical_times import NamedTime, Typical
+from ..steps.typical_times import NamedTime, Typical, typical_windows
 from .catalogue import LABELS, Sentence
 from .causes import HOST_LATE
 from .time_loss import WORK, TimeLoss
@@ -26,6 +26,8 @@ _MOST = 50
 """So step_count unusual steps are listed, the longest."""
 _EARLY = 0.1
 """The first step does not warm up where devices do work from before the capture in this share of it."""
+_FEW_OF, _HOLD = 4, 0.75
+"""At most one of so many steps are few; of a loss they hold at least that share."""
 _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes longer, from which on a name explains that, and a state does."""
 _LEAST_TURNS = 4
@@ -107,6 +109,23 @@ def _by_state(host_figures: HostFigures, typical: Typical, rows: Array, more_ps:
     code = "unusual.shorter" if more_ps < 0 else "unusual.longer"
     facts = {"name": message(LABELS[STATES[best]]), "more_ps": round(float(differences[best]))}
     return STATES[best], "", Sentence(code, facts)
+
+
+def few_steps_sentence(loss: TimeLoss, host: HostWithSteps, typical: Typical) -> Sentence | None:
+    """That few of the steps that count hold most of a loss of the only host; None where it is spread over more."""
+    if not typical.has_steps or loss.id == WORK:
+        return None
+    states = [STATES.index(state) for state in loss.states]
+    ps = figures(host).state_ps[typical_windows(host, typical.steps).steps][:, states].sum(axis=1)
+    count, total_ps = len(ps) // _FEW_OF, int(ps.sum())
+    # Of states with several causes, and of time between steps, single steps tell little.
+    if not count or not _HOLD * loss.ps <= total_ps / len(ps) <= loss.ps / _HOLD:
+        return None
+    cumulative_share = np.sort(ps)[::-1].cumsum() / total_ps
+    count = int(np.searchsorted(cumulative_share, _HOLD)) + 1
+    if count > len(ps) // _FEW_OF:
+        return None
+    return Sentence("few.steps", {"share": float(cumulative_share[count - 1]), "count": count, "steps_count": len(ps)})
 
 
 def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLoss | None:

@@ -222,7 +222,7 @@ def has_steps(summary: Json) -> bool:
 
 
 def cost(per_step: str, share: str, gain: str, has_steps: bool) -> str:
-    """What a cause costs, and what can be won; texts of figures, the last one empty where it is not known."""
+    """What a cause costs, and what can be won; texts of figures, the last empty where nothing or unknown."""
     figures = {"time": per_step, "share": share, "steps": "some" if has_steps else "none"}
     if not gain:
         return localized("{time}{steps, select, none {} other { per step}}, {share}", **figures)
@@ -250,7 +250,8 @@ def _cause_lines(number: int, cause: dict[str, Any], has_steps: bool, escape: Ca
 def cost_of(cause: Mapping[str, Any], has_steps: bool) -> str:
     """What a cause of the summary costs."""
     times = figure(cause["per_step_ms"], "ms"), figure(cause["share"], "share")
-    return cost(*times, figure(cause["gain_at_most_ms"], "ms"), has_steps)
+    gain_ms = cause["gain_at_most_ms"]
+    return cost(*times, figure(gain_ms, "ms") if gain_ms else "", has_steps)
 
 
 def _row(op: dict[str, Any]) -> tuple[str, ...]:

@@ -109,7 +109,9 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_ROWS], _unusual)
     for row in named.records("causes")[:_MOST_ROWS]:
         yield ""
-        yield f"{row['rank']}. {row['label']}: {cost(*_cost_figures(row), bool(named.fact_value('steps_count')))}"
+        per_step, share, gain = _cost_figures(row)
+        has_steps = bool(named.fact_value("steps_count"))
+        yield f"{row['rank']}. {row['label']}: {cost(per_step, share, gain if row['gain_ps'] else '', has_steps)}"
         yield f"   {row['text']}"
         if row["remedy"]:
             yield f"   → {row['remedy']}"
@@ -141,29 +143,35 @@ def _markdown(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]
 def _steps(named: AnswerReader) -> str:
     if not named.fact_value("steps_count"):
         return localized("No steps were found in {window_ps}.", window_ps=named.fact_value("window_ps"))
+    rule = Message("Steps: {rule}.", rule=named.fact_value("step_rule"))
+    return translated(sentences(_counted_steps(named), rule, _rate(named)))
+
+
+def _counted_steps(named: AnswerReader) -> Message:
+    """Which steps the figures are of, and how long these are."""
+    counted, count, times = named.fact_value("steps_kept"), named.fact_value("steps_count"), _step_lengths(named)
+    if counted == count:
+        return Message("{count, select, 1 {One step} other {All {count} steps}}: {times}.", count=count, times=times)
     selection = str(named.fact_value("steps_chosen"))
-    return translated(
-        sentences(
-            Message(
-                "{counted} of {count} steps {how, select, typical {are typical} all {are complete} other {were chosen "
-                "({selection})}}: {times}.",
-                counted=named.fact_value("steps_kept"),
-                count=named.fact_value("steps_count"),
-                how={TYPICAL: "typical", ALL: "all"}.get(selection, "chosen"),
-                selection=selection,
-                times=_step_lengths(named),
-            ),
-            Message("Steps: {rule}.", rule=named.fact_value("step_rule")),
-            _rate(named),
-        )
+    return Message(
+        "{counted} of {count} steps {how, select, typical {are typical} all {are complete} other {were chosen "
+        "({selection})}}: {times}.",
+        counted=counted,
+        count=count,
+        how={TYPICAL: "typical", ALL: "all"}.get(selection, "chosen"),
+        selection=selection,
+        times=times,
     )
 
 
 def _step_lengths(named: AnswerReader) -> Message:
     typical_ps, period_ps = named.fact_value("typical_ps"), named.fact_value("period_ps")
+    figures = {"count": named.fact_value("steps_count"), "step_ps": typical_ps}
     if duration(typical_ps) == duration(period_ps):
-        return Message("{step_ps} each", step_ps=typical_ps)
-    return Message("{step_ps} each, {period_ps} from step to step", step_ps=typical_ps, period_ps=period_ps)
+        return Message("{step_ps}{count, select, 1 {} other { each}}", **figures)
+    return Message(
+        "{step_ps}{count, select, 1 {} other { each}}, {period_ps} from step to step", **figures, period_ps=period_ps
+    )
 
 
 def _rate(named: AnswerReader) -> Message | str:

@@ -45,6 +45,27 @@ def torch_dense_embedding(clock, cause):
     loop(clock, step)
 
 
+def torch_attention(clock, cause):
+    """Attention with a matrix of scores for each head."""
+    heads, width, length = 4, 32, 1024
+    inputs, outputs = torch.nn.Linear(heads * width, 3 * heads * width), torch.nn.Linear(heads * width, heads * width)
+    batch = torch.randn(2, length, heads * width)
+    optimizer = torch.optim.SGD([*inputs.parameters(), *outputs.parameters()], 1e-2)
+
+    def attention(query, key, value):
+        if not cause:
+            return torch.nn.functional.scaled_dot_product_attention(query, key, value)
+        return torch.softmax(query @ key.transpose(-2, -1) / width**0.5, -1) @ value
+
+    def step():
+        optimizer.zero_grad()
+        parts = inputs(batch).view(2, length, 3, heads, width).permute(2, 0, 3, 1, 4)
+        outputs(attention(*parts).transpose(1, 2).reshape(2, length, -1)).square().mean().backward()
+        optimizer.step()
+
+    loop(clock, step)
+
+
 def torch_anomaly_mode(clock, cause):
     """Autograd looks for NaN in each gradient."""
     layers = [layer for _ in range(20) for layer in (torch.nn.Linear(64, 64), torch.nn.Tanh())]
@@ -230,6 +251,7 @@ def torch_checkpoint(clock, cause):
 main(
     [
         torch_dense_embedding,
+        torch_attention,
         torch_anomaly_mode,
         torch_growing_cat,
         torch_float64,

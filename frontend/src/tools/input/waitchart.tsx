@@ -98,7 +98,7 @@ function Statistics({ answer }: { answer: Answer }) {
         />
         <StatisticsRow
           answer={answer}
-          label={t("Share of the step")}
+          label={t("Share in each step")}
           factAffixes={["input_share", ""]}
           hasSeveralSteps={hasSeveralSteps}
           show={(value) => percent(value)}

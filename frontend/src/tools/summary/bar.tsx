@@ -129,7 +129,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
       title={hasSteps ? t("Where the step's time goes") : parts.label}
       doc={joinSentences(parts.doc, coverageText(answer))}
       note={[
-        hasSteps ? t("Steps: {source}", { source }) : source,
+        ...(hasSteps ? [t("Steps: {source}", { source })] : []),
         ...(hosts ? [t("Shown: {hosts}", { hosts })] : []),
       ].join(" · ")}
       controls={

@@ -26,8 +26,8 @@ function Cost({ table, row, perStep }: { table: Table; row: Row; perStep: boolea
   };
   const costs = [
     perStep ? t("{share}, {time} per step", figures) : t("{share}, {time} in the whole capture", figures),
-    ...(gain === null ? [] : [t("Saves up to {time}", { time: time(gain, "ps") })]),
-    ...(gain === null || !nextBottleneck ? [] : [t("Next bottleneck: {cause}", { cause: nextBottleneck })]),
+    ...(gain ? [t("Saves up to {time}", { time: time(gain, "ps") })] : []),
+    ...(gain && nextBottleneck ? [t("Next bottleneck: {cause}", { cause: nextBottleneck })] : []),
   ];
   return (
     <span class="gain" data-tip={`${table.column("gain_ps")?.doc}\n${confidence}`}>

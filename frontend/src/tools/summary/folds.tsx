@@ -7,7 +7,7 @@ import { worstFirst } from "../../state/doubts";
 import { Fold } from "../../view/fold";
 import { Findings } from "../../view/problems";
 import type { PageProps } from "../page";
-import { Causes, causesText } from "./causes";
+import { Causes, causesText, isPerStep } from "./causes";
 import { Environment, Precisions } from "./environment";
 import { DeviceTables, deviceTableIds, FoldTable } from "./foldtables";
 import { HostComparison } from "./hosts";
@@ -45,12 +45,12 @@ function pathText(why: Answer): string {
 function whatIfText(why: Answer): string {
   const scenarios = why.table("scenarios");
   const [row] = scenarios.rows;
-  return row
-    ? t("{time} per step without {cause}", {
-        cause: scenarios.text(row, "label"),
-        time: time(scenarios.numberOrZero(row, "period_ps"), "ps"),
-      })
-    : "";
+  if (!row) return "";
+  const figures = {
+    cause: scenarios.text(row, "label"),
+    time: time(scenarios.numberOrZero(row, "period_ps"), "ps"),
+  };
+  return isPerStep(why) ? t("{time} per step without {cause}", figures) : t("{time} without {cause}", figures);
 }
 
 function CauseFolds({ page, why, showsCauses }: { page: PageProps; why: Answer; showsCauses: boolean }) {
@@ -106,11 +106,7 @@ export function Folds({ page, why, showsCauses }: FoldsProps) {
   return (
     <div class="folds">
       {why && <CauseFolds page={page} why={why} showsCauses={showsCauses} />}
-      <Fold
-        id="parts"
-        title={t("All figures of the step")}
-        line={t("all parts within and after the step; wall-time breakdown")}
-      >
+      <Fold id="parts" title={t("All figures")} line={t("all parts of the time; wall-time breakdown")}>
         {() => (
           <div class="columns halves">
             <PartsTable answer={answer} />
