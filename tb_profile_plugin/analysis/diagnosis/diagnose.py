@@ -172,9 +172,9 @@ def _long_share(host: HostWithSteps, typical: Typical) -> float:
     of_host = figures(host)
     if not of_host.has_steps:
         return 0.0
-    chosen = (typical_windows(host, typical.steps).steps - of_host.steps.start) // 2
-    silent_ps = of_host.step_ps[chosen, int(State.UNRECORDED)].sum()
-    return float(of_host.long_silent_ps[chosen].sum() / max(silent_ps, 1))
+    selected = (typical_windows(host, typical.steps).steps - of_host.steps.start) // 2
+    silent_ps = of_host.step_ps[selected, int(State.UNRECORDED)].sum()
+    return float(of_host.long_silent_ps[selected].sum() / max(silent_ps, 1))
 
 
 def _name_function(loss: TimeLoss, name: str) -> None:
