@@ -157,6 +157,57 @@ def test_programs_without_gradients_serve() -> None:
     assert "run several requests in one batch" in eager.remedy.text
 
 
+def inference(numbers: bool, trains: bool = False) -> HostWithSteps:
+    """Six steps of twelve layers each; with ``numbers`` each layer makes a node of a graph for gradients."""
+    events = [torchtrace.mark(f"ProfilerStep#{number}", 1000 * number, 999) for number in range(6)]
+    for layer in range(72):
+        node = {"Sequence number": layer, "Fwd thread id": 0} if numbers else {}
+        events.append(torchtrace.op("aten::linear", 1000 * (layer // 12) + 80 * (layer % 12) + 1, 75, **node))
+    events += [torchtrace.op("autograd::engine::evaluate_function: AddmmBackward0", 5970, 20)] if trains else []
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+@pytest.mark.parametrize(("numbers", "trains", "told"), [(1, 0, True), (0, 0, False), (1, 1, False)])
+def test_a_graph_for_gradients_that_nobody_computes_is_told(numbers: bool, trains: bool, told: bool) -> None:
+    host = inference(bool(numbers), bool(trains))
+    found = diagnose([host])
+    assert ("inference_mode" in found.causes[0].remedy.text) == told
+    unused = [one for one in findings(found, [host], OpTable()) if "inference_mode" in one.title]
+    assert bool(unused) == told
+    assert found.headline.level == ("info" if told else "ok")
+
+
+def test_a_graph_for_gradients_is_told_where_something_else_leads_too() -> None:
+    events = [torchtrace.mark(f"ProfilerStep#{number}", 1000 * number, 999) for number in range(6)]
+    for number in range(6):
+        for layer in range(12):
+            node = {"Sequence number": 12 * number + layer, "Fwd thread id": 0}
+            events.append(torchtrace.op("aten::linear", 1000 * number + 20 * layer + 1, 18, **node))
+    host = torchtrace.host(*events, deviceProperties=[])
+    found = diagnose([host])
+    assert found.causes[0].id != "compute"
+    (unused,) = [one for one in findings(found, [host], OpTable()) if one.id == "unused_graph"]
+    assert "12 nodes" in unused.evidence
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [([8, 9, 10, 11, 12, 13, 14], True), ([8, 1, 1, 1, 1, 1, 1], False), ([8, 11, 9, 14, 8, 13, 10], False)],
+)
+def test_passes_that_each_take_one_row_more_compute_again_what_they_did(sizes: list[int], told: bool) -> None:
+    """As a text that is generated without the keys and values of earlier tokens; with them; requests of any size."""
+    events = [torchtrace.mark(f"ProfilerStep#{number}", 1000 * number, 999) for number in range(4)]
+    for number in range(4):
+        for index, size in enumerate(sizes):
+            for layer in range(2):
+                dims: dict[str, Any] = {"Input Dims": [[2, size, 64], [128, 64], [128]]}
+                at = 1000 * number + 140 * index + 70 * layer + 1
+                events.append(torchtrace.op("aten::linear", at, 65, **dims))
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("growing_input" in program_facts(host)) == told
+    assert ("KV cache" in diagnose([host]).causes[0].remedy.text) == told
+
+
 @pytest.mark.parametrize("more", [1, 0])
 def test_steps_that_run_more_and_more_ops_keep_a_graph(more: int) -> None:
     events = [torchtrace.mark(f"ProfilerStep#{number}", 1000 * number, 999) for number in range(6)]

@@ -105,6 +105,28 @@ def test_functions_are_judged_by_the_time_of_the_threads_that_run_them(ran: int,
     assert (found["batch_first"].level, "slow_parallel_map" in found) == (("bad", False) if is_bare else ("info", True))
 
 
+@pytest.mark.parametrize(("epochs", "random", "is_bad"), [(3, False, True), (2, False, False), (3, True, False)])
+def test_a_cache_is_no_guess_where_epochs_repeat_within_the_capture(epochs: int, random: bool, is_bad: bool) -> None:
+    """Of three epochs the one in the middle was read as a whole: what it makes is finite."""
+    calls, each = 12, 60
+    text = ""
+    for call in range(calls):
+        epoch = call * epochs // calls
+        at = 20 + each * call
+        long = f"Iterator::Root::ForeverRepeat[{epoch}]::Map"
+        text += f" {long}[{at},{each}]{{id={10 + epoch}, parent_id=2}}"
+        text += f" InstantiatedCapturedFunction::Run[{at + 1},{each - 2}]{{id=99}}"
+    op = "random_uniform/RandomUniform:RandomUniform" if random else "x/Mul:Mul"
+    found = drawn(f"""
+  python | train[0,1000]{{_r=1, step_num=s}} IteratorGetNext:IteratorGetNext[10,810]
+         | Iterator::Root[12,800]{{id=1, cpu_budget=4}}
+         | Iterator::Root::ForeverRepeat[14,796]{{id=2, parent_id=1}} {text}
+         | x/MatMul:MatMul[830,100]
+  tf_b   | {op}[30,9]
+""")
+    assert (by_code(found)["cache"].level == "bad") == is_bad
+
+
 def test_a_cache_stands_before_shuffling_and_repeating() -> None:
     title = by_code(drawn(stages("Batch", "Shuffle", "ForeverRepeat", "Map")))["cache"].title
     said = (

@@ -32,6 +32,8 @@ INPUT_THREADS = "tf_data_"
 """Begin of the names of threads that only work for input pipelines."""
 _STATE_OF_THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex(r".*compile_?thread", re.I)))
 """States of all that threads of these names do."""
+_COMMUNICATES = "$torch/distributed/"
+"""Begin of the names of frames that wait for other workers, whatever they wait in."""
 
 
 class Activity(NamedTuple):
@@ -86,6 +88,10 @@ def event_classes(host: Host) -> Array:
     classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     functions = plane.stat(vocabulary.TF_FUNCTION_CALL).owner
     classes[functions[classes[functions] == UNKNOWN]] = State.DISPATCH
+    waits = np.flatnonzero(have_state(classes, State.SYNC))
+    caller = host.trace.nesting[0][waits + rows.start]
+    for_workers = host.trace.are_named(caller, lambda name: name.startswith(_COMMUNICATES)) & (caller >= 0)
+    classes[waits[for_workers]] = State.COLLECTIVE_HOST
     python = python_lines(plane)
     steps = host.with_steps().steps
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]

@@ -32,6 +32,8 @@ _ELEMENTWISE = (
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
 )
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
+NEW_INPUT = ("new_input", regex(r"MakeIterator"))
+"""The kind of input that is made anew, and what TensorFlow calls then."""
 _IF_LARGEST = ("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "elementwise")
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
@@ -42,7 +44,7 @@ _KINDS = {
         ("printing", regex(r"(?i).*print|StringFormat")),
         ("hook", regex(r"on_\w+")),
     ),
-    "input": (("input_workers", regex(r".*MultiProcessing")), (PYTHON_INPUT, regex(r".*PyFunc"))),
+    "input": (NEW_INPUT, ("input_workers", regex(r".*MultiProcessing")), (PYTHON_INPUT, regex(r".*PyFunc"))),
     "exposed_collective": _COLLECTIVES,
     "collective_host": _COLLECTIVES,
     "exposed_copy": (
@@ -67,7 +69,7 @@ _KINDS = {
         ("indexing", regex(r"(?:.*, in )?(?:__getitem__|__iter__|_chunk_iter|_unstack) \(array\.py:")),
         ("printing", regex(r".*, in (?:print\b|(?:debug|info|warning|error|log) \((?:\S*logging/)?__init__\.py:)")),
     ),
-    "between_steps": (("new_input", regex(r"MakeIterator")),),
+    "between_steps": (NEW_INPUT,),
     "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
     "launch": _OPTIMIZER,
     "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),

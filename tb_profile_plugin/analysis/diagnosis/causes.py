@@ -90,7 +90,7 @@ class DispatchedCalls(NamedTuple):
     per_step: float
     one_by_one_share: float
     long_share: float = 0.0
-    """As `HostFigures.long_share`."""
+    """Share of the time in typical steps of which nothing was recorded, 0–1, in intervals of 1 ms and more."""
 
 
 def losses_by_cause(
@@ -224,11 +224,10 @@ def _limit_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, lo
 
 def _is_long(time: NamedTime) -> bool:
     """Whether it is one function's own code: neither the mark around an optimizer's step, which has many calls within,
-    nor a loop that passes in short pieces between them.
+    nor a loop that passes in short pieces between them, of which a few last long where the machine is busy.
     """
     is_mark = not time.name or time.name.startswith(OPTIMIZER)
-    piece_ps = time.mean_ps if time.piece_ps is None else time.piece_ps
-    return not is_mark and min(time.mean_ps, piece_ps) >= _LONG_PYTHON_PS
+    return not is_mark and time.mean_ps >= _LONG_PYTHON_PS and time.long_share >= MOSTLY
 
 
 def _move(losses: dict[str, TimeLoss], source_id: str, id: str, times: Sequence[NamedTime]) -> None:

@@ -10,7 +10,7 @@ from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
-from ..activity.states import STATES
+from ..activity.states import STATES, State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
 from ..steps.dispatched_calls import calling_function, calls_per_step, one_by_one_share
@@ -23,7 +23,7 @@ from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
-from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of
+from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of, unused_nodes
 from .remedies import remedy
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
@@ -49,7 +49,7 @@ NEEDS = (
         function_between,
     ),
     *(device_count, host_device_type, framework, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, early_share),
+    *(program_facts, unused_nodes, early_share),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -118,7 +118,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     calls = DispatchedCalls(
         max(map(calls_per_step, hosts)),
         max(map(one_by_one_share, hosts)),
-        max(figures(host).long_share for host in hosts),
+        max(_long_share(host, typical) for host in hosts),
     )
     program = program_of(hosts)
     gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
@@ -165,6 +165,16 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         devices=devices,
         program=program,
     )
+
+
+def _long_share(host: HostWithSteps, typical: Typical) -> float:
+    """`DispatchedCalls.long_share` of a host."""
+    of_host = figures(host)
+    if not of_host.has_steps:
+        return 0.0
+    selected = (typical_windows(host, typical.steps).steps - of_host.steps.start) // 2
+    silent_ps = of_host.step_ps[selected, int(State.UNRECORDED)].sum()
+    return float(of_host.long_silent_ps[selected].sum() / max(silent_ps, 1))
 
 
 def _name_function(loss: TimeLoss, name: str) -> None:

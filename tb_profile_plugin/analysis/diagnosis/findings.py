@@ -15,7 +15,7 @@ from .causes import HOST_LATE, Cause
 from .diagnose import Diagnosis
 from .gains import works_elsewhere
 from .headlines import BAD, HOST_OVERHEAD
-from .program_facts import UNFUSED_ATTENTION, WASTEFUL
+from .program_facts import UNFUSED_ATTENTION, UNUSED_GRAPH, WASTEFUL
 from .remedies import LOOK_AT_STEPS, advised
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
@@ -91,7 +91,8 @@ def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding
     """One finding of each title, that of the first cause before all; the others only if they are not small.
 
     A remedy of several causes saves what they save together, unless a rule tells what it saves. What a rule advises is
-    left out where a title or code says so already.
+    left out where a title or code says so already. That a graph is made for nothing is told though no time is known of
+    it.
     """
     least_ps = _SMALL_SHARE * period_ps
     by_title: dict[str, Finding] = {}
@@ -102,7 +103,8 @@ def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding
     ranked = [finding for rank, finding in enumerate(by_title.values()) if rank == 0 or finding.size_ps > least_ps]
     by_title = {finding.title: finding for finding in ranked}
     for finding in of_rules:
-        if finding.size_ps <= least_ps or (finding.title not in by_title and _repeats(finding, ranked)):
+        is_small = finding.id != UNUSED_GRAPH and finding.size_ps <= least_ps
+        if is_small or (finding.title not in by_title and _repeats(finding, ranked)):
             continue
         first = by_title.setdefault(finding.title, finding)
         if first.gain_ps is None:

@@ -16,7 +16,7 @@ from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
 from .causes import HOST_LATE
 from .input_stage import name_input_stage
-from .program_facts import UNFUSED_ATTENTION, WASTEFUL, device_word, program_facts
+from .program_facts import NOT_FINE, device_word, program_facts
 from .time_loss import WORK, TimeLoss
 
 _LITTLE_INPUT = 0.05
@@ -72,7 +72,7 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
         losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
         fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
         facts = frozenset[str]().union(*map(program_facts, hosts))
-        fine = fine and lead.remedy is None and not facts & (WASTEFUL | {UNFUSED_ATTENTION})
+        fine = fine and lead.remedy is None and not facts & NOT_FINE
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST_LATE]

@@ -10,6 +10,7 @@ from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead, shape
+from .cause_kinds import NEW_INPUT
 from .remedies import Remedy
 from .time_loss import TimeLoss
 
@@ -23,12 +24,16 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     """Add to a wait for input why the pipeline that most of it is for is slow, and what helps there.
 
     It is its slowest stage; or, where elements were ready and the thread that asks for them did not continue, Python in
-    the pipeline, or other threads. Where steps that do not wait last as long, nothing of that helps.
+    the pipeline, or other threads. Where most of the wait is for a pipeline to be made, no stage is to blame. Where
+    steps that do not wait last as long, nothing of that helps.
     """
     costs = [cost for host in hosts if (cost := input_cost(host)).notable]
     if costs and all(cost.costs_nothing for cost in costs):
         loss.arguments, loss.most_ps = {"idle": True}, sum(cost.gain_ps for cost in costs) / len(costs)
         loss.remedy = Remedy(Message("Make the other causes smaller first; faster input alone saves nothing."), "")
+        return
+    made_ps = sum(time.ps for time in loss.names if NEW_INPUT[1].match(time.name))
+    if made_ps >= _MAIN_SHARE * loss.ps > 0:
         return
     slow = [
         diagnosis

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
-from ...formats.columns import Plane
+from ...formats.columns import Plane, vocabulary
 from ...model.devices.capabilities import gpu_capabilities
 from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
 from ...model.events.repeated_calls import outermost
@@ -17,7 +18,7 @@ from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.profiler_options import is_unrecorded, one_op_of
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.own_calls import waits_for_own_ops
@@ -53,6 +54,8 @@ UNFUSED_ATTENTION = "unfused_attention"
 """PyTorch takes softmaxes of matrices of scores, between batched matrix products."""
 SINGLE_ROWS = "single_rows"
 """PyTorch computes no gradients on the CPU, and most of its ops' time goes into matrix products of one row."""
+UNUSED_GRAPH, GROWING_INPUT = "unused_graph", "growing_input"
+"""PyTorch computes no gradients, yet records how to in each step; or its matrix products grow from pass to pass."""
 UPDATES = "updates"
 """On the CPU most of the time of PyTorch's elementwise ops is that of an optimizer which has a fused form."""
 GROWS = "grows"
@@ -61,10 +64,16 @@ GRAPH_BREAKS = "graph_breaks"
 """Several regions that torch.compile made run in each step."""
 CHECKS_NUMERICS = "checks_numerics"
 """Results are looked through for NaN, as debug modes do."""
-WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING, GROWS, RECOMPUTES))
-"""With which compute is not fine, however much of the step it is."""
+WASTEFUL = frozenset(
+    (MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING, GROWS, RECOMPUTES, GROWING_INPUT)
+)
+"""With which much of the compute need not be, however much of the step it is."""
+NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION}
+"""With which compute is not fine."""
 SINGLE_OPS = "single_ops"
 """TensorFlow runs many ops of a step one by one, outside of compiled functions."""
+WRITES_SUMMARIES = "writes_summaries"
+"""Most of the ops that TensorFlow runs one by one lie between the summaries that a step writes: they prepare these."""
 SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 """Checkpoints are written by another thread, for which the loop waits."""
 _EVENTS_OF_FACT = {
@@ -75,6 +84,7 @@ _EVENTS_OF_FACT = {
     CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
 }
 """Events whose names show a fact."""
+_SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w*Summary")
 _FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
 _BROADCAST = "c10d::broadcast_"
 _OP_PREFIX, _INPUT_TYPES, _DOUBLE = "aten::", "Input type", '"double"'
@@ -82,6 +92,9 @@ _SHAPES = "Input Dims"
 _SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
+_PRODUCT = regex(r"aten::(?:linear|addmm|mm|matmul)$")
+_FIRST_INPUT = regex(r"(?:\[\d+\], ?)?\[([\d, ]*)\], ?(.+)")
+"""Of the shapes of a product without the outermost bracket: a bias of one dimension, the rows, and the rest."""
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
@@ -104,6 +117,8 @@ _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MANY = 10
 """Calls in a step: of JAX's programs from which on it is a chain, and of checks from which on they are a mode."""
+_PASSES = 6
+"""So many passes in a step, each of more rows than the one before, are a sequence that is computed anew."""
 _FUSED_TIMES = 3
 """Light programs that take one in so many parts of the compute are worth fusing with what they calculate for."""
 _MOST_BYTES = 4 << 20
@@ -149,8 +164,10 @@ def program_facts(host: Host) -> frozenset[str]:
         facts |= _facts_of_programs(host)
     if framework(host) == TENSORFLOW and calls_per_step(host.with_steps()) >= _MANY_SINGLE_OPS:
         facts.add(SINGLE_OPS)
+        if _prepares_summaries(host.with_steps()):
+            facts.add(WRITES_SUMMARIES)
     if framework(host) == PYTORCH:
-        facts |= _facts_of_torch_ops(host)
+        facts |= _facts_of_torch_ops(host.with_steps())
     return frozenset(facts)
 
 
@@ -172,7 +189,18 @@ def _accumulates_gradients(host: Host) -> bool:
     return reduced >= forward >= _SEVERAL * len(host.with_steps().steps) > 0
 
 
-def _facts_of_torch_ops(host: Host) -> set[str]:
+def _prepares_summaries(host: HostWithSteps) -> bool:
+    """Whether half of the single ops in steps begin between the first and the last summary of their step."""
+    steps, begin = host.steps, host.trace.begin
+    ops = np.sort(begin[host.trace.named(lambda name: name.startswith(_SINGLE_OP))])
+    summaries = np.sort(begin[host.trace.named(lambda name: bool(_SUMMARY.match(name)))])
+    first, end = np.searchsorted(summaries, (steps.begin, steps.end))
+    first, end = first[end > first], end[end > first]
+    between = np.searchsorted(ops, summaries[end - 1]) - np.searchsorted(ops, summaries[first])
+    return bool(2 * between.sum() > np.diff(np.searchsorted(ops, (steps.begin, steps.end)), axis=0).sum())
+
+
+def _facts_of_torch_ops(host: HostWithSteps) -> set[str]:
     """Facts by events of PyTorch, and by what takes most of its outermost ops' time; types of inputs are recorded only
     with ``record_shapes``.
     """
@@ -190,6 +218,8 @@ def _facts_of_torch_ops(host: Host) -> set[str]:
         facts.add(RECOMPUTES)
     if _runs_more_and_more_ops(host):
         facts.add(GROWS)
+    if not any(map(_TRAINS.match, trace.names)):
+        facts |= _facts_of_inference(host, plane)
     if (trace.nearest_named(trace.named(_BROADCAST.__eq__), _FORWARD.__eq__) >= 0).any():
         facts.add(BROADCASTS_BUFFERS)
     if _has_unfused_attention(trace):
@@ -225,6 +255,44 @@ def _facts_on_cpu(trace: Trace) -> set[str]:
     ps = trace.end[elementwise] - trace.begin[elementwise]
     in_updates = trace.nearest_named(elementwise, lambda name: bool(HAS_FUSED_FORM.match(name))) >= 0
     return facts | {UPDATES} if 2 * ps[in_updates].sum() > ps.sum() else facts
+
+
+def _facts_of_inference(host: HostWithSteps, plane: Plane) -> set[str]:
+    """Facts that are asked only of programs that compute no gradients."""
+    facts = {UNUSED_GRAPH} if unused_nodes(host) >= _MANY else set[str]()
+    return facts | {GROWING_INPUT} if _computes_again(host, plane) else facts
+
+
+@per_host(keep=True)
+def unused_nodes(host: HostWithSteps) -> float:
+    """How many nodes of a graph for gradients PyTorch makes in each step: where they are recorded, each has a number of
+    its own, on the thread that makes it.
+    """
+    number = host.trace.stat(vocabulary.SEQUENCE_NUMBER)[1]
+    return len(distinct(number[number >= 0])) / max(len(host.steps), 1)
+
+
+def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
+    """Whether most products of the same weights in a step take more and more rows: they compute again what they did."""
+    if not plane.has_stat(_SHAPES) or not len(host.steps):
+        return False
+    trace, stat = host.trace, plane.stat(_SHAPES)
+    events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
+    is_product = trace.are_named(events, lambda name: bool(_PRODUCT.match(name)))
+    step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
+    rows: dict[tuple[int, str, str], list[int]] = {}
+    for index in np.flatnonzero(is_product & (step >= 0)).tolist():
+        if shapes := _FIRST_INPUT.match(texts[codes[index]][1:]):
+            of_weights = rows.setdefault((int(step[index]), trace.name(int(events[index])), shapes[2]), [])
+            of_weights.append(prod(map(int, filter(str.strip, shapes[1].split(",")))))
+    growing = sum(len(sizes) for sizes in rows.values() if _grow_evenly(sizes))
+    return 2 * growing > sum(map(len, rows.values()))
+
+
+def _grow_evenly(sizes: Sequence[int]) -> bool:
+    """Whether sizes never fall, and rise by the same again and again."""
+    rises = np.diff(sizes)
+    return len(rises[rises > 0]) >= _PASSES - 1 and bool((rises >= 0).all()) and len({*rises[rises > 0].tolist()}) == 1
 
 
 def _runs_more_and_more_ops(host: Host) -> bool:

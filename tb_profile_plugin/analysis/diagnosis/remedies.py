@@ -17,6 +17,7 @@ from .program_facts import (
     FLOAT64,
     FUSED,
     GRAPH_BREAKS,
+    GROWING_INPUT,
     GROWS,
     INFERS_ON_CPU,
     MANY_PROGRAMS,
@@ -31,7 +32,9 @@ from .program_facts import (
     SINGLE_ROWS,
     TRACED,
     UNFUSED_ATTENTION,
+    UNUSED_GRAPH,
     UPDATES,
+    WRITES_SUMMARIES,
     ProgramFacts,
 )
 from .remedy_examples import EXAMPLES
@@ -118,6 +121,12 @@ FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest 
 SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
+SUMMARIES = "Write summaries every N steps."
+NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
+NO_GRAPH_TORCH = (
+    "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
+)
+
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
     ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
@@ -162,6 +171,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     },
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
+    ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
     ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
     ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
@@ -248,7 +258,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("evaluation", TENSORFLOW, ""): "Evaluate less often, or on fewer batches (in Keras: validation_freq, "
     "validation_steps).",
     ("evaluation", "", ""): "Evaluate less often, or on fewer batches.",
-    ("summary", "", ""): "Write summaries every N steps.",
+    ("summary", "", ""): SUMMARIES,
     ("printing", "", ""): "Print every N steps.",
     ("hook", "", ""): "Run the callback less often, or in a background thread.",
     ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
@@ -309,6 +319,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
     **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    **{(cause, PYTORCH, UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
     ("compute", PYTORCH, SINGLE_ROWS): "Run several requests in one batch: most matrix products take a single row.",
     ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
     ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",

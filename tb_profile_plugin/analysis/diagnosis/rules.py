@@ -25,7 +25,7 @@ from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .gains import works_elsewhere
-from .program_facts import OWN_OPS, ProgramFacts
+from .program_facts import OWN_OPS, UNUSED_GRAPH, ProgramFacts, unused_nodes
 from .remedies import advised
 
 _OPS_TOOL = "framework_op_stats"
@@ -172,10 +172,20 @@ def _slower_steps_finding(e: Evidence) -> Finding | None:
     return finding and replace(finding, takes_ps=float(steps.mean()) - early_ps)
 
 
+def _unused_graph_finding(e: Evidence) -> Finding | None:
+    """PyTorch records how to compute gradients in each step, and computes none: memory and calls that nobody needs."""
+    if UNUSED_GRAPH not in e.program.facts:
+        return None
+    count = round(max(map(unused_nodes, e.hosts)))
+    text = Message("Each step makes {count} nodes of a graph for gradients, and computes no gradient.", count=count)
+    return advised(e.program, UNUSED_GRAPH, UNUSED_GRAPH, text)
+
+
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _precision_finding,
     _layout_finding,
     _outside_compilation_finding,
     _sync_finding,
     _slower_steps_finding,
+    _unused_graph_finding,
 )

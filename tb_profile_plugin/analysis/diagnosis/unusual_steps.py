@@ -19,6 +19,7 @@ from ..steps.step_choice import UNUSUAL, WARM_UP
 from ..steps.typical import period
 from ..steps.typical_times import NamedTime, Typical, typical_windows
 from .catalogue import LABELS, Sentence
+from .causes import HOST_LATE
 from .time_loss import WORK, TimeLoss
 
 _MOST = 50
@@ -29,6 +30,8 @@ _FEW_OF, _HOLD = 4, 0.75
 """At most one of so many steps are few; of a loss they hold at least that share."""
 _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes longer, from which on a name explains that, and a state does."""
+_LEAST_TURNS = 4
+"""So many steps in which the host takes longer for what it does in every step are no chance; work may be in any."""
 _FIRST_BATCH, _CALLED_AGAIN = 10, 0.5
 """A wait for input of so many times the typical one is for workers that start, if steps ask for input so much more
 often than they typically do: an epoch ends with a call that has no batch.
@@ -143,8 +146,9 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLo
             names[key] = names.get(key, 0.0) + ps / step_count
     loss = TimeLoss("unusual_steps", float((longer_ps - typical_ps).sum()) / step_count)
     loss.names = [NamedTime(*key, ps, len(longer) / step_count, 0.0, 0.0) for key, ps in names.items() if ps]
-    usual_work = sum(step.more_ps for step in longer if step.id == WORK and step.why.code == "unusual.longer")
-    loss.varies = not every and usual_work >= _MOSTLY * sum(step.more_ps for step in longer)
+    by_chance = (WORK, *HOST_LATE, "sync") if len(longer) < _LEAST_TURNS else (WORK,)
+    usual_ps = sum(step.more_ps for step in longer if step.id in by_chance and step.why.code == "unusual.longer")
+    loss.varies = not every and usual_ps >= _MOSTLY * sum(step.more_ps for step in longer)
     loss.first_batches = longer_ps.mean() - typical_ps >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
     loss.first_batches &= 2 * sum(step.more_calls for step in longer) > len(longer)
     # Those that warm up count among all steps, but take no longer than the typical one.

@@ -183,8 +183,8 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     """What tells the intervals of a host's time, in which steps begin (int64[steps], ps, sorted)."""
     trace, state = host.trace, timeline.state
     labels = _Labels(trace, timeline.event)
-    rows = labels.with_names(_CALLS_BACK)
-    labels.replace(rows, _longest_callee(trace, labels.event[rows]))
+    calls_back = labels.with_names(_CALLS_BACK)
+    labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
     event_waits, process_waits = _waits_for_events(trace, timeline)
     rows = labels.with_names(_MACHINERY)
     thread_waits = rows[trace.are_named(labels.event[rows], lambda name: bool(_OF_THREADS.match(name)))]
@@ -192,10 +192,11 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels.replace(rows, trace.nearest_named(events, _is_own)[inverse])
     labels.append(thread_waits, OF_THREAD)
     if any(map(host_events.is_frame, trace.names)):
-        is_wait = np.zeros(len(state), bool)
+        is_wait, is_named = np.zeros(len(state), bool), np.zeros(len(state), bool)
         is_wait[event_waits] = is_wait[process_waits] = True
+        is_named[calls_back] = is_named[thread_waits] = True
         for group in (*(have_state(state, own) & ~is_wait for own in _OF_PYTHON), is_wait):
-            rows = np.flatnonzero(group & (labels.event == timeline.event))
+            rows = np.flatnonzero(group & ~is_named)
             _let_function_tell(labels, rows, timeline, step_begin)
     labels.append(event_waits, OF_EVENTS)
     labels.append(process_waits, OF_THREAD)

@@ -26,7 +26,7 @@ _MOST_NAMES = 64
 _MOST_EVIDENCE = 5
 """So many intervals are kept of each state and name, the longest."""
 _LONG_PS = 10**9
-"""No time between two calls, one of many that follow one another, lasts so long (1 ms)."""
+"""No time between two calls, one of many that follow one another, lasts so long (1 ms); what does is no such time."""
 _START = regex(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
 _STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
@@ -81,6 +81,8 @@ class HostFigures(NamedTuple):
     """int64[windows, names]."""
     name_count: Array
     """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
+    name_long_ps: Array
+    """int64[windows, names]: the part of ``name_ps`` in stretches of 1 ms and more that only that name tells."""
     evidence: list[Interval]
     """The longest intervals of each state and of each of the names, in steps and between them."""
     devices: list[str]
@@ -89,8 +91,8 @@ class HostFigures(NamedTuple):
     """int64[devices, states]: without the profiler's start and stop; each row sums to that time."""
     unrecorded_devices: list[str]
     """Devices that the capture names and of which it holds no event."""
-    long_share: float
-    """Share of the time in steps of which nothing was recorded, 0–1, that lies in intervals of 1 ms and more."""
+    long_silent_ps: Array
+    """int64[steps]: of the time in which nothing was recorded, what lies in intervals of 1 ms and more."""
     xla: XlaWork
     """What programs of XLA do, by where they come from."""
 
@@ -130,8 +132,10 @@ def figures(host: HostWithSteps) -> HostFigures:
     host_timeline, edges = timeline(host), _window_edges(host)
     labelled = _labelled(host, host_timeline)
     names = labelled.names
-    state_ps, name_ps, name_count = _time_sums(edges, labelled.columns, len(STATES), len(names), len(host.trace))
-    step_ps, long_share = _step_times(host.steps, host_timeline)
+    state_ps, name_ps, name_count, name_long_ps = _time_sums(
+        edges, labelled.columns, len(STATES), len(names), len(host.trace)
+    )
+    step_ps, long_silent_ps = _step_times(host.steps, host_timeline)
     return HostFigures(
         has_steps=len(host.steps) > 0,
         edges=edges,
@@ -141,11 +145,12 @@ def figures(host: HostWithSteps) -> HostFigures:
         names=names,
         name_ps=name_ps,
         name_count=name_count,
+        name_long_ps=name_long_ps,
         evidence=_evidence(host, host_timeline, labelled, (edges[1], edges[-2])),
         devices=[work.name for work in device_work(host)],
         device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
         unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
-        long_share=long_share,
+        long_silent_ps=long_silent_ps,
         xla=xla_work(host, edges, host_timeline),
     )
 
@@ -154,12 +159,12 @@ def named_times(host: HostWithSteps, device_timeline: DeviceTimeline) -> NamedTi
     """What another timeline of a host, such as one device's, says of the steps of its account."""
     of_host, labelled = figures(host), _labelled(host, device_timeline)
     names = labelled.names
-    state_ps, name_ps, _ = _time_sums(of_host.edges, labelled.columns, len(STATES), len(names), len(host.trace))
+    state_ps, name_ps, *_ = _time_sums(of_host.edges, labelled.columns, len(STATES), len(names), len(host.trace))
     return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
-def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, float]:
-    """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained; and ``long_share``."""
+def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, Array]:
+    """``step_ps`` and ``long_silent_ps`` of `HostFigures`. What of a step lies outside of the record is unexplained."""
     begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
     long, state = host_timeline.indices_lasting(_LONG_PS), host_timeline.state.copy()
     # One state more: what is long of the time of which nothing was recorded.
@@ -168,7 +173,7 @@ def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, flo
     step_ps: Array = np.ascontiguousarray(times[:, :-1])
     step_ps[:, State.UNRECORDED] += times[:, -1]
     step_ps[:, State.UNEXPLAINED] += end - begin - step_ps.sum(axis=1)
-    return step_ps, float(times[:, -1].sum() / max(step_ps[:, State.UNRECORDED].sum(), 1))
+    return step_ps, times[:, -1]
 
 
 def _kind_times(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Array:
@@ -284,15 +289,17 @@ def _sums_by_label(edges: I64, state: I8, label: I32, states: Int, labels: Int) 
 @jit
 def _time_sums(
     edges: I64, columns: _LabelColumns, states: Int, names: Int, events: Int
-) -> tuple[I64Matrix, I64Matrix, I64Matrix]:
-    """(state_ps, name_ps, name_count), see `HostFigures`: what is interrupted and goes on has happened once.
+) -> tuple[I64Matrix, I64Matrix, I64Matrix, I64Matrix]:
+    """(state_ps, name_ps, name_count, name_long_ps), see `HostFigures`: what goes on after it was interrupted has
+    happened once.
 
     The intervals last from the first of the windows' edges to the last.
     """
     interval_edges, state, event, label, row_of_name = columns
     windows, labels = len(edges) - 1, len(row_of_name) // states
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
-    name_count = np.zeros((windows, names), np.int64)
+    name_count, name_long_ps = np.zeros((windows, names), np.int64), np.zeros((windows, names), np.int64)
+    stretch_end, stretch_ps = 0, np.int64(0)
     # The window in which each event was met last, and a bit for each of its states there.
     last_window, state_bits = np.full(events, -1, np.int32), np.zeros(events, np.int32)
     first = 0
@@ -300,6 +307,11 @@ def _time_sums(
         begin, end, own_state = interval_edges[i], interval_edges[i + 1], np.int64(state[i])
         while first < windows - 1 and edges[first + 1] <= begin:
             first += 1
+        if i >= stretch_end:
+            stretch_end = i + 1
+            while stretch_end < len(state) and state[stretch_end] == state[i] and label[stretch_end] == label[i]:
+                stretch_end += 1
+            stretch_ps = interval_edges[stretch_end] - begin
         name = np.int64(row_of_name[own_state * labels + label[i]]) if label[i] >= 0 else np.int64(-1)
         if name >= 0:
             row, bit = event[i], np.int32(1) << np.int32(own_state)
@@ -313,9 +325,10 @@ def _time_sums(
             state_ps[window, own_state] += until - begin
             if name >= 0:
                 name_ps[window, name] += until - begin
+                name_long_ps[window, name] += (until - begin) * (stretch_ps >= _LONG_PS)
             begin = until
             window += 1
-    return state_ps, name_ps, name_count
+    return state_ps, name_ps, name_count, name_long_ps
 
 
 def _evidence(

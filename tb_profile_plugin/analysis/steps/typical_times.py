@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,8 +48,10 @@ class NamedTime(NamedTuple):
     between_ps: float
     """Time between the step and the next."""
     between_count: float
-    piece_ps: float | None = None
-    """The least of the few longest intervals, so that one hiccup does not count; None where none of them is kept."""
+    long_share: float = 0.0
+    """Share of the steps with it, 0–1, in which half of its time is in stretches of 1 ms and more, with nothing else
+    between: not so where a machine that is busy holds up one of many short ones now and then.
+    """
 
     @property
     def ps(self) -> float:
@@ -186,20 +188,18 @@ def _named_times(hosts: Sequence[tuple[HostFigures, TypicalWindows]]) -> list[Na
     sums: dict[tuple[str, str], Array] = {}
     for of_host, windows in hosts:
         columns = [_mean(values, rows) for rows in windows for values in (of_host.name_ps, of_host.name_count)]
+        columns.append(_long_shares(of_host, np.concatenate(windows)))
         for key, row in zip(of_host.names, np.stack(columns, axis=1), strict=True):
             sums[key] = sums.get(key, np.zeros(len(columns))) + row
-    pieces = _piece_ps(of_host for of_host, _ in hosts)
-    means = {key: (row / len(hosts)).tolist() for key, row in sums.items()}
-    return [NamedTime(*key, *row)._replace(piece_ps=pieces.get(key)) for key, row in means.items()]
+    return [NamedTime(*key, *(row / len(hosts)).tolist()) for key, row in sums.items()]
 
 
-def _piece_ps(hosts: Iterable[HostFigures]) -> dict[tuple[str, str], int]:
-    """By state and name: the least of the longest intervals, which are kept as evidence."""
-    pieces: dict[tuple[str, str], int] = {}
-    for interval in (interval for of_host in hosts for interval in of_host.evidence):
-        key, ps = (interval.state, interval.name), interval.end - interval.begin
-        pieces[key] = min(pieces.get(key, ps), ps)
-    return pieces
+def _long_shares(of_host: HostFigures, rows: Array) -> Array:
+    """float64[names]: `NamedTime.long_share` by some windows."""
+    ps = of_host.name_ps[rows]
+    is_long = (ps > 0) & (2 * of_host.name_long_ps[rows] >= ps)
+    shares: Array = is_long.sum(axis=0) / np.maximum((ps > 0).sum(axis=0), 1)
+    return shares
 
 
 def _long_pauses(pauses_of_hosts: Sequence[Array]) -> LongPauses | None:

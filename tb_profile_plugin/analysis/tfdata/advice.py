@@ -15,6 +15,7 @@ from .structure import (
     filled_stage,
     fills_again,
     has_cache,
+    is_read_again,
     lacks_prefetch,
     last_transformation,
     parallel_gain_ps,
@@ -33,18 +34,22 @@ class PipelineFinding(Finding):
     """Row in the pipeline's stages, -1 for the pipeline as a whole."""
 
 
-def findings(pipeline: Pipeline, costs: bool, function_ps: int | None, filled_pipelines: int) -> list[PipelineFinding]:
+def findings(
+    pipeline: Pipeline, costs: bool, function_ps: int | None, filled_pipelines: int, is_random: bool = False
+) -> list[PipelineFinding]:
     """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     Gains are of all its calls together, `Pipeline.total_ps`. The functions of all pipelines of the host ran for
     ``function_ps``, where that is known; ``filled_pipelines`` of the same stages filled a buffer or a cache.
+    ``is_random`` says that their elements may differ from epoch to epoch.
     """
     rules = (_bottleneck_finding, _late_cache_finding, _early_cache_finding, _prefetch_finding, _contention_finding)
     candidates = [rule(pipeline) for rule in rules] if costs else []
     row = pipeline.bottleneck
     if costs and row >= 0 and pipeline.slow_calls and not pipeline.contended:
-        candidates += [_cache_finding(pipeline, row), _parallel_python_finding(pipeline, row)]
+        # Of equal gains the one without the work comes first.
+        candidates = [_cache_finding(pipeline, row, is_random), *candidates, _parallel_python_finding(pipeline, row)]
         batch_first = _batch_first_finding(pipeline, row, function_ps)
         candidates.append(batch_first)
         if batch_first and batch_first.level == "bad":
@@ -167,8 +172,10 @@ def _early_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
     return PipelineFinding("early_cache", title, evidence, slow.blame_ps, code=snippet, stage=cache)
 
 
-def _cache_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:
-    """A cache after the slowest stage: what is before it costs nothing from the second epoch on."""
+def _cache_finding(pipeline: Pipeline, row: int, is_random: bool) -> PipelineFinding | None:
+    """A cache after the slowest stage: what is before it costs nothing from the second epoch on. No guess where the
+    capture holds several epochs, and nothing in them is random.
+    """
     stage, below = pipeline.stages[row], all_inputs(pipeline, row)
     ordered = {pipeline.stages[index].kind for index in below} & (SHUFFLES | REPEATS)
     if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
@@ -191,6 +198,7 @@ def _cache_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:
         title,
         Message("From the second epoch on, this removes {cost_pair} of the wait.", cost_pair=(cost, pipeline.total_ps)),
         cost,
+        "bad" if is_read_again(pipeline, row) and not is_random else "info",
         code=snippets.runnable(snippets.CACHE),
         stage=row,
     )

@@ -11,6 +11,7 @@ from ...model.host import Host, HostWithSteps
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ...runtime.regex import regex
 from .input_wait_cost import input_cost
 from .iterator_calls import TfData, tf_data
 
@@ -21,6 +22,8 @@ _FUNCTION_CALL = "InstantiatedCapturedFunction::"
 """Begin of the names of an iterator's calls of its function."""
 _BLOCKING_CALLS = frozenset(f"{_FUNCTION_CALL}{method}" for method in ("Run", "RunWithBorrowedArgs", "RunInstantiated"))
 """Those that wait until the function has run."""
+_RANDOM_OP = regex(r"(?:.*[:/ ])?(?:Stateless)?(?:Random|TruncatedNormal|Multinomial)\w*$")
+"""TensorFlow's ops that make random numbers, as augmentation does."""
 _EXECUTOR = "ExecutorState::Process"
 """Events of an executor's threads, which run functions."""
 
@@ -38,6 +41,12 @@ def handed_over_ps(data: TfData, lines: Array) -> int:
     last = trace.nesting[1][rows][called] - rows.start
     inside = executor_ps[last] - executor_ps[called + 1]
     return int((plane.events.duration[called] - inside).clip(0).sum())
+
+
+@per_host(keep=True)
+def has_random_ops(host: Host) -> bool:
+    """Whether any op made random numbers: in the pipelines, it may be, so that their elements differ in each epoch."""
+    return any(map(_RANDOM_OP.match, host.trace.names))
 
 
 @per_host(keep=True)

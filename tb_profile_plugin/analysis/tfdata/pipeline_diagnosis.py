@@ -12,12 +12,12 @@ from ...runtime.memo import lazy
 from ...runtime.records import record
 from . import input_wait_cost, iterator_calls
 from .advice import PipelineFinding, findings
-from .functions import function_ps
+from .functions import function_ps, has_random_ops
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
 from .structure import filled_stage, fills_again, shape
 
-NEEDS = (iterator_calls.pipelines, function_ps, *input_wait_cost.NEEDS)
+NEEDS = (iterator_calls.pipelines, function_ps, has_random_ops, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
 
 
@@ -34,6 +34,8 @@ class PipelineDiagnosis:
     """As `functions.function_ps` says of the host."""
     filled_pipelines: int = 1
     """How many pipelines of the host have these stages and filled a buffer or a cache."""
+    is_random: bool = False
+    """As `functions.has_random_ops` says of the host."""
 
     @property
     def slow(self) -> bool:
@@ -59,7 +61,9 @@ class PipelineDiagnosis:
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
         return [
             replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
-            for finding in findings(self.pipeline, self.cost.costly, self.function_ps, self.filled_pipelines)
+            for finding in findings(
+                self.pipeline, self.cost.costly, self.function_ps, self.filled_pipelines, self.is_random
+            )
         ]
 
 
@@ -102,6 +106,7 @@ def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pipeli
             pipeline.total_ps / max(totals[pipeline.device], 1),
             functions_ps,
             max(filled[shape(pipeline)], 1),
+            has_random_ops(host),
         )
         for pipeline in pipelines
     ]

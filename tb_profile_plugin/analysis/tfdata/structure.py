@@ -5,11 +5,15 @@ Stages are named by their rows in `Pipeline.stages`.
 
 from __future__ import annotations
 
-from ...model.iterators import CACHES, TRANSPARENT
+from itertools import pairwise
+
+from ...model.iterators import CACHES, REPEATS, TRANSPARENT
 from .iterator_calls import Pipeline
 
 _REMADE = 3
 """So many pipelines alike are one that the program makes again and again."""
+_WHOLE_PASS = 3
+"""Of so many iterators that a repeat() made one after the other, those in the middle were read from begin to end."""
 _NEGLIGIBLE = 0.05
 """Up to this share of the pipeline's time stages after a Prefetch are not worth another one."""
 
@@ -55,6 +59,13 @@ def prefetch_gain_ps(pipeline: Pipeline) -> int:
 def has_cache(pipeline: Pipeline) -> bool:
     """Whether any part of it is cached."""
     return any(stage.kind in CACHES for stage in pipeline.stages)
+
+
+def is_read_again(pipeline: Pipeline, row: int) -> bool:
+    """Whether a repeat() asked this stage for all of its elements within the capture, and began anew then."""
+    chain = [pipeline.stages[row], *pipeline.above(row)]
+    below_repeat = (stage for stage, upper in pairwise(chain) if upper.kind in REPEATS)
+    return any(stage.iterators >= _WHOLE_PASS for stage in below_repeat)
 
 
 def all_inputs(pipeline: Pipeline, row: int) -> list[int]:
