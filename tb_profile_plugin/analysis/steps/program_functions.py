@@ -29,8 +29,9 @@ _NAMELESS = regex(
 )
 """Functions that their names say nothing of: lambdas, comprehensions, modules, and what wraps others."""
 _LIBRARY = regex(
-    r"\$(?:(?:torch\w*|PIL|numpy|scipy|pandas|sklearn|skimage|cv2|albumentations|imgaug|kornia|einops|librosa|soundfile|matplotlib"
-    r"|networkx|pyarrow|h5py|zarr|gym|gymnasium|tokenizers)/|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_methods|arrayprint|batching|callback|config|core|dispatch"
+    r"\$(?:(?:torch\w*|PIL|numpy|scipy|pandas|sklearn|skimage|cv2|albumentations|imgaug|kornia|einops|librosa|soundfile"
+    r"|matplotlib|networkx|pyarrow|h5py|zarr|gym|gymnasium|tokenizers)/"
+    r"|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_methods|arrayprint|batching|callback|config|core|dispatch"
     r"|dtypes|fromnumeric|indexing|lax|lax_numpy|linear_util|literals|mesh|mlir|multiarray|named_sharding|numeric"
     r"|partial_eval|partition_spec|pjit|profiler|pxla|reductions|sharding|sharding_impls|slicing|source_info_util"
     r"|traceback_util|tree|tree_util|ufunc_api|ufuncs|util|xla_bridge)\.py:)"
