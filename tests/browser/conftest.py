@@ -106,13 +106,19 @@ def drawn_gpu(site: Callable[..., Site], tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Callable[..., Browser]]:
+    """Starts a browser, with further flags."""
     path = next((found for found in map(shutil.which, CHROMIUMS) if found), None)
     assert path, "These tests drive Chromium; `scripts/setup tests` installs it."
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield lambda *flags: playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: Callable[..., Browser]) -> Iterator[Browser]:
+    """One without WebGL: the processor plays the card, and each Timeline that opens finds out that it is a slow one."""
+    with chromium("--disable-software-rasterizer") as browser:
         yield browser
-        browser.close()
 
 
 @dataclass

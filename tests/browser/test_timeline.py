@@ -365,36 +365,3 @@ def test_the_export_is_the_trace_event_format(cpu: Timeline) -> None:
         cpu.body.get_by_text("Whole trace").click()
     trace = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert {"X", "M"} <= {event["ph"] for event in trace["traceEvents"]}
-
-
-COLOURS = """async slices => {
-    // The page may drop WebGL's pixels once it shows them: they are copied in the frame that draws them.
-    window.dispatchEvent(new KeyboardEvent('keydown', {key: 'd'}));
-    await new Promise(requestAnimationFrame);
-    window.dispatchEvent(new KeyboardEvent('keyup', {key: 'd'}));
-    const copy = new OffscreenCanvas(slices.width, slices.height).getContext('2d');
-    copy.drawImage(slices, 0, 0);
-    return new Set(new Uint32Array(copy.getImageData(0, 0, slices.width, slices.height).data.buffer)).size;
-}"""
-QUICK_CARD = "WebGL2RenderingContext.prototype.readPixels = () => {};"
-NO_WEBGL = """
-const get = HTMLCanvasElement.prototype.getContext;
-HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
-  return kind === 'webgl2' ? null : get.call(this, kind, ...rest);
-};"""
-
-
-@pytest.mark.parametrize(
-    ("machine", "renderer"),
-    [
-        pytest.param("", "2d", id="a-processor-plays-the-card"),
-        pytest.param(NO_WEBGL, "2d", id="no-webgl"),
-        pytest.param(QUICK_CARD, "webgl", id="a-card-answers-at-once"),
-    ],
-)
-def test_what_is_fast_draws(site: Sites, page: Page, traces: Path, machine: str, renderer: str) -> None:
-    page.add_init_script(machine)
-    timeline = Timeline(site("standalone", traces), page, "keras_fit/run")
-    slices = timeline.body.locator("canvas[data-renderer]")
-    expect(slices).to_have_attribute("data-renderer", renderer)
-    assert slices.evaluate(COLOURS) > 5
