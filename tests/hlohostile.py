@@ -3,7 +3,7 @@
 Each is an HloProto; `capture` puts it into a capture whose events say that its instructions ran.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import draw
@@ -138,23 +138,24 @@ def truncated() -> Iterator[bytes]:
     yield from (whole[:size] for size in range(0, len(whole), 61))
 
 
-PROGRAMS = {
-    each.__name__: each()
-    for each in (
-        circles,
-        huge_shapes,
-        wrong_operands,
-        wrong_layouts,
-        lost_buffers,
-        many_spaces,
-        long_names,
-        wrong_types,
-    )
-} | {
-    "many": many(20_000),
-    "nothing": b"",
-    "zeros": bytes(100),
-    "empty instructions": hlodraw.proto(message(3, message(2, b"") * 20_000)),
+PROGRAMS: dict[str, Callable[[], bytes]] = {
+    **{
+        each.__name__: each
+        for each in (
+            circles,
+            huge_shapes,
+            wrong_operands,
+            wrong_layouts,
+            lost_buffers,
+            many_spaces,
+            long_names,
+            wrong_types,
+        )
+    },
+    "many": lambda: many(20_000),
+    "nothing": bytes,
+    "zeros": lambda: bytes(100),
+    "empty instructions": lambda: hlodraw.proto(message(3, message(2, b"") * 20_000)),
 }
 
 _CPU = "\n  t | " + " ".join(

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from digests import trimmed
-from scipy import stats
 
 from tb_profile_plugin.analysis.compare.change import (
     CaptureValues,
@@ -91,7 +91,9 @@ def test_swapping_captures_of_a_turn_by_hand() -> None:
     assert swap_p([1.0] * 6) == 1 / 32 and swap_p([-1.0] * 6) == 1 / 32
     assert swap_p([1, 1, 1, 1, 1, -1.0]) == 7 / 32, "itself, that without the exception, and the five others with one"
     assert swap_p([1.0] * 5) is None and swap_p([1.0] * 17) is None
-    told = stats.permutation_test(([3, 1, 4, 1, 5, -2, 6],), np.mean, permutation_type="samples", n_resamples=np.inf)
+    told = scipy.stats.permutation_test(
+        ([3, 1, 4, 1, 5, -2, 6],), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
     assert swap_p([3, 1, 4, 1, 5, -2, 6]) == pytest.approx(told.pvalue)
 
 
@@ -100,7 +102,7 @@ def test_captures_that_would_tell_a_difference() -> None:
     rng, deviation, change = np.random.default_rng(11), 0.1, 0.1
     many = captures_needed(Spread(deviation / 2, 3.0), 4, change)
     assert many is not None
-    told = stats.ttest_1samp(rng.normal(change, deviation, (20_000, many)), 0, axis=1).pvalue <= 0.05
+    told = scipy.stats.ttest_1samp(rng.normal(change, deviation, (20_000, many)), 0, axis=1).pvalue <= 0.05
     assert told.mean() == pytest.approx(0.8, abs=0.04)
     assert captures_needed(Spread(deviation / 2, 3.0), 4, 0.001) is None
 
@@ -109,7 +111,7 @@ def test_false_discoveries_by_hand() -> None:
     p = [0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216]
     assert adjusted(p) == pytest.approx([0.01, 0.04, 0.084, 0.084, 0.084, 0.1, 0.10571, 0.216, 0.216, 0.216], abs=1e-4)
     assert adjusted(p[::-1]) == adjusted(p)[::-1]
-    assert adjusted(p) == pytest.approx(stats.false_discovery_control(p))
+    assert adjusted(p) == pytest.approx(scipy.stats.false_discovery_control(p))
 
 
 @pytest.mark.parametrize(("deviation", "n", "inflation", "told"), [(0.02, 20, 1, 0.0177), (0.02, 20, 2.33, 0.0270)])
@@ -126,9 +128,9 @@ def test_the_least_change_that_can_be_told_by_hand(deviation: float, n: int, inf
 @pytest.mark.parametrize("freedom", [1.0, 1.5, 2, 3, 7.3, 30, 200, 1e4])
 def test_student_is_that_of_scipy(freedom: float) -> None:
     for t in (-4.0, -0.3, 0, 0.1, 1, 2.5, 6, 12, 40):
-        assert above(t, freedom) == pytest.approx(stats.t.sf(t, freedom), rel=1e-9, abs=1e-14)
+        assert above(t, freedom) == pytest.approx(scipy.stats.t.sf(t, freedom), rel=1e-9, abs=1e-14)
     for p in (0.5, 0.6, 0.8, 0.975, 0.999):
-        assert quantile(p, freedom) == pytest.approx(stats.t.ppf(p, freedom), rel=1e-9, abs=1e-12)
+        assert quantile(p, freedom) == pytest.approx(scipy.stats.t.ppf(p, freedom), rel=1e-9, abs=1e-12)
 
 
 def test_without_correlation_it_is_the_test_of_yuen_and_welch() -> None:
@@ -141,8 +143,8 @@ def test_without_correlation_it_is_the_test_of_yuen_and_welch() -> None:
         assert one.variance
         found.append(CaptureValues([float(one.mean)], [one.variance / one.inflation], [24.0]))
     told = difference_spread(found[0], found[1])
-    scipy = stats.ttest_ind(a, b, equal_var=False, trim=0.1)
-    assert told and p_of_change(found[1].values[0] - found[0].values[0], told) == pytest.approx(scipy.pvalue, rel=1e-6)
+    judged = scipy.stats.ttest_ind(a, b, equal_var=False, trim=0.1)
+    assert told and p_of_change(found[1].values[0] - found[0].values[0], told) == pytest.approx(judged.pvalue, rel=1e-6)
 
 
 def test_samples_that_are_all_equal() -> None:

@@ -32,7 +32,7 @@ OLD = [
 
 @pytest.mark.parametrize("name", hlohostile.PROGRAMS)
 def test_all_tools_answer(tmp_path: Path, name: str) -> None:
-    draw.session(tmp_path, vm=hlohostile.capture(hlohostile.PROGRAMS[name]))
+    draw.session(tmp_path, vm=hlohostile.capture(hlohostile.PROGRAMS[name]()))
     answered(Client(App(Logdir(str(tmp_path)), keep=False)))
 
 
