@@ -104,22 +104,15 @@ def test_a_link_to_a_missing_session_says_so(site: Sites, page: Page, traces: Pa
 
 
 @BOTH
-def test_an_empty_logdir_says_what_was_searched(site: Sites, page: Page, tmp_path: Path, kind: str) -> None:
+def test_an_empty_logdir_says_what_was_searched_and_shows_what_appears_without_a_restart(
+    site: Sites, page: Page, tmp_path: Path, traces: Path, kind: str
+) -> None:
     (tmp_path / "train/plugins/profile/r0").mkdir(parents=True)
     server = site(kind, tmp_path)
     page.goto(server.link())
     main = server.main(page)
     expect(main).to_contain_text(str(tmp_path))
     expect(main).to_contain_text("train/plugins/profile/r0")
-
-
-@BOTH
-def test_a_session_that_appears_is_shown_without_a_restart(
-    site: Sites, page: Page, tmp_path: Path, traces: Path, kind: str
-) -> None:
-    server = site(kind, tmp_path)
-    page.goto(server.link())
-    expect(server.main(page)).to_contain_text(str(tmp_path))
     run = tmp_path / "plugins/profile/r1"
     run.mkdir(parents=True)
     source = next(traces.rglob("*.xplane.pb*"))
