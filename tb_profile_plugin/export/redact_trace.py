@@ -36,6 +36,8 @@ _DEVICE = frozenset(
 )
 """Properties of a device that stay; all of them numbers."""
 _JOB = ("rank", "world_size", "pg_count")
+_ARROWS = frozenset(b"sf")
+"""Phases of events that only draw arrows, which profilers make anew from what the others state: they are left out."""
 
 _TEXTS = frozenset(
     {
@@ -121,7 +123,7 @@ class _TraceWriter:
 
     def events(self) -> Iterator[bytes]:
         """Pieces of the list's inside."""
-        record = self.record
+        record, separator = self.record, b"\n"
         for low in range(0, len(record), _EVENTS_AT_ONCE):
             cancellation.check()
             rows = slice(low, min(low + _EVENTS_AT_ONCE, len(record)))
@@ -139,10 +141,11 @@ class _TraceWriter:
             lines = [
                 self._event(event, self._arguments(first, last))
                 for *event, first, last in zip(*chunk, bounds[:-1], bounds[1:], strict=True)
-                if chr(event[0]) not in "sf"
+                if event[0] not in _ARROWS
             ]
             if lines:
-                yield (b",\n" if low else b"\n") + ",\n".join(lines).encode("utf-8", "replace")
+                yield separator + ",\n".join(lines).encode("utf-8", "replace")
+                separator = b",\n"
 
     def _event(self, event: Sequence[int], arguments: str) -> str:
         phase, category, name, pid, tid, begin, duration = event

@@ -15,6 +15,7 @@ from torchtrace import BASE_NS, V100, frame, launch, mark, memory, on_device, op
 
 import tb_profile_plugin
 from tb_profile_plugin.cli import main
+from tb_profile_plugin.export import redact_trace
 from tb_profile_plugin.export.pseudonyms import Pseudonyms
 from tb_profile_plugin.export.redact_trace import redacted
 from tb_profile_plugin.tools import find
@@ -116,6 +117,17 @@ def test_times_and_numbers_stay_to_the_nanosecond() -> None:
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"traceEvents": [{"ph": "X", "name": "a', b'{"traceEvents": []}'])
 def test_damage_leaves_json(data: bytes) -> None:
     assert json.loads(redacted(data, "h", {"h": "host-1"}, Pseudonyms(b"key")))["traceEvents"] == []
+
+
+@pytest.mark.parametrize("arrows", [(0, 1), (2,), (0, 1, 2)])
+def test_arrows_are_left_out_wherever_they_stand(monkeypatch: pytest.MonkeyPatch, arrows: tuple[int, ...]) -> None:
+    """Events are written a few at once, of which all may be arrows."""
+    monkeypatch.setattr(redact_trace, "_EVENTS_AT_ONCE", 2)
+    events = [op(f"aten::op{number}", number, 1) for number in range(5)]
+    for number in arrows:
+        events[number] |= {"ph": "s", "cat": "ac2g", "id": number}
+    content = redact_trace.redacted(torchtrace.text(*events).encode(), "h", {"h": "host-1"}, Pseudonyms(b"key"))
+    assert len(json.loads(content)["traceEvents"]) == 5 - len(arrows)
 
 
 FOLDERS = [*sorted(TRACES.glob("torch_*")), *(sorted(REAL.glob("*/")) if REAL.is_dir() else ())]

@@ -60,30 +60,30 @@ export const laneFilterFor = (name: string) => (/\s/.test(name) ? `="${name}"` :
 /** A span of time, in ms since the first event of the hosts that are shown, by their own clocks, or of `host`. */
 export function linkToTime(
   store: LinkStore,
-  begin: number,
-  length: number,
+  beginMs: number,
+  lengthMs: number,
   host?: string,
   more: Partial<TimelineView> = {},
 ): Link | undefined {
-  const options = writeTimelineView({ ...DEFAULT_VIEW, ...more, window: windowPs(begin, length) });
+  const options = writeTimelineView({ ...DEFAULT_VIEW, ...more, window: windowPs(beginMs, lengthMs) });
   return linkTo(store, TIMELINE, host === undefined ? { options: { ...options, clocks: "raw" } } : { options, host });
 }
 
 /** A span of time, in ms since the first event of the session, on some of its hosts, by clocks that are aligned. */
 export function linkToTimeOnHosts(
   store: LinkStore,
-  begin: number,
-  length: number,
+  beginMs: number,
+  lengthMs: number,
   hosts: readonly string[],
 ): Link | undefined {
-  const window = windowPs(begin, length);
+  const window = windowPs(beginMs, lengthMs);
   const lanes = hosts.map(laneFilterFor).join("|");
   return linkTo(store, TIMELINE, { host: "", options: writeTimelineView({ ...DEFAULT_VIEW, window, lanes }) });
 }
 
-/** One event, by its number among those of the session's host at `place`. */
-export function linkToEvent(store: LinkStore, place: number, event: number): Link | undefined {
-  return linkTo(store, TIMELINE, { options: { event: `${place}.${event}`, go: "1" } });
+/** One event, by its number among those of a host, by that one's index among the session's. */
+export function linkToEvent(store: LinkStore, hostIndex: number, event: number): Link | undefined {
+  return linkTo(store, TIMELINE, { options: { event: `${hostIndex}.${event}`, go: "1" } });
 }
 
 /** What is recorded of a device, whose name may follow its host's. */

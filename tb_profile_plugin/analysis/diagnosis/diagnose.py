@@ -67,6 +67,8 @@ _ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 _WASTED_SHARE = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
+_HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
+"""Shares of the period that nothing explains, up to which confidence is high, and from which on it is low."""
 _TIE_MARGIN = 0.1
 """Several ways of being late lead together over another cause only where they are by this share longer than that."""
 
@@ -114,40 +116,10 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
 
     Only with ``replays`` causes have gains; nothing else differs.
     """
-    typical = typical_times(hosts, wanted, replays)
-    calls = DispatchedCalls(
-        max(map(calls_per_step, hosts)),
-        max(map(one_by_one_share, hosts)),
-        max(_long_share(host, typical) for host in hosts),
-    )
-    program = program_of(hosts)
-    gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
-    is_unrecorded = UNRECORDED_DEVICE in program.facts
-    losses = losses_by_cause(typical, calls, is_unrecorded, gap_cause, not has_devices(hosts))
-    if any(leaves_gpu_unused(host) for host in hosts):
-        for loss in losses:
-            loss.id = UNUSED if loss.id == WORK else loss.id
-    for loss in losses:
-        if loss.id == "eager":
-            loss.arguments = {"count": round(calls.per_step)}
-            _name_calling_function(loss, hosts, program)
-        if loss.id == "thread_wait":
-            _tell_timeouts(loss, hosts, typical)
-        if loss.id == "sync":
-            loss.arguments = {"count": round(loss.count)}
-        if loss.id == "input":
-            input_stage.name_input_stage(loss, hosts)
-        name_xla_work(loss, hosts, typical, program)
-        if len(hosts) == 1:
-            loss.few_steps = few_steps_sentence(loss, hosts[0], typical)
-        if loss.id == "between_steps" and loss.is_work:
-            _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
-    if not has_devices(hosts):
-        name_pauses(losses)
-        for loss in losses:
-            loss.awaited_unseen = loss.id in (*COMMUNICATION, "unrecorded")
+    typical, program = typical_times(hosts, wanted, replays), program_of(hosts)
     unusual = unusual_steps(hosts, typical)
     early = max(early_share(host) for host in hosts)
+    losses = _losses(hosts, typical, program)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
     ranked = [_counted_loss(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & program.facts))
@@ -167,11 +139,51 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     )
 
 
+def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> list[TimeLoss]:
+    """What takes the time of the typical step, by cause, with what its sentences say."""
+    calls = DispatchedCalls(
+        max(map(calls_per_step, hosts)),
+        max(map(one_by_one_share, hosts)),
+        max(_long_share(host, typical) for host in hosts),
+    )
+    gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
+    on_cpu = not has_devices(hosts)
+    losses = losses_by_cause(typical, calls, UNRECORDED_DEVICE in program.facts, gap_cause, on_cpu)
+    if any(leaves_gpu_unused(host) for host in hosts):
+        for loss in losses:
+            loss.id = UNUSED if loss.id == WORK else loss.id
+    for loss in losses:
+        _explain(loss, hosts, typical, program)
+        if len(hosts) == 1:
+            loss.few_steps = few_steps_sentence(loss, hosts[0], typical)
+    if on_cpu:
+        name_pauses(losses)
+        for loss in losses:
+            loss.awaited_unseen = loss.id in (*COMMUNICATION, "unrecorded")
+    return losses
+
+
+def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
+    """Add what a cause's sentences say beside its names, and what helps this program."""
+    if loss.id == "eager":
+        _name_calling_function(loss, hosts, program)
+    if loss.id == "thread_wait":
+        _tell_timeouts(loss, hosts, typical)
+    if loss.id == "sync":
+        loss.arguments = {"count": round(loss.count)}
+    if loss.id == "input":
+        input_stage.name_input_stage(loss, hosts)
+    name_xla_work(loss, hosts, typical, program)
+    if loss.id == "between_steps" and loss.is_work:
+        _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
+
+
 def _long_share(host: HostWithSteps, typical: Typical) -> float:
     """`DispatchedCalls.long_share` of a host."""
     of_host = figures(host)
     if not of_host.has_steps:
         return 0.0
+    # Windows are a step and the time until the next by turns.
     selected = (typical_windows(host, typical.steps).steps - of_host.steps.start) // 2
     silent_ps = of_host.step_ps[selected, int(State.UNRECORDED)].sum()
     return float(of_host.long_silent_ps[selected].sum() / max(silent_ps, 1))
@@ -184,7 +196,8 @@ def _name_function(loss: TimeLoss, name: str) -> None:
 
 
 def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
-    """Name the function of the program that dispatches most of the ops, which is what to compile."""
+    """Count the ops, and name the function of the program that dispatches most of them, which is what to compile."""
+    loss.arguments = {"count": round(max(map(calls_per_step, hosts)))}
     function = max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
     if not function.name:
         return
@@ -323,6 +336,6 @@ def _cause(
 def _confidence(typical: Typical, ranked: Sequence[TimeLoss]) -> Confidence:
     """By the share of the period that nothing explains; low without steps."""
     unexplained = sum(loss.ps for loss in ranked if loss.id == "unexplained") / typical.period_ps
-    if not typical.has_steps or unexplained >= 0.15:
+    if not typical.has_steps or unexplained >= _LOW_CONFIDENCE:
         return "low"
-    return "high" if unexplained < 0.05 else "medium"
+    return "high" if unexplained < _HIGH_CONFIDENCE else "medium"

@@ -22,7 +22,7 @@ from ..steps.typical_times import typical_windows
 from ..steps.what_if import lengths, replayed_graph, replayed_windows
 from .catalogue import Sentence
 
-_NOTHING = 0.001
+_NEGLIGIBLE_SHARE = 0.001
 """A change by less than this share of the step is told as none."""
 MOST = 10.0
 """An op that takes more times as long is another program."""
@@ -46,7 +46,7 @@ class Scaled(NamedTuple):
 
 
 def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str = "typical") -> Scaled:
-    """With the events of that name taking so many times their time, 0 to `MOST`; the name as the tool `why` has it.
+    """The step where events take ``factor`` (0 to `MOST`) times their time; ``op`` is their name as `why` has it.
 
     Raises `ProblemError` (422) for a factor beyond that, and (404) where no device has an event of that name.
     """
@@ -56,42 +56,50 @@ def scaled(hosts: Sequence[HostWithSteps], op: str, factor: float, wanted: str =
             "bad_option", Message("factor={factor} is out of range.", factor=f"{factor:g}"), remedy, status=422
         )
     steps = slowest_steps(hosts, wanted)
-    host_times = [_of_host(host, steps, op, factor) for host in hosts]
-    if not any(len(events) for events, _ in host_times):
+    host_times = [_host_times(host, steps, op, factor) for host in hosts]
+    if not any(times.events for times in host_times):
         remedy = Message("Choose a name of work of a device from the table names of the tool why.")
         raise problem_error(
             "no_such_op", Message("No device has an event of the name {op}.", op=repr(op)), remedy, status=404
         )
-    op_ps, period, gain = np.mean([times for _, times in host_times], axis=0).tolist()
-    gain = 0.0 if abs(gain) < _NOTHING * period else gain
-    faster = f"{factor:g}"
+    _, op_ps, period_ps, gain_ps = np.mean(host_times, axis=0).tolist()
+    gain_ps = 0.0 if abs(gain_ps) < _NEGLIGIBLE_SHARE * period_ps else gain_ps
     facts = {
         "name": op,
-        "factor": faster,
+        "factor": f"{factor:g}",
         "op_ps": round(op_ps),
-        "step_ps": round(period),
-        "time_ps": round(period - gain),
+        "step_ps": round(period_ps),
+        "time_ps": round(period_ps - gain_ps),
     }
-    if not gain:
-        return Scaled(op_ps, period, gain, Sentence("scaled.same", facts))
-    code = "scaled.shorter" if gain > 0 else "scaled.longer"
-    return Scaled(op_ps, period, gain, Sentence(code, facts | {"share": abs(gain) / period}))
+    if not gain_ps:
+        return Scaled(op_ps, period_ps, gain_ps, Sentence("scaled.same", facts))
+    code = "scaled.shorter" if gain_ps > 0 else "scaled.longer"
+    return Scaled(op_ps, period_ps, gain_ps, Sentence(code, facts | {"share": abs(gain_ps) / period_ps}))
 
 
-def _of_host(host: HostWithSteps, steps: StepTimes, op: str, factor: float) -> tuple[Array, tuple[float, ...]]:
-    """(events, (op, period, gain)) of one host, ps."""
+class _HostTimes(NamedTuple):
+    """The typical step of one host, as fields of `Scaled`."""
+
+    events: int
+    """How many have the op's name."""
+    op_ps: float
+    period_ps: float
+    gain_ps: float
+
+
+def _host_times(host: HostWithSteps, steps: StepTimes, op: str, factor: float) -> _HostTimes:
     events = _device_events(host, op)
     if replayed_graph(host) is None:
-        return events, (0.0, 0.0, 0.0)
+        return _HostTimes(len(events), 0.0, 0.0, 0.0)
     edges = figures(host).edges
     window = (np.searchsorted(edges, host.trace.begin[events], "right") - 1).clip(0, len(edges) - 2)
     time = np.bincount(window, host.trace.end[events] - host.trace.begin[events], len(edges) - 1)
     rows = replayed_windows(host)
     op_ps = typical_windows(host, steps).of_replayed(rows).period_ps(time[rows])
-    period = typical_windows(host, steps).period_ps(np.diff(edges))
-    gain = gain_of_events(host, events, factor, steps)
+    period_ps = typical_windows(host, steps).period_ps(np.diff(edges))
+    gain_ps = gain_of_events(host, events, factor, steps)
     # A step after an unusual one begins earlier where that takes less: this is no gain of its own.
-    return events, (op_ps, period, min(gain, (1 - factor) * op_ps) if factor < 1 else gain)
+    return _HostTimes(len(events), op_ps, period_ps, min(gain_ps, (1 - factor) * op_ps) if factor < 1 else gain_ps)
 
 
 def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: StepTimes) -> float:

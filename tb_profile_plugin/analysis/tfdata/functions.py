@@ -22,7 +22,7 @@ _FUNCTION_CALL = "InstantiatedCapturedFunction::"
 """Begin of the names of an iterator's calls of its function."""
 _BLOCKING_CALLS = frozenset(f"{_FUNCTION_CALL}{method}" for method in ("Run", "RunWithBorrowedArgs", "RunInstantiated"))
 """Those that wait until the function has run."""
-_RANDOM_OP = regex(r"(?:.*[:/ ])?(?:Stateless)?(?:Random|TruncatedNormal|Multinomial)\w*$")
+_RANDOM_OP = regex(r"(?:Stateless)?(?:Random|TruncatedNormal|Multinomial)")
 """TensorFlow's ops that make random numbers, as augmentation does."""
 _EXECUTOR = "ExecutorState::Process"
 """Events of an executor's threads, which run functions."""
@@ -46,7 +46,7 @@ def handed_over_ps(data: TfData, lines: Array) -> int:
 @per_host(keep=True)
 def has_random_ops(host: Host) -> bool:
     """Whether any op made random numbers: in the pipelines, it may be, so that their elements differ in each epoch."""
-    return any(map(_RANDOM_OP.match, host.trace.names))
+    return any(_RANDOM_OP.match(name[max(map(name.rfind, ":/ ")) + 1 :]) for name in host.trace.names)
 
 
 @per_host(keep=True)

@@ -62,9 +62,9 @@ def responsible_workers(peers: LatePeers) -> Array:
     if len(groups) == 1:
         return late
     rows_of_worker = [np.flatnonzero(of_worker) for of_worker in peers.is_member.T]
-    last_row: dict[int, int] = {}
+    latest_row_of_group: dict[int, int] = {}
     for row, group in enumerate(group_of.reshape(-1).tolist()):
-        previous_row, last_row[group] = last_row.get(group, -1), row
+        previous_row, latest_row_of_group[group] = latest_row_of_group.get(group, -1), row
         worker = int(late[row])
         first, last = np.searchsorted(rows_of_worker[worker], (previous_row + 1, row))
         others = rows_of_worker[worker][first:last]

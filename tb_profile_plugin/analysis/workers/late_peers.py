@@ -104,6 +104,12 @@ class LatePeers:
         """int64[n]: the largest of these of each collective."""
         return self.disjoint_waiting_ps.max(axis=1)
 
+    @lazy
+    def rows_of_kind(self) -> dict[str, Array]:
+        """int64[k] by kind: indices of the collectives; all of them under the empty text."""
+        kinds = np.array(self.kind, object)
+        return {"": np.arange(len(kinds))} | {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(self.kind)}
+
     @property
     def host_offset_ps(self) -> list[int]:
         """`offset_ps` of each host's clock, which its devices share."""

@@ -14,7 +14,7 @@ from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
 from ..activity.collective_facts import kinds, ranges_around
-from ..activity.communication import THREADS, collectives, overlaps, thread_collective_events
+from ..activity.communication import THREADS, Overlap, collectives, overlaps, thread_collective_events
 from ..activity.device_events import Kind, device_work, kind_of
 from .late_peers import NEEDS as LATE_PEERS_NEEDS
 from .late_peers import LatePeers
@@ -123,3 +123,28 @@ def communication_rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[C
             longest = int(group.event[group.ps.argmax()])
             rows.append(CommunicationRow(label[host.name], host.name, *facts, waiting, longest))
     return rows
+
+
+class DeviceWait(NamedTuple):
+    """How long a device waits for other workers in collectives of one kind."""
+
+    ps: int
+    straggler: str
+    """The worker that causes most waiting in them."""
+
+
+def device_wait(peers: LatePeers, host_index: int, host: Host, overlap: Overlap) -> DeviceWait | None:
+    """The wait in the collectives of an overlap; None where they were not found on the other workers."""
+    devices = ("", overlap.device)
+    worker = next((index for index in peers.rows_of_host(host_index) if peers.workers[index].device in devices), None)
+    if worker is None:
+        return None
+    rows = peers.rows_of_kind.get(overlap.kind, np.empty(0, np.int64))
+    events = peers.event[rows, worker]
+    is_on_threads = np.isin(events, thread_collective_events(host))
+    rows = rows[(events >= 0) & (is_on_threads == (overlap.device == THREADS))]
+    if not len(rows):
+        return None
+    caused_ps = np.bincount(peers.late[rows], peers.disjoint_longest_ps[rows], len(peers.workers))
+    straggler = peers.workers[int(caused_ps.argmax())].name
+    return DeviceWait(int(peers.disjoint_waiting_ps[rows, worker].sum()), straggler)

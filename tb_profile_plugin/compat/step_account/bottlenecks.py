@@ -10,6 +10,9 @@ from .steps import percent
 HIGH, MODERATE = 15.0, 3.0
 """Shares of the step (percent) from which collectives, kernel launch and unexplained time count as such."""
 
+_INPUT_HIGH, _INPUT_MODERATE = 20.0, 5.0
+"""Shares of the step (percent) from which input counts as such."""
+
 
 class Bottleneck(NamedTuple):
     """How much a part of the step holds it up; the thresholds are those of TensorFlow's profiler."""
@@ -30,8 +33,8 @@ def bottlenecks(part_ps: Array, uses_tf_data: bool) -> dict[str, Bottleneck]:
         unknown = dict.fromkeys(("collectives", "kernel_launch", "other"), Bottleneck(None, ""))
         return {"input": Bottleneck(None, no_steps)} | unknown
     input_percent, unexplained_percent = percent(part_ps, *INPUT), percent(part_ps, *UNEXPLAINED)
-    # Then the sentence about input speaks of it.
-    in_input_sentence = input_percent < 5 and unexplained_percent >= MODERATE
+    # The sentence about input names the unexplained time then.
+    in_input_sentence = input_percent < _INPUT_MODERATE and unexplained_percent >= MODERATE
     contention = (
         " The input pipeline's threads may compete with the launching thread for the CPU: "
         "try TF_GPU_THREAD_MODE=gpu_private."
@@ -51,9 +54,9 @@ def bottlenecks(part_ps: Array, uses_tf_data: bool) -> dict[str, Bottleneck]:
 
 def _input_bottleneck(input_percent: float, unexplained_percent: float) -> Bottleneck:
     share_text = f"steps spend {input_percent:.1f}% of their time on input"
-    if input_percent >= 20:
+    if input_percent >= _INPUT_HIGH:
         return Bottleneck("high", f"HIGHLY input-bound: {share_text}. Speed up the input first.")
-    if input_percent >= 5:
+    if input_percent >= _INPUT_MODERATE:
         return Bottleneck("moderate", f"MODERATELY input-bound: {share_text}. Speed up both.")
     if unexplained_percent >= MODERATE:
         share_text = f"{unexplained_percent:.1f}% of step time is 'All Others', which may hide I/O or other work"
@@ -62,7 +65,7 @@ def _input_bottleneck(input_percent: float, unexplained_percent: float) -> Bottl
     return Bottleneck("no", f"NOT input-bound: {share_text}. Look at the rest of the step.")
 
 
-def _bottleneck(percent: float, text: str) -> Bottleneck:
-    if percent < MODERATE:
+def _bottleneck(step_percent: float, text: str) -> Bottleneck:
+    if step_percent < MODERATE:
         return Bottleneck("no", "")
-    return Bottleneck("high" if percent >= HIGH else "moderate", text.format(percent))
+    return Bottleneck("high" if step_percent >= HIGH else "moderate", text.format(step_percent))

@@ -17,7 +17,7 @@ CUSTOM = "/device:CUSTOM:"
 """Begins of devices' names."""
 
 PROFILER_OVERHEAD = "Profiler overhead"
-"""Time that the profiler took for itself, as PyTorch's states it."""
+"""Plane of the time that the profiler took for itself, as PyTorch's states it."""
 
 # Lines of devices.
 STEPS = "Steps"

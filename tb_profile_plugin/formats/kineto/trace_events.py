@@ -28,8 +28,8 @@ _FAR_NS = 10**15
 """11 days: the longest that a trace is believed to last."""
 _EPOCH_NS = 10**18
 """Times from September 2001 on are times of day."""
-_CATEGORIES = {categories.ANNOTATION: vocabulary.TORCH_RANGE, categories.MEMORY: vocabulary.TORCH_INSTANT}
-"""Categories of roles for which files until torch 1.11 state none."""
+_CATEGORY_OF_ROLE = {categories.ANNOTATION: vocabulary.TORCH_RANGE, categories.MEMORY: vocabulary.TORCH_INSTANT}
+"""By role the category that files until torch 1.11 do not state."""
 _COMPLETE = ord("X")
 _INSTANTS = frozenset(b"iI")
 NOTHING = -1
@@ -107,8 +107,8 @@ class TraceEvents:
     ) -> Draft:
         """These events (int64[n]) as a plane; ``line`` (int64[n]) is the index of each one's line in ``lines``.
 
-        ``renamed`` gives (name, display name or empty) of an event by its name and its variant: int64[n], events of one
-        name that are to have several; their roles where it is not stated.
+        ``renamed`` gives (name, display name or empty) of an event by its name and its variant. ``variant`` (int64[n])
+        tells events of one name apart that are to have several names; None for their roles.
         """
         order = line_order(line, self.begin[rows], self.end[rows] - self.begin[rows])
         rows, line = rows[order], line[order].astype(np.int32)
@@ -118,7 +118,7 @@ class TraceEvents:
         for at in example.tolist():
             row = int(rows[at])
             category = self.text_of(self.record.category[row])
-            category = _CATEGORIES.get(int(self.role[row]), category)
+            category = _CATEGORY_OF_ROLE.get(int(self.role[row]), category)
             names.append((*renamed(self.text_of(self.record.name[row]), int(variant[at])), category))
         return Draft(
             name=plane,
@@ -180,7 +180,7 @@ def _durations(phase: U8, duration: I64) -> I64:
 
 @jit
 def _picoseconds(is_event: Bool, begin: I64, duration: I64, low: Int) -> tuple[I64, I64]:
-    """int64[n] ps since ``low`` twice, 0 where not in use: where events begin and end, which are given in ns."""
+    """int64[n] ps since ``low`` twice, 0 where the row is no event: where events, given in ns, begin and end."""
     begin_ps, end_ps = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
     for i in range(len(begin)):
         begin_ps[i] = 1000 * (begin[i] - low) if is_event[i] else 0
@@ -211,12 +211,10 @@ def _is_far_off(role: Array, begin: I64, duration: I64) -> Array:
     is_trusted = role == categories.WINDOW
     if not is_trusted.any():
         is_trusted = has_role(role, categories.OP, categories.ANNOTATION, categories.RUNTIME)
+    middle = int(np.median(begin[is_event]))
+    low, high = middle - _FAR_NS, middle + _FAR_NS
     if is_trusted.any():
-        low, high = int(begin[is_trusted].min()) - _HOUR_NS, int((begin + duration)[is_trusted].max()) + _HOUR_NS
-    else:
-        middle = int(np.median(begin[is_event]))
-        low, high = middle - _FAR_NS, middle + _FAR_NS
-    if high - low > 3 * _FAR_NS:
-        middle = int(np.median(begin[is_event]))
-        low, high = middle - _FAR_NS, middle + _FAR_NS
+        first, last = int(begin[is_trusted].min()), int((begin + duration)[is_trusted].max())
+        if last - first + 2 * _HOUR_NS <= 3 * _FAR_NS:
+            low, high = first - _HOUR_NS, last + _HOUR_NS
     return is_event & ((begin < low) | (begin > high))

@@ -33,8 +33,9 @@ _WAITING = regex(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_rea
 """Waiting for other threads or for a device, by names of frameworks, drivers and Python's frames."""
 
 _DEVICE_DONE = regex(r"(?:cu|cuda|hip)(?:Device|Ctx)Synchronize$")
+"""Calls of a driver that return when all that was launched on a device is done."""
 _STREAM_DONE = regex(r"(?:cu|cuda|hip)(?:Stream|Event)Synchronize$")
-"""Calls of a driver that return when all that was launched is done, on its devices or on a stream."""
+"""Calls of a driver that return when all that was launched on a stream is done, or all before an event of it."""
 
 
 _TORCH_STEP = "ProfilerStep#"
@@ -62,7 +63,7 @@ def is_compiling(name: str) -> bool:
 
 
 def is_sleeping(name: str) -> bool:
-    """Whether the program lets time pass."""
+    """Whether a thread sleeps by a call of its own."""
     return bool(_SLEEPING.match(name))
 
 

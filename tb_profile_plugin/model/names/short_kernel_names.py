@@ -24,8 +24,8 @@ _WRAPPERS = frozenset(
     "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
 )
 """Templates of libraries that only start what their arguments name."""
-_LAUNCHERS = regex(r"\w*elementwise\w*_kernel\w*|reduce_kernel|multi_tensor_apply_kernel")
-"""PyTorch's kernels that apply a functor to tensors, by which they are told apart."""
+_ELEMENTWISE, _OTHER_LAUNCHERS = "elementwise_kernel", ("reduce_kernel", "multi_tensor_apply_kernel")
+"""PyTorch's kernels that apply a functor to tensors, by which they are told apart: a part of their names, and names."""
 _ADAPTERS = frozenset(
     "gpu_kernel_impl gpu_kernel_impl_nocast gpu_index_kernel BinaryFunctor AUnaryFunctor BUnaryFunctor UnaryFunctor "
     "ReduceOp func_wrapper_t _cuda_scatter_gather_internal_kernel".split()
@@ -90,7 +90,7 @@ def family(name: str) -> str:
         return text
     if tree.name.startswith("Eigen::internal::EigenMetaKernel") and tree.args:
         return f"Eigen {_expression(tree.args[0])}".strip()
-    if _LAUNCHERS.fullmatch(tree.leaf):
+    if _ELEMENTWISE in tree.leaf or tree.leaf in _OTHER_LAUNCHERS:
         return _with_arguments(tree.leaf, _torch_functors(tree))
     return _function_text(tree)
 

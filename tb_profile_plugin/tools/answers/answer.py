@@ -286,8 +286,8 @@ def table_id(tables: Mapping[str, Json], name: str) -> str:
         return wanted
     if not tables:
         raise problem_error("no_table", "The answer has no tables.")
-    message = Message("The answer has no table {table}.", table=repr(wanted))
-    raise problem_error("no_table", message, Message("Tables: {tables}.", tables=", ".join(tables)))
+    sentence = Message("The answer has no table {table}.", table=repr(wanted))
+    raise problem_error("no_table", sentence, Message("Tables: {tables}.", tables=", ".join(tables)))
 
 
 def _headline_json(headline: Headline) -> dict[str, Json]:
@@ -323,7 +323,7 @@ def _json_values(values: Sequence[Any], column: Column) -> list[Json]:
     """The values as JSON has them: plain numbers, and None for those that are not finite."""
     kind = column.kind
     if column.translated:
-        messages = {text: Message(text) for text in {*values} if text and not isinstance(text, Message)}
+        messages = {value: Message(value) for value in {*values} if value and not isinstance(value, Message)}
         return [value if isinstance(value, Message) else messages.get(value, value) for value in values]
     if kind != "number":
         wanted, convert = {"string": (str, str), "boolean": (bool, bool)}[kind]

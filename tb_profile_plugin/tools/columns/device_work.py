@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...analysis.activity.communication import THREADS, Overlap, overlaps, thread_collective_events
+from ...analysis.activity.communication import overlaps
 from ...analysis.activity.copy_exposure import copies
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Device
 from ...analysis.steps.launch_queues import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
 from ...analysis.workers.worker_communication import NEEDS as COMMUNICATION_NEEDS
+from ...analysis.workers.worker_communication import device_wait
 from ...model.host import Host, HostWithSteps
-from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.problems import CLOCKS, DEVICE
 from ..answers.answer import Keyed, Table, by_column, number, ratio, text
@@ -204,7 +202,6 @@ def _queues(hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
 def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, list[Any]]:
     """The rows of `COMMUNICATION`; ``peers`` as `late_peers` tells them of these hosts."""
     rows = []
-    collectives_by_kind = _collectives_by_kind(peers) if peers else {}
     for host_index, host in enumerate(hosts):
         host_overlaps = overlaps(host)
         rows_of_device = Counter(overlap.device for overlap in host_overlaps)
@@ -212,36 +209,11 @@ def communication(hosts: Sequence[Host], peers: LatePeers | None) -> dict[str, l
             # Where a device has one kind of collective, the row of all kinds together says nothing more.
             if not overlap.kind and rows_of_device[overlap.device] <= 2:
                 continue
-            waiting_ps, straggler = None, None
-            if peers:
-                collectives = collectives_by_kind.get(overlap.kind, np.empty(0, np.int64))
-                waiting_ps, straggler = _waiting_and_straggler(peers, host_index, host, overlap, collectives)
-            times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps, waiting_ps
+            wait = device_wait(peers, host_index, host, overlap) if peers else None
+            times = overlap.ps, overlap.hidden_ps, overlap.exposed_ps, wait and wait.ps
+            straggler = wait and wait.straggler
             rows.append((host.name, overlap.device, overlap.kind or Message("all"), overlap.count, *times, straggler))
     return by_column(COMMUNICATION, rows)
-
-
-def _collectives_by_kind(peers: LatePeers) -> dict[str, Array]:
-    """int64[k] by kind: indices into the matched collectives; all of them under the empty text."""
-    kinds = np.array(peers.kind, object)
-    return {"": np.arange(len(kinds))} | {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(peers.kind)}
-
-
-def _waiting_and_straggler(
-    peers: LatePeers, host_index: int, host: Host, overlap: Overlap, collectives: Array
-) -> tuple[int | None, str | None]:
-    """How long a host's device waited in these collectives, in ps, and the worker that caused most waiting in them."""
-    devices = ("", overlap.device)
-    worker = next((index for index in peers.rows_of_host(host_index) if peers.workers[index].device in devices), None)
-    if worker is None:
-        return None, None
-    events = peers.event[collectives, worker]
-    is_on_threads = np.isin(events, thread_collective_events(host))
-    joined = collectives[(events >= 0) & (is_on_threads == (overlap.device == THREADS))]
-    if not len(joined):
-        return None, None
-    caused_ps = np.bincount(peers.late[joined], peers.disjoint_longest_ps[joined], len(peers.workers))
-    return int(peers.disjoint_waiting_ps[joined, worker].sum()), peers.workers[int(caused_ps.argmax())].name
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
