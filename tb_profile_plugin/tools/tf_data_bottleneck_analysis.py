@@ -250,7 +250,7 @@ def _advice_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[An
     return by_id(_ADVICE, rows)
 
 
-NO_PIPELINE = Message("No tf.data pipeline of a host ran during the capture. Capture for longer.")
+NO_PIPELINE = Message("No tf.data pipeline ran during the capture. Capture for longer if the program uses tf.data.")
 
 
 def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:

@@ -193,8 +193,8 @@ def _headline(ops: TorchOps) -> Headline | None:
     (name, _), cost = _largest_first(ops.by_name)[0]
     return Headline(
         Message(
-            "{operator} takes {share} of the operators' {place, select, host {host} other {device}} time ({calls} "
-            "calls).",
+            "{operator} takes {share} of the operators' {place, select, host {host} other {device}} time ({calls, "
+            "plural, one {# call} other {# calls}}).",
             operator=name,
             share=(cost.device_self if device_ps else cost.host_self) / total_ps,
             place="device" if device_ps else "host",

@@ -218,6 +218,14 @@ def test_steps_that_run_more_and_more_ops_keep_a_graph(more: int) -> None:
     assert ("grows" in program_facts(host)) == bool(more)
 
 
+@pytest.mark.parametrize(("major", "said"), [(7, "float16"), (8, "BF16")])
+def test_mixed_precision_is_of_the_types_that_tensor_cores_have(major: int, said: str) -> None:
+    device = torchtrace.V100 | {"computeMajor": major, "computeMinor": 0}
+    events = [torchtrace.op("aten::mm", 0, 10), torchtrace.launch(1, 2), torchtrace.on_device(1, 5, 30, "sgemm")]
+    facts = program_facts(torchtrace.host(*events, deviceProperties=[device]))
+    assert said in remedy("pytorch", "float32", facts=facts).text
+
+
 def test_wasteful_work_is_advised_about_though_it_does_not_lead() -> None:
     """Most of the step is Python; the ops concatenate."""
 

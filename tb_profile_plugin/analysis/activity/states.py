@@ -82,7 +82,7 @@ LABELS = {
     State.BETWEEN: "Gaps between ops",
     State.PEER: "Waiting for another device",
     State.STREAM: "Waiting in a stream",
-    State.BEFORE_CAPTURE: "Launched before the capture",
+    State.BEFORE_CAPTURE: "Pre-capture work",
     State.UNEXPLAINED: "Unexplained",
 }
 """What each is called, on every page."""

@@ -12,7 +12,7 @@ from .time_loss import COMMUNICATION, NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
 
 _NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")
 """Causes that cannot go away, or of which that cannot be told."""
-_EAGER = "eager"
+_EAGER, _INPUT = "eager", "input"
 _NO_WORK = 0.03
 """With less than this share of the period at work, no work was recorded."""
 _SILENT = 0.02
@@ -46,6 +46,9 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     beside_straggler = loss.id in COMMUNICATION and typical.late_peer is not None
     least_ps = loss.ps if loss.awaited_unseen else loss.work_ps
     most_ps = loss.ps if beside_straggler else typical.steady_ps or typical.period_ps
+    # Of input also what steps that do not wait are shorter than those that do.
+    known_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
+    most_ps = most_ps if known_ps is None else min(most_ps, known_ps)
     return round(min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps))
 
 
@@ -72,6 +75,8 @@ def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typic
         if id in COMMUNICATION and typical.late_peer is not None:
             beyond_wait_ps = float(typical.state_ps[list(SCENARIOS[id])].sum()) - typical.late_peer.waiting_ps
             gain_ps = min(gain_ps, beyond_wait_ps)
+        if id == _INPUT:
+            gain_ps = min([gain_ps, *(own_ps for loss, own_ps in losses if loss.id == _INPUT and own_ps is not None)])
         least_ps = max((own_ps for states, own_ps in own_gains if states and states <= without), default=0.0)
         gains[id] = max(gain_ps, least_ps)
     return gains

@@ -60,4 +60,5 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
         loss.arguments = {"ready": True}
     first = slowest.findings[0]
     of_hosts = findings_of_hosts(hosts).get(first.title)
-    loss.remedy = Remedy(first.title, first.code, most_ps=of_hosts.gain_ps if of_hosts else None)
+    most_ps = of_hosts.gain_ps if of_hosts else None
+    loss.remedy = Remedy(first.title, first.code, saves=not first.id.startswith("filling_"), most_ps=most_ps)

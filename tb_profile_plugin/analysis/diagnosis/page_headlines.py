@@ -55,7 +55,7 @@ def kernel_verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) 
     if missed >= _WARNING_SHARE:
         text = Message(
             "{missed_share} of the kernel time is matrix products and convolutions without {cores} ({used_share} use "
-            "them). Use mixed precision, and sizes that are multiples of 8.",
+            "them). Use mixed precision, and multiples of 8 as sizes.",
             missed_share=missed,
             cores=cores,
             used_share=used,
@@ -64,7 +64,7 @@ def kernel_verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) 
     on_cores = (
         Message("{share} runs on {cores}.", share=used, cores=cores)
         if used
-        else Message("No kernel needs {cores}.", cores=cores)
+        else Message("No kernel uses {cores}.", cores=cores)
     )
     more_text = Message("{share} more could use them.", share=missed) if missed >= 0.005 else ""
     return KernelVerdict(sentences(largest_text, on_cores, more_text), "info", _OPS_TOOL)

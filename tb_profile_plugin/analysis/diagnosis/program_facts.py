@@ -16,6 +16,7 @@ from ...model.events.repeated_calls import outermost
 from ...model.events.trace import Trace
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import Host, HostWithSteps
+from ...model.names.kernel_table import BF16, FP16
 from ...model.per_host import per_host
 from ...model.profiler_options import is_unrecorded, one_op_of
 from ...runtime.arrays import Array, distinct
@@ -38,6 +39,8 @@ OWN_OPS = "own_ops"
 """The host waits in calls that run ops on its own CPU."""
 NO_TENSOR_CORES = "no_tensor_cores"
 """A GPU has none, so that 16-bit floats gain little."""
+NO_BF16 = "no_bf16"
+"""A GPU has tensor cores for float16, yet not for bfloat16 or TF32: those before Ampere."""
 COMPILES_AGAIN = "compiles_again"
 """JAX compiles the same instructions for the same sizes more than once."""
 FLOAT64, NOT_DONATED = "float64", "not_donated"
@@ -151,10 +154,12 @@ def device_word(hosts: Sequence[Host]) -> str:
 def program_facts(host: Host) -> frozenset[str]:
     """Which of the facts above one host's capture shows."""
     facts = set[str]().union(*map(_facts_of_event, host.trace.names))
+    rates_of_gpus = [can.flops_per_clock for _, can in gpu_capabilities(host)]
     holds = {
         ON_CPU: not device_count(host),
         NO_TENSOR_CORES: any(can.tensor_cores is False for _, can in gpu_capabilities(host)),
         SAMPLED: one_op_of(host) > 1,
+        NO_BF16: any(FP16 in rates and BF16 not in rates for rates in rates_of_gpus),
         UNRECORDED_DEVICE: is_unrecorded(host),
         OWN_OPS: waits_for_own_ops(host),
         ACCUMULATES: _accumulates_gradients(host),

@@ -21,6 +21,7 @@ from .program_facts import (
     GROWS,
     INFERS_ON_CPU,
     MANY_PROGRAMS,
+    NO_BF16,
     NO_TENSOR_CORES,
     NOT_DONATED,
     ON_CPU,
@@ -32,6 +33,7 @@ from .program_facts import (
     SINGLE_ROWS,
     TRACED,
     UNFUSED_ATTENTION,
+    UNRECORDED_DEVICE,
     UNUSED_GRAPH,
     UPDATES,
     WRITES_SUMMARIES,
@@ -92,13 +94,23 @@ def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, 
 
 
 LOOK_AT_STEPS, SPREAD = "unusual_steps", "recurring_work"
-_SAVE_NOTHING = ("unexplained", "not_recorded", "before_capture", "stream", "counted", LOOK_AT_STEPS, SPREAD)
+_SAVE_NOTHING = (
+    "unexplained",
+    "start_up",
+    "not_recorded",
+    "before_capture",
+    "stream",
+    "counted",
+    LOOK_AT_STEPS,
+    SPREAD,
+)
 """Causes whose remedies say what to record, where to look, or to do the same work at another time."""
 _NO_USE = {("optimizer", FUSED), ("float32", NO_TENSOR_CORES)}
 """Causes of which a capture shows that their remedy was taken, or cannot help."""
 
 UNRECORDED_REMEDY = (
-    "Record the device: on Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler. "
+    "Record the device: on Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH (Windows: PATH); on AMD, install "
+    "rocprofiler. "
     "Then read the errors in the notes on this capture."
 )
 """What lets a device be recorded that was there but left no event."""
@@ -121,7 +133,7 @@ FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest 
 SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
-SUMMARIES = "Write summaries every N steps."
+SUMMARIES = "Write summaries less often."
 NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
 NO_GRAPH_TORCH = (
     "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
@@ -216,7 +228,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
-    ("unexplained", JAX, ""): "Record Python: capture with its tracer, which jax.profiler uses by default.",
+    ("unexplained", JAX, ""): "Record Python: set python_tracer_level=1 in jax.profiler.ProfileOptions.",
     ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
     "Capture button.",
     ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
@@ -226,6 +238,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     "is left.",
     ("start_up", "", ""): "Start the capture after the first steps; first calls matter only in short runs.",
     ("warmup", "", ""): "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up.",
+    ("warmup", PYTORCH, ""): "Capture later steps: in the first ones caches, memory pools and workers are made.",
+    **{(cause, "", UNRECORDED_DEVICE): UNRECORDED_REMEDY for cause in ("dispatch", "executor")},
     # What single rules find.
     ("slower_steps", "", ""): (
         "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
@@ -288,7 +302,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
     ("gather", PYTORCH, ""): (
         "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
-        "FSDP's forward_prefetch)."
+        "FSDP2's set_modules_to_forward_prefetch)."
     ),
     ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
     ("few_collectives", PYTORCH, DDP): OVERLAP,
@@ -332,6 +346,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", "", ""): "Make the largest ops cheaper; the Ops page lists them.",
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",
+    ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
     ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program_facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, ON_CPU, UNFUSED_ATTENTION
+from .program_facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, NO_BF16, ON_CPU, UNFUSED_ATTENTION
 
 PINNED = """\
 import torch
+from torch.utils.data import DataLoader, TensorDataset
 
-batch = torch.zeros(8, 4)
-if torch.cuda.is_available():
-    batch = batch.pin_memory().to("cuda", non_blocking=True)
+on_gpu = torch.cuda.is_available()
+loader = DataLoader(TensorDataset(torch.zeros(64, 4)), batch_size=8, pin_memory=on_gpu)
+for (batch,) in loader:
+    batch = batch.to("cuda" if on_gpu else "cpu", non_blocking=True)
 """
 
 COMPILED = """\
@@ -42,9 +44,11 @@ def ahead(batches, size=2):
     ready, end = queue.Queue(size), object()
 
     def fill():
-        for batch in batches:
-            ready.put(jax.device_put(batch))
-        ready.put(end)
+        try:
+            for batch in batches:
+                ready.put(jax.device_put(batch))
+        finally:
+            ready.put(end)
 
     threading.Thread(target=fill, daemon=True).start()
     return iter(ready.get, end)
@@ -97,7 +101,7 @@ step(tf.zeros([5, 8]))
 """,
     ("compile", JAX, ""): """\
 import jax
-import jax.numpy as jnp
+import numpy as np
 
 
 @jax.jit
@@ -106,11 +110,11 @@ def step(batch):
 
 
 def padded(batch, multiple=128):
-    return jnp.pad(batch, (0, -len(batch) % multiple))
+    return np.pad(batch, (0, -len(batch) % multiple))
 
 
-step(padded(jnp.ones(100)))
-step(padded(jnp.ones(101)))
+step(padded(np.ones(100)))
+step(padded(np.ones(101)))
 """,
     ("compile", PYTORCH, ""): """\
 import torch
@@ -239,6 +243,14 @@ import torch
 
 torch.set_float32_matmul_precision("high")
 with torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16):
+    pass
+""",
+    ("float32", PYTORCH, NO_BF16): """\
+import torch
+
+on_gpu = torch.cuda.is_available()
+scaler = torch.amp.GradScaler("cuda", enabled=on_gpu)
+with torch.autocast("cuda" if on_gpu else "cpu", torch.float16 if on_gpu else torch.bfloat16):
     pass
 """,
     ("float32", TENSORFLOW, ""): """\

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...model.devices.capabilities import gpu_capabilities
 from ...model.host import HostWithSteps
+from ...model.names.kernel_table import BF16, FP16, FP32
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
+from ...runtime.regex import regex
 from ..activity.blocking_copies import blocking_copies
 from ..activity.states import State
 from ..activity.thread_classes import activity
@@ -35,8 +38,10 @@ _MUCH_OUTSIDE = 0.05
 """Share of the device's time from which on exchange with ops outside of the program is worth a finding."""
 _SLOWER = 1.1
 """The shortest step of the end takes so many times as long as the longest of the beginning."""
-_OF_32_BITS = 0.5
-"""What 32-bit compute takes in 16 bits of its time: arithmetic and bytes are half as much."""
+_PRODUCT = regex(r"(?i).*(?:gemm|conv|cudnn|_engine|winograd|dot_general|matmul)")
+"""Names of kernels, and of ops, that are matrix products and convolutions, or may be."""
+_HALF = 0.5
+"""What 32-bit compute takes in 16 bits of its time, where bytes are the limit, or no tensor cores are known."""
 
 
 class Evidence(NamedTuple):
@@ -48,12 +53,12 @@ class Evidence(NamedTuple):
     device_ops: OpTable
     """Ops of all hosts."""
 
-    def gain_ps(self, events: Callable[[HostWithSteps], Array], factor: float, most_ps: float) -> float:
+    def gain_ps(self, events: Callable[[HostWithSteps], Array], factor: float, most_ps: float) -> float | None:
         """ps that a step gets shorter, at most ``most_ps``, if these events of devices (int64[k]) take ``factor`` times
-        as long; replayed only where causes are, too, else ``most_ps``.
+        as long; None where nothing is replayed.
         """
         if self.typical.replayed is None:
-            return most_ps
+            return None
         from ..steps.what_if import replayed_graph  # An overview replays nothing, and needs none of this.
         from .scaled import gain_of_events
 
@@ -75,15 +80,35 @@ def _precision_finding(e: Evidence) -> Finding | None:
     if half + single <= 0 or half / (half + single) >= _LITTLE_16_BIT:
         return None
     text = Message(
-        "{percent} of device compute of known precision is 16-bit; mixed precision at most halves the rest.",
+        "{percent} of device compute of known precision is 16-bit; the rest gets shorter in 16 bits.",
         percent=half / (half + single),
     )
-    gain_ps = e.gain_ps(_computes_in_32_bits, _OF_32_BITS, float(e.typical.device_kind_ps[DeviceKind.COMPUTE_32]) / 2)
-    return advised(e.program, "precision", "float32", text, gain_ps, "kernel_stats")
+    factor = _factor_in_16_bits(e.hosts)
+    most_ps = (1 - factor) * float(e.typical.device_kind_ps[DeviceKind.COMPUTE_32])
+    gain_ps = e.gain_ps(_computes_in_32_bits, factor, most_ps)
+    finding = advised(e.program, "precision", "float32", text, gain_ps, "kernel_stats")
+    return finding and replace(finding, takes_ps=most_ps)
 
 
 def _computes_in_32_bits(host: HostWithSteps) -> Array:
     return np.flatnonzero(event_kinds(host)[:-1] == DeviceKind.COMPUTE_32)
+
+
+def _factor_in_16_bits(hosts: Sequence[HostWithSteps]) -> float:
+    """The least that 32-bit compute takes in 16 bits of its time, 0–1: of matrix products and convolutions what the
+    tensor cores' peak allows, of all else half, as the bytes are.
+    """
+    rates = [can.flops_per_clock for host in hosts for _, can in gpu_capabilities(host) if can.tensor_cores]
+    ratios = [own[FP32] / max(own.get(FP16, 0), own.get(BF16, 0), own[FP32]) for own in rates if own.get(FP32)]
+    total_ps, product_ps = 0, 0
+    for host in hosts:
+        trace, events = host.trace, _computes_in_32_bits(host)
+        ps = trace.end[events] - trace.begin[events]
+        total_ps += int(ps.sum())
+        product_ps += int(ps[trace.are_named(events, lambda name: bool(_PRODUCT.match(name)))].sum())
+    if not ratios or not total_ps:
+        return _HALF
+    return (product_ps * min(_HALF, *ratios) + (total_ps - product_ps) * _HALF) / total_ps
 
 
 def _layout_finding(e: Evidence) -> Finding | None:
@@ -96,7 +121,8 @@ def _layout_finding(e: Evidence) -> Finding | None:
         count=len(moved),
         gain_ps=moved_ps,
     )
-    return advised(e.program, "layout", "layout", text, e.gain_ps(_layout_events, 0.0, moved_ps), _OPS_TOOL)
+    finding = advised(e.program, "layout", "layout", text, e.gain_ps(_layout_events, 0.0, moved_ps), _OPS_TOOL)
+    return finding and replace(finding, takes_ps=moved_ps)
 
 
 def _changes_layout(op: Op) -> bool:

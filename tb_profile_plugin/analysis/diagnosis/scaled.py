@@ -22,7 +22,7 @@ from ..steps.typical_times import typical_windows
 from ..steps.what_if import lengths, replayed_graph, replayed_windows
 from .catalogue import Sentence
 
-_NEGLIGIBLE_SHARE = 0.001
+_NEGLIGIBLE_SHARE = 0.005
 """A change by less than this share of the step is told as none."""
 MOST = 10.0
 """An op that takes more times as long is another program."""

@@ -102,7 +102,7 @@ def _filling_finding(pipeline: Pipeline, filled_pipelines: int) -> PipelineFindi
     if stage.kind in CACHES:
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
         evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
-        return PipelineFinding("filling_cache", title, evidence, stage.filled_ps, "warn", stage=row)
+        return PipelineFinding("filling_cache", title, evidence, None, "warn", stage=row)
     if fills_again(pipeline, filled_pipelines):
         title = Message("Keep one iterator for all steps, by repeat(): each new one fills the shuffle buffer again.")
         others = (
@@ -113,7 +113,7 @@ def _filling_finding(pipeline: Pipeline, filled_pipelines: int) -> PipelineFindi
         return PipelineFinding("refilled_shuffle", title, sentences(spent, others), stage.filled_ps, "bad", stage=row)
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
     evidence = sentences(spent, "Later calls take one element per element returned.")
-    return PipelineFinding("filling_shuffle", title, evidence, stage.filled_ps, "warn", stage=row)
+    return PipelineFinding("filling_shuffle", title, evidence, None, "warn", stage=row)
 
 
 def _input_count(pipeline: Pipeline, row: int) -> int:

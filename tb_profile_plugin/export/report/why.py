@@ -15,8 +15,8 @@ from .summary import cost, figure
 
 Row = dict[str, Any]
 
-_MOST_ROWS = 5
-"""Causes, and unusual steps, in text."""
+_MOST_UNUSUAL = 5
+"""Unusual steps in text."""
 
 
 def nested(answer: Json) -> Json:
@@ -106,8 +106,8 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield _steps(named)
     yield from _table(localized("Wall-time breakdown"), named.records("places"), _wall_clock)
-    yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_ROWS], _unusual)
-    for row in named.records("causes")[:_MOST_ROWS]:
+    yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_UNUSUAL], _unusual)
+    for row in named.records("causes"):
         yield ""
         per_step, share, gain = _cost_figures(row)
         has_steps = bool(named.fact_value("steps_count"))

@@ -72,6 +72,8 @@ class Capabilities:
     """Bytes per second."""
     peak_flops: dict[str, float] = field(default_factory=dict)
     """FLOP/s by type of the numbers, as `model.names.kernel_table` names them."""
+    flops_per_clock: dict[str, int] = field(default_factory=dict)
+    """FLOP of a core in one cycle by type of the numbers, which are known without a clock, too."""
     tensor_cores: bool | None = None
     """Whether it has tensor cores (AMD: matrix cores)."""
     on_chip: dict[str, float] = field(default_factory=dict)
@@ -109,6 +111,7 @@ def capabilities(plane: Plane) -> Capabilities:
         memory_bytes=int(_number(facts, "memory_size")),
         memory_bandwidth=_bandwidth(facts),
         peak_flops=peaks,
+        flops_per_clock=_per_core(facts),
         tensor_cores=_tensor_cores(facts),
         on_chip={name: rate for name, rate in on_chip.items() if rate},
         host_link=_host_link(facts),
