@@ -273,7 +273,7 @@ def _holding_columns(
     total = sum(holding.total for holding in holdings)
     event_of = ops_memory.trace_events(host, memory, (holding.event for holding in holdings))
     return {
-        "op_name": [holding.op or ops_memory.UNNAMED for holding in holdings],
+        "op_name": [ops_memory.op_text(holding.op) for holding in holdings],
         "total_bytes": [holding.total for holding in holdings],
         "share": [ratio(holding.total, total) for holding in holdings],
         "allocation_bytes": [holding.size for holding in holdings],
@@ -303,7 +303,7 @@ def _growth_columns(host: HostWithSteps, memory: Allocations) -> dict[str, Seque
     growths = ops_memory.growth(host, memory)
     event_of = ops_memory.trace_events(host, memory, (growth.event for growth in growths))
     return {
-        "op_name": [growth.op or ops_memory.UNNAMED for growth in growths],
+        "op_name": [ops_memory.op_text(growth.op) for growth in growths],
         "steps": [growth.steps for growth in growths],
         "count": [growth.occurrences for growth in growths],
         "left_bytes": [growth.left for growth in growths],

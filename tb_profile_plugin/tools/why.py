@@ -126,7 +126,7 @@ _CAUSES = Table(
     "causes",
     "Causes",
     (
-        number("rank", "Rank", doc="Rank of the cause; 1 is the largest."),
+        number("rank", "Rank", doc="Rank of the cause; 1 is what the headline speaks of."),
         text("id", "Cause", "Id of the cause, for scripts."),
         text("label", "Why", translated=True),
         number("share", "Share", "share", "Share of the time from step to step."),
@@ -145,7 +145,8 @@ _CAUSES = Table(
         text("code", "For example", "Complete example code."),
         flag("saves", "Saves time", "Whether that shortens steps; false where more is to be recorded."),
     ),
-    doc="Causes of the step's length, the largest first; potential savings are upper bounds.",
+    doc="Causes of the step's length, what the headline speaks of first. Shares are of the typical step; of warm-up "
+    "and unusual steps of the mean of all. Savings are upper bounds.",
     keyed=Keyed("id", "label", means=("per_step_ps",), only_largest=True),
 )
 

@@ -9,7 +9,7 @@ from ...runtime.messages import Message, message, sentences
 from ...runtime.records import NamedTuple
 from ...runtime.units import memory as amount
 from ..ops.gpu_kernels import KernelGroup
-from ..ops.memory import STACK, UNNAMED, Holding
+from ..ops.memory import STACK, Holding, op_text
 from ..ops.memory_peaks import MemoryPeak
 from .remedies import remedy
 
@@ -96,13 +96,13 @@ def memory_verdict(
         texts.append(
             Message("{share} of it is reserved for programs' temporaries.", share=early)
             if before.op == STACK
-            else Message("{share} of it: {op}.", share=early, op=message(before.op or UNNAMED))
+            else Message("{share} of it: {op}.", share=early, op=message(op_text(before.op)))
         )
     largest = max(
         (holding for holding in holdings if holding.event >= 0), key=lambda holding: holding.total, default=None
     )
     if largest and largest.total > _LARGE * total:
-        one = {"op": message("/".join(largest.op.split("/")[-_SCOPES:]) or UNNAMED), "size": amount(largest.total)}
+        one = {"op": message(op_text("/".join(largest.op.split("/")[-_SCOPES:]))), "size": amount(largest.total)}
         line = line_of[largest.event].rpartition("/")[2]
         texts.append(
             Message("Largest allocation: {op}, {size}, from {line}.", **one, line=line)

@@ -21,6 +21,11 @@ STACK = "stack"
 """Op and region of the stack."""
 
 
+def op_text(op: str) -> Message | str:
+    """The name of an op as pages have it; ``(null)`` is what AMD's allocator writes where it knows none."""
+    return UNNAMED if op in ("", "(null)") else op
+
+
 class Holding(NamedTuple):
     """Allocations alive at a moment that share op, sizes, region, type and shape."""
 

@@ -124,7 +124,7 @@ class PodStep:
         slowest = self.slowest
         if len(self.workers) == 1:
             return Message(
-                "{step} takes {step_ps} on {worker}, most of it {part}.",
+                "{step} takes {step_ps} on {worker}, mainly {part}.",
                 step=step,
                 step_ps=slowest.total_ps,
                 worker=slowest.name,
@@ -160,7 +160,7 @@ class PodStep:
             if len(parts) > 1:
                 return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)
             return Message(
-                "{step}: all workers take about {step_ps}, most of it {part}.",
+                "{step}: all workers take about {step_ps}, mainly {part}.",
                 step=step,
                 step_ps=self.median_ps,
                 part=message(CATEGORIES[parts[0]].label),

@@ -105,7 +105,7 @@ def _parts(overview: AnswerReader) -> list[dict[str, Any]]:
 
 def _cause(row: dict[str, Any]) -> dict[str, Any]:
     figures = {key: row[key] for key in ("id", "label", "share", "confidence")}
-    times = {"per_step_ms": _ms(row["per_step_ps"]), "gain_at_most_ms": _ms(row["gain_ps"])}
+    times = {"per_step_ms": _ms(row["per_step_ps"]), "gain_at_most_ms": _ms(row["gain_ps"] if row["saves"] else None)}
     return figures | times | {"text": _sentence(row["text"]), "remedy": _sentence(row["remedy"])}
 
 

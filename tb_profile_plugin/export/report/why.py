@@ -110,8 +110,8 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     for row in named.records("causes"):
         yield ""
         per_step, share, gain = _cost_figures(row)
-        has_steps = bool(named.fact_value("steps_count"))
-        yield f"{row['rank']}. {row['label']}: {cost(per_step, share, gain if row['gain_ps'] else '', has_steps)}"
+        has_gain, has_steps = row["gain_ps"] and row["saves"], bool(named.fact_value("steps_count"))
+        yield f"{row['rank']}. {row['label']}: {cost(per_step, share, gain if has_gain else '', has_steps)}"
         yield f"   {row['text']}"
         if row["remedy"]:
             yield f"   → {row['remedy']}"

@@ -17,7 +17,8 @@ export function isPerStep(why: Answer): boolean {
 
 /** What it costs, and what could be won. */
 function Cost({ table, row, perStep }: { table: Table; row: Row; perStep: boolean }) {
-  const gain = table.number(row, "gain_ps");
+  // What is only to be recorded, or to be looked at, saves nothing by itself.
+  const gain = table.cell(row, "saves") ? table.number(row, "gain_ps") : null;
   const nextBottleneck = table.text(row, "then_label");
   const confidence = t("Confidence: {level}", { level: table.text(row, "confidence") });
   const figures = {
