@@ -7,6 +7,7 @@ from typing import Any
 
 from ..analysis.diagnosis import torch_rules
 from ..analysis.health import capture_health
+from ..analysis.ops.gpu_kernels import launches
 from ..analysis.ops.torch_ops import CallCost, Costs, TorchOps, merged
 from ..analysis.ops.torch_ops import torch_ops as host_torch_ops
 from ..model.framework import PYTORCH, framework
@@ -157,7 +158,7 @@ def _unavailable(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | 
     order=22,
     facts=_FACTS,
     tables=(_ADVICE, _MODULES, _OPERATORS, _RANGES, _SHAPES, _LINES),
-    needs=(host_torch_ops, *torch_rules.NEEDS, *capture_health.NEEDS),
+    needs=(host_torch_ops, launches, *torch_rules.NEEDS, *capture_health.NEEDS),
     precheck=(framework,),
     unavailable=_unavailable,
 )
@@ -180,13 +181,20 @@ def torch_ops(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
             "shapes": _op_columns(_SHAPES, ops.by_shapes),
             "lines": _op_columns(_LINES, ops.by_source_line),
         },
-        _headline(ops),
+        _headline(ops, sum(kernel.total_ps for host in hosts for kernel in launches(host))),
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(ops: TorchOps) -> Headline | None:
+def _headline(ops: TorchOps, kernels_ps: int) -> Headline | None:
+    """By the largest operator, or by what no operator launched, where that is most of ``kernels_ps``."""
     device_ps = sum(cost.device_self for cost in ops.by_name.values())
+    if 2 * device_ps < kernels_ps:
+        text = Message(
+            "No operator launched {share} of the kernels' time: CUDA graphs or other libraries did.",
+            share=1 - device_ps / kernels_ps,
+        )
+        return Headline(text, "info", "kernel_stats")
     total_ps = device_ps or sum(cost.host_self for cost in ops.by_name.values())
     if not total_ps:
         return None

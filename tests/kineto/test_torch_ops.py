@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import draw
-from torchtrace import BACKWARD, frame, host, launch, mark, on_device, op
+import pytest
+from torchtrace import BACKWARD, frame, host, launch, mark, on_device, op, text
 
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.diagnosis.torch_rules import torch_findings
@@ -95,6 +96,17 @@ def test_the_tool_says_how_to_record_what_is_missing() -> None:
     reason = get("torch_ops").unavailable(Session(store.resolve(TRACES / "two_workers")))
     assert reason
     assert reason.code == "not_pytorch"
+
+
+@pytest.mark.parametrize(("of_graphs", "said"), [(300, "No operator launched 75 %"), (50, "aten::mm takes 100 %")])
+def test_kernels_that_no_operator_launched_are_said_first_where_they_are_most(
+    tmp_path: Path, of_graphs: int, said: str
+) -> None:
+    """The second is launched outside of any, as a graph is."""
+    events = [op("aten::mm", 0, 50), launch(1, 10), on_device(1, 60, 100, "gemm"), launch(2, 200)]
+    (tmp_path / "worker.pt.trace.json").write_text(text(*events, on_device(2, 230, of_graphs, "fused")))
+    answer = get("torch_ops").run(Session(store.resolve(str(tmp_path))))
+    assert answer["headline"]["text"].startswith(said)
 
 
 def test_options_that_would_help_are_named_with_their_evidence() -> None:
