@@ -145,8 +145,8 @@ _FACTS = (
     text(
         "pattern",
         "Lateness",
-        "Pattern of lateness: persistent (one worker or machine causes 60 % of the waits), rotating (in turn) or "
-        "random; blank if waits take less than 2 % of the time.",
+        "Pattern of lateness: persistent (one worker or machine causes 60 % of the waits, or delays typical steps), "
+        "rotating (in turn) or random; blank if waits take less than 2 % of the time.",
         translated=True,
     ),
     text("late_worker", "Late", "Worker or machine that the others always wait for."),

@@ -12,6 +12,7 @@ from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.workers.late_patterns import regularity
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.analysis.workers.pod_steps import PodStep, WorkerStep, middle_step, pod_steps
@@ -20,6 +21,8 @@ from tb_profile_plugin.model.host import HostWithSteps
 STEPS, STEP_US, LATE_US = 12, 2000.0, 400.0
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
 NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+
+EVEN = tuple(STEP_US * number for number in range(STEPS + 1))
 
 Events = list[dict[str, Any]]
 
@@ -34,7 +37,10 @@ def computes_more(at: float, us: float) -> Events:
 
 
 def ranks(
-    is_late: Callable[[int, int], float], does: Callable[[float, float], Events], many: int = 3
+    is_late: Callable[[int, int], float],
+    does: Callable[[float, float], Events],
+    many: int = 3,
+    starts: Sequence[float] = EVEN,
 ) -> list[HostWithSteps]:
     """In every step input, a kernel and an all-reduce that ends everywhere at once; late ones do more before, by so
     many times `LATE_US`.
@@ -43,9 +49,9 @@ def ranks(
     for rank in range(many):
         events: Events = []
         for step in range(STEPS):
-            at, number = STEP_US * step, 2 * step + 100_000
+            at, number = starts[step], 2 * step + 100_000
             more = LATE_US * is_late(rank, step)
-            events += [mark(f"ProfilerStep#{step}", at, STEP_US - 50)]
+            events += [mark(f"ProfilerStep#{step}", at, starts[step + 1] - at - 50)]
             events += does(at + 10, more) if more else []
             events += waits_for_input(at + 15 + more, 50)
             events += [launch(number, at + 80 + more), on_device(number, at + 90 + more, 300)]
@@ -128,6 +134,31 @@ def test_one_stall_does_not_hide_who_is_late_in_all_other_steps() -> None:
     assert peers is not None
     verdict = late_workers(hosts, peers).verdict
     assert verdict is not None and (verdict.pattern, verdict.worker) == ("persistent", "rank 2")
+
+
+LONG_FIRST = (*(STEP_US * 2 * step for step in range(4)), *(STEP_US * (4 + step) for step in range(4, STEPS + 1)))
+"""Begins of steps of which the first four take twice as long."""
+
+
+def test_who_is_late_in_the_steps_that_count_is_named_as_the_diagnosis_does() -> None:
+    """Others are late in those that do not count, so that nobody is in the whole capture."""
+    hosts = ranks(lambda rank, step: 1.5 * (rank == (0 if step < 4 else 2)), computes_more, starts=LONG_FIRST)
+    straggler, peers = diagnose(hosts).typical.late_peer, late_peers(hosts)
+    assert peers is not None and straggler is not None and straggler.host == "host2"
+    assert regularity(hosts, peers) == ("random", ())
+    verdict = late_workers(hosts, peers).verdict
+    assert verdict is not None and (verdict.pattern, verdict.worker) == ("persistent", "rank 2")
+    assert verdict.sentence.startswith("rank 2 is last in 8 of 12 collectives; others wait 4.80 ms. It computes")
+
+
+@pytest.mark.parametrize(("late", "is_named"), [(0.1, False), (1.0, True)])
+def test_a_late_worker_that_the_diagnosis_does_not_name_hardly_slows_typical_steps(late: float, is_named: bool) -> None:
+    hosts = ranks(lambda rank, step: late * (rank == 2), waits_for_input)
+    peers = late_peers(hosts)
+    assert peers is not None and (diagnose(hosts).typical.late_peer is not None) == is_named
+    verdict = late_workers(hosts, peers).verdict
+    assert verdict is not None and verdict.worker == "rank 2"
+    assert ("In typical steps these waits are short or irregular." in verdict.sentence) != is_named
 
 
 def told(steps: Sequence[PodStep], some_missing: bool = False) -> str:

@@ -16,7 +16,7 @@ from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
 from .calls_between import called_only_in
 from .host_account import HostFigures, figures
-from .step_choice import NOT_CHOSEN, WARM_UP
+from .step_choice import NOT_CHOSEN, TYPICAL, WARM_UP
 from .step_time import StepTimes, slowest_steps
 from .typical import Choice, are_unusual, period
 
@@ -162,11 +162,9 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     steps = slowest_steps(hosts, wanted)
     windows = [typical_windows(host, steps) for host in hosts]
     pairs = [*zip(map(figures, hosts), windows, strict=True)]
-    step_ps = np.array([_mean(of_host.state_ps, own.steps) for of_host, own in pairs])
-    between_ps = np.array([_mean(of_host.state_ps, own.between) for of_host, own in pairs])
+    step_ps, between_ps = _state_times(pairs)
     device_kind_ps = np.array([_mean(of_host.device_kind_ps, own.steps) for of_host, own in pairs])
-    communication = [_communication_ps(of_host, own.steps) for of_host, own in pairs]
-    late = _late_peer(hosts, step_ps + between_ps, communication, [own.steps for own in windows])
+    late = _late_peer(hosts, step_ps + between_ps, pairs)
     rows = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     pairs = [pairs[i] for i in rows]
     steady, replayed = _replayed([(hosts[i], windows[i]) for i in rows]) if replays else (None, None)
@@ -181,6 +179,20 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
         replayed=replayed,
         steady_ps=steady,
     )
+
+
+def late_peer(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL) -> LatePeer | None:
+    """`Typical.late_peer` alone, for what tells the same of the same hosts."""
+    steps = slowest_steps(hosts, wanted)
+    pairs = [(figures(host), typical_windows(host, steps)) for host in hosts]
+    step_ps, between_ps = _state_times(pairs)
+    return _late_peer(hosts, step_ps + between_ps, pairs)
+
+
+def _state_times(pairs: Sequence[tuple[HostFigures, TypicalWindows]]) -> tuple[Array, Array]:
+    """(in steps, between them), float64[hosts, states] ps."""
+    step_ps = np.array([_mean(of_host.state_ps, own.steps) for of_host, own in pairs])
+    return step_ps, np.array([_mean(of_host.state_ps, own.between) for of_host, own in pairs])
 
 
 def _named_times(hosts: Sequence[tuple[HostFigures, TypicalWindows]]) -> list[NamedTime]:
@@ -301,20 +313,20 @@ def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
 
 
 def _late_peer(
-    hosts: Sequence[HostWithSteps], times: Array, by_step: Sequence[Array], rows: Sequence[Array]
+    hosts: Sequence[HostWithSteps], times: Array, pairs: Sequence[tuple[HostFigures, TypicalWindows]]
 ) -> LatePeer | None:
     """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
 
-    ``times`` is float64[hosts, states] ps, ``by_step`` the `_communication_ps` of each host in the steps of its
-    ``rows``. Needs no common clock; equal to waits by the clock where all go on together.
+    ``times`` is float64[hosts, states] ps. Needs no common clock; equal to waits by the clock where all go on together.
     """
     if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
     communication = times[:, _COMMUNICATION].sum(axis=1)
     last = int(communication.argmin())
     waiting = float(np.delete(communication, last).mean() - communication[last])
+    rows = [own.steps for _, own in pairs]
     step = rows[0] // 2
-    waits = _waits(by_step, last)
+    waits = _waits([_communication_ps(of_host, own.steps) for of_host, own in pairs], last)
     every, is_turn = _turns(waits, step)
     if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not (every or _is_sure(waits)):
         return None

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...model.host import Host
+from ...model.profiler_options import one_op_of
 from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
 from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from ..steps.host_account import figures
+from ..steps.typical_times import late_peer
 from .late_causes import Cause, Excess, largest_excess, spending
 from .late_patterns import Pattern, regularity, responsible_workers
 from .late_peers import LatePeers
@@ -94,21 +96,28 @@ def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
 
     workers = [lateness_of([index], worker.name) for index, worker in enumerate(peers.workers)]
     workers.sort(key=lambda worker: (-worker.caused_ps, worker.worker))
-    late_pattern = regularity(hosts, peers)
+    late_pattern, waited_ps = regularity(hosts, peers), int(longest.sum())
+    always_late = late_pattern.workers if late_pattern else ()
+    straggler = late_peer([host.with_steps() for host in hosts])
+    is_confirmed = straggler and straggler.host in {hosts[peers.workers[index].host].name for index in always_late}
+    if straggler and not is_confirmed:
+        # Steps that do not count may hide who is late in those that do.
+        of_straggler = next((worker for worker in workers if worker.host == straggler.host and worker.last), None)
+        if of_straggler:
+            return LateWorkers(workers, _verdict_of_worker(of_straggler, waited_ps))
     if late_pattern is None:
         return LateWorkers(workers, None)
-    waited_ps = int(longest.sum())
-    if late_pattern.workers:
-        first = peers.workers[late_pattern.workers[0]]
-        worst = lateness_of(
-            late_pattern.workers, first.name if len(late_pattern.workers) == 1 else hosts[first.host].hostname
-        )
-        return LateWorkers(workers, _verdict_of_worker(worst, waited_ps))
+    if always_late:
+        first = peers.workers[always_late[0]]
+        worst = lateness_of(always_late, first.name if len(always_late) == 1 else hosts[first.host].hostname)
+        hardly_slows = not is_confirmed and len(hosts) > 1 and all(one_op_of(host) == 1 for host in hosts)
+        return LateWorkers(workers, _verdict_of_worker(worst, waited_ps, hardly_slows))
     more = largest_excess(spent, np.flatnonzero(peers.longest_ps > 0))
     return LateWorkers(workers, _verdict_of_workers(late_pattern.pattern, more, waited_ps, len(late)))
 
 
-def _verdict_of_worker(worst: Lateness, waited_ps: int) -> LatenessVerdict:
+def _verdict_of_worker(worst: Lateness, waited_ps: int, hardly_slows: bool = False) -> LatenessVerdict:
+    """``hardly_slows`` where typical steps are no longer for it, so that the diagnosis does not name it."""
     lead = Message(
         "{worker} is last in {last} of {of} collectives; others wait {caused_ps}.",
         worker=worst.worker,
@@ -117,6 +126,8 @@ def _verdict_of_worker(worst: Lateness, waited_ps: int) -> LatenessVerdict:
         caused_ps=worst.caused_ps,
     )
     reason = _reason_of_worker(worst.excess, worst.name) if worst.excess and worst.cause else ""
+    if hardly_slows:
+        lead = _sentence(lead, Message("In typical steps these waits are short or irregular."))
     return LatenessVerdict("persistent", worst.worker, worst.cause, waited_ps, _sentence(lead, reason))
 
 
