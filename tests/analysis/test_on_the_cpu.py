@@ -102,7 +102,7 @@ LATE = """
 def test_a_thread_that_comes_when_its_op_is_over_does_none_of_its_work() -> None:
     """A pool's thread that woke up late, of a machine that is busy, ended a sleep of the program too early."""
     (work,) = device_work(drawn(LATE))
-    assert (work.end.max() - work.begin.min()) == 100 * US
+    assert sorted(((work.end - work.begin) // US).tolist()) == [77, 90], "nor what stays when the op is over"
 
 
 DIVIDED = """
@@ -121,8 +121,8 @@ DIVIDED = """
 def test_a_pools_thread_that_divides_an_ops_work_further_does_that_ops_work() -> None:
     """A product of matrices hands out tiles of tiles, which the thread that made them takes itself."""
     (work,) = device_work(drawn(DIVIDED))
-    assert (work.begin.min() // US, work.end.max() // US, len(work)) == (70, 960, 4)
-    assert parts(drawn(DIVIDED), 80, 960) == {"compute": 878, "between": 2}
+    assert (work.begin.min() // US, work.end.max() // US, len(work)) == (70, 959, 4)
+    assert parts(drawn(DIVIDED), 80, 959) == {"compute": 877, "between": 2}
 
 
 def test_a_pools_thread_may_take_longer_to_wake_than_a_device() -> None:

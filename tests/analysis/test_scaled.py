@@ -1,5 +1,6 @@
 """What a step would take if one op took another time; times in µs."""
 
+import draw
 import pytest
 from idle_draw import START, US, captured, events, kernels
 
@@ -47,6 +48,21 @@ def test_an_op_that_the_host_computes_takes_less_of_its_thread_and_of_the_op_aro
     found = scaled([on_the_cpu()], op, 0.5)
     assert found.op_ps / US == 2 * gain
     assert found.gain_ps / US == pytest.approx(gain, abs=0.5)
+
+
+SHARED = """
+/host:CPU
+  python | train[0,100]{_r=1, step_num=s}
+  tf_XLAPjRtCpuClient/5 | dot.1[10,50]{hlo_op=dot.1, hlo_module=jit_step}
+  | ThreadpoolListener::Record[15,0]{_pt=15, _p=1+s}
+  tf_XLAEigen/6 | ThreadpoolListener::StartRegion[40,50]{_ct=15, _c=1+s} ThreadpoolListener::StopRegion[90,0]
+"""
+
+
+def test_an_op_of_several_threads_takes_as_long_as_any_of_them_does_it() -> None:
+    found = scaled([draw.host(SHARED, 6, 100)], "dot.1", 0.5)
+    assert found.op_ps / US == 80
+    assert found.gain_ps <= 40 * US
 
 
 def test_no_gain_is_more_than_what_the_op_takes_less(monkeypatch: pytest.MonkeyPatch) -> None:

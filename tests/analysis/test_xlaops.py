@@ -8,6 +8,7 @@ import draw
 import drawn
 import pytest
 
+from tb_profile_plugin.analysis.steps.host_account import figures
 from tb_profile_plugin.analysis.xla.op import XlaOp
 from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, WIDEST, ProfileNode, tree
 from tb_profile_plugin.analysis.xla.ops import xla_ops
@@ -123,6 +124,26 @@ def test_the_op_that_began_last_has_the_time() -> None:
     times = {(op.name, op.module): (op.executions, op.self_ps // 10**6) for op in table.ops}
     assert times == {("while.5", ""): (1, 30), ("body", ""): (2, 40), ("body", "jit_f"): (1, 60)}
     assert table.self_ps == table.busy_ps == 130_000_000
+
+
+SHARED = """
+/host:CPU
+  python | train[0,200]{_r=1}
+  pool/1 | dot.1[10,5]{hlo_op=dot.1, hlo_module=jit_f, run_id=-3} ThreadpoolListener::Record[12,0]{_pt=15, _p=1}
+  | mul.2[15,25]{hlo_op=mul.2, hlo_module=jit_f, run_id=-3}
+  tf_XLAEigen/2 | ThreadpoolListener::StartRegion[30,70]{_ct=15, _c=1} end: dot.1[79,1]
+  | ThreadpoolListener::StopRegion[100,0]
+"""
+
+
+def test_an_op_has_the_time_of_the_threads_that_go_on_with_it() -> None:
+    """Until its end is told, and as the account of the step has it; runs have numbers of any sign."""
+    host = draw.host(SHARED)
+    times = {op.name: (op.executions, op.total_ps // 10**6, op.self_ps // 10**6) for op in xla_ops(host).ops}
+    assert times == {"dot.1": (1, 5 + 50, 5 + 50), "mul.2": (1, 25, 15)}
+    account = figures(host)
+    ps = dict(zip(account.names, account.name_ps.sum(axis=0).tolist(), strict=True))
+    assert {op.name: op.self_ps for op in xla_ops(host).ops} == {name: ps["compute", name] for name in times}
 
 
 def test_peaks_that_are_given_hold() -> None:

@@ -297,7 +297,7 @@ export interface SessionList {
  */
 export interface Scaled {
   /**
-   * Recorded time of the op per step.
+   * Recorded time per step in which a device runs the op, whatever else it runs then.
    */
   op_ps: number;
   /**

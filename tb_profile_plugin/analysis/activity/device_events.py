@@ -26,7 +26,8 @@ from ...runtime.messages import Message
 from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
-from .cpu_ops import ends, launches_of_ops, shards
+from ..xla.pool_threads import ends, shards
+from .cpu_ops import launches_of_ops
 from .event_classes import python_ops
 from .states import State
 from .thread_classes import INPUT_THREADS, Activity, activity, event_classes
@@ -213,19 +214,19 @@ def work_of_cpu(host: Host) -> DeviceWork:
     if kinds.any():  # Copies of gloo are part of its collective.
         outer = outermost(trace, event[kinds[plane.events.name[event - first]] == Kind.COLLECTIVE])
         event = event[~are_inside(event, outer + 1, trace.nesting[1][outer])]
-    shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
+    shard, shard_of, shard_end = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     launch, start, is_own = launches_of_ops(event, _causes(host, act), trace.nesting[0], is_other_work)
     _add_own_launches(host, event, launch, start)
     event, launch, start = (event, launch, start) if is_own.all() else (event[is_own], launch[is_own], start[is_own])
-    timed_by = event
+    timed_by, end = event, ends(host, event)
     if len(shard) and len(event):
         index = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
         has_op = event[index] == shard_of
-        timed_by = np.append(event, shard[has_op].astype(np.int32))
+        timed_by, end = np.append(event, shard[has_op].astype(np.int32)), np.append(end, shard_end[has_op])
         rows = np.append(np.arange(len(event)), index[has_op])
         event, launch, start = event[rows], launch[rows], start[rows]
     kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
-    return _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, ends(host, timed_by), kind, launch, start), True)
+    return _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, end, kind, launch, start), True)
 
 
 def _causes(host: Host, act: Activity) -> Array:

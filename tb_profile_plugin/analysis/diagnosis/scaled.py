@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...model.events.intervals import union
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
@@ -32,7 +33,9 @@ class Scaled(NamedTuple):
     """The typical step with one op changed. Times are ps, means over hosts and the steps that count."""
 
     op_ps: float
-    """What the op takes of a step on the devices, as recorded; events that run at once are added up."""
+    """How long a device runs the op in a step, as recorded; whatever else runs meanwhile, and no moment counts twice.
+    Devices are added up.
+    """
     period_ps: float
     """From step to step, as recorded."""
     gain_ps: float
@@ -92,14 +95,25 @@ def _host_times(host: HostWithSteps, steps: StepTimes, op: str, factor: float) -
     if replayed_graph(host) is None:
         return _HostTimes(len(events), 0.0, 0.0, 0.0)
     edges = figures(host).edges
-    window = (np.searchsorted(edges, host.trace.begin[events], "right") - 1).clip(0, len(edges) - 2)
-    time = np.bincount(window, host.trace.end[events] - host.trace.begin[events], len(edges) - 1)
+    time = _time_by_window(host, events, edges)
     rows = replayed_windows(host)
     op_ps = typical_windows(host, steps).of_replayed(rows).period_ps(time[rows])
     period_ps = typical_windows(host, steps).period_ps(np.diff(edges))
     gain_ps = gain_of_events(host, events, factor, steps)
     # A step after an unusual one begins earlier where that takes less: this is no gain of its own.
     return _HostTimes(len(events), op_ps, period_ps, min(gain_ps, (1 - factor) * op_ps) if factor < 1 else gain_ps)
+
+
+def _time_by_window(host: Host, events: Array, edges: Array) -> Array:
+    """float64[windows] ps: how long devices run any of these events, by the window in which that begins."""
+    time = np.zeros(len(edges) - 1)
+    for work in device_work(host):
+        rows = np.flatnonzero(np.isin(work.event, events))
+        # Threads of a pool work for an op of the CPU at once, and after its own event.
+        begin, end = union(work.begin[rows], work.end[rows])
+        window = (np.searchsorted(edges, begin, "right") - 1).clip(0, len(edges) - 2)
+        time += np.bincount(window, end - begin, len(edges) - 1)
+    return time
 
 
 def gain_of_events(host: HostWithSteps, events: Array, factor: float, steps: StepTimes) -> float:

@@ -16,6 +16,7 @@ from ...formats.columns.codes import combine
 from ...formats.xspace.hlo.fields import Messages
 from ...formats.xspace.hlo.module import Module
 from ...model.events.intervals import union
+from ...model.events.nested import MISSING
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.xla_instructions import instructions, stated_program
@@ -24,6 +25,7 @@ from ...runtime.records import mutable_record
 from . import hlo_printer
 from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
+from .pool_threads import ends, handed_over, shards
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
 _MOST_INNER = 1000
@@ -63,6 +65,8 @@ class DeviceRun:
     """int64[events]: the line of each; events of one line may nest. None where none do."""
     kernel: Array | None = None
     """int64[events]: code of the kernel's name on a GPU."""
+    is_part: Array | None = None
+    """bool[events]: what other threads do for an op that has an event of its own, too; None where none do."""
 
 
 @per_host
@@ -220,22 +224,31 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
         return []
     op, ops = named_ops(OpMaker(host), plane)
     rows = np.flatnonzero(op >= 0)
-    ordinal = plane.numbers("device_ordinal", rows, 0)
-    run = plane.numbers(vocabulary.RUN_ID, rows, -1)
+    first = host.trace.rows(plane).start
+    part, op_of_part, part_end = shards(host, rows + first, rows + first, handed_over(host, plane))
+    # What threads of a pool do for an op stands beside it, with its op, device and run.
+    stated = np.append(np.arange(len(rows)), np.searchsorted(rows, op_of_part - first))
+    timed_by = np.append(rows, part - first)
+    begin, end = plane.events.begin[timed_by], np.append(ends(host, (rows + first).astype(np.int32)), part_end)
+    is_part = np.arange(len(stated)) >= len(rows)
+    ordinal = plane.numbers("device_ordinal", rows, 0)[stated]
+    # Numbers of runs are of any sign.
+    run = plane.numbers(vocabulary.RUN_ID, rows, MISSING)[stated]
     # Ops of one run overlap on the threads of a pool; without a run those of a thread can nest.
-    _, line = combine(run, np.where(run < 0, plane.events.line[rows], 0))
-    devices = []
-    for device in distinct(ordinal).tolist():
-        on_device = ordinal == device
-        begin, end = plane.events.begin[rows[on_device]], plane.events.end[rows[on_device]]
-        device_ops = [replace(xla_op) for xla_op in ops]
-        devices.append(
-            (
-                f"CPU:{device}",
-                DeviceRun(begin, end, op[rows[on_device]], device_ops, union(begin, end), line[on_device]),
-            )
-        )
-    return devices
+    _, line = combine(run, np.where(run == MISSING, plane.events.line[timed_by], 0))
+    return [
+        (f"CPU:{device}", _cpu_run(begin, end, op[rows[stated]], ops, line, is_part, ordinal == device))
+        for device in distinct(ordinal[~is_part]).tolist()
+    ]
+
+
+def _cpu_run(
+    begin: Array, end: Array, op: Array, ops: list[XlaOp], line: Array, is_part: Array, on_device: Array
+) -> DeviceRun:
+    """What ran ``on_device`` of these events, with ops of its own."""
+    begin, end, is_part = begin[on_device], end[on_device], is_part[on_device]
+    copied = [replace(xla_op) for xla_op in ops]
+    return DeviceRun(begin, end, op[on_device], copied, union(begin, end), line[on_device], None, is_part)
 
 
 def named_ops(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:

@@ -7,9 +7,10 @@ import numpy as np
 from ...formats.columns import vocabulary
 from ...formats.columns.codes import combine
 from ...model.devices.capabilities import Capabilities, capabilities
+from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ..self_times import nested_times
 from .device_runs import DeviceRun, cpu_runs, gpu_run, tpu_run
 from .op import COSTS, XlaOpTable, merged_ops
@@ -43,7 +44,8 @@ def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRu
     has_op = device_run.op >= 0
     op, begin, end = device_run.op[has_op], device_run.begin[has_op], device_run.end[has_op]
     size = len(device_run.ops)
-    counts = np.bincount(op, minlength=size)
+    is_execution = np.ones(len(op), bool) if device_run.is_part is None else ~device_run.is_part[has_op]
+    counts = np.bincount(op[is_execution], minlength=size)
     if device_run.line is None:
         totals = np.zeros(size, np.int64)
         np.add.at(totals, op, end - begin)
@@ -54,6 +56,11 @@ def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRu
         figures, _ = nested_times(
             lines.astype(np.int64), begin[order], (end - begin)[order], op[order].astype(np.int32), size
         )
+        for with_parts in distinct(op[~is_execution]).tolist():
+            # Its threads work at once: no moment of it counts twice.
+            of_op = op == with_parts
+            part_begin, part_end = union(begin[of_op], end[of_op])
+            figures[with_parts, 1] = (part_end - part_begin).sum()
     runs = counts if device_run.kernel is None else executions(op, device_run.kernel[has_op], size)
     for i, xla_op in enumerate(device_run.ops):
         xla_op.executions, xla_op.total_ps, xla_op.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])

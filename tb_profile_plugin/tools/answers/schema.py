@@ -222,7 +222,9 @@ SHAPES: Schema = {
     "Scaled": _object(
         "Typical step with one device op faster or slower, in ps.",
         {
-            "op_ps": _says(_INTEGER, "Recorded time of the op per step."),
+            "op_ps": _says(
+                _INTEGER, "Recorded time per step in which a device runs the op, whatever else it runs then."
+            ),
             "period_ps": _says(_INTEGER, "Recorded time from step to step."),
             "gain_ps": _says(
                 {"type": "integer"}, "Upper bound of the time saved from step to step; negative if it is longer."

@@ -212,7 +212,14 @@ FIGURES = (
     number("kernels", "Kernels", doc="Number of GPU kernels that it ran; blank on other devices."),
     number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all devices.", DEVICE),
     number("average_us", "Average", "us", "Total time per execution."),
-    number("self_us", "Self time", "us", "Time of the op without the ops nested in it, over all devices.", DEVICE),
+    number(
+        "self_us",
+        "Self time",
+        "us",
+        "Time of the op without the ops nested in it, over all devices. On the CPU, a moment of a run counts for the "
+        "op that began last on any thread.",
+        DEVICE,
+    ),
     number("self_average_us", "Average self", "us", "Self time per execution."),
     number(
         "bound_us",

@@ -1,0 +1,110 @@
+"""What threads of a pool do for XLA's ops on the CPU, and when these are over: some go on after their own event."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns import Plane
+from ...formats.columns.gather import gather
+from ...model.host import Host
+from ...runtime.arrays import I32, I64, Array, Bool
+from ...runtime.jit import jit
+
+_END_MARK = "end: "
+"""Begin of the names of events by which XLA tells that an op that goes on by itself is over."""
+_REGION = "ThreadpoolListener::StartRegion"
+"""What a thread of a pool does of the work that was handed to it."""
+_MOST_HOPS = 4096
+"""So many causes and enclosing events are followed at most: links of a broken capture may form a circle."""
+
+
+def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array, Array, Array]:
+    """(regions, their ops, ends): what threads of a pool do for an op of XLA, which may go on after its own event.
+
+    Regions in which any op of XLA runs are threads of the program, not shards of one of the ``ops``. A thread that
+    comes when its op is already over finds nothing left to do; one that stays after that does nothing more for it.
+    """
+    trace = host.trace
+    parent, _ = trace.nesting
+    if not len(ops):
+        return ops, ops, ops
+    encloses_op = np.zeros(len(trace), bool)
+    above = parent[xla]
+    while (above >= 0).any():
+        above = above[above >= 0]
+        encloses_op[above] = True
+        above = parent[above]
+    regions = trace.named(_REGION.__eq__)
+    regions = regions[~encloses_op[regions]]
+    came_from = _with_own_handovers(host, regions, came_from)
+    is_op = np.zeros(len(trace), bool)
+    is_op[ops] = True
+    op_of_region = _op_above(regions, came_from, parent, is_op)
+    end_marks = trace.named(lambda name: name.startswith(_END_MARK))
+    ended_ops, until = _op_above(end_marks, came_from, parent, is_op), np.full(len(trace), -1)
+    np.maximum.at(until, ended_ops[ended_ops >= 0], trace.end[end_marks[ended_ops >= 0]])
+    until[until < 0] = np.iinfo(np.int64).max
+    is_shard = (op_of_region >= 0) & (trace.begin[regions] < until[op_of_region])
+    regions, op_of_region = regions[is_shard], op_of_region[is_shard]
+    return regions, op_of_region, np.minimum(trace.end[regions], until[op_of_region])
+
+
+def handed_over(host: Host, plane: Plane) -> Array:
+    """int32[events]: for regions on the host's ``plane`` what handed them to their thread from another one, else -1."""
+    trace, links = host.trace, host.trace.links
+    line_of = np.full(len(trace), -1, np.int64)
+    line_of[trace.rows(plane)] = plane.events.line
+    is_region = np.zeros(len(trace), bool)
+    is_region[trace.named(_REGION.__eq__)] = True
+    rows = np.flatnonzero(is_region[links.target] & (line_of[links.source] != line_of[links.target]))
+    source_of_event = np.full(len(trace), -1, np.int32)
+    source_of_event[links.target[rows]] = links.source[rows]
+    return source_of_event
+
+
+def ends(host: Host, events: Array) -> Array:
+    """int64[k] ps: where ops end; one that goes on by itself is over when its end is told within it to what follows."""
+    trace = host.trace
+    parent, _ = trace.nesting
+    done_marks = trace.named(lambda name: name.endswith("Async::Done"))
+    if not len(done_marks):
+        return gather(trace.end, events)
+    end = trace.end.copy()
+    above = parent[done_marks]
+    while (above >= 0).any():
+        done_marks, above = done_marks[above >= 0], above[above >= 0]
+        np.minimum.at(end, above, trace.begin[done_marks])
+        above = parent[above]
+    op_end = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
+    return op_end
+
+
+def _with_own_handovers(host: Host, regions: Array, came_from: Array) -> Array:
+    """int32[events]: ``came_from``, and for regions without a cause what handed them out on their own thread, too: a
+    thread divides its work so.
+    """
+    trace = host.trace
+    links = trace.links
+    lacks_cause = np.zeros(len(trace), bool)
+    lacks_cause[regions[came_from[regions] < 0]] = True
+    rows = np.flatnonzero(lacks_cause[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
+    rows = rows[np.argsort(trace.begin[links.source[rows]], kind="stable")]
+    source_of_event = came_from.copy()
+    source_of_event[links.target[rows]] = links.source[rows]
+    return source_of_event
+
+
+@jit
+def _op_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
+    """int64[k]: the nearest op that each event lies in or was handed out by; -1 for none."""
+    op_above = np.full(len(events), -1, np.int64)
+    for i in range(len(events)):
+        event = np.int64(events[i])
+        hops = 0
+        while event >= 0 and hops < _MOST_HOPS:
+            hops += 1
+            if is_op[event]:
+                op_above[i] = event
+                break
+            event = np.int64(came_from[event]) if came_from[event] >= 0 else np.int64(parent[event])
+    return op_above
