@@ -188,6 +188,9 @@ def test_a_graph_for_gradients_is_told_where_something_else_leads_too() -> None:
     assert found.causes[0].id != "compute"
     (unused,) = [one for one in findings(found, [host], OpTable()) if one.id == "unused_graph"]
     assert "12 nodes" in unused.evidence
+    # Nothing is said of "each step" where no step was found.
+    without_steps = [event for event in events if not event["name"].startswith("ProfilerStep#")]
+    assert "unused_graph" not in program_facts(torchtrace.host(*without_steps, deviceProperties=[]))
 
 
 @pytest.mark.parametrize(

@@ -271,10 +271,12 @@ def _facts_of_inference(host: HostWithSteps, plane: Plane) -> set[str]:
 @per_host(keep=True)
 def unused_nodes(host: HostWithSteps) -> float:
     """How many nodes of a graph for gradients PyTorch makes in each step: where they are recorded, each has a number of
-    its own, on the thread that makes it.
+    its own, on the thread that makes it. 0 without steps, of which nothing can be said then.
     """
+    if not len(host.steps):
+        return 0.0
     number = host.trace.stat(vocabulary.SEQUENCE_NUMBER)[1]
-    return len(distinct(number[number >= 0])) / max(len(host.steps), 1)
+    return len(distinct(number[number >= 0])) / len(host.steps)
 
 
 def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
