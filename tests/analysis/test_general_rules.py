@@ -8,6 +8,7 @@ import pytest
 import torchtrace
 from idle_draw import US
 
+from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
@@ -53,7 +54,12 @@ def test_many_single_ops_of_tensorflow_are_to_be_one_graph_though_python_takes_l
 
 
 def chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict[str, float]:
-    """Milliseconds by cause of PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function.
+    """Milliseconds by cause of `causes_of_chain`."""
+    return {id: cause.per_step_ps / 1e9 for id, cause in causes_of_chain(op_us, slow_ms, traced).items()}
+
+
+def causes_of_chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict[str, Cause]:
+    """Causes of PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function.
 
     The ops are an optimizer's.
     """
@@ -72,13 +78,15 @@ def chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict[str, floa
         step = [*own, *([loop] if traced else []), *([slow] if traced and slow_ms else [])]
         events += [event | {"ts": event["ts"] + number * every} for event in step]
     host = torchtrace.host(*events, deviceProperties=[])
-    return {cause.id: cause.per_step_ps / 1e9 for cause in diagnose([host]).causes}
+    return {cause.id: cause for cause in diagnose([host]).causes}
 
 
 def test_tiny_ops_of_a_cpu_are_part_of_what_dispatching_them_costs() -> None:
     tiny, long = chain(op_us=10), chain(op_us=100)
     assert (tiny["eager"], tiny["compute"]) == (pytest.approx(6, rel=0.01), pytest.approx(1, rel=0.01))
     assert long["compute"] == pytest.approx(31, rel=0.01)
+    said = causes_of_chain(op_us=10)["eager"].sentence.text
+    assert "The ops' own compute is 3.00 ms of it." in said
 
 
 def test_a_long_op_that_begins_late_in_its_call_is_no_tiny_one() -> None:

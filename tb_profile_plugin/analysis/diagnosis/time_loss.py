@@ -229,6 +229,8 @@ class TimeLoss:
         ``has_steps`` says whether its times are of a step, not of the whole capture.
         """
         names = self._most_names(has_steps)
+        if self.work_ps >= NAMED_SHARE * self.ps:
+            names = Sentence("names.with_compute", {"names": names, "time_ps": self.work_ps})
         return names if self.few_steps is None else Sentence("names.few", {"names": names, "few": self.few_steps})
 
     def _most_names(self, has_steps: bool) -> Sentence:
