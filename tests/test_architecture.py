@@ -26,8 +26,8 @@ ORDER = {
 }
 """Of folders, and at the top of modules, too: each imports from those before it alone."""
 ALONE = {
-    **{"runtime": ("jit",), "formats/xspace": ("hlo",), "analysis/activity": ("replay",)},
-    **{"compat": ("step_account",), "serve": ("routes",)},
+    **{"runtime": ("jit",), "formats/xspace": ("hlo",), "compat": ("step_account",), "serve": ("routes",)},
+    **{"analysis/activity": ("replay",), "analysis/diagnosis": ("program",)},
 }
 """Folders that hold one other."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "compat/paths"))

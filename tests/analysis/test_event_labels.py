@@ -12,7 +12,7 @@ import torchtrace
 from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
-from tb_profile_plugin.analysis.diagnosis.program_facts import TRACED
+from tb_profile_plugin.analysis.diagnosis.program.facts import TRACED
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import calls_per_step
 from tb_profile_plugin.analysis.steps.event_labels import OF_EVENTS, label_text, without_ending

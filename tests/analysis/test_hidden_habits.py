@@ -7,7 +7,7 @@ import pytest
 import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.diagnosis.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
 from tb_profile_plugin.model.host import HostWithSteps
 
 

@@ -23,7 +23,9 @@ from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
-from .program_facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL, ProgramFacts, program_facts, program_of, unused_nodes
+from .program.facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL
+from .program.program_facts import ProgramFacts, program_facts, program_of
+from .program.torch_facts import unused_nodes
 from .remedies import remedy
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (

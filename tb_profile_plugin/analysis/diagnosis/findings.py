@@ -15,7 +15,7 @@ from .causes import HOST_LATE, Cause
 from .diagnose import Diagnosis
 from .gains import works_elsewhere
 from .headlines import BAD, HOST_OVERHEAD
-from .program_facts import UNFUSED_ATTENTION, UNUSED_GRAPH, WASTEFUL
+from .program.facts import UNFUSED_ATTENTION, UNUSED_GRAPH, WASTEFUL
 from .remedies import LOOK_AT_STEPS, advised
 from .rules import Evidence, rule_findings
 from .time_loss import WORK

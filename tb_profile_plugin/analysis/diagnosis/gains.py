@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ..activity.states import HOST_CAUSES, STATES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
-from .program_facts import UNRECORDED_DEVICE, ProgramFacts
+from .program.facts import UNRECORDED_DEVICE
+from .program.program_facts import ProgramFacts
 from .time_loss import COMMUNICATION, NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
 
 _NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "stream")

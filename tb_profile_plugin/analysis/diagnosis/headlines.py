@@ -16,7 +16,8 @@ from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
 from .causes import HOST_LATE
 from .input_stage import name_input_stage
-from .program_facts import NOT_FINE, device_word, program_facts
+from .program.facts import NOT_FINE
+from .program.program_facts import device_word, program_facts
 from .time_loss import WORK, TimeLoss
 
 _LITTLE_INPUT = 0.05

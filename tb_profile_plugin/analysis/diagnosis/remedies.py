@@ -6,7 +6,7 @@ from ...model.framework import JAX, PYTORCH, TENSORFLOW
 from ...runtime.messages import message
 from ...runtime.records import NamedTuple
 from ..finding import Finding
-from .program_facts import (
+from .program.facts import (
     ACCUMULATES,
     BROADCASTS_BUFFERS,
     CHECKS_NUMERICS,
@@ -37,8 +37,8 @@ from .program_facts import (
     UNUSED_GRAPH,
     UPDATES,
     WRITES_SUMMARIES,
-    ProgramFacts,
 )
+from .program.program_facts import ProgramFacts
 from .remedy_examples import EXAMPLES
 
 

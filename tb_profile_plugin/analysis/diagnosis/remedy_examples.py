@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program_facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, NO_BF16, ON_CPU, UNFUSED_ATTENTION
+from .program.facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, NO_BF16, ON_CPU, UNFUSED_ATTENTION
 
 PINNED = """\
 import torch

@@ -28,7 +28,9 @@ from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .gains import works_elsewhere
-from .program_facts import OWN_OPS, UNUSED_GRAPH, ProgramFacts, unused_nodes
+from .program.facts import OWN_OPS, UNUSED_GRAPH
+from .program.program_facts import ProgramFacts
+from .program.torch_facts import unused_nodes
 from .remedies import advised
 
 _OPS_TOOL = "framework_op_stats"

@@ -13,7 +13,7 @@ from ...runtime.messages import Message
 from ..finding import Finding
 from ..ops.torch_ops import CallCost, TorchOps
 from .cause_kinds import HAS_FUSED_FORM
-from .program_facts import program_facts, program_of
+from .program.program_facts import program_facts, program_of
 from .remedies import advised
 
 NEEDS = (gpu_capabilities, framework, host_device_type, program_facts)

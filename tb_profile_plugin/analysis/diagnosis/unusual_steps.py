@@ -23,7 +23,7 @@ from .causes import HOST_LATE
 from .time_loss import WORK, TimeLoss
 
 _MOST = 50
-"""So step_count unusual steps are listed, the longest."""
+"""So many unusual steps are listed, the longest."""
 _EARLY = 0.1
 """The first step does not warm up where devices do work from before the capture in this share of it."""
 _FEW_OF, _HOLD = 4, 0.75
@@ -59,7 +59,7 @@ class UnusualStep(NamedTuple):
 
 
 def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
-    """The steps in order; of very step_count the longest."""
+    """The steps in order; of very many the longest."""
     indices = typical.choice.left_out(WARM_UP, UNUSUAL)
     longest = indices[np.argsort(-typical.steps.duration_ps[indices], kind="stable")[:_MOST]]
     by_name = {host.name: host for host in hosts}

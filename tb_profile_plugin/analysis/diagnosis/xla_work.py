@@ -10,7 +10,7 @@ from ..steps.typical_times import Typical, typical_windows
 from ..steps.xla_origins import XlaOrigin
 from .catalogue import Sentence, joined
 from .cause_kinds import NAMED_SHARE
-from .program_facts import ProgramFacts
+from .program.program_facts import ProgramFacts
 from .remedies import Remedy, remedy
 from .time_loss import MOSTLY, WORK, TimeLoss
 

@@ -1,0 +1,44 @@
+"""What a capture of JAX shows of its program: by what XLA compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....model.devices.properties import device_count
+from ....model.host import HostWithSteps
+from ...steps.dispatched_calls import calls_per_step
+from ...steps.host_account import figures
+from .facts import COMPILES_AGAIN, FLOAT64, MANY_PROGRAMS, NOT_DONATED
+
+_MANY_CALLS = 10
+"""So many calls of programs in a step are a chain."""
+_FUSED_TIMES = 3
+"""Light programs that take one in so many parts of the compute are worth fusing with what they calculate for."""
+_MOST_BYTES = 4 << 20
+"""Larger programs are not looked through: other pages know them."""
+
+
+def jax_facts(host: HostWithSteps) -> set[str]:
+    """Which of `facts` that are asked of JAX alone a host's capture shows."""
+    modules = list(host.modules.values())
+    if not modules or sum(len(module.blob) for module in modules) > _MOST_BYTES:
+        return set()
+    # HLO is read for JAX only.
+    from ...xla.avoidable_work import are_mostly_repeated, computes_in_float64, copies_its_state, light_programs
+
+    holds = {
+        MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_much(host, light_programs(modules)),
+        COMPILES_AGAIN: are_mostly_repeated(modules),
+        FLOAT64: computes_in_float64(modules),
+        NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
+    }
+    return {fact for fact, is_so in holds.items() if is_so}
+
+
+def _run_much(host: HostWithSteps, programs: frozenset[str]) -> bool:
+    """Whether programs of these names take much of the time that devices compute in programs of XLA."""
+    work = figures(host).xla
+    computes = np.array([origin.state == "compute" for origin in work.origins], bool)
+    is_wanted = np.array([origin.program in programs for origin in work.origins], bool)
+    ps = work.ps.sum(axis=0)
+    return bool(_FUSED_TIMES * ps[computes & is_wanted].sum() > ps[computes].sum())

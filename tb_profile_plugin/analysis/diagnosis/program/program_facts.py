@@ -1,0 +1,96 @@
+"""What a capture shows of its program, as far as remedies depend on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from ....model.devices.capabilities import gpu_capabilities
+from ....model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
+from ....model.framework import JAX, PYTORCH, TENSORFLOW, framework
+from ....model.host import Host, HostWithSteps
+from ....model.names.kernel_table import BF16, FP16
+from ....model.per_host import per_host
+from ....model.profiler_options import is_unrecorded, one_op_of
+from ....runtime.records import NamedTuple
+from ....runtime.regex import regex
+from ...activity.own_calls import waits_for_own_ops
+from .facts import (
+    CHECKS_NUMERICS,
+    DDP,
+    FUSED,
+    NO_BF16,
+    NO_TENSOR_CORES,
+    ON_CPU,
+    OWN_OPS,
+    SAMPLED,
+    SAVES_ASYNCHRONOUSLY,
+    TRACED,
+    UNRECORDED_DEVICE,
+)
+from .jax_facts import jax_facts
+from .tensorflow_facts import tensorflow_facts
+from .torch_facts import torch_facts
+
+_EVENTS_OF_FACT = {
+    TRACED: regex(r"\$"),
+    FUSED: regex(r"aten::_fused_"),
+    DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
+    SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
+    CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
+}
+"""Events whose names show a fact."""
+_FACTS_OF_FRAMEWORK: dict[str, Callable[[HostWithSteps], set[str]]] = {
+    JAX: jax_facts,
+    PYTORCH: torch_facts,
+    TENSORFLOW: tensorflow_facts,
+}
+_WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
+
+
+class ProgramFacts(NamedTuple):
+    """What was captured, as far as sentences and remedies differ by it; of all hosts of a session."""
+
+    framework: str
+    """Framework of most hosts, as `model.framework` names it."""
+    device: str
+    """As `device_word` has it."""
+    facts: frozenset[str]
+    """What `program_facts` says of it."""
+
+
+def program_of(hosts: Sequence[Host]) -> ProgramFacts:
+    """What the hosts run, and on what."""
+    most = Counter(framework(host) for host in hosts).most_common(1)[0][0]
+    return ProgramFacts(most, device_word(hosts), frozenset[str]().union(*map(program_facts, hosts)))
+
+
+def device_word(hosts: Sequence[Host]) -> str:
+    """What does the work, as people call it: ``GPU``, ``TPU``, ``CPU``, or ``device`` for any other."""
+    return _WORDS.get(hardware_type(device_type(hosts)), "device")
+
+
+@per_host(keep=True)
+def program_facts(host: Host) -> frozenset[str]:
+    """Which of `facts` one host's capture shows."""
+    rates_of_gpus = [can.flops_per_clock for _, can in gpu_capabilities(host)]
+    holds = {
+        ON_CPU: not device_count(host),
+        NO_TENSOR_CORES: any(can.tensor_cores is False for _, can in gpu_capabilities(host)),
+        SAMPLED: one_op_of(host) > 1,
+        NO_BF16: any(FP16 in rates and BF16 not in rates for rates in rates_of_gpus),
+        UNRECORDED_DEVICE: is_unrecorded(host),
+        OWN_OPS: waits_for_own_ops(host),
+    }
+    of_framework = _FACTS_OF_FRAMEWORK.get(framework(host))
+    return frozenset(
+        {fact for fact, is_so in holds.items() if is_so}.union(
+            of_framework(host.with_steps()) if of_framework else (), *map(_facts_of_event, host.trace.names)
+        )
+    )
+
+
+@lru_cache(maxsize=65536)
+def _facts_of_event(name: str) -> tuple[str, ...]:
+    return tuple(fact for fact, pattern in _EVENTS_OF_FACT.items() if pattern.match(name))

@@ -1,0 +1,214 @@
+"""What a capture of PyTorch shows of its program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ....formats.columns import Plane, vocabulary
+from ....model.devices.properties import device_count
+from ....model.events.repeated_calls import outermost
+from ....model.events.trace import Trace
+from ....model.host import HostWithSteps
+from ....model.per_host import per_host
+from ....runtime.arrays import Array, distinct
+from ....runtime.regex import regex
+from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
+from .facts import (
+    ACCUMULATES,
+    BROADCASTS_BUFFERS,
+    CHECKS_NUMERICS,
+    CONCATENATES,
+    DENSE_EMBEDDING,
+    FLOAT64,
+    GRAPH_BREAKS,
+    GROWING_INPUT,
+    GROWS,
+    INFERS_ON_CPU,
+    RECOMPUTES,
+    SINGLE_ROWS,
+    UNFUSED_ATTENTION,
+    UNUSED_GRAPH,
+    UPDATES,
+)
+
+_OP_PREFIX = "aten::"
+_MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
+_FORWARD, _REDUCES, _BROADCAST = (
+    "DistributedDataParallel.forward",
+    regex(r"(?:gloo|nccl):all_reduce"),
+    "c10d::broadcast_",
+)
+_TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
+"""What PyTorch records of gradients and of optimizers."""
+_FORWARD_OP, _GRADIENT = regex(r"aten::(?:linear|layer_norm|conv[123]d)$"), "autograd::engine::evaluate_function"
+"""Ops that only forward passes call, and begin of the ranges in which PyTorch computes a gradient."""
+_REGION = regex(r"Torch-Compiled Region: (\d+)/")
+_ANOMALY_CHECK_OP = "aten::isnan"
+"""What PyTorch's anomaly mode calls."""
+_SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
+_INPUT_TYPES, _DOUBLE, _SHAPES = "Input type", '"double"', "Input Dims"
+_SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
+"""Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
+_PRODUCT = regex(r"aten::(?:linear|addmm|mm|matmul)$")
+_FIRST_INPUT = regex(r"(?:\[\d+\], ?)?\[([\d, ]*)\], ?(.+)")
+"""Of the shapes of a product without the outermost bracket: a bias of one dimension, the rows, and the rest."""
+_SEVERAL = 2
+"""Forward passes in a step that accumulate; regions that are graph breaks."""
+_MANY = 10
+"""So many checks in a step are a mode, and so many nodes a graph."""
+_AGAIN = 5
+"""One in so many forward ops that run within gradients is more than a single layer that runs again."""
+_OF_SCORES = 10
+"""A softmax of scores takes at least one in so many parts of the time of the batched products beside it; one that
+chooses experts takes less."""
+_LEAST_GROWING, _MORE = 5, 1.1
+"""So many steps, and so many times the ops of the first in the last, are growth."""
+_PASSES = 6
+"""So many passes in a step, each of more rows than the one before, are a sequence that is computed anew."""
+
+
+def torch_facts(host: HostWithSteps) -> set[str]:
+    """Which of `facts` that are asked of PyTorch alone a host's capture shows."""
+    plane, trace = host.cpu, host.trace
+    if plane is None:
+        return set()
+    trains, on_cpu = any(map(_TRAINS.match, trace.names)), not device_count(host)
+    holds = {
+        CHECKS_NUMERICS: len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
+        GRAPH_BREAKS: len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL,
+        ACCUMULATES: _accumulates_gradients(host, plane),
+        BROADCASTS_BUFFERS: bool((trace.nearest_named(trace.named(_BROADCAST.__eq__), _FORWARD.__eq__) >= 0).any()),
+        RECOMPUTES: _runs_forward_again(trace),
+        GROWS: _runs_more_and_more_ops(host),
+        UNFUSED_ATTENTION: _has_unfused_attention(trace),
+        UPDATES: on_cpu and _are_mostly_updates(trace),
+        INFERS_ON_CPU: on_cpu and not trains,
+        UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
+        GROWING_INPUT: not trains and _computes_again(host, plane),
+    }
+    return {fact for fact, is_so in holds.items() if is_so} | _facts_of_most_ops(host, plane, trains)
+
+
+def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[str]:
+    """Facts by what takes most of the time of outermost ops; types and shapes of inputs are recorded only with
+    ``record_shapes``.
+    """
+    trace, on_cpu = host.trace, not device_count(host)
+    single_rows = _products_of_one_row(trace, plane) if on_cpu and not trains else np.empty(0, np.int64)
+    candidates = [name for name in _MOST_OF_OPS if on_cpu and len(trace.named(name.__eq__))]
+    if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):
+        return set()
+    ps = trace.end - trace.begin
+    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
+    half_ps = ps[ops].sum() / 2
+    holds = {
+        FLOAT64: ps[ops[_takes_float64(trace, plane)[ops]]].sum() > half_ps,
+        SINGLE_ROWS: ps[single_rows].sum() > half_ps,
+        **{_MOST_OF_OPS[name]: ps[trace.named(name.__eq__)].sum() > half_ps for name in candidates},
+    }
+    return {fact for fact, is_so in holds.items() if is_so}
+
+
+def _accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
+    """Whether gradients are reduced at least once for each of several forward passes of a step."""
+    # Devices have ranges of the same names.
+    rows, trace = host.trace.rows(plane), host.trace
+    forward, reduced = (
+        int(((events >= rows.start) & (events < rows.stop)).sum())
+        for events in (trace.named(_FORWARD.__eq__), trace.named(lambda name: bool(_REDUCES.match(name))))
+    )
+    return reduced >= forward >= _SEVERAL * len(host.steps) > 0
+
+
+def _runs_forward_again(trace: Trace) -> bool:
+    """Whether several of the ops that only forward passes call lie within gradients."""
+    forward = trace.named(lambda name: bool(_FORWARD_OP.match(name)))
+    within_gradients = trace.nearest_named(forward, lambda name: name.startswith(_GRADIENT)) >= 0
+    return bool(_AGAIN * within_gradients.sum() > len(forward))
+
+
+def _are_mostly_updates(trace: Trace) -> bool:
+    """Whether most of the time of elementwise ops is that of optimizers which have a fused form."""
+    elementwise = trace.named(lambda name: bool(ELEMENTWISE.match(name)))
+    ps = trace.end[elementwise] - trace.begin[elementwise]
+    in_updates = trace.nearest_named(elementwise, lambda name: bool(HAS_FUSED_FORM.match(name))) >= 0
+    return bool(2 * ps[in_updates].sum() > ps.sum())
+
+
+def _has_unfused_attention(trace: Trace) -> bool:
+    """Whether softmaxes that no other op calls stand beside the batched matrix products of an attention."""
+    softmaxes, products = trace.named(_SOFTMAX.__eq__), trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
+    softmaxes = softmaxes[trace.nearest_named(softmaxes, lambda name: name.startswith(_OP_PREFIX)) < 0]
+    softmax_ps, product_ps = ((trace.end - trace.begin)[events].sum() for events in (softmaxes, products))
+    return len(products) >= len(softmaxes) > 0 and bool(_OF_SCORES * softmax_ps >= product_ps)
+
+
+@per_host(keep=True)
+def unused_nodes(host: HostWithSteps) -> float:
+    """How many nodes of a graph for gradients PyTorch makes in each step: where they are recorded, each has a number of
+    its own, on the thread that makes it. 0 without steps, of which nothing can be said then.
+    """
+    if not len(host.steps):
+        return 0.0
+    number = host.trace.stat(vocabulary.SEQUENCE_NUMBER)[1]
+    return len(distinct(number[number >= 0])) / len(host.steps)
+
+
+def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
+    """Whether most products of the same weights in a step take more and more rows: they compute again what they did."""
+    if not plane.has_stat(_SHAPES) or not len(host.steps):
+        return False
+    trace, stat = host.trace, plane.stat(_SHAPES)
+    events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
+    is_product = trace.are_named(events, lambda name: bool(_PRODUCT.match(name)))
+    step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
+    rows: dict[tuple[int, str, str], list[int]] = {}
+    for index in np.flatnonzero(is_product & (step >= 0)).tolist():
+        if shapes := _FIRST_INPUT.match(texts[codes[index]][1:]):
+            of_weights = rows.setdefault((int(step[index]), trace.name(int(events[index])), shapes[2]), [])
+            of_weights.append(prod(map(int, filter(str.strip, shapes[1].split(",")))))
+    growing = sum(len(sizes) for sizes in rows.values() if _grow_evenly(sizes))
+    return 2 * growing > sum(map(len, rows.values()))
+
+
+def _grow_evenly(sizes: Sequence[int]) -> bool:
+    """Whether sizes never fall, and rise by the same again and again."""
+    rises = np.diff(sizes)
+    return len(rises[rises > 0]) >= _PASSES - 1 and bool((rises >= 0).all()) and len({*rises[rises > 0].tolist()}) == 1
+
+
+def _runs_more_and_more_ops(host: HostWithSteps) -> bool:
+    """Whether each complete step runs more ops than the one before, as where a graph is kept from step to step."""
+    steps, trace = host.steps, host.trace
+    ops = np.sort(trace.begin[trace.named(lambda name: name.startswith(_OP_PREFIX))])
+    counts = np.diff(np.searchsorted(ops, (steps.begin, steps.end)), axis=0)[0][steps.complete]
+    return len(counts) >= _LEAST_GROWING and bool((np.diff(counts) > 0).all()) and counts[-1] >= _MORE * counts[0]
+
+
+def _products_of_one_row(trace: Trace, plane: Plane) -> Array:
+    """int64[k]: the plane's matrix products of one row; none where shapes are not recorded."""
+    if not plane.has_stat(_SHAPES):
+        return np.empty(0, np.int64)
+    stat, first = plane.stat(_SHAPES), trace.rows(plane).start
+    codes, shapes = stat.codes
+    events = [
+        stat.owner[np.array([bool(pattern.match(listed)) for listed in shapes], bool)[codes]] + first
+        for pattern in _SINGLE_ROW.values()
+    ]
+    return np.concatenate(
+        [rows[trace.are_named(rows, name.__eq__)] for name, rows in zip(_SINGLE_ROW, events, strict=True)]
+    )
+
+
+def _takes_float64(trace: Trace, plane: Plane) -> Array:
+    """bool[events of the trace]: which ops of the plane take tensors of float64."""
+    takes_float64 = np.zeros(len(trace), bool)
+    if plane.has_stat(_INPUT_TYPES):
+        stat = plane.stat(_INPUT_TYPES)
+        codes, types = stat.codes
+        takes_double = np.array([_DOUBLE in listed for listed in types], bool)
+        takes_float64[trace.rows(plane).start + stat.owner[takes_double[codes]]] = True
+    return takes_float64
