@@ -6,6 +6,7 @@ import json
 import pickle
 import random
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 from planted_hangs import planted
@@ -57,10 +58,14 @@ class DamagedDumps:
                 break
             key = chance.choice(keys)
             if not isinstance(inside[key], dict | list) or chance.random() < 0.1:
-                inside[key] = chance.choice(_VALUES)
+                inside[key] = self._value()
                 return
             inside = inside[key]
-        at[chance.choice(list(at))] = chance.choice(_VALUES)
+        at[chance.choice(list(at))] = self._value()
+
+    def _value(self) -> Any:
+        """A copy, since later values may be put within it."""
+        return deepcopy(self._chance.choice(_VALUES))
 
     def _damaged(self, data: bytes) -> bytes:
         damaged, chance = bytearray(data), self._chance

@@ -10,9 +10,9 @@ from pathlib import Path
 
 # Importing them registers their attacks.
 import cachefiles  # noqa: F401
-import clients  # noqa: F401
 import commands  # noqa: F401
 import costly  # noqa: F401
+import hostile_clients  # noqa: F401
 import others  # noqa: F401
 import searches  # noqa: F401
 import secrets_kept  # noqa: F401

@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import median, run, show
+from measure import Cost, median, run, show
 
 ROUNDS = 3
 
@@ -13,7 +13,7 @@ def main(path: str) -> None:
     """Print the medians and the later as a share of the first."""
     ask = [sys.executable, "-m", "tb_profile_plugin", "tool", "overview_page", path]
     run([*ask, "--no-cache"])
-    costs = {name: [] for name in ("first", "again")}
+    costs: dict[str, list[Cost]] = {name: [] for name in ("first", "again")}
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("first", "again"):

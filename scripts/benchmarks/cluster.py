@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from distributed import Client
@@ -19,7 +20,7 @@ from hosts import copies
 from tb_profile_plugin import __version__, store, tools
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.model.worker import summarise
-from tb_profile_plugin.runtime.executors import executor
+from tb_profile_plugin.runtime.executors import HostExecutor, executor
 
 HOSTS = 256
 WORKERS = (1, 2, 4)
@@ -50,7 +51,7 @@ def main(path: str) -> None:
                     # Workers import and compile before the clock starts.
                     tool.run(Session(few(stored, 4 * count), executor=there))
                     session = Session(stored, executor=there)
-                    wall, *spent = measured(lambda session=session: tool.run(session), scheduler, workers)
+                    wall, *spent = measured(partial(tool.run, session), scheduler, workers)
                     assert not session.unreadable
                     first = first or wall
                     print(
@@ -58,9 +59,7 @@ def main(path: str) -> None:
                         flush=True,
                     )
                     jobs = {str(number): (size,) for number in range(MANY)}
-                    _, *sent = measured(
-                        lambda there=there, jobs=jobs: list(there.outcomes(bytes, jobs, 0)), scheduler, workers
-                    )
+                    _, *sent = measured(partial(_all_outcomes, there, jobs), scheduler, workers)
         merge_s = min(measured(lambda: tool.run(session))[-1] for _ in range(5)) / HOSTS
     estimate(host_s, size, max(sent[0] / MANY, sent[2] / MANY + read_s), merge_s)
 
@@ -90,6 +89,11 @@ def estimate(host_s: float, size: int, job_s: float, merge_s: float) -> None:
 def few(stored: store.StoredSession, count: int) -> store.StoredSession:
     """A session of the first hosts."""
     return store.StoredSession(stored.name, stored.folder, stored.files[:count])
+
+
+def _all_outcomes(there: HostExecutor, jobs: dict[str, tuple[int]]) -> list[object]:
+    """What the workers make of the jobs."""
+    return list(there.outcomes(bytes, jobs, 0))
 
 
 def measured(work: Callable[[], object], *processes: Process | list[Process]) -> list[float]:

@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import median, run, show
+from measure import Cost, median, run, show
 from startup import SMALL
 
 ROUNDS = 3
@@ -27,7 +27,7 @@ def main(path: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         own = {"TB_PROFILE_CACHE_DIR": f"{folder}/cache"}
         pair = copied(Path(path), Path(folder, "pair"), 2)
-        costs = {"compare": [], "overview, one": []}
+        costs: dict[str, list[Cost]] = {"compare": [], "overview, one": []}
         for _ in range(ROUNDS):
             costs["compare"].append(run([*VERB, "compare", "--no-cache", *pair])[0])
             costs["overview, one"].append(run([*VERB, "tool", "overview_page", "--no-cache", pair[0]])[0])

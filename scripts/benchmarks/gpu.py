@@ -110,7 +110,7 @@ def events(name: Array, offset: Array, duration: int, stats: Sequence[tuple[int,
     parts = [b"\x08", padded(name, 2), b"\x10", padded(offset, 8), b"\x18", padded(np.full(count, duration), 5)]
     for key, kind, value in stats:
         parts += [b"\x22\x0d\x08", padded(np.full(count, key), 3), bytes([kind << 3]), padded(value, 8)]
-    columns = [
+    columns: list[Any] = [
         np.tile(np.frombuffer(part, np.uint8), (count, 1)) if isinstance(part, bytes) else part for part in parts
     ]
     body = np.concatenate(columns, axis=1)

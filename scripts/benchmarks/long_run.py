@@ -8,7 +8,7 @@ from pathlib import Path
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
-import tensorflow as tf
+import tensorflow as tf  # type: ignore[import-untyped]
 
 steps, target = int(sys.argv[1]), Path(sys.argv[2])
 layers = [tf.keras.layers.Dense(32, activation="relu") for _ in range(6)]
@@ -20,8 +20,8 @@ data = tf.data.Dataset.from_tensor_slices((np.random.rand(2048, 32).astype("f"),
 data = data.map(lambda x, y: (x + 1.0, y), num_parallel_calls=2).shuffle(512).batch(8).repeat().prefetch(2)
 
 
-@tf.function
-def step(x, y):
+@tf.function  # type: ignore[untyped-decorator]
+def step(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     """One step of training."""
     with tf.GradientTape() as tape:
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=model(x, training=True))

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def ours(path: str) -> dict[str, Any]:
         first, _, _ = timed(lambda: view(1))
         views = []
         for part in PARTS:
-            cpu, wall, response = timed(lambda part=part: view(part))
+            cpu, wall, response = timed(partial(view, part))
             views.append((cpu, wall, len(response.data) / 1e3))
     seconds = {"decode": decode / 1e3, "arrange": arrange / 1e3, "view": first / 1e3}
     return {"first": {**seconds, "all, by decode": sum(seconds.values()) / seconds["decode"]}, "views": views}
@@ -133,7 +134,7 @@ def xprof(path: str) -> dict[str, Any]:
         views = []
         for part in PARTS:
             begin = (high - low) / 3 if part > 1 else 0
-            cpu, wall, data = timed(lambda begin=begin, part=part: ask(begin, begin + (high - low) / part))
+            cpu, wall, data = timed(partial(ask, begin, begin + (high - low) / part))
             views.append((cpu, wall, len(gzip.compress(data, 1)) / 1e3))
     return {"first": {"all": first / 1e3}, "views": views}
 

@@ -44,7 +44,7 @@ def main(path: str, alone: bool) -> None:
         when = "asked again" if again else "after those above it"
         show(
             f"{tool} of {size} in one process, {when}",
-            {who: Cost(*each[tool][again], 0) for who, each in times_of.items()},
+            {who: Cost(each[tool][again][0], each[tool][again][1], 0) for who, each in times_of.items()},
         )
     spent = {tool: user for tool, ((user, _), _) in times_of["ours"].items()}
     first, total = spent["overview_page"], sum(spent.values())

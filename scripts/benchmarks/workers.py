@@ -29,7 +29,7 @@ REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096
 BASE_NS = 1_751_410_836_000_000_000
 
 
-def main(ranks: int = RANKS, kernels: int = KERNELS, spec: str = "threads") -> None:
+def main(ranks: int, kernels: int, spec: str) -> None:
     """Write the ranks, work each out, merge."""
     with tempfile.TemporaryDirectory() as folder:
         late = ranks // 3
@@ -104,4 +104,5 @@ def device(correlation: int, begin: float, us: float, name: str, **args: Any) ->
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]), *sys.argv[3:])
+    ranks, kernels, spec = (*sys.argv[1:], *(str(RANKS), str(KERNELS), "threads")[len(sys.argv) - 1 :])
+    main(int(ranks), int(kernels), spec)

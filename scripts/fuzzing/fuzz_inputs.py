@@ -63,7 +63,7 @@ class Drive:
     def __init__(self, seed: int, more: Sequence[str] = ()):
         """`more` are paths of captures besides those of the tests."""
         paths = [*sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb")), *map(Path, more)]
-        hostile = {name: hlohostile.capture(proto).SerializeToString() for name, proto in hlohostile.PROGRAMS.items()}
+        hostile = {name: hlohostile.capture(made()).SerializeToString() for name, made in hlohostile.PROGRAMS.items()}
         captures = {name: data for name, data in hostile.items() if len(data) < SMALL}
         captures["drawn"] = fuzz.DRAWN.SerializeToString()
         captures["program"] = hlohostile.capture(hlodraw.train()).SerializeToString()
