@@ -102,21 +102,12 @@ def losses_by_cause(
     ``gap_cause`` if that is not empty, except for a state that is most of it and no work. ``on_cpu`` says that there is
     no device.
     """
-    gap_cause = gap_cause or ("between_steps" if _works_in_few_pauses(typical) else "")
+    cause_ids = _cause_ids(typical, calls, is_unrecorded, gap_cause)
     losses: dict[str, TimeLoss] = {}
-    cause_ids: dict[tuple[str, bool], str] = {}
-    states_between = states_named_between(typical)
-    for index, state in enumerate(STATES):
-        for between, times in ((False, typical.step_ps), (True, typical.between_ps)):
-            id = state if not between or state in states_between else "between_steps"
-            is_most = state not in _WORK_STATES and 2 * times[index] > times.sum()
-            if between and gap_cause and (gap_cause == EVALUATION or not is_most):
-                id = gap_cause
-            id = _refined(id, typical, calls, is_unrecorded)
-            cause_ids[state, between] = id
-            loss = losses.setdefault(id, TimeLoss(id))
-            loss.ps += float(times[index])
-            loss.states = (*loss.states, state)
+    for (state, between), id in cause_ids.items():
+        loss = losses.setdefault(id, TimeLoss(id))
+        loss.ps += float((typical.between_ps if between else typical.step_ps)[STATES.index(state)])
+        loss.states = (*loss.states, state)
     _split_late_peer(losses, typical)
     for id in {"between_steps", EVALUATION}.intersection(losses):
         losses[id].arguments = {"few": _long_pauses_sentence(typical.long_pauses)}
@@ -134,6 +125,23 @@ def losses_by_cause(
     if PAUSE in losses:
         _explain_pauses(losses[PAUSE], typical)
     return [loss for loss in losses.values() if loss.ps > 0]
+
+
+def _cause_ids(
+    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str
+) -> dict[tuple[str, bool], str]:
+    """The cause of each state's time, by (state, whether it lies between steps)."""
+    gap_cause = gap_cause or ("between_steps" if _works_in_few_pauses(typical) else "")
+    states_between = states_named_between(typical)
+    cause_ids = {}
+    for index, state in enumerate(STATES):
+        between_id = state if state in states_between else "between_steps"
+        is_most = 2 * typical.between_ps[index] > typical.between_ps.sum() and state not in _WORK_STATES
+        if gap_cause and (gap_cause == EVALUATION or not is_most):
+            between_id = gap_cause
+        for between, id in ((False, state), (True, between_id)):
+            cause_ids[state, between] = _refined(id, typical, calls, is_unrecorded)
+    return cause_ids
 
 
 def _works_in_few_pauses(typical: Typical) -> bool:

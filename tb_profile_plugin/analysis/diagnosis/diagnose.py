@@ -248,37 +248,44 @@ def _devices(host: HostWithSteps) -> list[Device]:
 
 
 def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> list[TimeLoss]:
-    """The causes in the order of what they cost. Work comes first where no loss leads, or half of wasteful work is more
-    than any; else after all losses. Warming up is last, since it passes, and so is the one step of a few that is unlike
-    the others. Ways in which the host is late lead together.
+    """The causes in the order of what they cost. Work comes first where no loss leads; else after all losses. Warming up
+    is last, since it passes, and so is the one step of a few that is unlike the others.
     """
-    period_ps = typical.period_ps
+    least_ps = _WORTH_A_LINE * typical.period_ps
     last = passing(all_losses)
     work = [loss for loss in all_losses if loss.id == WORK]
     losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
-    losses = [loss for loss in losses if loss.ps >= _WORTH_A_LINE * period_ps] or losses[: 0 if work else 1]
+    losses = [loss for loss in losses if loss.ps >= least_ps] or losses[: 0 if work else 1]
     # What costs nothing by comparison of the steps leads nothing.
     free = [loss for loss in losses if loss.most_ps is not None]
     losses = [loss for loss in losses if loss.most_ps is None]
-    late = [loss for loss in losses if loss.id in HOST_LATE]
-    late_ps = sum(loss.ps for loss in late)
-    other_ps = max((loss.ps for loss in losses if loss.id not in HOST_LATE), default=0.0)
-    if late and late_ps > (1 + _TIE_MARGIN) * other_ps:
-        led = [late[0], *(loss for loss in losses if loss is not late[0])]
-    else:
-        led = losses
-    first = led[0] if led else TimeLoss("")
-    largest_ps = max(late_ps, first.ps)
-    leads = (
-        bool(losses)
-        and (first.ps >= LEADS * period_ps or (first in late and late_ps >= BAD * period_ps))
-        and not (largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps))
-        and not (is_wasteful and _WASTED_SHARE * sum(loss.ps for loss in work) > largest_ps)
-    )
-    passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= _WORTH_A_LINE * period_ps]
-    ranked = [*led, *work, *free, *passes] if leads else [*work, *losses, *free, *passes]
+    host_first = _host_first(losses)
+    leads = _first_leads(host_first, work, typical.period_ps, is_wasteful)
+    passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= least_ps]
+    ranked = [*host_first, *work, *free, *passes] if leads else [*work, *losses, *free, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda loss: loss.id != UNUSED)
+
+
+def _host_first(losses: list[TimeLoss]) -> list[TimeLoss]:
+    """The losses, largest first; but first one of the ways in which the host is late, where these lead together."""
+    late = [loss for loss in losses if loss.id in HOST_LATE]
+    other_ps = max((loss.ps for loss in losses if loss.id not in HOST_LATE), default=0.0)
+    if sum(loss.ps for loss in late) <= (1 + _TIE_MARGIN) * other_ps:
+        return losses
+    return [*late[:1], *(loss for loss in losses if loss is not late[0])]
+
+
+def _first_leads(losses: Sequence[TimeLoss], work: Sequence[TimeLoss], period_ps: float, is_wasteful: bool) -> bool:
+    """Whether the first loss is what to begin with: it is large, and neither one op nor half of wasteful work is more."""
+    if not losses:
+        return False
+    late_ps = sum(loss.ps for loss in losses if loss.id in HOST_LATE)
+    largest_ps = max(late_ps, losses[0].ps)
+    is_large = losses[0].ps >= LEADS * period_ps or (losses[0].id in HOST_LATE and late_ps >= BAD * period_ps)
+    one_op_is_more = largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps)
+    waste_is_more = is_wasteful and _WASTED_SHARE * sum(loss.ps for loss in work) > largest_ps
+    return is_large and not one_op_is_more and not waste_is_more
 
 
 def _is_one_op(work: Sequence[TimeLoss], loss_ps: float) -> bool:
