@@ -216,7 +216,7 @@ def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
     return Headline(
         sentences(
             Message(
-                "Ops of known cost reach {share} of their roofline; {saved_pair} could be saved.",
+                "Ops of known cost reach {share} of their roofline; {saved_pair} could be saved over all steps.",
                 share=efficiency,
                 saved_pair=(total.wasted_ps, total.bounded_ps),
             ),

@@ -248,8 +248,8 @@ def _devices(host: HostWithSteps) -> list[Device]:
 
 
 def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> list[TimeLoss]:
-    """The causes in the order of what they cost. Work comes first where no loss leads; else after all losses. Warming up
-    is last, since it passes, and so is the one step of a few that is unlike the others.
+    """The causes in the order of what they cost. Work comes first where no loss leads, else after all losses. Warming
+    up is last, since it passes, and so is the one step of a few that is unlike the others.
     """
     least_ps = _WORTH_A_LINE * typical.period_ps
     last = passing(all_losses)
@@ -277,7 +277,7 @@ def _host_first(losses: list[TimeLoss]) -> list[TimeLoss]:
 
 
 def _first_leads(losses: Sequence[TimeLoss], work: Sequence[TimeLoss], period_ps: float, is_wasteful: bool) -> bool:
-    """Whether the first loss is what to begin with: it is large, and neither one op nor half of wasteful work is more."""
+    """Whether the first loss is what to begin with: it is large, and neither one op nor half of a waste is more."""
     if not losses:
         return False
     late_ps = sum(loss.ps for loss in losses if loss.id in HOST_LATE)

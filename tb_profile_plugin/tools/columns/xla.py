@@ -377,13 +377,16 @@ def time_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
     values = {"op": op.name, "program": op.module, "wasted_ps": wasted_ps, "self_ps": op.self_ps}
     most = (
         Message(
-            "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound ({why}).",
+            "{op} of {program} could save most over all steps: {wasted_ps} of its {self_ps} are above the "
+            "roofline bound ({why}).",
             **values,
             why=_BOUND_LABELS[bound.limit],
         )
         if bound.limit in _BOUND_LABELS
         else Message(
-            "{op} of {program} could save most: {wasted_ps} of its {self_ps} are above the roofline bound.", **values
+            "{op} of {program} could save most over all steps: {wasted_ps} of its {self_ps} are above the "
+            "roofline bound.",
+            **values,
         )
     )
     return sentences(sentence, most)
