@@ -51,6 +51,13 @@ _FACTS = (
     *spread_facts("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
     *spread_facts("input_share", "Wait's share", "share", "Wait divided by the step time, per step.", (HOST, INPUT)),
     number(
+        "input_between_average_ms",
+        "Wait between steps, average",
+        "ms",
+        "Mean wait for input from a step's end to the next one's begin, in which the device is idle.",
+        *(HOST, INPUT),
+    ),
+    number(
         "input_work_ms", "All input work", "ms", "Time of input work, summed over all threads of the capture.", HOST
     ),
 )
@@ -189,6 +196,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], st
         **step_facts(times, hosts, tf_data),
         **spread_values("input", "ms", waits_ms[counted]),
         **spread_values("input_share", "share", shares[counted]),
+        "input_between_average_ms": diagnosis.typical.between_ps[State.INPUT] / PS_PER_MS if len(times) else None,
         "input_work_ms": sum(work_ms),
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {

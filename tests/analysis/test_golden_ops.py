@@ -74,6 +74,19 @@ def test_b12_an_input_pipeline(tmp_path: Path) -> None:
     assert facts(answer)["input_work_ms"] == pytest.approx(4)
 
 
+def test_a_wait_for_input_between_steps_has_a_figure_of_its_own(tmp_path: Path) -> None:
+    """Beside a headline that counts it."""
+    asks = """
+/host:CPU
+  python | train[0,500]{_r=1, step_num=s} x/MatMul:MatMul[100,300] IteratorGetNextOp::DoCompute[510,300]
+  data   | Iterator::Root::Batch::Map[0,200]
+"""
+    answer = draw.session(tmp_path, vm=draw.space(asks, steps=4, every=900)).answer("input_pipeline_analyzer")
+    assert facts(answer)["input_average_ms"] == 0
+    assert facts(answer)["input_between_average_ms"] == pytest.approx(0.3)
+    assert "(300 of 900 µs)" in answer["headline"]["text"]
+
+
 def work(answer: dict[str, Any]) -> dict[str, float]:
     """What the host does for input, in ms by kind."""
     times = zip(column(answer, "input_work", "work"), column(answer, "input_work", "time_ms"), strict=True)

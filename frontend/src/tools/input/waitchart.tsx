@@ -96,6 +96,15 @@ function Statistics({ answer }: { answer: Answer }) {
           hasSeveralSteps={hasSeveralSteps}
           show={show}
         />
+        {(answer.number("input_between_average_ms") ?? 0) > 0 && (
+          <StatisticsRow
+            answer={answer}
+            label={t("Wait between steps, {unit}", { unit: scale.unit })}
+            factAffixes={["input_between", "_ms"]}
+            hasSeveralSteps={false}
+            show={show}
+          />
+        )}
         <StatisticsRow
           answer={answer}
           label={t("Share in each step")}
