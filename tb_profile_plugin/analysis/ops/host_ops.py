@@ -45,10 +45,10 @@ def host_ops(host: Host) -> OpTable:
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps, _ = row
     by_first_event = [ops[i] for i in np.argsort(figures[:, 5], kind="stable").tolist() if ops[i].occurrences]
     table = merged([OpTable(by_first_event)])
+    table.busy_ps, table.window_ps = int(lines[:, 0].sum()), int(lines[:, 1].sum())
     if not host.devices:
         # Beside devices the host only starts what runs on them.
         add_costs(host, table)
-    table.busy_ps, table.window_ps = int(lines[:, 0].sum()), int(lines[:, 1].sum())
     return table
 
 

@@ -5,6 +5,7 @@ The work is in `xla_costs`, which is imported only for captures with XLA program
 
 from __future__ import annotations
 
+from ...formats.columns import vocabulary
 from ...model.host import Host
 from ...model.per_host import per_host
 from .op_table import OpTable
@@ -17,8 +18,11 @@ def _has_programs(host: Host) -> bool:
 
 
 def add_costs(host: Host, table: OpTable) -> None:
-    """Fill in, in place, FLOPs and bytes of ops, what limits them, and where they come from."""
-    if _has_programs(host):
+    """Fill in, in place, FLOPs and bytes of ops, what limits them, and where they come from; on the CPU also the time
+    in which threads of a pool go on with XLA's ops.
+    """
+    runs_on_cpu = not host.devices and host.cpu is not None and host.cpu.has_stat(vocabulary.HLO_OP)
+    if _has_programs(host) or runs_on_cpu:
         from .xla_costs import add_xla_costs
 
         add_xla_costs(host, table)

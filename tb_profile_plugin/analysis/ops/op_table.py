@@ -37,8 +37,9 @@ class Op:
     occurrences: int = 0
     total_ps: int = 0
     self_ps: int = 0
-    min_ps: int = 0
-    max_ps: int = 0
+    min_ps: int | None = 0
+    """Of the shortest occurrence; None, as the longest, where threads of a pool go on with it after its own event."""
+    max_ps: int | None = 0
     kernels: int = 0
     """Kernels and copies on the device; 0 on the host."""
     tensor_core_ps: int = 0
@@ -92,8 +93,8 @@ class Op:
     def add(self, other: Op) -> None:
         """Add the figures of the same op elsewhere."""
         is_first = not self.occurrences and not self.kernels
-        self.min_ps = min(self.min_ps, other.min_ps) if self.occurrences else other.min_ps
-        self.max_ps = max(self.max_ps, other.max_ps)
+        self.min_ps = _either_or_none(min, self.min_ps, other.min_ps) if self.occurrences else other.min_ps
+        self.max_ps = _either_or_none(max, self.max_ps, other.max_ps)
         self.occurrences += other.occurrences
         self.total_ps += other.total_ps
         self.self_ps += other.self_ps
@@ -118,6 +119,11 @@ class Op:
 
 
 _field_values = attrgetter(*(field.name for field in fields(Op)))
+
+
+def _either_or_none(either: Callable[[int, int], int], one: int | None, two: int | None) -> int | None:
+    """One of the two; None where any is unknown."""
+    return None if one is None or two is None else either(one, two)
 
 
 def _sum(sum_: float | None, value: float | None, is_first: bool) -> float | None:

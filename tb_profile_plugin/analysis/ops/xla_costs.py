@@ -34,8 +34,20 @@ def add_xla_costs(host: Host, table: OpTable) -> None:
             ps_by_bound[bound_of(instruction, peaks).limit] += instruction.self_ps
         bound_by = max(ps_by_bound, key=lambda by: ps_by_bound[by])
         op.bound_by = bound_by if bound_by != BOUND_UNKNOWN else ""
+        if not host.devices:
+            _take_times(op, instructions, table)
         # FLOPs that single events of a TPU state do not count: of a kernel with a grid they are those of one turn.
         _fill_in_costs(op, instructions)
+
+
+def _take_times(op: Op, instructions: Sequence[XlaOp], table: OpTable) -> None:
+    """Count what threads of a pool do for an op of the CPU after its own event, too, as pages of XLA's programs do."""
+    total_ps = sum(instruction.total_ps for instruction in instructions)
+    self_ps = sum(instruction.self_ps for instruction in instructions)
+    if (total_ps, self_ps) != (op.total_ps, op.self_ps):
+        op.min_ps = op.max_ps = None
+    table.busy_ps += self_ps - op.self_ps
+    op.total_ps, op.self_ps = total_ps, self_ps
 
 
 def _fill_in_costs(op: Op, all_instructions: Sequence[XlaOp]) -> None:
