@@ -65,6 +65,25 @@ def test_an_op_of_several_threads_takes_as_long_as_any_of_them_does_it() -> None
     assert found.gain_ps <= 40 * US
 
 
+WAITS = """
+/host:CPU
+  python | train[0,996]{_r=1, step_num=s} $loop.py:3 step[1,990] PjitFunction(f)[2,20] FRAME[25,960]
+  | PjRtCpuClient::Execute[5,10] ThreadpoolListener::Record[6,0]{_pt=15, _p=1000+s}
+  tf_XLAPjRtCpuClient/5 | ThreadpoolListener::StartRegion[30,950]{_ct=15, _c=1000+s}
+  | lu.26[40,700]{hlo_op=lu.26, hlo_module=jit_f, run_id=s} mul.2[740,230]{hlo_op=mul.2, hlo_module=jit_f, run_id=s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("frame", "gain"), [("$numpy asarray", 350), ("$loop.py:9 log", 350), ("$time sleep", 0)]
+)
+def test_a_loop_that_waits_for_ops_on_other_threads_ends_sooner_with_them(frame: str, gain: float) -> None:
+    """As in ``numpy.asarray`` of an array of JAX, which leaves no event of its own."""
+    found = scaled([draw.host(WAITS.replace("FRAME", frame), 6, 1000)], "lu.26", 0.5)
+    assert found.op_ps / US == 700
+    assert found.gain_ps / US == pytest.approx(gain, abs=5)
+
+
 def test_no_gain_is_more_than_what_the_op_takes_less(monkeypatch: pytest.MonkeyPatch) -> None:
     # As after an unusual step that takes less: the one that follows it begins earlier.
     monkeypatch.setattr("tb_profile_plugin.analysis.diagnosis.scaled.gain_of_events", lambda *_: 80.0 * US)

@@ -149,6 +149,18 @@ def test_an_op_has_the_time_of_the_threads_that_go_on_with_it() -> None:
     assert {op.name: op.self_ps for op in xla_ops(host).ops} == {name: ps["compute", name] for name in times}
 
 
+def test_a_thread_that_runs_the_next_op_has_done_its_part_of_the_one_before() -> None:
+    goes_on = """
+/host:CPU
+  python | train[0,200]{_r=1}
+  pool/1 | dot.1[10,5]{hlo_op=dot.1, hlo_module=jit_f, run_id=3} ThreadpoolListener::Record[12,0]{_pt=15, _p=1}
+  tf_XLAEigen/2 | ThreadpoolListener::StartRegion[30,70]{_ct=15, _c=1}
+  | add.2[60,20]{hlo_op=add.2, hlo_module=jit_f, run_id=3}
+"""
+    times = {op.name: (op.executions, op.total_ps // 10**6) for op in xla_ops(draw.host(goes_on)).ops}
+    assert times == {"dot.1": (1, 5 + 30), "add.2": (1, 20)}
+
+
 def test_peaks_that_are_given_hold() -> None:
     host = draw.host(PROGRAM)
     _, peaks, _ = xla.all_ops([host], "", "")

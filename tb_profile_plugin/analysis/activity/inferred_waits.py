@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...formats.columns import vocabulary
 from ...model.events.intervals import union
 from ...model.events.links import LAUNCH
 from ...model.framework import PYTORCH, framework
@@ -14,6 +15,7 @@ from ...model.host import Host
 from ...model.names import host_events
 from ...runtime.arrays import Array, distinct
 from ...runtime.regex import regex
+from ..xla.pool_threads import work_spans
 from .event_classes import NOTHING
 from .states import State
 
@@ -24,6 +26,9 @@ _PYTHON_OP = regex(r"(?:[\w/]+:)?(?:Eager)?PyFunc")
 _LEAST_TIMES, _LEAST_SHARE = 3, 0.75
 """A function waits if it is seen to so often, and in so many of the times that devices finish while it runs."""
 
+_AT_ONCE = 0.1
+"""A thread goes on at once after a wait if no more than that share of the time since something happened on it is left.
+"""
 _NO_LAUNCH = np.iinfo(np.int64).min
 """When what has no launch was launched: before any moment, ps."""
 
@@ -36,7 +41,11 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     is before they finish. ``classes`` is int8[events], `event_classes`.
     """
     none = np.empty(0, np.int64)
-    if not host.gpus or loop < 0 or framework(host) == PYTORCH:
+    if loop < 0 or framework(host) == PYTORCH:
+        return none, none, none
+    if not host.devices:
+        return _waits_for_cpu(host, loop, classes)
+    if not host.gpus:
         return none, none, none
     trace, done = host.trace, _all_done(host)
     first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
@@ -45,11 +54,32 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     around, since, until = _quiet_around(host, first, last, done)
     silent = (since < done) & (done < until) & _is_silent(host, around, classes)
     around, since, until, done = (column[silent] for column in (around, since, until, done))
-    name = np.where(around >= 0, trace.name_of[around.clip(0)] + 1, 0)
     near = until - done <= done - since
-    times, wait_times = np.bincount(name), np.bincount(name[near], minlength=int(name.max(initial=0)) + 1)
-    is_wait = near & ((wait_times >= _LEAST_TIMES) & (wait_times >= _LEAST_SHARE * times))[name]
+    is_wait = near & _do_mostly(host, around, near)
     return since[is_wait], until[is_wait], around[is_wait]
+
+
+def _waits_for_cpu(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+    """As `silent_waits`, for ops of XLA that threads of a pool run on the CPU, until these are over.
+
+    Also in functions of C, such as ``numpy.asarray`` of an array of JAX. The loop may as well do something else at the
+    time: that it waits is told only where it goes on at once when the ops are over.
+    """
+    none = np.empty(0, np.int64)
+    plane, trace = host.cpu, host.trace
+    if plane is None or not plane.has_stat(vocabulary.HLO_OP):
+        return none, none, none
+    done = union(*work_spans(host, plane))[1]
+    first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
+    if first == last or not len(done):
+        return none, none, none
+    around, since, until = _quiet_around(host, first, last, done)
+    is_last = np.append(since[1:] != since[:-1], True)
+    may_wait = is_last & (since < done) & (done < until) & _may_wait(host, around, classes)
+    around, since, until, done = (column[may_wait] for column in (around, since, until, done))
+    at_once = until - done <= _AT_ONCE * (until - since)
+    is_wait = at_once & _do_mostly(host, around, at_once)
+    return since[is_wait], done[is_wait], around[is_wait]
 
 
 def interpreter_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
@@ -127,6 +157,21 @@ def _is_silent(host: Host, event: Array, classes: Array) -> Array:
     ]
     state = classes[event.clip(0)]
     return (event < 0) | (~is_telling & ((state == State.PYTHON) | (state == NOTHING)))
+
+
+def _do_mostly(host: Host, event: Array, does: Array) -> Array:
+    """bool[k]: whether events of a name do something (bool[k]) most of the times, and at least a few times."""
+    name = np.where(event >= 0, host.trace.name_of[event.clip(0)] + 1, 0)
+    times, times_it_does = np.bincount(name), np.bincount(name[does], minlength=int(name.max(initial=0)) + 1)
+    mostly: Array = ((times_it_does >= _LEAST_TIMES) & (times_it_does >= _LEAST_SHARE * times))[name]
+    return mostly
+
+
+def _may_wait(host: Host, event: Array, classes: Array) -> Array:
+    """bool[k]: whether an event may be a wait that nothing tells: Python, a mark, or none; no sleep."""
+    state = classes[event.clip(0)]
+    is_sleep = host.trace.are_named(event.clip(0), host_events.is_sleeping)
+    return (event < 0) | (~is_sleep & ((state == State.PYTHON) | (state == NOTHING)))
 
 
 def _is_telling_frame(name: str) -> bool:

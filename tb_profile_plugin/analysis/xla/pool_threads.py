@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats.columns import Plane
+from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
 from ...model.host import Host
 from ...runtime.arrays import I32, I64, Array, Bool
@@ -21,21 +21,19 @@ _MOST_HOPS = 4096
 def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array, Array, Array]:
     """(regions, their ops, ends): what threads of a pool do for an op of XLA, which may go on after its own event.
 
-    Regions in which any op of XLA runs are threads of the program, not shards of one of the ``ops``. A thread that
-    comes when its op is already over finds nothing left to do; one that stays after that does nothing more for it.
+    ``xla`` are all of XLA's ops, ascending: a thread that runs one is no longer a shard of one of the ``ops``, but goes
+    on with the program. One that comes when its op is already over finds nothing left to do; one that stays after that
+    does nothing more for it.
     """
     trace = host.trace
-    parent, _ = trace.nesting
+    parent, last = trace.nesting
     if not len(ops):
         return ops, ops, ops
-    encloses_op = np.zeros(len(trace), bool)
-    above = parent[xla]
-    while (above >= 0).any():
-        above = above[above >= 0]
-        encloses_op[above] = True
-        above = parent[above]
     regions = trace.named(_REGION.__eq__)
-    regions = regions[~encloses_op[regions]]
+    next_op = np.append(xla, len(trace))[np.searchsorted(xla, regions)]
+    runs_op = next_op < last[regions]
+    region_end = trace.end[regions]
+    region_end[runs_op] = trace.begin[next_op[runs_op]]
     came_from = _with_own_handovers(host, regions, came_from)
     is_op = np.zeros(len(trace), bool)
     is_op[ops] = True
@@ -44,9 +42,18 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array,
     ended_ops, until = _op_above(end_marks, came_from, parent, is_op), np.full(len(trace), -1)
     np.maximum.at(until, ended_ops[ended_ops >= 0], trace.end[end_marks[ended_ops >= 0]])
     until[until < 0] = np.iinfo(np.int64).max
-    is_shard = (op_of_region >= 0) & (trace.begin[regions] < until[op_of_region])
-    regions, op_of_region = regions[is_shard], op_of_region[is_shard]
-    return regions, op_of_region, np.minimum(trace.end[regions], until[op_of_region])
+    region_end = np.where(op_of_region >= 0, np.minimum(region_end, until[op_of_region]), trace.begin[regions])
+    is_shard = trace.begin[regions] < region_end
+    return regions[is_shard], op_of_region[is_shard], region_end[is_shard]
+
+
+def work_spans(host: Host, plane: Plane) -> tuple[Array, Array]:
+    """(begin, end), int64[k] ps: when XLA's ops ran on the host's CPU, and threads of a pool for them."""
+    trace = host.trace
+    ops = plane.stat(vocabulary.HLO_OP).owner + trace.rows(plane).start
+    parts, _, part_end = shards(host, ops, ops, handed_over(host, plane))
+    begin = np.concatenate((trace.begin[ops], trace.begin[parts]))
+    return begin, np.concatenate((ends(host, ops.astype(np.int32)), part_end))
 
 
 def handed_over(host: Host, plane: Plane) -> Array:

@@ -147,20 +147,23 @@ def _selected_ps(host: Host, graph: Graph, events: Array) -> Array:
     dag, act = graph.dag, graph.activity
     selected_ps = np.zeros(len(dag), np.int64)
     selected = _nodes(host, graph, events)
-    selected_ps[selected] = dag.end[selected] - dag.begin[selected]
     if host.cpu is None:
+        selected_ps[selected] = dag.end[selected] - dag.begin[selected]
         return selected_ps
     rows = host.trace.rows(host.cpu)
     host_events = events[(events >= rows.start) & (events < rows.stop)]
     threads = act.thread[act.line_of[host_events]]
     takes_place_on = graph.line.copy()
     computed = np.flatnonzero((graph.event >= rows.start) & (graph.event < rows.stop))
+    # What other threads do for an op has its number, too.
+    computed = computed[dag.begin[computed] == host.trace.begin[graph.event[computed]]]
     takes_place_on[computed] = act.thread[act.line_of[graph.event[computed]]]
     for thread in distinct(threads).tolist():
         on_thread = host_events[threads == thread]
         nodes = np.flatnonzero(takes_place_on == thread)
         spans = union(host.trace.begin[on_thread], host.trace.end[on_thread])
         selected_ps[nodes] = covered(dag.begin[nodes], dag.end[nodes], *spans)
+    selected_ps[selected] = dag.end[selected] - dag.begin[selected]
     return selected_ps
 
 
