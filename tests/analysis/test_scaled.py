@@ -74,9 +74,7 @@ WAITS = """
 """
 
 
-@pytest.mark.parametrize(
-    ("frame", "gain"), [("$numpy asarray", 350), ("$loop.py:9 log", 350), ("$time sleep", 0)]
-)
+@pytest.mark.parametrize(("frame", "gain"), [("$numpy asarray", 350), ("$loop.py:9 log", 350), ("$time sleep", 0)])
 def test_a_loop_that_waits_for_ops_on_other_threads_ends_sooner_with_them(frame: str, gain: float) -> None:
     """As in ``numpy.asarray`` of an array of JAX, which leaves no event of its own."""
     found = scaled([draw.host(WAITS.replace("FRAME", frame), 6, 1000)], "lu.26", 0.5)
