@@ -8,6 +8,7 @@ from tb_profile_plugin.analysis.xla.avoidable_work import (
     computes_in_float64,
     copies_its_state,
     light_programs,
+    take_more_and_more,
 )
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -47,6 +48,14 @@ def test_programs_that_are_compiled_again() -> None:
     assert are_mostly_repeated([*same, other])
     assert not are_mostly_repeated([module(update(size), entry="c1") for size in (8, 16, 24)])
     assert not are_mostly_repeated([*same[:2], other]) and not are_mostly_repeated([])
+
+
+def test_programs_that_take_more_and_more_arrays() -> None:
+    """As where a list among the arguments of a jitted function grows: no padding helps."""
+    growing = [module(update(*[8] * count), entry="c1") for count in (3, 4, 5)]
+    assert take_more_and_more(growing) and not take_more_and_more(growing[:2])
+    assert not take_more_and_more([*growing, module(update(8, 8, 8), entry="c1")])
+    assert not take_more_and_more([module(update(size), entry="c1") for size in (8, 16, 24)])
 
 
 def test_programs_that_copy_their_state() -> None:

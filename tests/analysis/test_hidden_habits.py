@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import draw
 import pytest
 import torchtrace
+from idle_draw import US
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.program.torch_facts import unused_forward_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -114,3 +116,69 @@ def test_silence_in_steps_that_do_not_count_says_nothing_of_those_that_do() -> N
         at += 1000 + pause
     causes = {cause.id for cause in diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)]).causes}
     assert "eager" in causes and "unrecorded" not in causes
+
+
+def forward_passes(passes: int, used: int = 1, recomputes: bool = False) -> HostWithSteps:
+    """Six steps of 1 ms on the CPU: forward passes of 200 µs, of which backward passes of 150 µs use the first ones."""
+    events = []
+    for step in range(6):
+        begin, number = 1000 * step, 100 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 999))
+        for layer in range(2 * passes):
+            node = {"Sequence number": number + layer, "Fwd thread id": 0}
+            events.append(torchtrace.op("aten::linear", begin + 10 + 100 * layer, 95, **node))
+        at = begin + 10 + 200 * passes
+        for layer in range(2 * used):
+            node = {"Sequence number": number + layer, "Fwd thread id": 1}
+            gradient = "autograd::engine::evaluate_function: AddmmBackward0"
+            events.append(torchtrace.op(gradient, at + 75 * layer, 70, **node))
+            again = "aten::linear" if recomputes else "aten::mm"
+            events.append(torchtrace.op(again, at + 75 * layer + 5, 60))
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+def test_forward_work_that_no_backward_pass_uses_is_told_with_its_time() -> None:
+    """As where a metric runs the model a second time."""
+    host = forward_passes(passes=2)
+    assert "unused_forward" in program_facts(host)
+    assert unused_forward_ps(host) == 200 * US
+    compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
+    assert "no_grad()" in compute.remedy.text and compute.gain_ps == 200 * US
+
+
+@pytest.mark.parametrize("host", [forward_passes(1), forward_passes(2, used=2), forward_passes(2, recomputes=True)])
+def test_forward_work_that_backward_passes_use_or_checkpoints_run_again_is_no_waste(host: HostWithSteps) -> None:
+    assert "unused_forward" not in program_facts(host)
+
+
+def test_forward_work_on_a_device_counts_by_its_kernels() -> None:
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        for place, used in enumerate((True, False)):
+            number, at = 10 * step + place, begin + 10 + 40 * place
+            events.append(torchtrace.op("aten::linear", at, 30, **{"Sequence number": number, "Fwd thread id": 0}))
+            events += [
+                torchtrace.launch(number + 1, at + 5),
+                torchtrace.on_device(number + 1, at + 10 + 300 * place, 250),
+            ]
+            if used:
+                node = {"Sequence number": number, "Fwd thread id": 1}
+                name = "autograd::engine::evaluate_function: AddmmBackward0"
+                events.append(torchtrace.op(name, begin + 100, 20, **node))
+    assert unused_forward_ps(torchtrace.host(*events)) == 250 * US
+
+
+@pytest.mark.parametrize(("around", "told"), [("aten::contiguous", True), ("aten::reshape", True), ("aten::to", False)])
+def test_copies_that_change_the_order_in_memory_are_told_apart(around: str, told: bool) -> None:
+    events = []
+    for step in range(6):
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 999))
+        for place in range(4):
+            at = 1000 * step + 10 + 240 * place
+            events += [torchtrace.op(around, at, 230), torchtrace.op("aten::copy_", at + 5, 220)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("changes_layout" in program_facts(host)) == told
+    compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
+    assert ("one order in memory" in compute.remedy.text) == told

@@ -69,6 +69,7 @@ VERBS = (
         "Replace",
         "Replay",
         "Request",
+        "Reuse",
         "Run",
         "Save",
     ),

@@ -175,6 +175,8 @@ TEMPLATES: dict[str, str] = {
     "cause.compile": "Functions are traced or compiled during the steps.{names}",
     "cause.retrace": "Functions are traced again during the steps.{names}",
     "cause.eager": "The host dispatches {count} ops one by one in each step, slower than they run.{names}",
+    "cause.eager.short": "The host dispatches {count} short ops one by one in each step.{names}",
+    "cause.eager.function.short": "{name} dispatches {count} short ops one by one in each step.{names}",
     "cause.eager.function": "{name} dispatches {count} ops one by one in each step, slower than they run.{names}",
     "cause.cpu_ops": "Ops run on the CPU, in the thread that launches the device's work.{names}",
     "cause.start_up": "First calls create the driver's context and load libraries.{names}",

@@ -51,6 +51,8 @@ call follows the other for most of the step, or for as long as all of that takes
 _LONG_PYTHON_PS, _TINY_OP_PS = 1e9, 20e6
 """A function whose intervals last so long on average (1 ms) is code of its own, not what passes between calls; an op of
 a CPU that lasts so little (20 µs) is mostly its call."""
+_SILENT_STATES = (State.UNRECORDED, State.UNEXPLAINED, State.PYTHON)
+"""In which moments without an event are: where Python is traced, these are Python's."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short, judged where those with names make up so much of the work."""
 NAMES = 10
@@ -106,8 +108,10 @@ def losses_by_cause(
     losses: dict[str, TimeLoss] = {}
     for (state, between), id in cause_ids.items():
         loss = losses.setdefault(id, TimeLoss(id))
-        loss.ps += float((typical.between_ps if between else typical.step_ps)[STATES.index(state)])
+        ps = (typical.between_ps if between else typical.step_ps)[STATES.index(state)]
+        loss.ps += float(ps)
         loss.states = (*loss.states, state)
+        loss.silent_ps += float(ps) if STATES.index(state) in _SILENT_STATES else 0.0
     _split_late_peer(losses, typical)
     for id in {"between_steps", EVALUATION}.intersection(losses):
         losses[id].arguments = {"few": _long_pauses_sentence(typical.long_pauses)}
@@ -225,7 +229,8 @@ def _limit_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, lo
     for id in eager_ps.keys() & losses.keys():
         losses[id].other_causes_ps = eager_ps[id]
     if on_cpu and WORK in losses:
-        tiny = [time for time in losses[WORK].names if time.mean_ps <= _TINY_OP_PS]
+        # A few large ones of the same name are no tiny ops.
+        tiny = [time for time in losses[WORK].names if time.mean_ps <= _TINY_OP_PS and time.long_share < MOSTLY]
         _move(losses, WORK, "eager", tiny)
         eager.work_ps = sum(time.ps for time in eager.names if time.state == WORK)
 

@@ -23,9 +23,9 @@ from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
-from .program.facts import ON_CPU, UNRECORDED_DEVICE, WASTEFUL
+from .program.facts import ON_CPU, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
 from .program.program_facts import ProgramFacts, program_facts, program_of
-from .program.torch_facts import unused_nodes
+from .program.torch_facts import unused_forward_ps, unused_nodes
 from .remedies import remedy
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
@@ -51,7 +51,7 @@ NEEDS = (
         function_between,
     ),
     *(device_count, host_device_type, framework, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, unused_nodes, early_share),
+    *(program_facts, unused_nodes, unused_forward_ps, early_share),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -175,6 +175,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.arguments = {"count": round(loss.count)}
     if loss.id == "input":
         input_stage.name_input_stage(loss, hosts)
+    if loss.id == WORK and UNUSED_FORWARD in program.facts:
+        most_ps = sum(map(unused_forward_ps, hosts)) / len(hosts)
+        loss.remedy = remedy(PYTORCH, loss.id, facts=frozenset({UNUSED_FORWARD}))._replace(most_ps=most_ps)
     name_xla_work(loss, hosts, typical, program)
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
@@ -314,7 +317,9 @@ def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
     words = {"names": loss.names_sentence(typical.has_steps), "programs": Sentence("programs.none")}
     facts = {**words, "device": device, **(loss.arguments or {})}
-    return Sentence(f"cause.{loss.id}{loss.variant}", facts | _replay_words(loss, typical))
+    # Where ops take longer than their dispatch, that is not slower than they run.
+    length = ".short" if loss.id == "eager" and loss.work_ps >= MOSTLY * loss.ps else ""
+    return Sentence(f"cause.{loss.id}{loss.variant}{length}", facts | _replay_words(loss, typical))
 
 
 def _next_limit(loss: TimeLoss, ranked: Sequence[TimeLoss]) -> str:

@@ -20,7 +20,8 @@ from .program.facts import NOT_FINE
 from .program.program_facts import device_word, program_facts
 from .time_loss import WORK, TimeLoss
 
-_LITTLE_INPUT = 0.05
+_LITTLE_INPUT, _NO_INPUT = 0.05, 0.001
+"""Shares of the period below which waiting for input is little, and is none to speak of."""
 """Share of the period: less than that is what any pipeline costs. By TensorFlow's profiler."""
 LEADS = 0.15
 """Share of the period from which on a loss is the headline; below it the work that is done is."""
@@ -142,7 +143,7 @@ def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> Diagnosi
     loss = TimeLoss("input", ps, [time for time in typical.names if time.state == "input"])
     name_input_stage(loss, hosts)
     if share < _LITTLE_INPUT:
-        code = "input.little" if ps else "input.none"
+        code = "input.little" if share >= _NO_INPUT else "input.none"
         return DiagnosisHeadline(_sentence(code, loss, typical, hosts), "ok" if typical.has_steps else "unknown")
     if loss.most_ps is not None:
         return DiagnosisHeadline(_sentence("input.idle", loss, typical, hosts), "info")

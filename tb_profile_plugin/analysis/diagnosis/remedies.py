@@ -9,6 +9,7 @@ from ..finding import Finding
 from .program.facts import (
     ACCUMULATES,
     BROADCASTS_BUFFERS,
+    CHANGES_LAYOUT,
     CHECKS_NUMERICS,
     COMPILES_AGAIN,
     CONCATENATES,
@@ -17,6 +18,7 @@ from .program.facts import (
     FLOAT64,
     FUSED,
     GRAPH_BREAKS,
+    GROWING_ARGUMENTS,
     GROWING_INPUT,
     GROWS,
     INFERS_ON_CPU,
@@ -34,6 +36,7 @@ from .program.facts import (
     TRACED,
     UNFUSED_ATTENTION,
     UNRECORDED_DEVICE,
+    UNUSED_FORWARD,
     UNUSED_GRAPH,
     UPDATES,
     WRITES_SUMMARIES,
@@ -122,6 +125,8 @@ NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.en
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
+USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
+LATER_STEPS = "Start the capture after the first steps; first calls matter only in short runs."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
@@ -170,6 +175,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compile", JAX, ""): "Compile once: pad arrays to few sizes, and pass values that change as arrays.",
     ("compile", JAX, COMPILES_AGAIN): (
         "Call jax.jit once and pass values that change as arrays: the same shapes are compiled again and again."
+    ),
+    ("compile", JAX, GROWING_ARGUMENTS): (
+        "Keep what grows out of the arguments of jax.jit: for each length of a list it compiles anew."
     ),
     ("compile", PYTORCH, ""): "Compile once: mark sizes that change as dynamic, or pad to few sizes.",
     ("retrace", "", ""): "Trace once: keep shapes and Python values the same from call to call.",
@@ -236,8 +244,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("unexplained", "", SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
     ("unexplained", "", TRACED): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait "
     "is left.",
-    ("start_up", "", ""): "Start the capture after the first steps; first calls matter only in short runs.",
-    ("warmup", "", ""): "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up.",
+    ("warmup_compiled", "", ""): (
+        "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up."
+    ),
+    **{(cause, "", ""): LATER_STEPS for cause in ("start_up", "warmup")},
     ("warmup", PYTORCH, ""): "Capture later steps: in the first ones caches, memory pools and workers are made.",
     **{(cause, "", UNRECORDED_DEVICE): UNRECORDED_REMEDY for cause in ("dispatch", "executor")},
     # What single rules find.
@@ -320,6 +330,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
     ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
+    ("tensor_copies", PYTORCH, CHANGES_LAYOUT): (
+        "Keep one order in memory: most copies follow permute(), transpose() or another memory format."
+    ),
     ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
     ("attention", PYTORCH, UNFUSED_ATTENTION): (
         "Use fused attention: F.scaled_dot_product_attention, or attn_implementation='sdpa' in Transformers."
@@ -332,6 +345,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", PYTORCH, RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
+    **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
     **{(cause, PYTORCH, UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},

@@ -66,6 +66,8 @@ class TimeLoss:
     """What its share is a share of; None for the typical period."""
     other_causes_ps: float = 0.0
     """Time of its states that has other causes."""
+    silent_ps: float = 0.0
+    """Time of those of its states in which nothing may have been recorded."""
     work_ps: float = 0.0
     """Work that would go with it, though a replay without its states keeps it."""
     remedy: Remedy | None = None
@@ -101,8 +103,11 @@ class TimeLoss:
 
     @property
     def unnamed_share(self) -> float:
-        """Share of its time, 0–1, in which no event was recorded."""
-        return 1 - sum(ps for name, ps, _ in self.by_name() if name) / self.ps if self.ps else 0.0
+        """Share of its time, 0–1, in which no event was recorded; between steps other states lack names, too."""
+        if not self.ps:
+            return 0.0
+        unnamed_share = 1 - sum(ps for name, ps, _ in self.by_name() if name) / self.ps
+        return min(unnamed_share, self.silent_ps / self.ps) if self.id == "between_steps" else unnamed_share
 
     @property
     def is_unrecorded(self) -> bool:
@@ -192,6 +197,8 @@ class TimeLoss:
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
             if running >= MOSTLY * self.ps:
                 return "executor", self.id
+        if self.id == "warmup" and "compiles" in (self.arguments or {}):
+            return "warmup_compiled", self.id
         if self.id == "late_peer":
             return "late_turns" if self.variant else f"late_{(self.arguments or {}).get('state', '')}", self.id
         kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]

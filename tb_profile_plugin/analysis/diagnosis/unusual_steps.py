@@ -12,6 +12,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import message
 from ...runtime.records import NamedTuple
+from ...runtime.units import PS_PER_MS
 from ..activity.device_events import device_work
 from ..activity.states import STATES, State
 from ..steps.host_account import HostFigures, figures
@@ -200,4 +201,7 @@ def cause_of_warm_up(typical: Typical, early: float) -> TimeLoss | None:
     if not len(indices) or more_ps <= 0:
         return None
     mean_ps = float(typical.steps.duration_ps.mean())
-    return TimeLoss("warmup", more_ps / len(typical.steps), arguments={"count": len(indices)}, base_ps=mean_ps)
+    arguments: dict[str, object] = {"count": len(indices)}
+    if typical.steps.ms(State.COMPILE)[indices].sum() * PS_PER_MS >= _EXPLAINS * more_ps:
+        arguments["compiles"] = True
+    return TimeLoss("warmup", more_ps / len(typical.steps), arguments=arguments, base_ps=mean_ps)

@@ -22,6 +22,8 @@ _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional",
 _PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
 _GRADIENT = "transpose("
 """What JAX writes around the scopes of ops that a gradient is made of."""
+_SEVERAL_COUNTS = 3
+"""So many counts of parameters, all different, are no two kinds of calls."""
 _FUSIBLE = (ELEMENTWISE - {"bitcast-convert", "copy"}) | {"reduce"}
 
 
@@ -54,6 +56,16 @@ def are_mostly_repeated(modules: Sequence[Module]) -> bool:
         for module in modules
     }
     return 2 * len(distinct) < len(modules)
+
+
+def take_more_and_more(modules: Iterable[Module]) -> bool:
+    """Whether several programs of one name differ by how many arrays they take, each from all others."""
+    counts: dict[str, list[int]] = {}
+    for module in modules:
+        if module.entry >= 0:
+            low, high = module.members[module.entry : module.entry + 2].tolist()
+            counts.setdefault(module.name, []).append(module.opcodes[low:high].count("parameter"))
+    return any(len(set(own)) == len(own) >= _SEVERAL_COUNTS for own in counts.values())
 
 
 def copies_its_state(module: Module) -> bool:

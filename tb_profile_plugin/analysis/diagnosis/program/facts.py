@@ -25,6 +25,8 @@ MANY_PROGRAMS = "many_programs"
 """A step is a chain of JAX's programs."""
 COMPILES_AGAIN = "compiles_again"
 """JAX compiles the same instructions for the same sizes more than once."""
+GROWING_ARGUMENTS = "growing_arguments"
+"""A function of JAX is compiled for more and more arrays, as where a list among its arguments grows."""
 NOT_DONATED = "not_donated"
 """A program of JAX writes new arrays in place of its parameters and does little else."""
 
@@ -49,6 +51,10 @@ GROWS = "grows"
 """Each step runs more of PyTorch's ops than the one before."""
 RECOMPUTES = "recomputes"
 """PyTorch runs forward ops again to compute gradients."""
+UNUSED_FORWARD = "unused_forward"
+"""PyTorch runs much forward work that no backward pass uses, and keeps what that would need."""
+CHANGES_LAYOUT = "changes_layout"
+"""Most of PyTorch's copies of tensors are made since others want them in another order in memory."""
 UNFUSED_ATTENTION = "unfused_attention"
 """PyTorch takes softmaxes of matrices of scores, between batched matrix products."""
 CONCATENATES = "concatenates"
@@ -65,7 +71,10 @@ GROWING_INPUT = "growing_input"
 """PyTorch computes no gradients, and its matrix products grow from pass to pass of a step."""
 
 WASTEFUL = frozenset(
-    (MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING, GROWS, RECOMPUTES, GROWING_INPUT)
+    (
+        *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
+        *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD),
+    )
 )
 """With which much of the compute need not be, however much of the step it is."""
 NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION}

@@ -8,7 +8,7 @@ from ....model.devices.properties import device_count
 from ....model.host import HostWithSteps
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
-from .facts import COMPILES_AGAIN, FLOAT64, MANY_PROGRAMS, NOT_DONATED
+from .facts import COMPILES_AGAIN, FLOAT64, GROWING_ARGUMENTS, MANY_PROGRAMS, NOT_DONATED
 
 _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
@@ -24,11 +24,18 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     if not modules or sum(len(module.blob) for module in modules) > _MOST_BYTES:
         return set()
     # HLO is read for JAX only.
-    from ...xla.avoidable_work import are_mostly_repeated, computes_in_float64, copies_its_state, light_programs
+    from ...xla.avoidable_work import (
+        are_mostly_repeated,
+        computes_in_float64,
+        copies_its_state,
+        light_programs,
+        take_more_and_more,
+    )
 
     holds = {
         MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_much(host, light_programs(modules)),
         COMPILES_AGAIN: are_mostly_repeated(modules),
+        GROWING_ARGUMENTS: take_more_and_more(modules),
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }

@@ -9,16 +9,19 @@ import numpy as np
 
 from ....formats.columns import Plane, vocabulary
 from ....model.devices.properties import device_count
-from ....model.events.repeated_calls import outermost
+from ....model.events.intervals import union
+from ....model.events.repeated_calls import are_inside, outermost
 from ....model.events.trace import Trace
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import Array, distinct
 from ....runtime.regex import regex
+from ...activity.device_events import device_work
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from .facts import (
     ACCUMULATES,
     BROADCASTS_BUFFERS,
+    CHANGES_LAYOUT,
     CHECKS_NUMERICS,
     CONCATENATES,
     DENSE_EMBEDDING,
@@ -30,6 +33,7 @@ from .facts import (
     RECOMPUTES,
     SINGLE_ROWS,
     UNFUSED_ATTENTION,
+    UNUSED_FORWARD,
     UNUSED_GRAPH,
     UPDATES,
 )
@@ -48,6 +52,7 @@ _FORWARD_OP, _GRADIENT = regex(r"aten::(?:linear|layer_norm|conv[123]d)$"), "aut
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
+_COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshape"))
 _SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _INPUT_TYPES, _DOUBLE, _SHAPES = "Input type", '"double"', "Input Dims"
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
@@ -66,6 +71,9 @@ _OF_SCORES = 10
 chooses experts takes less."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
+_OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
+_MUCH_FORWARD = 0.1
+"""Share of the step from which on forward work that nothing uses is no small metric."""
 _PASSES = 6
 """So many passes in a step, each of more rows than the one before, are a sequence that is computed anew."""
 
@@ -84,11 +92,15 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         RECOMPUTES: _runs_forward_again(trace),
         GROWS: _runs_more_and_more_ops(host),
         UNFUSED_ATTENTION: _has_unfused_attention(trace),
+        CHANGES_LAYOUT: _copies_change_layout(trace),
         UPDATES: on_cpu and _are_mostly_updates(trace),
         INFERS_ON_CPU: on_cpu and not trains,
         UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
         GROWING_INPUT: not trains and _computes_again(host, plane),
     }
+    if not holds[RECOMPUTES]:
+        step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
+        holds[UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     return {fact for fact, is_so in holds.items() if is_so} | _facts_of_most_ops(host, plane, trains)
 
 
@@ -155,6 +167,59 @@ def unused_nodes(host: HostWithSteps) -> float:
         return 0.0
     number = host.trace.stat(vocabulary.SEQUENCE_NUMBER)[1]
     return len(distinct(number[number >= 0])) / len(host.steps)
+
+
+@per_host(keep=True)
+def unused_forward_ps(host: HostWithSteps) -> float:
+    """ps per step that devices spend on forward ops of PyTorch of which no backward pass uses what they kept for it; on
+    the CPU with what comes before the next op. 0 without a backward pass. Only of complete steps, since what lies after
+    them may use it.
+
+    An op that makes no node of the graph has the number of the next node; so it counts as used where that is.
+    """
+    trace, steps = host.trace, host.steps
+    events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
+    events, numbers = events[numbers >= 0], numbers[numbers >= 0]
+    is_gradient = trace.are_named(events, lambda name: name.startswith(_GRADIENT))
+    if not is_gradient.any() or not steps.complete.any():
+        return 0.0
+    begin, end = steps.begin[steps.complete], steps.end[steps.complete]
+    step = np.searchsorted(begin, trace.begin[events], "right") - 1
+    counts = (step >= 0) & (trace.end[events] <= end[step.clip(0)])
+    counts &= trace.are_named(events, lambda name: name.startswith(_OP_PREFIX))
+    counts &= trace.nearest_named(events, lambda name: name.startswith(_GRADIENT)) < 0
+    is_used = np.isin(numbers, numbers[is_gradient])
+    used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
+    last = trace.nesting[1]
+    unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, last[unused])]
+    unused = outermost(trace, unused)
+    if not device_count(host):
+        return _until_next_op_ps(trace, unused) / len(begin)
+    total_ps = 0
+    for work in device_work(host):
+        rows = are_inside(work.launch, unused, last[unused])
+        spans = union(work.begin[rows], work.end[rows])
+        total_ps += int((spans[1] - spans[0]).sum())
+    return total_ps / len(begin)
+
+
+def _until_next_op_ps(trace: Trace, ops: Array) -> int:
+    """ps from the begin of each of these ops to that of the next op, or of an optimizer, on its thread."""
+    others = outermost(trace, trace.named(lambda name: bool(_OP_OR_OPTIMIZER.match(name))))
+    line = trace.line_of
+    following = np.searchsorted(others, ops, "right")
+    has_next = following < len(others)
+    has_next[has_next] = line[others[following[has_next]]] == line[ops[has_next]]
+    until = trace.end[ops].copy()
+    until[has_next] = trace.begin[others[following[has_next]]]
+    return int((until - trace.begin[ops]).sum())
+
+
+def _copies_change_layout(trace: Trace) -> bool:
+    """Whether most of the time of copies lies in calls that give a tensor another order in memory."""
+    copies = trace.named(_COPY.__eq__)
+    ps = trace.end[copies] - trace.begin[copies]
+    return bool(2 * ps[trace.nearest_named(copies, _LAYOUT_OPS.__contains__) >= 0].sum() > ps.sum())
 
 
 def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
