@@ -18,11 +18,12 @@ from ...runtime.version import __version__
 from ...store import ALL_HOSTS
 from ...store.result_cache import LEGACY, NAMED, unpack
 from .. import responses
+from ..access import require_own_page
 from ..captures import ADDRESS_PARAMETERS, PARAMETERS
 from ..listing import session_entry
 from ..workspace import Workspace
-from . import calls, capture, compare, hang, regroup, rows, scaled, share, timeline, timeline_calls, timeline_events
-from .query import DATA, LANGUAGE, data_request, required, table_request
+from . import calls, capture, compare, rows, share, timeline, timeline_calls, timeline_events
+from .query import DATA, LANGUAGE, data_request, parameter_error, required, table_request
 
 if TYPE_CHECKING:
     from ...model.session import Session
@@ -188,6 +189,50 @@ def _session_or_none(workspace: Workspace, request: Request) -> Session | None:
     return workspace.session(run) if workspace.logdir.survey().find_by_name(run) else None
 
 
+def _scaled(workspace: Workspace, request: Request) -> Response:
+    """The typical step if the op took ``factor`` times as long: a replay, which takes a few hundredths of a second."""
+    from ...analysis.diagnosis import scaled as replays
+    from ...analysis.steps.step_choice import TYPICAL, checked
+
+    session = workspace.session(required(request, "run"))
+    op, factor_text = required(request, "op"), required(request, "factor")
+    try:
+        factor = float(factor_text)
+    except ValueError:
+        raise parameter_error("factor", Message("factor={factor} is not a number.", factor=repr(factor_text))) from None
+    steps = checked(request.args.get("steps", "") or TYPICAL)
+    hosts = session.select(request.args.get("host", ""), step_event=request.args.get("step_event", ""))
+    replay = replays.scaled(hosts, op, factor, steps)
+    return responses.data_json(request, replay.as_json())
+
+
+def _join(workspace: Workspace, request: Request) -> Response:
+    """Two sessions become one."""
+    require_own_page(request)
+    stored = workspace.logdir.join(required(request, "run"), required(request, "with"))
+    return responses.data_json(request, {"run": stored.name})
+
+
+def _split(workspace: Workspace, request: Request) -> Response:
+    """The parts of a session become sessions."""
+    require_own_page(request)
+    stored = workspace.logdir.split(required(request, "run"))
+    return responses.data_json(request, {"run": stored.name})
+
+
+def _hang(workspace: Workspace, request: Request) -> Response:
+    """The page of a folder that `sessions` lists; raises `ProblemError` for others, and where no dump can be read."""
+    from ...export.report.hang import analysis_of
+    from ...export.report.hang_page import page
+
+    name, folders = required(request, "folder"), workspace.logdir.survey().dumps
+    if name not in folders:
+        message = Message("No folder of the logdir is named {name} and holds dumps.", name=repr(name))
+        remedy = Message("There are: {close}.", close=", ".join(folders)) if folders else Message("Reload the page.")
+        raise problem_error("no_dumps", message, remedy, status=404)
+    return responses.page(request, page(analysis_of(folders[name], name), "./"))
+
+
 def _config(workspace: Workspace, request: Request) -> Response:
     return responses.data_json(
         request,
@@ -216,7 +261,7 @@ ROUTES = (
     Route("/rows_file", (*DATA, *rows.ROW_QUERY, "format"), rows.rows_file),
     Route("/calls", (*DATA, *calls.PARAMETERS), calls.calls),
     Route("/compare", compare.PARAMETERS, compare.compare, "POST"),
-    Route("/scaled_op", scaled.PARAMETERS, scaled.scaled),
+    Route("/scaled_op", ("run", "host", "op", "factor", "step_event", "steps"), _scaled),
     Route("/data_csv", DATA, _data_csv),
     Route("/share", ("run", "host"), share.contents),
     Route("/share/summary", ("run", "steps", "step_event"), share.summary),
@@ -243,9 +288,9 @@ ROUTES = (
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),
     Route("/module_list", ("run",), _module_list),
-    Route("/join", ("run", "with"), regroup.join, "POST"),
-    Route("/split", ("run",), regroup.split, "POST"),
-    Route("/hang", ("folder", LANGUAGE), hang.hang),
+    Route("/join", ("run", "with"), _join, "POST"),
+    Route("/split", ("run",), _split, "POST"),
+    Route("/hang", ("folder", LANGUAGE), _hang),
     Route("/config", (), _config, light=True),
     Route("/version", (), _version, light=True),
     Route("/capture_profile", PARAMETERS, capture.capture_profile, "POST"),
