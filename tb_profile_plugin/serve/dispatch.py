@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from traceback import clear_frames
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 from werkzeug.wrappers import Request, Response
 
@@ -81,14 +80,10 @@ class Dispatcher:
 
     def answer(self, path: str, query: Mapping[str, str]) -> bytes:
         """The body of the answer at a path, without a server; raises `ProblemError` where that is a problem."""
-        environ = {
-            "REQUEST_METHOD": "GET",
-            "PATH_INFO": path,
-            "QUERY_STRING": urlencode(query),
-            "SERVER_NAME": "localhost",
-            "SERVER_PORT": "80",
-            "wsgi.url_scheme": "http",
-        }
+        # Only reports ask this way, and servers start without it.
+        from werkzeug.test import EnvironBuilder
+
+        environ = EnvironBuilder(path, query_string=query).get_environ()
         return self._answer(Request(environ, populate_request=False)).get_data()
 
     def find_sessions(self) -> None:

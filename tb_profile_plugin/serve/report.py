@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from html import escape
@@ -103,29 +103,34 @@ def report(  # noqa: PLR0913 - its options
     if window and not as_is:
         window = window._replace(shifts={share.alias(session, name): ps for name, ps in window.shifts.items()})
     sessions = [session] if base is None else [session, base]
-    with _temporary_logdir(sessions, as_is, names) as (logdir, runs):
-        content = _content(logdir, runs, checked_steps, most_bytes, window)
-    run, base_run = runs[0], runs[1] if base else ""
     about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
-    cover = Cover(
-        title=title,
-        notes=notes.strip(),
-        about=sentences(content.origin, about),
-        base=base_run,
-        comparison=content.answers.get((run, base_run, "compare")),
-        steps=steps,
-        window=content.window_drawing,
-    )
+    with _temporary_logdir(sessions, as_is, names) as (logdir, runs):
+        app = Dispatcher(logdir, hide_capture=True, keep=False)
+        recorder = _AnswerRecorder(app)
+        views = _views(recorder, runs, checked_steps)
+        answers, left_out = _tool_answers(recorder, views, most_bytes)
+        titles = _record_tools(recorder, views, {name for _, _, name in answers})
+        reported, run, base_run = app.session(runs[0]), runs[0], runs[1] if base else ""
+        digest_element, step_drawing = _digest_element_and_drawing(reported, checked_steps)
+        cover = Cover(
+            title=title,
+            notes=notes.strip(),
+            about=sentences(_capture_sentence(reported), about),
+            base=base_run,
+            comparison=answers.get((run, base_run, "compare")),
+            steps=steps,
+            window=drawing(reported, window) if window else "",
+        )
     html = page(
-        summary.summary(run, {question: content.answers[run, "", question] for question in summary.QUESTIONS}),
+        summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS}),
         cover,
         script,
-        content.packed_answers,
-        embedded=content.digest_element,
-        charts=content.step_drawing,
+        pack(to_json(recorder.answers)),
+        embedded=digest_element,
+        charts=step_drawing,
         notices=notices,
     )
-    return Report(html, content.titles, content.left_out)
+    return Report(html, tuple(titles), tuple(left_out))
 
 
 def _script_and_notices() -> tuple[str, str]:
@@ -136,51 +141,13 @@ def _script_and_notices() -> tuple[str, str]:
     return script.read_text(encoding="utf-8"), notices.read_text(encoding="utf-8")
 
 
-class _Content(NamedTuple):
-    """What a report holds of its sessions."""
-
-    answers: _AnswersByView
-    packed_answers: bytes
-    """All answers that its pages ask for, compressed."""
-    titles: tuple[str, ...]
-    """Titles of the pages in it."""
-    left_out: tuple[str, ...]
-    """Titles of the pages that are too large."""
-    origin: Message
-    """`_capture_sentence` of the first session."""
-    digest_element: str
-    step_drawing: str
-    window_drawing: str
-    """HTML; empty where there is none."""
-
-
-def _content(logdir: Logdir, runs: Sequence[str], steps: str, most_bytes: int, window: ReportWindow | None) -> _Content:
-    """What the application says of the sessions of a logdir, the reported one first, and drawings of that one."""
-    app = Dispatcher(logdir, hide_capture=True, keep=False)
-    recorder = _AnswerRecorder(app)
-    views = _views(recorder, runs, steps)
-    answers, left_out = _tool_answers(recorder, views, most_bytes)
-    included = {name for _, _, name in answers}
+def _record_tools(recorder: _AnswerRecorder, views: Sequence[_ReportView], included: Container[str]) -> list[str]:
+    """Record the lists of tools, of those with answers and of unavailable ones; returns the titles of pages."""
     for view in views:
         tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
         recorder.keep(tools, "tools", run=view.run)
-    titles = [
-        tool["title"]
-        for name, tool in views[0].tools.items()
-        if name in included and not (tool["unavailable"] or tool["shown_on"])
-    ]
-    reported = app.session(runs[0])
-    digest_element, step_drawing = _digest_element_and_drawing(reported, steps)
-    return _Content(
-        answers=answers,
-        packed_answers=pack(to_json(recorder.answers)),
-        titles=tuple(titles),
-        left_out=tuple(left_out),
-        origin=_capture_sentence(reported),
-        digest_element=digest_element,
-        step_drawing=step_drawing,
-        window_drawing=drawing(reported, window) if window else "",
-    )
+    answered = [tool for name, tool in views[0].tools.items() if name in included]
+    return [tool["title"] for tool in answered if not (tool["unavailable"] or tool["shown_on"])]
 
 
 def _views(recorder: _AnswerRecorder, runs: Sequence[str], steps: str) -> list[_ReportView]:

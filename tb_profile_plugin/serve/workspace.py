@@ -68,15 +68,8 @@ class ToolQuestion(NamedTuple):
 
     def key(self, shape: str, other_sessions: tuple[StoredSession, ...]) -> _Key:
         """The key of its answer in the language of whoever asks."""
-        return _Key(
-            stored=self.session.stored,
-            tool=self.tool.name,
-            host=self.host,
-            options=tuple(sorted(self.options.items())),
-            shape=shape,
-            language=language(),
-            other_sessions=other_sessions,
-        )
+        options = tuple(sorted(self.options.items()))
+        return _Key(self.session.stored, self.tool.name, self.host, options, shape, language(), other_sessions)
 
 
 class _CutAnswer(NamedTuple):
