@@ -10,12 +10,17 @@ from pathlib import Path
 
 from ..runtime.messages import Message
 from ..runtime.problems import problem_error
+from ..runtime.records import NamedTuple
 from ..runtime.settings import LOGDIR
-from . import machine_load
 
 _LOGDIR_MARK = "{logdir}"
 _UNEQUAL_LOAD = 0.1
 """A warning comes where others took so much more of the processors, 0–1, during one of the commands."""
+_STAT = Path("/proc/stat")
+_IDLE = (3, 4)
+"""Among the kernel's times of all processors together: idle, and waiting for disks."""
+_FIRST_GUEST = 8
+"""From here on are times of guests, which user and nice already hold (proc(5))."""
 
 
 def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[str], None]) -> list[list[Path]]:
@@ -31,9 +36,9 @@ def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[s
             folder = root / f"{'ab'[side]}{turn + 1}"
             folder.mkdir(parents=True)
             tell(Message("Round {round} of {rounds}: {command}", round=turn + 1, rounds=rounds, command=command))
-            before = machine_load.load_now()
+            before = load_now()
             _run([word.replace(_LOGDIR_MARK, str(folder)) for word in shlex.split(command)], folder)
-            loads[side].append(machine_load.share_of_others(before, machine_load.load_now()))
+            loads[side].append(share_of_others(before, load_now()))
             folders[side].append(folder)
     if warning := _load_warning(loads):
         tell(warning)
@@ -75,3 +80,34 @@ def _run(arguments: list[str], folder: Path) -> None:
             remedy,
             " ".join(arguments),
         )
+
+
+class Load(NamedTuple):
+    """Processors' time until now, in s."""
+
+    busy: float
+    """That of all processes, also of those of other virtual machines on these processors."""
+    total: float
+    own: float
+    """That of processes that this one started and that have ended."""
+
+
+def load_now() -> Load | None:
+    """Times from /proc/stat; None where there is none (it is Linux's)."""
+    try:
+        all_processors = _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
+        times = [int(number) for number in all_processors[:_FIRST_GUEST]]
+    except (OSError, ValueError):
+        return None
+    per_second, own = os.sysconf("SC_CLK_TCK"), os.times()
+    idle = sum(times[index] for index in _IDLE if index < len(times))
+    total = sum(times)
+    return Load((total - idle) / per_second, total / per_second, own.children_user + own.children_system)
+
+
+def share_of_others(before: Load | None, after: Load | None) -> float | None:
+    """The share of all processors that others had between two moments, 0–1; None where it is not known."""
+    if not (before and after) or after.total <= before.total:
+        return None
+    others = (after.busy - before.busy) - (after.own - before.own)
+    return max(0.0, others / (after.total - before.total))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
@@ -153,8 +152,3 @@ def _command_text(text: str) -> str:
 
 def _command_property(text: str) -> str:
     return _command_text(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def json_text(outcomes: Sequence[Outcome], exit_code: int, verdict: ComparisonVerdict | None = None) -> str:
-    """`as_json` in a line."""
-    return f"{json.dumps(as_json(outcomes, exit_code, verdict), allow_nan=False)}\n"

@@ -16,7 +16,7 @@ from ..runtime.problems import problem_error
 from ..runtime.settings import GITHUB_SUMMARY
 from ..runtime.terminal import printable, say, warn
 from .options import add_steps
-from .output import open_output
+from .output import json_line, open_output
 
 if TYPE_CHECKING:
     from ..analysis.compare.side import Side
@@ -147,7 +147,7 @@ def _write_outcomes(
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
         (args.junit, lambda: reports.junit(outcomes)),
         (args.markdown, lambda: reports.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
-        (args.json, lambda: reports.json_text(outcomes, result, verdict).encode("utf-8", "replace")),
+        (args.json, lambda: json_line(reports.as_json(outcomes, result, verdict)).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:

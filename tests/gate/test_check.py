@@ -15,7 +15,7 @@ import xmlschema
 
 from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.budgets import baselines, interleave, machine_load, output, quantity
+from tb_profile_plugin.budgets import baselines, interleave, output, quantity
 from tb_profile_plugin.budgets.config import Budget
 from tb_profile_plugin.budgets.decide import Outcome
 from tb_profile_plugin.cli import main
@@ -200,16 +200,16 @@ def test_two_commands_by_turns(config: Path, tmp_path: Path, capfd: pytest.Captu
 def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 10 s of processors' time in each run the command has 4; the second run shares them with another program."""
     at = [
-        machine_load.Load(0, 0, 0),
-        machine_load.Load(4, 10, 4),
-        machine_load.Load(4, 10, 4),
-        machine_load.Load(13, 20, 8),
+        interleave.Load(0, 0, 0),
+        interleave.Load(4, 10, 4),
+        interleave.Load(4, 10, 4),
+        interleave.Load(13, 20, 8),
     ]
     told: list[str] = []
 
     def run(later: float) -> None:
         moments = iter([*at[:3], at[3]._replace(busy=later)])
-        monkeypatch.setattr(machine_load, "load_now", lambda: next(moments, None))
+        monkeypatch.setattr(interleave, "load_now", lambda: next(moments, None))
         commands = [f"'{sys.executable}' -c pass"] * 2
         told.clear()
         interleave.captures(commands, 1, tmp_path / str(later), told.append)
@@ -224,12 +224,12 @@ def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what processors do")
 def test_own_work_is_not_that_of_others() -> None:
-    before = machine_load.load_now()
+    before = interleave.load_now()
     subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)
-    after = machine_load.load_now()
+    after = interleave.load_now()
     assert before and after and after.own > before.own and after.busy >= before.busy
-    assert machine_load.share_of_others(machine_load.Load(0, 0, 0), machine_load.Load(10, 20, 4)) == pytest.approx(0.3)
-    assert machine_load.share_of_others(None, after) is None and machine_load.share_of_others(after, after) is None
+    assert interleave.share_of_others(interleave.Load(0, 0, 0), interleave.Load(10, 20, 4)) == pytest.approx(0.3)
+    assert interleave.share_of_others(None, after) is None and interleave.share_of_others(after, after) is None
 
 
 def compare(*arguments: object) -> int:
