@@ -11,7 +11,7 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin import tools
-from tb_profile_plugin.compat import memory_json
+from tb_profile_plugin.compat import memory_profile as old_memory_profile
 from tb_profile_plugin.runtime.problems import ProblemError
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "profiles"
@@ -126,7 +126,7 @@ def test_equal_to_what_tensorflow_wrote_beside_the_capture(name: str, monkeypatc
     if not folder.is_dir():
         pytest.skip("the public captures are not here")
     # These versions chose other events than later ones where there are more than 1000: compare with all events.
-    monkeypatch.setattr(memory_json, "_SNAPSHOTS", 10_000)
+    monkeypatch.setattr(old_memory_profile, "_SNAPSHOTS", 10_000)
     file = next(folder.glob("*memory_profile.json.gz"))
     theirs = json.loads(gzip.decompress(file.read_bytes()), strict=False)["memoryProfilePerAllocator"]
     ours = tb_profile_plugin.open(folder).xprof("memory_profile")["memoryProfilePerAllocator"]

@@ -18,32 +18,20 @@ from .bottlenecks import Bottleneck, bottlenecks
 from .parts import Part
 from .steps import PARTS, parts_of
 
-_IDS = (
-    "deviceComputeTimeMs",
-    "deviceToDeviceTimeMs",
-    "deviceCollectivesTimeMs",
-    "hostComputeTimeMs",
-    "kernelLaunchTimeMs",
-    "infeedTimeMs",
-    "outfeedTimeMs",
-    "compileTimeMs",
-    "otherTimeMs",
-)
-_COLUMNS = dict(zip(_IDS, PARTS.items(), strict=True))
+_NAMES = {
+    "deviceComputeTimeMs": "device_compute",
+    "deviceToDeviceTimeMs": "device_to_device",
+    "deviceCollectivesTimeMs": "device_collectives",
+    "hostComputeTimeMs": "host_compute",
+    "kernelLaunchTimeMs": "kernel_launch",
+    "infeedTimeMs": "infeed",
+    "outfeedTimeMs": "outfeed",
+    "compileTimeMs": "compile",
+    "otherTimeMs": "other",
+}
+"""By column id what properties call the same, in the order of `PARTS`."""
+_COLUMNS = dict(zip(_NAMES, PARTS.items(), strict=True))
 """By column id its label and the parts that it sums; the columns sum to the step."""
-
-_SUMMARIES = (
-    "device_compute",
-    "device_to_device",
-    "device_collectives",
-    "host_compute",
-    "kernel_launch",
-    "infeed",
-    "outfeed",
-    "compile",
-    "other",
-)
-"""Names of these columns in the properties, in the same order."""
 
 BOTTLENECK_PROPERTIES = {
     "all_other": "other",
@@ -114,7 +102,7 @@ def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: 
     for name, part in BOTTLENECK_PROPERTIES.items():
         statement = old_steps.bottleneck(part)[1]
         properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
-    for name, times in zip(_SUMMARIES, sums.values(), strict=True):
+    for name, times in zip(_NAMES.values(), sums.values(), strict=True):
         figures = summary(times[old_steps.steps.counted])
         properties[f"{name}_time_ms_avg"] = f"{figures.average or 0.0:.1f}"
         properties[f"{name}_time_ms_sdv"] = f"{figures.deviation or 0.0:.1f}"
