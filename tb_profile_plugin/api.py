@@ -20,7 +20,7 @@ from .analysis.ops.gpu_kernels import launches
 from .analysis.ops.host_ops import host_ops
 from .analysis.steps.step_choice import TYPICAL, checked
 from .analysis.steps.step_time import NEEDS
-from .export.frames import details, events, figures, tables, tool_tables
+from .export.frames import details, events, figures, tables
 from .export.frames.frame import Frame
 from .export.report import compare as comparison
 from .export.report import summary
@@ -155,7 +155,7 @@ class Capture(Session):
 
         Raises `ProblemError` as `answer` does, and where the answer has no table of that name.
         """
-        return tool_tables.table(self.answer(name, host, **options), table)
+        return Frame.of_answer(self.answer(name, host, **options), table)
 
     def tool(self, name: str, host: str = "", **options: str) -> Json:
         """A tool's answer by name (see docs/answers.md) for one host, or for all with nothing.

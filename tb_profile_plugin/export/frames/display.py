@@ -30,14 +30,13 @@ STYLE = (
 def html(frame: Batches) -> str:
     """The first rows as a table, everything in it escaped."""
     heads = "".join(f'<th{_side(field)} title="{escape(field.doc)}">{escape(field.id)}</th>' for field in frame.schema)
-    lines = [
-        "<tr>"
-        + "".join(f"<td{_side(field)}>{escape(_cell(value))}</td>" for field, value in _paired(frame, row))
-        + "</tr>"
+    cells = (
+        [f"<td{_side(field)}>{escape(_cell(value))}</td>" for field, value in zip(frame.schema, row, strict=True)]
         for row in frame.head(_ROWS).rows()
-    ]
+    )
+    lines = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     caption = f"<caption>{escape(_title(frame, _ROWS))}</caption>"
-    body = f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    body = f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
     return f'{STYLE}<div class="tb-profile">{body}</div>'
 
 
@@ -64,10 +63,6 @@ def text(frame: Batches, rows: int = _ROWS) -> str:
 def _title(frame: Batches, rows: int) -> str:
     more = f", the first {rows}" if len(frame) > rows else ""
     return f"{frame.table.label}: {len(frame):,} row{'' if len(frame) == 1 else 's'}{more}"
-
-
-def _paired(frame: Batches, row: tuple[Any, ...]) -> zip[tuple[Column, Any]]:
-    return zip(frame.schema, row, strict=True)
 
 
 def _side(field: Column) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...tools.answers.answer import Table
+from ...tools.answers.answer import Column, Json, Table, table_id
 from . import arrow, display
 from .batches import Batches, values
 from .pandas import to_pandas
@@ -20,8 +20,17 @@ class Frame(Batches):
     @classmethod
     def of_rows(cls, table: Table, rows: Sequence[Mapping[str, Any]]) -> Frame:
         """One batch of rows that have a value, or None, for each column of the table."""
-        fields = cls(table, []).schema
-        return cls(table, [{field.id: values(field, [row[field.id] for row in rows]) for field in fields}])
+        return cls(table, [{field.id: values(field, [row[field.id] for row in rows]) for field in table.columns}])
+
+    @classmethod
+    def of_answer(cls, answer: Json, name: str = "") -> Frame:
+        """A table of a named answer, the first one with nothing; raises `ProblemError` where none has that name."""
+        tables = answer["tables"]
+        wanted = table_id(tables, name)
+        columns = tables[wanted]["columns"]
+        fields = tuple(map(_field, columns))
+        batch = {field.id: values(field, column["values"]) for field, column in zip(fields, columns, strict=True)}
+        return cls(Table(wanted, tables[wanted]["label"], fields), [batch] if fields else [])
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame: texts are categories; numbers share memory where one batch holds them, all known."""
@@ -45,3 +54,12 @@ class Frame(Batches):
 
     def _repr_markdown_(self) -> str:
         return display.markdown(self)
+
+
+def _field(column: dict[str, Any]) -> Column:
+    """Numbers of which one is no integer are reals."""
+    entries = [entry for entry in column["values"] if entry is not None]
+    kind: Any = column["kind"] if column["kind"] in ("string", "boolean") else "number"
+    are_integers = all(isinstance(entry, int) and abs(entry) < 2**63 for entry in entries)
+    dtype = "bool" if kind == "boolean" else "int64" if are_integers else "float64"
+    return Column(column["id"], column["label"], kind, column.get("unit", ""), column.get("doc", ""), dtype=dtype)
