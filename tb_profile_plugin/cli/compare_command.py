@@ -1,4 +1,4 @@
-"""The verbs ``compare`` and ``trend``, and those that judge captures: ``check`` and ``hang``."""
+"""The verbs ``compare`` and ``trend``, and ``hang``: which rank holds the others up, from dumps of all ranks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from ..budgets.sides import digest_of_source, share, sides
 from ..runtime.messages import Message, localized
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.terminal import warn
-from . import check_command, hang_command
+from . import check_command
 from .options import add_output, add_steps, count
 from .output import json_line, write_as
 
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
+
+_HANG_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
+"""Exit codes of ``hang`` by outcome; 1 and 2 are those of all verbs."""
 
 
 def add(verbs: Any) -> None:
@@ -25,7 +28,12 @@ def add(verbs: Any) -> None:
     )
     verbs.add_parser("trend", help="find out since when steps are slower in a logdir, and why", options=_trend_options)
     check_command.add(verbs)
-    hang_command.add(verbs)
+    verbs.add_parser(
+        "hang",
+        help="find the rank that blocks the others, from dumps of PyTorch's flight recorder",
+        epilog="Exit codes: 0 nothing found, 1 no dump can be read, 3 ranks diverge or wait, 4 dumps are missing.",
+        options=_hang_options,
+    )
 
 
 def _compare_options(verb: argparse.ArgumentParser) -> None:
@@ -62,6 +70,12 @@ def _trend_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--match", metavar="GLOB", default="*", help="pattern of session names (default: all)")
     _judging_options(verb)
     verb.set_defaults(verb=_trend)
+
+
+def _hang_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("folder", metavar="DIR", help="folder with the dumps of all ranks, e.g. nccl_trace_rank_0")
+    add_output(verb, "text", "markdown", "html", "json")
+    verb.set_defaults(verb=_hang)
 
 
 def _items(text: str) -> tuple[int, int]:
@@ -148,3 +162,21 @@ def _digests(args: argparse.Namespace) -> list[tuple[str, Digest]]:
     if not digests:
         raise problem_error("no_sessions", "No session can be read.", where=args.logdir)
     return digests
+
+
+def _hang(args: argparse.Namespace) -> int:
+    from ..export.report import hang, hang_page
+    from ..store import Logdir
+
+    profiles = [session.name for session in Logdir(args.folder).survey().sessions]
+    analysis = hang.analysis_of(args.folder, args.folder, profiles)
+    write_as(
+        args,
+        text=lambda: hang.text(analysis),
+        markdown=lambda: hang.markdown(analysis),
+        html=lambda: hang_page.page(analysis),
+        json=lambda: json_line(hang.nested(analysis)),
+    )
+    for problem in analysis.problems:
+        warn(problem)
+    return _HANG_CODES[analysis.verdict.outcome]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..runtime.messages import Message, listed, localized, message
 from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
-from . import answers, options, output
+from . import answers, guide_command, options, output
 
 if TYPE_CHECKING:
     from ..model.host import Host
@@ -34,21 +34,11 @@ def add(verbs: Any) -> None:
         "mcp", help="serve a logdir's sessions to an assistant: MCP on standard input and output", options=_mcp_options
     )
     verbs.add_parser(
-        "guide", help="print a guide to tb-profile's figures, for people and assistants", options=_guide_options
+        "guide",
+        help="print a guide to tb-profile's figures, for people and assistants",
+        options=guide_command.declare_guide,
     )
-    verbs.add_parser("skill", help="install the guide as a skill for assistants", options=_skill_options)
-
-
-def _guide_options(verb: argparse.ArgumentParser) -> None:
-    from . import guide_command
-
-    guide_command.declare_guide(verb)
-
-
-def _skill_options(verb: argparse.ArgumentParser) -> None:
-    from . import guide_command
-
-    guide_command.declare_skill(verb)
+    verbs.add_parser("skill", help="install the guide as a skill for assistants", options=guide_command.declare_skill)
 
 
 def _summary_options(verb: argparse.ArgumentParser) -> None:

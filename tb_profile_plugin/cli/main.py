@@ -29,17 +29,7 @@ from . import answers, compare_command, completion, export_commands, options, ou
 logger = logging.getLogger(__name__)
 
 _USAGE_CODES = frozenset(
-    {
-        "usage",
-        "unknown_tool",
-        "unknown_option",
-        "bad_option",
-        "bad_address",
-        "bad_run",
-        "no_table",
-        "bad_query",
-        "bad_config",
-    }
+    "usage unknown_tool unknown_option bad_option bad_address bad_run no_table bad_query bad_config".split()
 )
 """Codes of problems with the call itself, which end with exit code 2."""
 _FOR_PROGRAMS = frozenset({"json", "named", "csv", "xprof", "legacy", "sarif", "junit"})

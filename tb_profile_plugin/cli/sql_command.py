@@ -61,7 +61,7 @@ def _options(verb: argparse.ArgumentParser) -> None:
 
 def _sql(args: argparse.Namespace) -> None:
     if args.schema:
-        from .sql_schema import schema
+        from .sql_shell import schema
 
         for line in schema():
             say(line)

@@ -1,10 +1,10 @@
-"""The shell of ``tb-profile sql``: questions over lines until a semicolon; no mistake ends it."""
+"""The shell of ``tb-profile sql``: questions over lines until a semicolon; no mistake ends it. What its tables hold."""
 
 from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from ..export.frames import display
@@ -12,10 +12,9 @@ from ..export.frames.frame import Frame
 from ..export.frames.tables import TABLES
 from ..export.sql import query as sql_query
 from ..runtime.messages import Message
-from ..runtime.problems import ProblemError
+from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS
 from ..runtime.terminal import say, warn
-from .sql_schema import schema
 
 _ROWS = 100
 """Rows on a terminal."""
@@ -26,6 +25,7 @@ _HELP = (
     ".quit           end; so does Ctrl+D",
 )
 _COMMANDS = (".help", ".quit", ".schema", ".tables")
+_TYPES = {"bool": "BOOLEAN", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float64": "DOUBLE"}
 
 
 class Shell:
@@ -106,6 +106,23 @@ class Shell:
                     count=len(result.frame),
                 )
             )
+
+
+def schema(only: str = "") -> Iterator[str]:
+    """Lines about the tables and their columns, or about one table; raises `ProblemError` where there is none."""
+    if only and only not in TABLES:
+        raise problem_error(
+            "no_table",
+            Message("There is no table {only}.", only=repr(only)),
+            Message("Tables: {tables}.", tables=", ".join(TABLES)),
+        )
+    for table in [TABLES[only]] if only else TABLES.values():
+        yield f"{table.id}: {table.doc}"
+        for field in Frame(table, []).schema:
+            sort = "VARCHAR" if field.kind == "string" else _TYPES[field.dtype]
+            yield f"    {field.id:24} {sort:8} {field.doc or field.label}"
+    if not only:
+        yield Message("Macros: s(x), ms(x) and us(x) convert times in ps.")
 
 
 def _complete_names() -> None:
