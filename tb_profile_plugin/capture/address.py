@@ -46,12 +46,10 @@ def parse(text: str) -> tuple[Address, ...]:
     parts = [part.strip() for part in text.split(",")]
     addresses = dict.fromkeys(_address(part) for part in parts if part)
     if not addresses:
-        raise _bad_address("no_address", Message("No address is given."))
+        raise _bad_address(Message("No address is given."), "no_address")
     if len(addresses) > MOST:
-        raise _bad_address(
-            "too_many_addresses",
-            Message("{count} addresses are more than the {most} of one capture.", count=len(addresses), most=MOST),
-        )
+        message = Message("{count} addresses are more than the {most} of one capture.", count=len(addresses), most=MOST)
+        raise _bad_address(message, "too_many_addresses")
     return tuple(addresses)
 
 
@@ -60,10 +58,9 @@ def _address(part: str) -> Address:
     bare_address = part.removeprefix("grpc://")
     if "://" in bare_address or bare_address.startswith("unix:"):
         raise _bad_address(
-            "bad_address",
             Message(
                 "{part} is not the address of a profiler server; only the prefix grpc:// is allowed.", part=repr(part)
-            ),
+            )
         )
     bracketed = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", bare_address)
     if bracketed:
@@ -73,31 +70,28 @@ def _address(part: str) -> Address:
         if not host:
             host, port = bare_address, ""
     if not port or not port.isascii() or not port.isdigit():
-        raise _bad_address("bad_address", Message("{part} names no port.", part=repr(part)))
+        raise _bad_address(Message("{part} names no port.", part=repr(part)))
     if not 1 <= int(port) <= 65535:
         raise _bad_address(
-            "bad_address",
-            Message("{part} names port {port}, but ports range from 1 to 65535.", part=repr(part), port=str(port)),
+            Message("{part} names port {port}, but ports range from 1 to 65535.", part=repr(part), port=str(port))
         )
     if bracketed or ":" in host:
         return Address(_ipv6(part, host, bool(bracketed)), int(port))
     if not _NAME.fullmatch(host):
-        raise _bad_address("bad_address", Message("{part} names no host.", part=repr(part)))
+        raise _bad_address(Message("{part} names no host.", part=repr(part)))
     return Address(host, int(port))
 
 
 def _ipv6(part: str, host: str, bracketed: bool) -> str:
     """The host itself; raises `ProblemError` where it is no IPv6 address in brackets."""
     if not bracketed:
-        raise _bad_address(
-            "bad_address", Message("{part} has several colons; put an IPv6 address in brackets.", part=repr(part))
-        )
+        raise _bad_address(Message("{part} has several colons; put an IPv6 address in brackets.", part=repr(part)))
     try:
         ipaddress.IPv6Address(host)
     except ValueError:
-        raise _bad_address("bad_address", Message("{part} is not an IPv6 address.", part=repr(part))) from None
+        raise _bad_address(Message("{part} is not an IPv6 address.", part=repr(part))) from None
     return host
 
 
-def _bad_address(code: str, message: str) -> ProblemError:
+def _bad_address(message: str, code: str = "bad_address") -> ProblemError:
     return problem_error(code, message, _EXAMPLE, "addresses")

@@ -61,11 +61,8 @@ class Job:
         problems = [worker.progress.problem for worker in self.workers if worker.progress.problem]
         if len(problems) == 1:
             return problems[0]
-        remedy = (
-            problems[0].remedy
-            if len({problem.remedy for problem in problems}) == 1
-            else Message("See the message of each worker.")
-        )
+        remedies = {problem.remedy for problem in problems}
+        remedy = remedies.pop() if len(remedies) == 1 else Message("See the message of each worker.")
         where = listed(
             [Message("{where}: {message}", where=problem.where, message=problem.message) for problem in problems[:5]]
         )

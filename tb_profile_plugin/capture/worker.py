@@ -77,13 +77,8 @@ class Worker:
 
     def fail(self, error: Exception) -> None:
         """End for a reason that nobody foresaw."""
-        problem = Problem(
-            "internal",
-            Message("The capture failed: {error}.", error=repr(error)),
-            Message("Report this bug."),
-            str(self.address),
-        )
-        self._end(FAILED, problem)
+        message = Message("The capture failed: {error}.", error=repr(error))
+        self._end(FAILED, Problem("internal", message, "Report this bug.", str(self.address)))
 
     def halt(self) -> None:
         """End as stopped, before the server is asked for anything."""

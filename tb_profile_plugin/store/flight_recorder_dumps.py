@@ -50,8 +50,7 @@ def read(folder: str) -> Dumps:
             if problems
             else Message("No dumps of PyTorch's flight recorder here.")
         )
-        reason = f" {problems[0]}" if problems else ""
-        raise problem_error("no_dumps", message, reason.strip() or _REMEDY, folder)
+        raise problem_error("no_dumps", message, str(problems[0]) if problems else _REMEDY, folder)
     return Dumps(folder, tuple(dumps[rank] for rank in sorted(dumps)), tuple(problems))
 
 

@@ -11,7 +11,6 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from ..formats import xspace
-from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .files import StoredSession
 
@@ -41,16 +40,13 @@ def sessions_of_user(sessions: Sequence[StoredSession], choice: str) -> list[Sto
     return answer
 
 
-class Regrouping(NamedTuple):
-    """What a user wants otherwise: sessions of these names as one, or the one of the only name in its parts."""
+def regrouped(sessions: Sequence[StoredSession], changes: Iterable[Sequence[str]]) -> list[StoredSession]:
+    """The sessions after changes by a user, who wants sessions of several names as one, or the one of a name in parts.
 
-    names: tuple[str, ...]
-
-
-def regrouped(sessions: Sequence[StoredSession], changes: Iterable[Regrouping]) -> list[StoredSession]:
-    """The sessions after these changes; what names a session that is no longer there changes nothing."""
+    What names a session that is no longer there changes nothing.
+    """
     answer = list(sessions)
-    for names in (change.names for change in changes):
+    for names in changes:
         group = [session for session in answer if session.name in names]
         rest = [session for session in answer if session.name not in names]
         if len(names) > 1 and len(group) > 1:

@@ -18,7 +18,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.records import NamedTuple
 from .files import StoredSession, is_url
-from .job_hosts import Regrouping, regrouped, sessions_of_user
+from .job_hosts import regrouped, sessions_of_user
 from .walk import Folder, Walker
 
 if TYPE_CHECKING:
@@ -123,23 +123,23 @@ class Logdir:
         self._due = 0.0
         self._walk: Future[Survey] | None = None
         self._folders: dict[tuple[str, str], _WalkedFolder] = {}
-        self._changes: tuple[Regrouping, ...] = ()
+        self._changes: tuple[tuple[str, ...], ...] = ()
 
     def join(self, *names: str) -> StoredSession:
         """From now on, sessions of these names are one, which has the first one's name; raises as `find` does."""
-        return self._change(Regrouping(tuple(self.find(name).name for name in names)))
+        return self._change(tuple(self.find(name).name for name in names))
 
     def split(self, name: str) -> StoredSession:
         """From now on, the session's parts are sessions; the first of them. Raises as `find` does."""
-        return self._change(Regrouping((self.find(name).name,)))
+        return self._change((self.find(name).name,))
 
-    def _change(self, change: Regrouping) -> StoredSession:
+    def _change(self, names: tuple[str, ...]) -> StoredSession:
         with self._lock:
-            self._changes += (change,)
+            self._changes += (names,)
             latest = self._latest
             if latest:
-                self._latest = latest._replace(sessions=_ordered(regrouped(latest.sessions, [change])))
-        return self.find(change.names[0])
+                self._latest = latest._replace(sessions=_ordered(regrouped(latest.sessions, [names])))
+        return self.find(names[0])
 
     def sessions(self) -> list[StoredSession]:
         """All sessions, newest first; new ones appear within seconds."""
