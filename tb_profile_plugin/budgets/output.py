@@ -105,8 +105,7 @@ def junit(outcomes: Sequence[Outcome]) -> bytes:
         elif outcome.state != "met":
             ElementTree.SubElement(case, "skipped", {"message": _xml_text(outcome.text)})
     ElementTree.indent(suites)
-    written: bytes = ElementTree.tostring(suites, "utf-8", xml_declaration=True)
-    return written + b"\n"
+    return ElementTree.tostring(suites, "utf-8", xml_declaration=True) + b"\n"
 
 
 def _xml_text(text: str) -> str:

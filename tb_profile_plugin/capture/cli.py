@@ -202,5 +202,4 @@ def _size(count: int) -> str:
 
 
 def _usage(text: str) -> ProblemError:
-    remedy = Message("Run tb-profile capture localhost:6009 logs, or try tb-profile capture --demo.")
-    return problem_error("usage", text, remedy)
+    return problem_error("usage", text, "Run tb-profile capture localhost:6009 logs, or try tb-profile capture --demo.")

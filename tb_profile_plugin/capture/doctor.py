@@ -71,11 +71,10 @@ def logdir_findings(
         path, _, reason = miss.partition(": ")
         # That a folder does not exist is said above.
         if reason and path not in searched:
-            remedy = Message("Look for files that end in .xplane.pb or .pt.trace.json elsewhere.")
             yield Problem(
                 "near_miss",
                 Message("No capture was found, but a near miss: {reason}.", reason=reason),
-                remedy,
+                "Look for files that end in .xplane.pb or .pt.trace.json elsewhere.",
                 path,
                 "warning",
             )

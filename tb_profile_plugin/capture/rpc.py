@@ -194,10 +194,9 @@ class ProfilerServer:
 
     def _ask(self, method: str, request: Any, timeout_s: float = _ANSWER_S) -> bytes:
         try:
-            result: bytes = self._call(method, request, timeout_s).result()
+            return self._call(method, request, timeout_s).result()
         except grpc.RpcError as error:
             raise self.explain(error) from error
-        return result
 
     def _call(self, method: str, request: Any, timeout_s: float) -> Any:
         call = self._channel.unary_unary(_SERVICE + method, request_serializer=type(request).SerializeToString)

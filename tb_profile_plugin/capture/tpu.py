@@ -30,11 +30,10 @@ def resolve(names: str) -> tuple[Address, ...]:
         try:
             endpoints: Sequence[dict[str, str]] = client.Client(tpu=name).network_endpoints()
         except Exception as error:
-            remedy = Message("Check the name, the zone and the credentials of this machine.")
             raise problem_error(
                 "unknown_tpu",
                 Message("The TPU {name} cannot be looked up: {error}.", name=repr(name), error=str(error)),
-                remedy,
+                "Check the name, the zone and the credentials of this machine.",
                 "addresses",
                 status=502,
             ) from error

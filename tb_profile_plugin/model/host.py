@@ -190,8 +190,7 @@ class Host:
 
     def stream_lines(self, plane: Plane) -> Array:
         """int64[k]: lines of a device that hold its own record, not what was derived from it."""
-        derived = is_derived(plane.lines.id)
-        return np.flatnonzero(~derived)
+        return np.flatnonzero(~is_derived(plane.lines.id))
 
     def on_streams(self, plane: Plane) -> Array:
         """bool[events]: whether each event of a device lies on one of its `stream_lines`."""

@@ -85,8 +85,5 @@ def check_unchanged(file: store.StoredFile) -> None:
     except OSError:
         same = False
     if not same:
-        message, remedy = (
-            Message("The capture was replaced or deleted."),
-            "Reload the page.",
-        )
-        raise problem_error("changed", message, remedy, file.where, status=409)
+        message = Message("The capture was replaced or deleted.")
+        raise problem_error("changed", message, "Reload the page.", file.where, status=409)

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +48,12 @@ class Message(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _message_from, (self.template, dict(self.arguments))
+        return partial(Message, self.template, **self.arguments), ()
 
     def in_language(self, language: str) -> str:
         """The text in a language; in English where its catalogue lacks it."""
         translation = _catalogue(language).get(self.template) if language != ENGLISH else None
         return str(self) if translation is None else _filled(translation, self.arguments, language)
-
-
-def _message_from(template: str, arguments: Mapping[str, Any]) -> Message:
-    return Message(template, **arguments)
 
 
 def message(text: str) -> Message:
@@ -196,10 +192,9 @@ def _catalogue(name: str) -> Mapping[str, str]:
     import json
 
     try:
-        content: dict[str, str] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+        return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    return content
 
 
 class _Slot(NamedTuple):

@@ -333,11 +333,8 @@ def _translate_errors(url: str) -> Iterator[None]:
         if "redential" in text or getattr(error, "status", 0) in (401, 403):
             raise problem_error("unreadable", f"{text}.", _credentials_remedy(scheme), url, status=403) from error
         if isinstance(error, ValueError) and "rotocol" in text:
-            message, remedy = (
-                Message("No package is known that reads {scheme}://.", scheme=scheme),
-                Message("Use a URL that fsspec supports."),
-            )
-            raise problem_error("unknown_scheme", message, remedy, url, status=400) from error
+            message = Message("No package is known that reads {scheme}://.", scheme=scheme)
+            raise problem_error("unknown_scheme", message, "Use a URL that fsspec supports.", url) from error
         remedy = Message("Check the address and the network.")
         raise problem_error(
             "unreachable", Message("It cannot be read: {text}.", text=text), remedy, url, status=502

@@ -95,8 +95,7 @@ def _busy_ps(slices: Slices, begin: int, end: int) -> int:
 
 def _visible_ps(slices: Slices, begin: int, end: int) -> Array:
     """int64[n] ps: how long each slice lasts between the two moments."""
-    visible_ps: Array = np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
-    return visible_ps
+    return np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
 
 
 def _without_outer_rows(slices: Slices, begin: int, end: int, most: int) -> Slices:

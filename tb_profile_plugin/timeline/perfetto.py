@@ -55,8 +55,7 @@ class _Writer:
         self._end = number(_SEQUENCE, sequence) + number(_FLAGS, _NEEDED)
 
     def pieces(self) -> Iterator[bytes]:
-        first = number(_SEQUENCE, self._number) + number(_FLAGS, _CLEARED)
-        yield message(1, first)
+        yield message(1, number(_SEQUENCE, self._number) + number(_FLAGS, _CLEARED))
         lane_index = 0
         for order, section in enumerate(self._timeline.sections):
             process = self._uuid(order, 0, 0)

@@ -236,20 +236,10 @@ def _live_rows(details: MemoryDetail) -> list[list[Any]]:
     peak = details.program.peak
     return [
         [
-            buffer.name,
-            buffer.kind,
-            buffer.size,
-            ratio(buffer.size, peak),
+            *(buffer.name, buffer.kind, buffer.size, ratio(buffer.size, peak)),
             None if buffer.unpadded is None else buffer.size - buffer.unpadded,
-            *(
-                buffer.shape,
-                buffer.category,
-                buffer.op_name,
-                buffer.source,
-                buffer.begin,
-                buffer.end,
-                buffer.other_values,
-            ),
+            *(buffer.shape, buffer.category, buffer.op_name, buffer.source),
+            *(buffer.begin, buffer.end, buffer.other_values),
         ]
         for buffer in details.live_buffers
     ]

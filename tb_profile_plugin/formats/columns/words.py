@@ -23,8 +23,7 @@ def byte_at(buf: U8, pos: Int) -> Int:
 @inlined
 def has_word(buf: U8, pos: Int) -> bool:
     """Whether eight bytes stand there, so that `word_at` may be called."""
-    is_inside: bool = pos + 8 <= len(buf)
-    return is_inside
+    return pos + 8 <= len(buf)
 
 
 @inlined

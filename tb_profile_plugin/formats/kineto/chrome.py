@@ -31,8 +31,7 @@ def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
     ):
         return []
     message = Message("This trace was converted from a capture and lacks its devices, XLA programs and more.")
-    remedy = Message("Open the *.xplane.pb that it was made from.")
-    return [Problem("derived_trace", message, remedy, where, "info")]
+    return [Problem("derived_trace", message, "Open the *.xplane.pb that it was made from.", where, "info")]
 
 
 def with_numbers(record: Record) -> Record:

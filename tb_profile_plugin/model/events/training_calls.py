@@ -37,5 +37,4 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     trains = np.zeros(len(variants), bool)
     trains[of_call[group[group >= 0]]] = True
     trains[variants < 0] = True
-    answer: Array = trains[of_call]
-    return answer if trains[variants >= 0].any() else all_true
+    return trains[of_call] if trains[variants >= 0].any() else all_true

@@ -48,11 +48,10 @@ def data_request(workspace: Workspace, request: Request, route_parameters: Seque
     """
     for name in ("session_path", "run_path"):
         if name in request.args:
-            remedy = Message("Name a session below the logdir with run=…")
             raise problem_error(
                 "paths_refused",
                 Message("{name} is refused, since it could read any folder.", name=name),
-                remedy,
+                "Name a session below the logdir with run=…",
                 status=403,
             )
     session = workspace.session(required(request, "run"))
@@ -68,8 +67,7 @@ def table_request(workspace: Workspace, request: Request, route_parameters: Sequ
     """What `data_request` returns; raises `ProblemError` (422) for a tool that is streamed, which has no tables."""
     tool_question = data_request(workspace, request, route_parameters)
     if tool_question.tool.streamed:
-        remedy = Message("Use the data route.")
-        raise problem_error("no_table", "This tool's answer has no tables.", remedy, status=422)
+        raise problem_error("no_table", "This tool's answer has no tables.", "Use the data route.", status=422)
     return tool_question
 
 
@@ -80,8 +78,7 @@ def _host(request: Request, session: Session) -> str:
     if host or not host_names:
         return host
     if len(host_names) > 1 and set(host_names) != set(session.hosts):
-        remedy = Message("Name one host or all hosts.")
-        raise problem_error("some_hosts", "Tools show one host or all hosts.", remedy)
+        raise problem_error("some_hosts", "Tools show one host or all hosts.", "Name one host or all hosts.")
     return host_names[0] if len(host_names) == 1 else ALL_HOSTS
 
 

@@ -152,8 +152,7 @@ def op_notes(session: Session, table: XlaOpTable, peaks: Peaks, bounds: Sequence
             if peaks.device
             else Message("The peaks of this device are unknown, so ops have no roofline bound.")
         )
-        remedy = Message("Give peak_tflops and peak_gbps under Options.")
-        problems.append(Problem("no_peaks", message, remedy, "", "warning"))
+        problems.append(Problem("no_peaks", message, "Give peak_tflops and peak_gbps under Options.", "", "warning"))
     return problems
 
 
@@ -170,8 +169,7 @@ def unread_problems(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]
             count=MOST_MESSAGES,
             programs=some_of(cut, 3),
         )
-        remedy = Message("Compile the program in parts.")
-        problems.append(Problem("large_program", message, remedy, "", "warning"))
+        problems.append(Problem("large_program", message, "Compile the program in parts.", "", "warning"))
     return problems
 
 

@@ -59,8 +59,7 @@ class Literals:
         raw = np.frombuffer(self._messages.buffer[begin:end].tobytes(), layout)
         if kind == "bf16":
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
-        values = raw.tolist()
-        return values
+        return raw.tolist()
 
 
 _DIGITS = {"bf16": (2, 4, "bf16"), "f16": (3, 5, "f2"), "f32": (6, 9, "f4"), "c64": (6, 9, "f4")}
