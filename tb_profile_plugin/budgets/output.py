@@ -141,13 +141,9 @@ def github(outcomes: Sequence[Outcome]) -> Iterator[str]:
     for outcome in outcomes:
         if outcome.state != "met":
             kind = "error" if outcome.state == "broken" and outcome.budget.severity == ERROR else "warning"
-            title = _command_property(f"tb-profile: {outcome.budget.metric}")
+            title = _command_text(f"tb-profile: {outcome.budget.metric}").replace(":", "%3A").replace(",", "%2C")
             yield f"::{kind} title={title}::{_command_text(outcome.text)}"
 
 
 def _command_text(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _command_property(text: str) -> str:
-    return _command_text(text).replace(":", "%3A").replace(",", "%2C")

@@ -73,7 +73,7 @@ def _busiest_lanes(lanes_of: Timeline, begin: int, end: int, width: int, limits:
                 slices = lanes_of.slices([(lane_index, rows)], begin, end, width)
                 if has_outer_rows:
                     slices = _without_outer_rows(slices, begin, end, limits.rows)
-                busy = _busy_ps(slices, begin, end)
+                busy = int(_visible_ps(slices, begin, end)[slices.row == 0].sum())
                 if busy > 0:
                     title = f"{section.name.removeprefix(vocabulary.DEVICE)} · {lane.name}" if is_device else lane.name
                     # Threads that do one thing in all that time wait: they come last.
@@ -86,11 +86,6 @@ def _busiest_lanes(lanes_of: Timeline, begin: int, end: int, width: int, limits:
     devices = [lane for lane in ranked if lane.kind == "device"][: limits.devices]
     threads = [lane for lane in ranked if lane.kind != "device"][: limits.lanes - len(devices)]
     return sorted([*devices, *threads], key=lambda lane: lane.index)
-
-
-def _busy_ps(slices: Slices, begin: int, end: int) -> int:
-    """How long a lane's first row is busy."""
-    return int(_visible_ps(slices, begin, end)[slices.row == 0].sum())
 
 
 def _visible_ps(slices: Slices, begin: int, end: int) -> Array:

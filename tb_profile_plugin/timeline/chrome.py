@@ -79,7 +79,7 @@ class _Writer:
         number = 0
         for section in self._timeline.sections:
             process = self._process(section)
-            yield self._process_entries(section, process)
+            yield _name_entries("process", f"{self._host.name} {section.name}", process, process, None)
             for order, lane in enumerate(section.lanes):
                 thread = self._thread(lane, section)
                 self._process_and_thread.append((process, thread))
@@ -101,9 +101,6 @@ class _Writer:
         if section.kind == "device" and not plane.name.startswith(vocabulary.CUSTOM):
             return self._base + 1 + plane.id % (_CUSTOM - 1)
         return self._base + _CUSTOM + section.plane
-
-    def _process_entries(self, section: Section, process: int) -> list[Entry]:
-        return _name_entries("process", f"{self._host.name} {section.name}", process, process, None)
 
     def _thread(self, lane: Lane, section: Section) -> int:
         match = re.match(r"p\d+\.l(\d+)(\.c\d+)?", lane.id)

@@ -36,12 +36,8 @@ def pieces(hosts: Iterable[Host], shifts: Mapping[str, int] = MappingProxyType({
         yield from _Writer(host, index + 1, -shifts.get(host.name, -host.window[0])).pieces()
 
 
-def _double_field(field: int, value: float) -> bytes:
-    return varint(field << 3 | 1) + struct.pack("<d", value)
-
-
-def _fixed64_field(field: int, value: int) -> bytes:
-    return varint(field << 3 | 1) + struct.pack("<Q", value)
+def _fixed64_field(field: int, layout: str, value: float) -> bytes:
+    return varint(field << 3 | 1) + struct.pack(layout, value)
 
 
 class _Writer:
@@ -93,7 +89,7 @@ class _Writer:
         assert lane.value is not None
         answer = []
         for begin, value in zip((lane.begin - self._zero).tolist(), lane.value.tolist(), strict=True):
-            event = number(9, _COUNTER) + number(11, track) + _double_field(44, value)
+            event = number(9, _COUNTER) + number(11, track) + _fixed64_field(44, "<d", value)
             answer.append(self._packet(begin, event))
         return b"".join(answer)
 
@@ -146,7 +142,7 @@ class _Writer:
                 numbers = range(int(low[i]), int(high[i]))
                 link_rows = [n if order is None else int(order[n]) for n in numbers]
                 flow_fields[i] = flow_fields.get(i, b"") + b"".join(
-                    _fixed64_field(field, self._number << 48 | n + 1) for n in link_rows
+                    _fixed64_field(field, "<Q", self._number << 48 | n + 1) for n in link_rows
                 )
         return flow_fields
 
@@ -155,7 +151,7 @@ def _annotation(name: str, value: Any) -> bytes:
     """A DebugAnnotation."""
     head = text(10, name)
     if isinstance(value, float):
-        return head + _double_field(5, value)
+        return head + _fixed64_field(5, "<d", value)
     if isinstance(value, int):
         return head + (number(4, value) if value < 1 << 63 else number(3, value))
     return head + text(6, str(value))

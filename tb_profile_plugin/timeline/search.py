@@ -70,7 +70,8 @@ class Pattern:
         """The whole number that the text is."""
         self._deadline = time.monotonic() + _PATIENCE_S if regex else math.inf
         self._count = itertools.count()
-        self._matches = _expression_test(text) if regex else _text_test(text.casefold())
+        folded = text.casefold()
+        self._matches = _expression_test(text) if regex else lambda name: folded in name.casefold()
 
     def __call__(self, name: str) -> bool:
         """Whether a string matches."""
@@ -82,11 +83,6 @@ class Pattern:
                     Message("Use fewer repetitions in the expression."),
                 )
         return self._matches(name)
-
-
-def _text_test(folded: str) -> Callable[[str], bool]:
-    """A test for texts that contain this one, which is case-folded."""
-    return lambda name: folded in name.casefold()
 
 
 def _expression_test(text: str) -> Callable[[str], bool]:

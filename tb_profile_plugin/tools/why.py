@@ -251,7 +251,7 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
         "places": _phase_columns(diagnosis),
         "accounting": _accounting_columns(diagnosis),
         "unusual": _unusual_columns(diagnosis),
-        "names": _name_columns(diagnosis),
+        "names": by_column(_NAMES, [(cause.id, *row) for cause in diagnosis.causes for row in cause.names]),
         "evidence": _evidence_columns(diagnosis.causes),
         "scenarios": _scenario_columns(diagnosis),
         "path": _path_columns(path),
@@ -337,10 +337,6 @@ def _unusual_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
         for step in diagnosis.unusual
     ]
     return by_column(_UNUSUAL, rows)
-
-
-def _name_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
-    return by_column(_NAMES, [(cause.id, *row) for cause in diagnosis.causes for row in cause.names])
 
 
 def _evidence_columns(causes: Sequence[Cause]) -> dict[str, list[Any]]:

@@ -22,6 +22,7 @@ _MOST_UNUSUAL = 5
 def nested(answer: Json) -> Json:
     """The answer of the tool ``why`` as one object, see docs/answers.md; times are integer ps."""
     named = AnswerReader(answer)
+    unexplained = sum(row["share"] for row in named.records("step") if row["id"] == "unexplained")
     return {
         "headline": {name: content for name, content in answer["headline"].items() if name not in ("tool", "doubt")},
         "accounting": {"window_ps": named.fact_value("window_ps"), "parts": _parts(named)},
@@ -44,12 +45,8 @@ def nested(answer: Json) -> Json:
         "causes": [_cause(row, named) for row in named.records("causes")],
         "path": [_without(row, "label") for row in named.records("path")],
         "scenarios": [_without(row, "label") for row in named.records("scenarios")],
-        "trust": {"violations": named.fact_value("violations"), "unexplained_share": _unexplained(named)},
+        "trust": {"violations": named.fact_value("violations"), "unexplained_share": float(unexplained)},
     }
-
-
-def _unexplained(named: AnswerReader) -> float:
-    return float(sum(row["share"] for row in named.records("step") if row["id"] == "unexplained"))
 
 
 def _parts(named: AnswerReader) -> list[dict[str, Any]]:

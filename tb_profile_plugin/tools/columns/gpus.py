@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model.devices.capabilities import Capabilities
 from ...model.devices.properties import host_device_type
 from ...model.host import Host
-from ..answers.answer import Table, number, text
+from ..answers.answer import Table, number, ratio, text
 
 Gpus = Sequence[tuple[Host, str, Capabilities]]
 """(host, name of a GPU on it, what that GPU can do)."""
@@ -41,7 +41,7 @@ def device_values(gpus: Gpus) -> dict[str, list[object]]:
     """Values of `DEVICES` by column."""
     all_capabilities = [capabilities for _, _, capabilities in gpus]
     peaks: dict[str, list[object]] = {
-        f"peak_{dtype}": [_tera(capabilities.peak_flops.get(dtype)) for capabilities in all_capabilities]
+        f"peak_{dtype}": [ratio(capabilities.peak_flops.get(dtype), 1e12) for capabilities in all_capabilities]
         for dtype in _DTYPES
     }
     return {
@@ -54,7 +54,3 @@ def device_values(gpus: Gpus) -> dict[str, list[object]]:
         **peaks,
         "host": [host.name for host, _, _ in gpus],
     }
-
-
-def _tera(value: float | None) -> float | None:
-    return None if value is None else value / 1e12
