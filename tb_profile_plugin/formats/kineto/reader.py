@@ -18,13 +18,7 @@ from .record import Record, distinct_codes, read
 from .trace_events import NOTHING, TraceEvents, has_role, trace_events
 
 _RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
-_VERSIONS = (
-    "cuda_runtime_version",
-    "cuda_driver_version",
-    "cupti_version",
-    "hip_runtime_version",
-    "hip_driver_version",
-)
+_VERSIONS = tuple(f"{name}_version" for name in ("cuda_runtime", "cuda_driver", "cupti", "hip_runtime", "hip_driver"))
 _OPTIONS = ("record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
 _PYTORCH = "pytorch"
 

@@ -74,13 +74,9 @@ def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Reque
     unavailable = workspace.unavailable(session, tool)
     if unavailable:
         raise ProblemError(unavailable)
-    no_hosts: Mapping[str, str] = {}
-    file = file_capture, no_hosts
-    own: tuple[tuple[str, Digest], Mapping[str, str]] = (
-        (session.name, _session_digest(session, request)),
-        hosts_of(session),
-    )
-    (base, base_hosts), (new, new_hosts) = (file, own) if role == "base" else (own, file)
+    own_capture = session.name, _session_digest(session, request)
+    sides: list[tuple[tuple[str, Digest], Mapping[str, str]]] = [(file_capture, {}), (own_capture, hosts_of(session))]
+    (base, base_hosts), (new, new_hosts) = sides if role == "base" else reversed(sides)
     return comparison_answer(
         side_of_digests([base], base_items),
         side_of_digests([new], new_items),
