@@ -31,9 +31,7 @@ class Address:
     @property
     def target(self) -> str:
         """The address for gRPC, with the scheme spelled out, so that no name is taken for one."""
-        if ":" in self.host:
-            return f"ipv6:{self}"
-        return f"dns:///{self}"
+        return f"ipv6:{self}" if ":" in self.host else f"dns:///{self}"
 
     @property
     def file_host(self) -> str:

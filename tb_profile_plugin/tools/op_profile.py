@@ -33,12 +33,7 @@ _NODES = Table(
         number("bound_us", "Roofline bound", "us", "Sum of its ops' roofline bounds, from their costs and the peaks."),
         number("wasted_us", "Wasted", "us", "Sum of its ops' self time above their bounds: what could be saved."),
         number("unknown_us", "Time without a bound", "us", "Self time of ops with unknown cost or peak."),
-        number(
-            "efficiency",
-            "Roofline efficiency",
-            "share",
-            "Roofline bound as a share of the self time of the ops that have one.",
-        ),
+        xla.SUMMED_EFFICIENCY,
         text("bound_by", "Bottleneck", "What limits most of its time."),
         number("count", "Count", doc="Number of executions of an op."),
         number("gflop_per_s", "GFLOP/s", doc="Known FLOPs per self time."),

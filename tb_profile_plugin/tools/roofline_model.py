@@ -79,12 +79,7 @@ _TRANSFERS = Table(
 )
 _FACTS = (
     *xla.TIME_FACTS,
-    number(
-        "efficiency",
-        "Roofline efficiency",
-        "share",
-        "Roofline bound as a share of the self time of the ops that have one.",
-    ),
+    xla.SUMMED_EFFICIENCY,
     number(
         "mfu",
         "FLOPs utilization",

@@ -13,13 +13,14 @@ from ...model.host import Host
 from ..answers.answer import number, ratio, text
 
 _SOURCE = "Counts come from the capture, else from XLA's shapes; blank if unknown."
+MODEL_RATE = number(
+    "model_gflop_per_s",
+    "Model GFLOP/s",
+    doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
+)
 COSTS = (
     number("gflop_per_s", "GFLOP/s", doc=f"FLOPs per total time. {_SOURCE}"),
-    number(
-        "model_gflop_per_s",
-        "Model GFLOP/s",
-        doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
-    ),
+    MODEL_RATE,
     number("gib_per_s", "Memory GiB/s", doc=f"Bytes of operands and results, per total time. {_SOURCE}"),
     number("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
 )

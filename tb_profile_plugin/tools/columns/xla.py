@@ -33,6 +33,7 @@ from ...runtime.problems import DEVICE, Problem, ProblemError, problem_error
 from ...runtime.units import PS_PER_US
 from ..answers.answer import flag, number, ratio, text
 from ..answers.tool import Param
+from .op_costs import MODEL_RATE
 
 NEEDS = (xla_ops, host_device_type)
 NOTABLE = 0.01
@@ -199,6 +200,12 @@ def time_facts(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound]) -> dict
     }
 
 
+SUMMED_EFFICIENCY = number(
+    "efficiency",
+    "Roofline efficiency",
+    "share",
+    "Roofline bound as a share of the self time of the ops that have one.",
+)
 IDENTITY = (
     text("program", "Program", "Name of the XLA program."),
     text("program_id", "Program id", "Id that distinguishes programs of one name."),
@@ -235,11 +242,7 @@ FIGURES = (
         "or interconnect (collective).",
     ),
     number("gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add counts as two."),
-    number(
-        "model_gflop_per_s",
-        "Model GFLOP/s",
-        doc="Model FLOPs per total time, as the capture states them, else all FLOPs; blank if unknown.",
-    ),
+    MODEL_RATE,
     number(
         "gtranscendental_per_s",
         "G functions/s",
