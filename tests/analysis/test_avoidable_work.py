@@ -8,6 +8,7 @@ from tb_profile_plugin.analysis.xla.avoidable_work import (
     computes_in_float64,
     copies_its_state,
     light_programs,
+    names_in_loops,
     take_more_and_more,
 )
 from tb_profile_plugin.formats.protobuf import message as field
@@ -56,6 +57,16 @@ def test_programs_that_take_more_and_more_arrays() -> None:
     assert take_more_and_more(growing) and not take_more_and_more(growing[:2])
     assert not take_more_and_more([*growing, module(update(8, 8, 8), entry="c1")])
     assert not take_more_and_more([module(update(size), entry="c1") for size in (8, 16, 24)])
+
+
+def test_instructions_in_the_turns_of_loops() -> None:
+    turn = computation(2, instruction(11, "add", shape(8), name="add.turn"), 11)
+    loop = instruction(1, "while", shape(8), called=[2], name="while.1")
+    program = module(
+        turn, computation(1, loop + instruction(3, "copy", shape(8), [1], name="copy.after"), 3), entry="c1"
+    )
+    assert names_in_loops([program]) == {"add.turn"}
+    assert not names_in_loops([module(update(8), entry="c1")])
 
 
 def test_programs_that_copy_their_state() -> None:

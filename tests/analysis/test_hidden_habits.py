@@ -7,9 +7,12 @@ import pytest
 import torchtrace
 from idle_draw import US
 
+from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.program.torch_facts import unused_forward_ps
+from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.analysis.steps.dispatched_calls import calls_per_step
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -182,3 +185,63 @@ def test_copies_that_change_the_order_in_memory_are_told_apart(around: str, told
     assert ("changes_layout" in program_facts(host)) == told
     compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
     assert ("one order in memory" in compute.remedy.text) == told
+
+
+def steps_of(*ops: tuple[str, float, float]) -> HostWithSteps:
+    """Six steps of 1 ms on the CPU, in each these events of PyTorch: name, begin and duration, µs."""
+    events = []
+    for step in range(6):
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 999))
+        for name, begin, duration in ops:
+            kind = {"to": "python_function", "en": "user_annotation"}.get(name[:2], "cpu_op")
+            events.append(torchtrace.on_host(kind, name, 1000 * step + begin, duration))
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+@pytest.mark.parametrize(
+    ("following", "told"),
+    [(["aten::to", "aten::matmul"], True), (["aten::mm"], True), (["aten::to", "aten::mul", "aten::mm"], False)],
+)
+def test_products_with_one_hot_vectors_look_rows_up(following: list[str], told: bool) -> None:
+    ops = [(name, 100 + 200.0 * place, 190.0) for place, name in enumerate(["aten::one_hot", *following])]
+    assert ("multiplies_one_hot" in program_facts(steps_of(*ops))) == told
+
+
+@pytest.mark.parametrize(("duration", "told"), [(200, True), (20, False)])
+def test_tensors_that_each_step_writes_as_text_are_told(duration: float, told: bool) -> None:
+    text = ("torch/_tensor_str.py(685): _str", 500, duration)
+    assert ("formats_tensors" in program_facts(steps_of(("aten::mm", 10, 400), text))) == told
+
+
+@pytest.mark.parametrize(
+    ("op", "count", "told"), [("aten::select", 80, True), ("aten::select", 8, False), ("aten::div", 80, False)]
+)
+def test_rows_that_a_loader_takes_one_by_one_are_told_and_are_no_ops_of_the_step(
+    op: str, count: int, told: bool
+) -> None:
+    load = ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 5, 850)
+    rows = [(op, 10 + 10.0 * row, 8.0) for row in range(count)]
+    host = steps_of(load, *rows, ("aten::mm", 860, 100))
+    assert ("loads_rows" in program_facts(host)) == told
+    assert calls_per_step(host) == 1
+
+
+@pytest.mark.parametrize(("backward", "told"), [(4, True), (1, False)])
+def test_convolutions_with_several_backward_passes_are_told(backward: int, told: bool) -> None:
+    passes = [("aten::convolution_backward", 120 + 110.0 * turn, 100.0) for turn in range(backward)]
+    host = steps_of(("aten::convolution", 10, 100), *passes)
+    assert ("repeated_backward" in program_facts(host)) == told
+    ops = " ".join(
+        f"conv/{name}:_MklNative{name}[{begin},90]"
+        for name, begin in (("Conv2D", 10), *(("Conv2DBackpropFilter", 110 + 100 * turn) for turn in range(backward)))
+    )
+    call = "train[0,900]{_r=1, step_num=s} EagerExecute[1,880] EagerLocalExecute: __inference_step_1[2,870]"
+    host = draw.host(f"/host:CPU\n  python | {call}\n  tf_Compute/1 | {ops}", 6, 1000)
+    assert ("repeated_backward" in program_facts(host)) == told
+
+
+def test_arrays_made_of_nested_lists_have_a_remedy_of_their_own() -> None:
+    name = "array (array_constructors.py:107), in lattice_result_type (dtypes.py:1079)"
+    assert kinds("between_steps", [(name, 90.0)], 100.0) == kinds("python", [(name, 90.0)], 100.0) == ["nested_lists"]
+    assert not kinds("python", [("array (array_constructors.py:107)", 90.0)], 100.0)
+    assert "np.asarray" in remedy("jax", "nested_lists").text

@@ -20,6 +20,8 @@ _COMPILED = (
     regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
 )
 """Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
+_LISTS = "nested_lists", regex(r".*, in lattice_result_type \(dtypes\.py")
+"""What JAX looks at of each element, where it makes an array of nested lists."""
 _COLLECTIVES = (
     ("point_to_point", regex(r"(?:gloo:|nccl:|c10d::)(?:send|recv)")),
     ("gather", regex(r"(?:gloo:|nccl:|c10d::)_?all_?gather|[nr]ccl\w*AllGather")),
@@ -65,11 +67,12 @@ _KINDS = {
     "python": (
         *_OPTIMIZER,
         _COMPILED,
+        _LISTS,
         ("loop", regex(rf".*{OF_LOOP}$")),
         ("indexing", regex(r"(?:.*, in )?(?:__getitem__|__iter__|_chunk_iter|_unstack) \(array\.py:")),
         ("printing", regex(r".*, in (?:print\b|(?:debug|info|warning|error|log) \((?:\S*logging/)?__init__\.py:)")),
     ),
-    "between_steps": (NEW_INPUT,),
+    "between_steps": (NEW_INPUT, _LISTS),
     "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
     "launch": _OPTIMIZER,
     "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),

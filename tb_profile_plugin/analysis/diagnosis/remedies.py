@@ -16,23 +16,28 @@ from .program.facts import (
     DDP,
     DENSE_EMBEDDING,
     FLOAT64,
+    FORMATS_TENSORS,
     FUSED,
     GRAPH_BREAKS,
     GROWING_ARGUMENTS,
     GROWING_INPUT,
     GROWS,
     INFERS_ON_CPU,
+    LOADS_ROWS,
     MANY_PROGRAMS,
+    MULTIPLIES_ONE_HOT,
     NO_BF16,
     NO_TENSOR_CORES,
     NOT_DONATED,
     ON_CPU,
     OWN_OPS,
     RECOMPUTES,
+    REPEATED_BACKWARD,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
     SINGLE_OPS,
     SINGLE_ROWS,
+    SMALL_TURNS,
     TRACED,
     UNFUSED_ATTENTION,
     UNRECORDED_DEVICE,
@@ -93,7 +98,8 @@ def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, 
     """From the most special to the most general; none where what would help is done already, or would not help."""
     if any((cause, fact) in _NO_USE for fact in facts):
         return []
-    return [(cause, framework_name, fact) for fact in (*sorted(facts), "") for framework_name in (framework, "")]
+    special_first = sorted(facts, key=lambda fact: (fact in _OF_CAPTURE, fact))
+    return [(cause, framework_name, fact) for fact in (*special_first, "") for framework_name in (framework, "")]
 
 
 LOOK_AT_STEPS, SPREAD = "unusual_steps", "recurring_work"
@@ -108,6 +114,8 @@ _SAVE_NOTHING = (
     SPREAD,
 )
 """Causes whose remedies say what to record, where to look, or to do the same work at another time."""
+_OF_CAPTURE = (ON_CPU, TRACED)
+"""Facts that say more of the capture than of the program's habits."""
 _NO_USE = {("optimizer", FUSED), ("float32", NO_TENSOR_CORES)}
 """Causes of which a capture shows that their remedy was taken, or cannot help."""
 
@@ -127,6 +135,10 @@ FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_nump
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
 USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
 LATER_STEPS = "Start the capture after the first steps; first calls matter only in short runs."
+ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
+LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
+FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
+LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
@@ -149,6 +161,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
     ("input", JAX, ""): "Prepare the next batches in a background thread while the device computes.",
     ("input", PYTORCH, ""): "Load batches in worker processes (num_workers), into pinned memory.",
+    ("input", PYTORCH, LOADS_ROWS): (
+        "Load whole batches at once (tensor[indices], or __getitems__): rows are taken one by one."
+    ),
     ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
     ("python_input", TENSORFLOW, ""): (
         "Replace the Python generator or py_function in tf.data by TensorFlow ops or files."
@@ -187,7 +202,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, CHECKS_NUMERICS): NO_CHECKS_TORCH for cause in _OF_TORCH},
     **{
         (cause, TENSORFLOW, CHECKS_NUMERICS): NO_CHECKS_TENSORFLOW
-        for cause in ("executor", "dispatch", "between_steps")
+        for cause in ("executor", "dispatch", "between_steps", "compute")
     },
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
@@ -224,6 +239,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("between", "", ""): "Fuse short kernels into longer ones, by the compiler or by larger batches.",
     ("between", "", ON_CPU): "Run fewer, larger ops: compile the step, or use larger batches.",
     ("between", JAX, ON_CPU): "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan).",
+    **{(cause, JAX, SMALL_TURNS): LARGER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
     ("pauses", "", ""): "Check the load of the machine: threads that wait for a core leave such pauses.",
     ("latency", "", ""): "Let the host run ahead: read results every N steps instead of in every step.",
     ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",
@@ -233,6 +249,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python", JAX, ""): "Move this Python code under jax.jit, or into a background thread.",
     ("python", PYTORCH, ""): "Write this code as tensor operations, or run it less often or in another process.",
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
+    ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
@@ -345,6 +362,13 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", PYTORCH, RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
+    **{
+        (cause, framework, REPEATED_BACKWARD): ONE_GRADIENT
+        for cause in ("compute", "eager")
+        for framework in (PYTORCH, TENSORFLOW)
+    },
+    **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},

@@ -7,7 +7,7 @@ import numpy as np
 from ...model.events.repeated_calls import are_inside, outermost
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
-from ...model.names.host_events import is_frame
+from ...model.names.host_events import asks_for_input, is_frame
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, distinct, median
@@ -107,6 +107,9 @@ def _calls(host: HostWithSteps) -> Array:
     single_ops = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
     programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM_OR_ATEN.match(name))))
     programs = programs[~are_inside(programs, *cpu_ops(host))]
+    # What a loop's own thread does for its input is part of the wait for that.
+    inputs = outermost(host.trace, host.trace.named(asks_for_input))
+    programs = programs[~are_inside(programs, inputs, host.trace.nesting[1][inputs])]
     return np.concatenate([single_ops, programs])
 
 

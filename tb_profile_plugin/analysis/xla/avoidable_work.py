@@ -68,6 +68,18 @@ def take_more_and_more(modules: Iterable[Module]) -> bool:
     return any(len(set(own)) == len(own) >= _SEVERAL_COUNTS for own in counts.values())
 
 
+def names_in_loops(modules: Iterable[Module]) -> frozenset[str]:
+    """Names of the instructions that programs run in each turn of a loop."""
+    names = set[str]()
+    for module in modules:
+        loops = [row for row, opcode in enumerate(module.opcodes) if opcode == "while"]
+        computations = {int(number) for row in loops for number in module.called[row] if number >= 0}
+        for number in computations:
+            low, high = module.members[number : number + 2].tolist()
+            names.update(module.names[low:high])
+    return frozenset(names)
+
+
 def copies_its_state(module: Module) -> bool:
     """Whether most bytes of a program's outputs have the shapes of its parameters though it donates none; only of
     programs without heavy ops, and of outputs of 32 MiB and more together.

@@ -30,6 +30,9 @@ GROWING_ARGUMENTS = "growing_arguments"
 NOT_DONATED = "not_donated"
 """A program of JAX writes new arrays in place of its parameters and does little else."""
 
+SMALL_TURNS = "small_turns"
+"""Most ops that programs of JAX run are in the turns of loops, many in each step."""
+
 SINGLE_OPS = "single_ops"
 """TensorFlow runs many ops of a step one by one, outside of compiled functions."""
 WRITES_SUMMARIES = "writes_summaries"
@@ -55,6 +58,14 @@ UNUSED_FORWARD = "unused_forward"
 """PyTorch runs much forward work that no backward pass uses, and keeps what that would need."""
 CHANGES_LAYOUT = "changes_layout"
 """Most of PyTorch's copies of tensors are made since others want them in another order in memory."""
+REPEATED_BACKWARD = "repeated_backward"
+"""Backward passes of convolutions run several times as often as their forward passes, in PyTorch or TensorFlow."""
+MULTIPLIES_ONE_HOT = "multiplies_one_hot"
+"""PyTorch looks up rows of a table by products with ``one_hot()``."""
+FORMATS_TENSORS = "formats_tensors"
+"""PyTorch writes tensors as text in a notable part of the steps."""
+LOADS_ROWS = "loads_rows"
+"""PyTorch's DataLoader takes rows of tensors one by one for each batch, in the loop's process."""
 UNFUSED_ATTENTION = "unfused_attention"
 """PyTorch takes softmaxes of matrices of scores, between batched matrix products."""
 CONCATENATES = "concatenates"
@@ -73,7 +84,7 @@ GROWING_INPUT = "growing_input"
 WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
-        *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD),
+        *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

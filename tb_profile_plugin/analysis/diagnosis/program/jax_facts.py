@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
+from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
 from ....model.host import HostWithSteps
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
-from .facts import COMPILES_AGAIN, FLOAT64, GROWING_ARGUMENTS, MANY_PROGRAMS, NOT_DONATED
+from .facts import COMPILES_AGAIN, FLOAT64, GROWING_ARGUMENTS, MANY_PROGRAMS, NOT_DONATED, SMALL_TURNS
 
 _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
+_MANY_TURNS = 100
+"""So many turns of a loop in a step are more than a model has layers, or a random number rounds."""
 _FUSED_TIMES = 3
 """Light programs that take one in so many parts of the compute are worth fusing with what they calculate for."""
 _MOST_BYTES = 4 << 20
@@ -29,6 +34,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         computes_in_float64,
         copies_its_state,
         light_programs,
+        names_in_loops,
         take_more_and_more,
     )
 
@@ -36,10 +42,24 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_much(host, light_programs(modules)),
         COMPILES_AGAIN: are_mostly_repeated(modules),
         GROWING_ARGUMENTS: take_more_and_more(modules),
+        SMALL_TURNS: _run_often(host, names_in_loops(modules)),
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
     return {fact for fact, is_so in holds.items() if is_so}
+
+
+def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
+    """Whether most ops that programs run have these names, each of them many times in a step."""
+    counts: Counter[str] = Counter()
+    planes = host.devices or ([host.cpu] if host.cpu else [])
+    for plane in planes:
+        if instructions:
+            codes, names = plane.stat(vocabulary.HLO_OP).codes
+            counts.update(dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True)))
+    least = _MANY_TURNS * max(len(host.steps), 1)
+    often = sum(count for name, count in counts.items() if name in instructions and count >= least)
+    return 2 * often > sum(counts.values())
 
 
 def _run_much(host: HostWithSteps, programs: frozenset[str]) -> bool:

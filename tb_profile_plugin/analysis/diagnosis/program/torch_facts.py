@@ -26,11 +26,15 @@ from .facts import (
     CONCATENATES,
     DENSE_EMBEDDING,
     FLOAT64,
+    FORMATS_TENSORS,
     GRAPH_BREAKS,
     GROWING_INPUT,
     GROWS,
     INFERS_ON_CPU,
+    LOADS_ROWS,
+    MULTIPLIES_ONE_HOT,
     RECOMPUTES,
+    REPEATED_BACKWARD,
     SINGLE_ROWS,
     UNFUSED_ATTENTION,
     UNUSED_FORWARD,
@@ -72,6 +76,16 @@ chooses experts takes less."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
 _OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
+_CONVERSION = "aten::to"
+_FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
+_LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
+_TAKES_ROW = frozenset(("aten::select", "aten::unbind", "aten::index", "aten::narrow"))
+_MUCH_OF_OPS = 0.05
+"""Share of the time of ops, or of steps, from which on what need not be is worth a change."""
+_MANY_ROWS = 64
+"""So many ops for one batch are one for each of its rows."""
+_SEVERAL_TIMES = 3
+"""A backward pass that runs so many times for each forward pass is one for each of several losses."""
 _MUCH_FORWARD = 0.1
 """Share of the step from which on forward work that nothing uses is no small metric."""
 _PASSES = 6
@@ -93,6 +107,10 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         GROWS: _runs_more_and_more_ops(host),
         UNFUSED_ATTENTION: _has_unfused_attention(trace),
         CHANGES_LAYOUT: _copies_change_layout(trace),
+        REPEATED_BACKWARD: _repeats_backward(trace),
+        MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
+        FORMATS_TENSORS: _formats_tensors(host),
+        LOADS_ROWS: _loads_rows(trace),
         UPDATES: on_cpu and _are_mostly_updates(trace),
         INFERS_ON_CPU: on_cpu and not trains,
         UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
@@ -213,6 +231,41 @@ def _until_next_op_ps(trace: Trace, ops: Array) -> int:
     until = trace.end[ops].copy()
     until[has_next] = trace.begin[others[following[has_next]]]
     return int((until - trace.begin[ops]).sum())
+
+
+def _repeats_backward(trace: Trace) -> bool:
+    """Whether gradients of convolutions are computed several times as often as convolutions."""
+    forward, backward = (len(trace.named(name.__eq__)) for name in ("aten::convolution", "aten::convolution_backward"))
+    return backward >= _SEVERAL_TIMES * forward > 0
+
+
+def _multiplies_one_hot(trace: Trace) -> bool:
+    """Whether most results of ``one_hot`` go into a product at once, and both take a notable part of all ops' time."""
+    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
+    one_hot = np.flatnonzero(trace.are_named(ops, "aten::one_hot".__eq__))
+    product = one_hot + 1
+    product = product[product < len(ops)]
+    product += trace.are_named(ops[product], _CONVERSION.__eq__)
+    product = product[product < len(ops)]
+    product = product[trace.are_named(ops[product], lambda name: bool(_PRODUCT.match(name)))]
+    ps = trace.end[ops] - trace.begin[ops]
+    return 2 * len(product) > len(one_hot) and bool(ps[one_hot].sum() + ps[product].sum() >= _MUCH_OF_OPS * ps.sum())
+
+
+def _formats_tensors(host: HostWithSteps) -> bool:
+    """Whether writing tensors as text takes a notable part of the steps."""
+    trace, steps = host.trace, host.steps
+    frames = outermost(trace, trace.named(lambda name: bool(_FORMATS.match(name))))
+    return bool((trace.end - trace.begin)[frames].sum() > _MUCH_OF_OPS * (steps.end - steps.begin).sum() > 0)
+
+
+def _loads_rows(trace: Trace) -> bool:
+    """Whether a DataLoader runs many ops for each batch, and most of them take a row."""
+    loads = trace.named(lambda name: bool(_LOADS.match(name)))
+    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
+    ops = ops[trace.nearest_named(ops, lambda name: bool(_LOADS.match(name))) >= 0]
+    takes_row = trace.are_named(ops, _TAKES_ROW.__contains__)
+    return 2 * takes_row.sum() > len(ops) and len(ops) >= _MANY_ROWS * len(loads) > 0
 
 
 def _copies_change_layout(trace: Trace) -> bool:
