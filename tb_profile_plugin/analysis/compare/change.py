@@ -60,17 +60,17 @@ class Change:
     """How much longer the new side's steps take: all changes are ratios minus 1."""
 
     estimate: float
-    low: float | None
-    """Lower end of the interval of 95 %; None where nothing tells how much steps vary."""
-    high: float | None
-    p: float | None
-    """Probability of such a difference where there is none; see `p_of`."""
-    permutation_p: float | None
-    """p by all ways of dividing the captures, or of swapping those of a pair; None where there are too many."""
-    least_detectable: float | None
-    """The smallest change that these captures would tell in 4 of 5 cases."""
     covers_runs: bool
     """Whether differences between runs of one program are in the interval."""
+    low: float | None = None
+    """Lower end of the interval of 95 %; None where nothing tells how much steps vary, as of both ends and p."""
+    high: float | None = None
+    p: float | None = None
+    """Probability of such a difference where there is none; see `p_of`."""
+    permutation_p: float | None = None
+    """p by all ways of dividing the captures, or of swapping those of a pair; None where there are too many."""
+    least_detectable: float | None = None
+    """The smallest change that these captures would tell in 4 of 5 cases."""
     step_variation: float | None = None
     """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
     is_far: bool = False
@@ -90,13 +90,11 @@ class Change:
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
     """The spread of the difference of two or more captures a side; with two on a side variances are pooled."""
-    variances = [variance(samples) for samples in (a, b)]
-    mean_variances = [of_side / len(samples) for of_side, samples in zip(variances, (a, b), strict=True)]
     if min(len(a), len(b)) < _LEAST_CAPTURES:
         freedom = len(a) + len(b) - 2
-        pooled = sum(v * (len(samples) - 1) for v, samples in zip(variances, (a, b), strict=True)) / freedom
+        pooled = (variance(a) * (len(a) - 1) + variance(b) * (len(b) - 1)) / freedom
         return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
-    return _summed_spread(mean_variances, [len(a) - 1.0, len(b) - 1.0])
+    return _summed_spread([variance(a) / len(a), variance(b) / len(b)], [len(a) - 1.0, len(b) - 1.0])
 
 
 def _summed_spread(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
@@ -264,16 +262,17 @@ def log_ratio(
     pairs: CapturePairs | None = None,
 ) -> tuple[float, Spread | None]:
     """The logarithm of the new side's mean over the base's, and how far it may be off."""
-    before, after = (
-        CaptureValues(
-            _logarithms(side), [capture.log_variance for capture in side], [capture.freedom for capture in side]
-        )
-        for side in (base, new)
-    )
+    before, after = _log_values(base), _log_values(new)
     return mean(after.values) - mean(before.values), difference_spread(before, after, run_variation, pairs)
 
 
+def _log_values(captures: Sequence[Estimate]) -> CaptureValues:
+    variances = [capture.log_variance for capture in captures]
+    return CaptureValues(_logarithms(captures), variances, [capture.freedom for capture in captures])
+
+
 def _logarithms(captures: Sequence[Estimate]) -> list[float]:
+    """Logarithm of the mean step of each capture."""
     return [math.log(float(capture.mean)) for capture in captures]
 
 
@@ -287,30 +286,22 @@ def ratio(
     difference, spread = log_ratio(base, new, run_variation, pairs)
     covers_runs = min(len(base), len(new)) >= 2 or run_variation is not None
     # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
-    before, after = (sum((capture.mean for capture in side), Fraction(0)) / len(side) for side in (base, new))
-    estimate = float(after / before) - 1
+    base_mean, new_mean = (sum((capture.mean for capture in side), Fraction(0)) / len(side) for side in (base, new))
+    estimate = float(new_mean / base_mean) - 1
     if spread is None:
-        return Change(
-            estimate=estimate,
-            low=None,
-            high=None,
-            p=None,
-            permutation_p=None,
-            least_detectable=None,
-            covers_runs=covers_runs,
-        )
+        return Change(estimate, covers_runs)
     reach = min(_LARGEST_LOGARITHM, quantile(1 - ALPHA / 2, spread.freedom) * spread.error)
-    logs = _logarithms(base), _logarithms(new)
-    by_swapping = swap_p([logs[1][j] - logs[0][i] for i, j in pairs or ()])
+    base_logs, new_logs = _logarithms(base), _logarithms(new)
+    by_swapping = swap_p([new_logs[j] - base_logs[i] for i, j in pairs or ()])
     count = min(len(base), len(new))
     return Change(
         estimate,
+        covers_runs,
         low=math.expm1(difference - reach),
         high=math.expm1(difference + reach),
         p=p_of(difference, spread),
-        permutation_p=permutation_p(*logs) if by_swapping is None else by_swapping,
+        permutation_p=permutation_p(base_logs, new_logs) if by_swapping is None else by_swapping,
         least_detectable=math.expm1(min(_LARGEST_LOGARITHM, least_detectable(spread))),
-        covers_runs=covers_runs,
         captures_needed=captures_needed(spread, count, difference) if count > 1 else None,
     )
 
@@ -322,11 +313,8 @@ def least_detectable(spread: Spread) -> float:
 
 def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
     """Steps on each side that would tell such a change in 4 of 5 cases; None where nothing tells how they vary."""
-    variances = [estimate.log_variance for estimate in estimates]
-    if any(variance is None for variance in variances) or change <= 0:
+    if any(estimate.log_variance is None for estimate in estimates) or change <= 0:
         return None
-    per_step = max(
-        (variance or 0.0) * estimate.step_count for variance, estimate in zip(variances, estimates, strict=True)
-    )
+    per_step = max((estimate.log_variance or 0.0) * estimate.step_count for estimate in estimates)
     reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
     return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)

@@ -33,21 +33,13 @@ def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[M
         yield message(next(fact for fact in comparison.facts if fact.grade == HOST).text)
     fewest = min(len(side.digests) for side in comparison.sides)
     estimates = [*comparison.sides.base.step_estimates(), *comparison.sides.new.step_estimates()]
-    if code in ("unclear", "same") and change.least_detectable is not None:
-        least = max(change.least_detectable, change.step_variation or 0.0)
-        if least < _MOST_DETECTABLE:
-            yield Message("Smallest detectable change: {percent}.", percent=least)
-        needed = steps_needed(estimates, threshold)
-        more_steps_help = change.covers_runs or (change.step_variation or 0.0) <= threshold
-        if code == "unclear" and change.captures_needed and abs(change.estimate) >= threshold:
-            yield Message(
-                "Record {count} captures per side in turns to detect {percent}, if runs keep varying like this.",
-                count=change.captures_needed,
-                percent=abs(change.estimate),
-            )
-        if code == "unclear" and needed is not None and needed < _MOST_STEPS and fewest == 1 and more_steps_help:
-            yield Message("Record {count} steps per side to detect {percent}.", count=needed, percent=threshold)
     if code in ("unclear", "same"):
+        if change.least_detectable is not None:
+            least = max(change.least_detectable, change.step_variation or 0.0)
+            if least < _MOST_DETECTABLE:
+                yield Message("Smallest detectable change: {percent}.", percent=least)
+            if code == "unclear":
+                yield from _needed_recordings(change, fewest, steps_needed(estimates, threshold), threshold)
         yield from _certain_parts(comparison, change)
     if not change.covers_runs:
         yield Message("The interval does not cover how runs vary. Capture each side 3 more times.")
@@ -62,15 +54,25 @@ def doubts_of(comparison: Comparison, code: str, threshold: float) -> Iterator[M
         )
 
 
+def _needed_recordings(change: Change, fewest: int, steps: int | None, threshold: float) -> Iterator[Message]:
+    """How many captures, or ``steps`` of a single one, would tell a change; ``fewest`` captures a side has."""
+    if change.captures_needed and abs(change.estimate) >= threshold:
+        yield Message(
+            "Record {count} captures per side in turns to detect {percent}, if runs keep varying like this.",
+            count=change.captures_needed,
+            percent=abs(change.estimate),
+        )
+    more_steps_help = change.covers_runs or (change.step_variation or 0.0) <= threshold
+    if steps is not None and steps < _MOST_STEPS and fewest == 1 and more_steps_help:
+        yield Message("Record {count} steps per side to detect {percent}.", count=steps, percent=threshold)
+
+
 def _certain_parts(comparison: Comparison, change: Change) -> Iterator[Message]:
     """The parts that surely changed by much, though nothing is told of the step: one hides the other, or noise does."""
     rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in comparison.parts])
     enough = _LEAST_CHANGE * abs(comparison.step_difference.base)
-    sure = [
-        part
-        for part, rate in zip(comparison.parts, rates, strict=True)
-        if rate <= ALPHA and abs(part.difference.delta) >= enough
-    ]
+    parts = zip(comparison.parts, rates, strict=True)
+    sure = [part for part, rate in parts if rate <= ALPHA and abs(part.difference.delta) >= enough]
     more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
     changes = [_part_change(part) for part in (*more[:1], *less[:1])]
     if more and less:
@@ -78,10 +80,8 @@ def _certain_parts(comparison: Comparison, change: Change) -> Iterator[Message]:
     elif sure and change.covers_runs:
         yield Message("Certain: {change}. The step as a whole is inconclusive.", change=changes[0])
     elif is_likely_machine(comparison, change):
-        other_part = next((part for part in sure if part.id not in LENGTHENED), None)
-        yield from (
-            [Message("Not caused by the machine: {change}.", change=_part_change(other_part))] if other_part else []
-        )
+        for part in [part for part in sure if part.id not in LENGTHENED][:1]:
+            yield Message("Not caused by the machine: {change}.", change=_part_change(part))
 
 
 def _part_change(part: PartRow) -> Message:

@@ -9,7 +9,7 @@ from ...runtime.messages import Message, all_of, message
 from ..diagnosis.catalogue import LABELS
 from ..digest.record import LATE_PEER, NOTHING, OTHERS
 from .causes import CauseChange, late_hosts
-from .engine import Comparison, OpRow
+from .engine import Comparison, OpRow, PartRow
 from .facts import PYTHON_TRACER
 from .headline import cause_of
 from .side import Side
@@ -34,39 +34,45 @@ def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Me
     After the first reason come only those that are certain: their interval lies on one side of 0.
     """
     total = comparison.step_difference.delta
-    ids: list[str] = []
-    reasons: list[Message] = []
-    late = cause_of(comparison, LATE_PEER)
-    # Causes are per step, the difference of steps is per item.
-    step_ps = total * comparison.sides.new.items
-    if late and late.delta_ps * total > 0 and abs(late.delta_ps) >= _MAIN_SHARE * abs(step_ps):
-        ids.append(LATE_PEER)
-        if late.delta_ps > 0:
-            reasons.append(_peer_sentence(late, comparison.sides.new, hosts[1]))
-        else:
-            reasons.append(_peer_sentence(late, comparison.sides.base, hosts[0]))
+    reasons = _late_peer_reasons(comparison, hosts)
+    ids = [LATE_PEER] * len(reasons)
     explained = Fraction(0)
     for part in comparison.parts:
-        delta = part.difference.delta
+        difference = part.difference
         if abs(explained) >= _EXPLAINED_SHARE * abs(total) or len(reasons) == _MOST_REASONS:
             break
-        if delta * total <= 0:
-            continue
-        if reasons and (part.difference.low or 0.0) <= 0 <= (part.difference.high or 0.0):
-            continue
-        explained += delta
-        ids.append(part.id)
-        reason = Message("{part}: {change}", part=message(LABELS[part.id]), change=more_or_less(delta))
-        op, detail = _main_op(_named_ops(comparison, part.id), delta)
-        if detail is None and part.id == "unrecorded" and _is_untraced(comparison):
-            detail = Message("Turn on the Python tracer to name it")
-        ids += [op] if op else []
-        reasons.append(Message("{reason}. {detail}", reason=reason, detail=detail) if detail else reason)
+        is_certain = not (difference.low or 0.0) <= 0 <= (difference.high or 0.0)
+        if difference.delta * total > 0 and (is_certain or not reasons):
+            explained += difference.delta
+            op_ids, reason = _part_reason(comparison, part)
+            ids += [part.id, *op_ids]
+            reasons.append(reason)
     return ids, reasons
 
 
-def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, Message | None]:
-    """(id, sentence) of the op, or of the new or gone ops, that make most of a part's difference; empty if none do.
+def _late_peer_reasons(comparison: Comparison, hosts: Hosts) -> list[Message]:
+    """For which hosts the others wait, where that is most of the difference; else nothing."""
+    late, sides = cause_of(comparison, LATE_PEER), comparison.sides
+    # Causes are per step, the difference of steps is per item.
+    step_delta_ps = comparison.step_difference.delta * sides.new.items
+    if not late or late.delta_ps * step_delta_ps <= 0 or abs(late.delta_ps) < _MAIN_SHARE * abs(step_delta_ps):
+        return []
+    waits_more = late.delta_ps > 0
+    return [_peer_sentence(late, sides.new if waits_more else sides.base, hosts[waits_more])]
+
+
+def _part_reason(comparison: Comparison, part: PartRow) -> tuple[list[str], Message]:
+    """(ids of its main op, sentence): by how much a part changed, and what most of that is."""
+    delta = part.difference.delta
+    change = Message("{part}: {change}", part=message(LABELS[part.id]), change=more_or_less(delta))
+    op_ids, detail = _main_op(_named_ops(comparison, part.id), delta)
+    if detail is None and part.id == "unrecorded" and _is_untraced(comparison):
+        detail = Message("Turn on the Python tracer to name it")
+    return op_ids, Message("{reason}. {detail}", reason=change, detail=detail) if detail else change
+
+
+def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[list[str], Message | None]:
+    """(ids, sentence) of the op, or of the new or gone ops, that make most of a part's difference; empty if none do.
 
     Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
     """
@@ -74,12 +80,12 @@ def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, Message | None
     moved = [op for op in ops if op.difference.delta * delta > 0 and (has_few_renamed or not op.is_one_sided)]
     op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
     if op and abs(op.difference.delta) >= _MAIN_SHARE * abs(delta):
-        return f"op:{op.id}", _op_sentence(op)
+        return [f"op:{op.id}"], _op_sentence(op)
     alone = [op for op in moved if op.is_one_sided]
     time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
     if time < _MAIN_SHARE * abs(delta):
-        return "", None
-    return "", Message(
+        return [], None
+    return [], Message(
         "{count} ops are {way, select, new {new} other {gone}} ({time_ps}), such as {op}",
         count=len(alone),
         way="new" if delta > 0 else "gone",
@@ -95,9 +101,8 @@ def _is_untraced(comparison: Comparison) -> bool:
 
 def _unmatched_ps(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
     """ps per step in ops that only the base has, and that only the new side has."""
-    base = sum((op.difference.base for op in ops if op.is_one_sided), Fraction(0))
-    new = sum((op.difference.new for op in ops if op.is_one_sided), Fraction(0))
-    return base, new
+    unmatched = [op.difference for op in ops if op.is_one_sided]
+    return sum((op.base for op in unmatched), Fraction(0)), sum((op.new for op in unmatched), Fraction(0))
 
 
 def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
