@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -25,7 +24,7 @@ from .change import (
 )
 from .estimate import warm_steps
 from .facts import HOST, STOPS, Fact, facts
-from .match import SURE, Entry, OpPair, op_pairs
+from .match import SURE, Entry, OpPair, op_pairs, time_shares
 from .side import Side, Sides
 
 FALSE_DISCOVERY_RATE = 0.10
@@ -185,10 +184,7 @@ def compare(base: Side, new: Side, run_variation: RunVariation | None = None) ->
         step_difference=step,
         parts=_part_rows(sides),
         ops=[replace(op, id=i) for i, op in enumerate(ops)],
-        matched_shares=(
-            _matched_share([(pair.tier, pair.base) for pair in pairs]),
-            _matched_share([(pair.tier, pair.new) for pair in pairs]),
-        ),
+        matched_shares=time_shares(pairs, lambda pair: pair.tier <= SURE),
         run_variation=run_variation if min(len(side.digests) for side in sides) == 1 else None,
     )
 
@@ -344,10 +340,3 @@ def _with_marks(ops: list[OpRow], step: Difference) -> list[OpRow]:
         return is_sure and not op.is_others and abs(float(op.difference.delta)) >= enough
 
     return [replace(op, p_adjusted=rates.get(i), is_marked=is_marked(op, rates.get(i))) for i, op in enumerate(ops)]
-
-
-def _matched_share(tiers_and_ops: Sequence[tuple[int, Sequence[Entry]]]) -> float:
-    """The share of one side's time in ops that are matched with certainty; 1 where no op takes any."""
-    times = [(tier, sum(op.sum_ps for _, op in ops)) for tier, ops in tiers_and_ops]
-    total = sum(ps for _, ps in times)
-    return math.fsum(ps for tier, ps in times if tier <= SURE) / total if total else 1.0

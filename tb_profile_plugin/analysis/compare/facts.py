@@ -12,7 +12,7 @@ from ...runtime.messages import Message, listed, message, some_of
 from ...runtime.records import record
 from ...runtime.regex import regex
 from ..digest.record import NOTHING, OTHERS, Digest, DigestOp
-from .match import OpPair
+from .match import OpPair, time_shares
 from .side import Side, Sides
 
 STOPS, QUESTION, HOST, NOTE, SAME = "stops", "question", "host", "note", "same"
@@ -257,15 +257,15 @@ def _shapes(pairs: Sequence[OpPair]) -> list[Fact]:
     steps do other work.
     """
     heavy = [pair for pair in pairs if pair.base and pair.new and pair.any_op.part == "compute"]
-    heavy.sort(key=lambda pair: -_time_ps(pair))
+    heavy.sort(key=lambda pair: -(pair.base_ps + pair.new_ps))
     total_ps = changed_ps = 0
     changes: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
     for pair in heavy[:_HEAVIEST]:
         base, new = _dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])
         if base and len(base) == len(new):
-            total_ps += _time_ps(pair)
+            total_ps += pair.base_ps + pair.new_ps
             if base != new:
-                changed_ps += _time_ps(pair)
+                changed_ps += pair.base_ps + pair.new_ps
                 changes += [both for both in zip(base, new, strict=True) if both[0] != both[1]]
     if not changes:
         return []
@@ -281,21 +281,13 @@ def _shapes(pairs: Sequence[OpPair]) -> list[Fact]:
 
 def _unrelated(pairs: Sequence[OpPair]) -> list[Fact]:
     """Whether next to no time of either side is in ops that the other has, too, by any rule of `match`."""
-    ops = [pair for pair in pairs if pair.any_op.name not in (OTHERS, NOTHING)]
-    shares = []
-    for side_ops in ([(pair, pair.base) for pair in ops], [(pair, pair.new) for pair in ops]):
-        times = [(sum(op.sum_ps for _, op in own), bool(pair.base and pair.new)) for pair, own in side_ops]
-        total_ps = sum(ps for ps, _ in times)
-        shares.append(sum(ps for ps, is_on_both in times if is_on_both) / total_ps if total_ps else 1.0)
+    named = [pair for pair in pairs if pair.any_op.name not in (OTHERS, NOTHING)]
+    shares = time_shares(named, lambda pair: bool(pair.base and pair.new))
     if max(shares) >= _RELATED:
         return []
     base, new = (Message("{percent}", percent=share) for share in shares)
     text = Message("These are different programs.")
     return [Fact("unrelated", Message("Time in ops found on both sides"), base, new, STOPS, text)]
-
-
-def _time_ps(pair: OpPair) -> int:
-    return sum(op.sum_ps for ops in (pair.base, pair.new) for _, op in ops)
 
 
 def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:

@@ -96,6 +96,24 @@ class OpPair:
         """The first one of the base, or else of the new side."""
         return (self.base or self.new)[0][1]
 
+    @property
+    def base_ps(self) -> int:
+        """What the base's ops take, over all captures and the steps that count."""
+        return sum(op.sum_ps for _, op in self.base)
+
+    @property
+    def new_ps(self) -> int:
+        """The same of the new side's."""
+        return sum(op.sum_ps for _, op in self.new)
+
+
+def time_shares(pairs: Sequence[OpPair], is_selected: Callable[[OpPair], bool]) -> tuple[float, float]:
+    """By side, the base first: the share of its ops' time in those of the selected pairs; 1 where no op takes any."""
+    selected = [pair for pair in pairs if is_selected(pair)]
+    base_ps, new_ps = sum(pair.base_ps for pair in pairs), sum(pair.new_ps for pair in pairs)
+    base_share = sum(pair.base_ps for pair in selected) / base_ps if base_ps else 1.0
+    return base_share, sum(pair.new_ps for pair in selected) / new_ps if new_ps else 1.0
+
 
 def stem(name: str) -> str:
     """An instruction's name without what the compiler appended: ``fusion.12.clone`` and ``fusion.3`` are ``fusion``."""

@@ -50,37 +50,32 @@ def findings(group: ProcessGroup) -> list[GroupFinding]:
 def _first_mismatch(group: ProcessGroup) -> GroupFinding | None:
     """The first number at which ranks ask for different things."""
     for number in group.sequences():
-        units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
+        units = group.units_at(number)
         difference = mismatch(units, len(units) == len(group.members))
-        if not difference:
-            continue
-        sides = difference.sides
-        is_clear = len(sides) > 1 and len(sides[0].ranks) > len(sides[1].ranks)
-        culprits = tuple(sorted(rank for side in sides[1:] for rank in side.ranks)) if is_clear else ()
-        others = sides[0].ranks if is_clear else tuple(units)
-        waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
-        return GroupFinding(
-            sort=difference.sort,
-            group=group,
-            unit=units[others[0]],
-            culprits=culprits,
-            waiting=waiting,
-            others=others,
-            mismatch=difference,
-        )
+        if difference:
+            sides = difference.sides
+            is_clear = len(sides) > 1 and len(sides[0].ranks) > len(sides[1].ranks)
+            culprits = tuple(sorted(rank for side in sides[1:] for rank in side.ranks)) if is_clear else ()
+            others = sides[0].ranks if is_clear else tuple(units)
+            waiting = _pending_ranks(units)
+            return GroupFinding(difference.sort, group, units[others[0]], culprits, waiting, others, difference)
     return None
+
+
+def _pending_ranks(units: Mapping[int, Unit]) -> tuple[int, ...]:
+    """Ranks that are not done with what they asked for."""
+    return tuple(rank for rank, unit in units.items() if unit.is_pending)
 
 
 def _first_stop(group: ProcessGroup) -> GroupFinding | None:
     """The first number that some ranks do not reach and others do, or that none completes."""
     pending = _first_pending(group)
     for number in group.sequences():
-        units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
+        units, waiting = group.units_at(number), _pending_ranks(group.units_at(number))
         # What others completed all the same tells nothing: dumps may be of different moments.
         missing = [rank for rank, record in group.records.items() if record.last < number]
         if missing and any(unit.state != COMPLETED for unit in _units_from(group, number)):
             return _missing_call(group, units, missing, pending)
-        waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
         if waiting and not missing:
             return _common_wait(group, units, waiting)
     return None
@@ -95,16 +90,7 @@ def _missing_call(
         rank for rank, pending_unit in pending.items() if rank not in missing and pending_unit.sequence >= unit.sequence
     )
     later = pending[waiting[0]] if waiting and pending[waiting[0]].sequence > unit.sequence else None
-    return GroupFinding(
-        sort=MISSING,
-        group=group,
-        unit=unit,
-        culprits=tuple(missing),
-        waiting=waiting,
-        others=tuple(units),
-        mismatch=None,
-        waits_in=later,
-    )
+    return GroupFinding(MISSING, group, unit, tuple(missing), waiting, tuple(units), waits_in=later)
 
 
 def _common_wait(group: ProcessGroup, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
@@ -112,14 +98,14 @@ def _common_wait(group: ProcessGroup, units: Mapping[int, Unit], waiting: tuple[
     unit = units[waiting[0]]
     if group.ranks_without_dump:
         return GroupFinding(SILENT, group, unit, group.ranks_without_dump, waiting, tuple(units))
-    by_state = defaultdict(list)
-    for rank, rank_unit in units.items():
-        by_state[rank_unit.state].append(rank)
     if len(waiting) < len(units):
         others = tuple(rank for rank in units if rank not in waiting)
         return GroupFinding(NOT_COMPLETED, group, unit, waiting, waiting, others)
-    if by_state[STARTED] and by_state[SCHEDULED]:
-        return GroupFinding(NOT_BEGUN, group, unit, tuple(by_state[SCHEDULED]), waiting, tuple(by_state[STARTED]))
+    started, scheduled = (
+        tuple(rank for rank, rank_unit in units.items() if rank_unit.state == state) for state in (STARTED, SCHEDULED)
+    )
+    if started and scheduled:
+        return GroupFinding(NOT_BEGUN, group, unit, scheduled, waiting, started)
     return GroupFinding(ALL_WAIT, group, unit, (), waiting, tuple(units))
 
 
@@ -143,25 +129,18 @@ def _pair_findings(group: ProcessGroup) -> Iterator[GroupFinding]:
     for pair in sorted({*transfers[SEND], *transfers[RECEIVE]}):
         for kind, other, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
             own, of_peer = transfers[kind][pair], transfers[other][pair]
-            index = next((index for index, transfer in enumerate(own) if transfer.unit.is_pending), -1)
-            if index < 0 or peer not in group.records:
+            first_pending = next((i for i, transfer in enumerate(own) if transfer.unit.is_pending), -1)
+            if first_pending < 0 or peer not in group.records:
                 continue
+            position = first_pending
             if not (group.records[rank].is_complete and group.records[peer].is_complete):
                 # What came before is not known to be as many on both sides; what is left to do is.
-                own, index = own[index:], 0
-                of_peer = [transfer for transfer in of_peer if transfer.unit.is_pending]
-            if index >= len(of_peer):
-                yield GroupFinding(NO_PEER, group, own[index].unit, (peer,), (rank,), (rank,))
-            elif kind == SEND and (difference := _pair_mismatch(own[index], of_peer[index], pair)):
-                yield GroupFinding(
-                    sort=difference.sort,
-                    group=group,
-                    unit=own[index].unit,
-                    culprits=(),
-                    waiting=pair,
-                    others=pair,
-                    mismatch=difference,
-                )
+                position, of_peer = 0, [transfer for transfer in of_peer if transfer.unit.is_pending]
+            unit = own[first_pending].unit
+            if position >= len(of_peer):
+                yield GroupFinding(NO_PEER, group, unit, (peer,), (rank,), (rank,))
+            elif kind == SEND and (difference := _pair_mismatch(own[first_pending], of_peer[position], pair)):
+                yield GroupFinding(difference.sort, group, unit, (), pair, pair, difference)
 
 
 class _Transfer(NamedTuple):

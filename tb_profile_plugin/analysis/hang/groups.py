@@ -68,6 +68,10 @@ class ProcessGroup(NamedTuple):
         """The numbers of all collectives, in order."""
         return sorted({number for record in self.records.values() for number in record.units})
 
+    def units_at(self, number: int) -> dict[int, Unit]:
+        """By rank its collective of that number, of ranks that recorded it."""
+        return {rank: record.units[number] for rank, record in self.records.items() if number in record.units}
+
 
 def groups(dumps: Sequence[Dump]) -> list[ProcessGroup]:
     """The groups in which any rank recorded an operation, by label."""

@@ -214,24 +214,23 @@ def _shift_sentence(finding: GroupFinding, shift: Shift) -> Message:
 
 def _where_culprits_are(verdict: HangVerdict, finding: GroupFinding) -> Iterator[Message]:
     """Where those are that others wait for."""
-    ranks_by_unit: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    units: dict[str, Message] = {}
+    ranks_by_position: dict[tuple[Message, str, str] | None, list[int]] = defaultdict(list)
     for rank in finding.culprits:
         position = verdict.positions.get(rank)
-        what = operation_text(position.unit) if position else Message("")
-        units[what] = what
-        key = (what, position.group, position.unit.state) if position else ("", "", "")
-        ranks_by_unit[key].append(rank)
-    for (name, group, state), ranks in ranks_by_unit.items():
+        key = (operation_text(position.unit), position.group, position.unit.state) if position else None
+        ranks_by_position[key].append(rank)
+    for key, ranks in ranks_by_position.items():
         who = ranks_text(ranks)
-        if not name:
+        if key is None:
             yield Message("{who} recorded no operation.", who=who)
-        elif state in (COMPLETED, ENDED):
+            continue
+        operation, group, state = key
+        if state in (COMPLETED, ENDED):
             yield Message(
                 "{who} called {operation} of group {group} last, which {state, select, completed {completed} other "
                 "{ended}}.",
                 who=who,
-                operation=units[name],
+                operation=operation,
                 group=group,
                 state=state,
             )
@@ -240,7 +239,7 @@ def _where_culprits_are(verdict: HangVerdict, finding: GroupFinding) -> Iterator
                 "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group} instead.",
                 who=who,
                 count=len(ranks),
-                operation=units[name],
+                operation=operation,
                 group=group,
             )
 

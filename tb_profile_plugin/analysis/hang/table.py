@@ -47,7 +47,8 @@ def table(group: ProcessGroup, center: int | None, before: int = _BEFORE) -> Ran
     all_numbers = group.sequences()
     index = all_numbers.index(center) if center in all_numbers else len(all_numbers) - 1
     numbers = all_numbers[max(0, index - before) : index + _AFTER + 1]
-    usual = {number: _most_called(group, number) for number in numbers}
+    kinds_at = {number: Counter(unit.kind for unit in group.units_at(number).values()) for number in numbers}
+    usual = {number: kinds.most_common(1)[0][0] for number, kinds in kinds_at.items()}
     rows: dict[tuple[Cell, ...], list[int]] = {}
     for rank in group.members:
         cells = tuple(_cell(group.records.get(rank), number, usual) for number in numbers)
@@ -55,11 +56,6 @@ def table(group: ProcessGroup, center: int | None, before: int = _BEFORE) -> Ran
     ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), item[1]))
     table_rows = tuple(Row(tuple(ranks), cells) for cells, ranks in ordered)
     return RankTable(tuple(numbers), tuple(usual[number] for number in numbers), table_rows)
-
-
-def _most_called(group: ProcessGroup, number: int) -> str:
-    kinds = (record.units[number].kind for record in group.records.values() if number in record.units)
-    return Counter(kinds).most_common(1)[0][0]
 
 
 def _cell(record: RankRecord | None, number: int, usual: Mapping[int, str]) -> Cell:
