@@ -56,10 +56,7 @@ class Bodies:
     def program_fingerprint(self) -> str:
         """Fingerprint of the whole program: its instructions in any order."""
         module = self._module
-        if not len(module) or module.entry < 0:
-            return fingerprint(())
-        begin, end = module.members[module.entry : module.entry + 2].tolist()
-        return fingerprint(sorted(self.body(row) for row in range(begin, end)))
+        return fingerprint(sorted(map(self.body, module.rows_in(module.entry))))
 
     def _operand_shape(self, row: int) -> str:
         """Shape of an operand; empty for row -1, an operand that the program does not have."""
@@ -97,9 +94,8 @@ class Bodies:
     def _structure(self, computation: int, depth: int, is_condition: bool) -> str:
         """Fingerprint of a computation's result; XLA writes operands before the instructions that take them."""
         module = self._module
-        begin, end = module.members[computation : computation + 2].tolist()
         values: dict[int, str] = {}
-        for row in range(begin, end):
+        for row in module.rows_in(computation):
             if module.opcodes[row] == "parameter":
                 values[row] = self.shape(row)
             else:

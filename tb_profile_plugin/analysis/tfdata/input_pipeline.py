@@ -68,7 +68,7 @@ def kind_of(op: Op) -> str:
 def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
     """Input ops of the hosts, and the split of input time.
 
-    What the enqueuing thread spends outside of enqueue_times is taken as the time that the rest of the pipeline costs;
+    What the enqueuing thread spends outside of enqueuing is taken as the time that the rest of the pipeline costs;
     it is shared among the kinds by their self times. Without such a thread the self times themselves stand.
     """
     table = merged([host_ops(host) for host in hosts])

@@ -134,7 +134,4 @@ def _fused_opcodes(host: Host, op: XlaOp) -> str:
     """What a fusion does: the kinds of its instructions; empty for whatever is none, or whose program is not there."""
     module = host.modules.get(op.program)
     called = module.called[module.row(op.name)] if module and op.opcode == "fusion" else ()
-    if not module or not called or called[0] < 0:
-        return ""
-    begin, end = module.members[called[0] : called[0] + 2].tolist()
-    return " ".join(module.opcodes[begin:end])
+    return " ".join(module.opcodes[row] for row in module.rows_in(called[0])) if module and called else ""

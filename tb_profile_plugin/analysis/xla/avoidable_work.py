@@ -11,6 +11,7 @@ import numpy as np
 
 from ...formats.xspace.hlo.module import ELEMENTWISE, Module
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 
 _FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
 """Numbers of element types: float16, float32, float64, bfloat16; and of float64."""
@@ -87,21 +88,29 @@ def copies_its_state(module: Module) -> bool:
     if module.donates or not len(module) or _HEAVY.intersection(module.opcodes) or module.entry < 0:
         return False
     root = int(module.roots[module.entry])
-    low, high = module.members[module.entry : module.entry + 2].tolist()
-    parameters = [row for row in range(low, high) if module.opcodes[row] == "parameter"]
     if root < 0 or module.shapes.leaf_bytes[root] < _LARGE:
         return False
-    wanted = {array for row in parameters for array in _arrays(module, row)}
-    replaced = sum(array[0] for array in _arrays(module, root) if array in wanted)
-    return 2 * replaced >= float(module.shapes.leaf_bytes[root])
+    parameters = [row for row in module.rows_in(module.entry) if module.opcodes[row] == "parameter"]
+    parameter_arrays = {array for row in parameters for array in _arrays(module, row)}
+    replaced_bytes = sum(array.bytes for array in _arrays(module, root) if array in parameter_arrays)
+    return 2 * replaced_bytes >= float(module.shapes.leaf_bytes[root])
 
 
-def _arrays(module: Module, row: int) -> list[tuple[float, ...]]:
-    """(bytes, type, dimensions …) of the arrays in an instruction's shape."""
+class _ArrayShape(NamedTuple):
+    """An array in the shape of an instruction."""
+
+    bytes: float
+    type: int
+    dimensions: tuple[int, ...]
+
+
+def _arrays(module: Module, row: int) -> list[_ArrayShape]:
+    """The arrays in an instruction's shape, but for those without elements."""
     shapes = module.shapes
     indices: Array = np.flatnonzero((shapes.root == row) & (shapes.elements > 0))
     return [
-        (float(shapes.bytes[at]), float(shapes.type[at]), *map(float, shapes.dimensions[at])) for at in indices.tolist()
+        _ArrayShape(float(shapes.bytes[at]), int(shapes.type[at]), tuple(shapes.dimensions[at]))
+        for at in indices.tolist()
     ]
 
 

@@ -84,31 +84,42 @@ _CAUSAL = {"CAUSAL", "PADDING_CAUSAL", 2, 3}
 
 def _attention_sizes(sized: SizedModule, row: int, settings: dict[str, Any]) -> _Attention | None:
     """As Transformer Engine states them, else by the shapes of what cuDNN multiplies; None where neither is known."""
+    return _stated_attention(settings) or _multiplied_attention(sized, row, settings)
+
+
+def _stated_attention(settings: dict[str, Any]) -> _Attention | None:
+    """The sizes by their names in Transformer Engine; None where one of them is not stated."""
     names = ("input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim")
     stated = [config.integer(settings.get(name)) for name in names]
     if stated[4] is None:
         stated[4] = config.integer(settings.get("head_dim"))
     sizes = [size for size in stated if size is not None]
-    if len(sizes) == len(names):
-        batch, heads, queries, keys, head_size = sizes
-        share = _meeting_share(settings.get("mask_type"), keys, config.integer(settings.get("window_size_left")))
-        return _Attention(batch, heads, queries, keys, head_size, share)
+    if len(sizes) < len(names):
+        return None
+    batch, heads, queries, keys, head_size = sizes
+    share = _meeting_share(settings.get("mask_type"), keys, config.integer(settings.get("window_size_left")))
+    return _Attention(batch, heads, queries, keys, head_size, share)
+
+
+def _multiplied_attention(sized: SizedModule, row: int, settings: dict[str, Any]) -> _Attention | None:
+    """The sizes by the dimensions of queries and keys that cuDNN multiplies; None where these are not four each."""
     fmha = config.inside(settings, "cudnn_fmha_backend_config")
     numbers = config.inside(fmha, "bmm1_dot_dimension_numbers")
     lhs, rhs = sized.dims(sized.operand(row, 0)), sized.dims(sized.operand(row, 1))
-    lhs_summed = config.numbers(numbers, "lhs_contracting_dimensions")
-    lhs_batch = config.numbers(numbers, "lhs_batch_dimensions")
-    rhs_summed = config.numbers(numbers, "rhs_contracting_dimensions")
-    rhs_batch = config.numbers(numbers, "rhs_batch_dimensions")
+    lhs_summed, lhs_batch, rhs_summed, rhs_batch = (
+        config.numbers(numbers, f"{side}_{kind}_dimensions")
+        for side in ("lhs", "rhs")
+        for kind in ("contracting", "batch")
+    )
     if len(lhs) != 4 or len(rhs) != 4 or len(lhs_summed) != 1 or len(lhs_batch) != 2 or len(rhs_summed) != 1:
         return None
-    query_dims = [lhs[i] for i in range(4) if i not in (*lhs_summed, *lhs_batch)]
-    key_dims = [rhs[i] for i in range(4) if i not in (*rhs_summed, *rhs_batch)]
-    if len(query_dims) != 1 or len(key_dims) != 1:
+    query_sizes = [lhs[i] for i in range(4) if i not in (*lhs_summed, *lhs_batch)]
+    key_sizes = [rhs[i] for i in range(4) if i not in (*rhs_summed, *rhs_batch)]
+    if len(query_sizes) != 1 or len(key_sizes) != 1:
         return None
-    share = _meeting_share(fmha.get("mask_type"), key_dims[0], config.integer(fmha.get("sliding_window_length")))
+    share = _meeting_share(fmha.get("mask_type"), key_sizes[0], config.integer(fmha.get("sliding_window_length")))
     batch, heads = (lhs[dimension] for dimension in lhs_batch)
-    return _Attention(batch, heads, query_dims[0], key_dims[0], lhs[lhs_summed[0]], share)
+    return _Attention(batch, heads, query_sizes[0], key_sizes[0], lhs[lhs_summed[0]], share)
 
 
 def _meeting_share(mask: Any, keys: int, window: int | None) -> float:

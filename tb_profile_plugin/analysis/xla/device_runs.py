@@ -136,10 +136,9 @@ def _dtype(module: Module, row: int) -> str:
 
 def _fused_products(module: Module, row: int) -> list[int]:
     """The first product inside a fusion, by row; empty where there is none."""
-    if module.opcodes[row] != "fusion" or not module.called[row] or module.called[row][0] < 0:
+    if module.opcodes[row] != "fusion" or not module.called[row]:
         return []
-    begin, end = module.members[module.called[row][0] : module.called[row][0] + 2].tolist()
-    first_inner = range(begin, min(end, begin + _MOST_INNER))
+    first_inner = module.rows_in(module.called[row][0])[:_MOST_INNER]
     return [inner for inner in first_inner if module.opcodes[inner] in ("dot", "convolution")][:1]
 
 

@@ -59,7 +59,7 @@ class FusionBytes:
         """What a fused computation holds; many fusions may call the same one."""
         if computation not in self._computations:
             sized, module = self._sized, self._module
-            rows = range(*module.members[computation : computation + 2].tolist())
+            rows = module.rows_in(computation)
             parameters = {int(module.parameter_numbers[i]): i for i in rows if module.opcodes[i] == "parameter"}
             constants = [sized.bytes(i) for i in rows if module.opcodes[i] == "constant" and sized.elements(i) > 1]
             self._computations[computation] = _FusedComputation(parameters, sum(constants))

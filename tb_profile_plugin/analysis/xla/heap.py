@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
+from itertools import pairwise
 
 import numpy as np
 
@@ -69,7 +70,7 @@ class Heap:
         return [i for i, block in enumerate(self.blocks) if block.begin < position <= block.end]
 
     def peak_without(self, indices: Sequence[int]) -> int:
-        """The most in use at once if has_events of the blocks were not."""
+        """The most in use at once if these blocks were not."""
         # Of damaged programs sizes sum to more than 64 bits hold.
         change = np.zeros(len(self.curve) + 1)
         blocks = [self.blocks[index] for index in indices]
@@ -127,49 +128,46 @@ def heap(module: Module, color: int = 0) -> Heap:
 def _traces_of(assignment: Assignment, color: int) -> list[range]:
     """The events of each trace whose first buffer lies in a memory space."""
     traces, colors = assignment.traces, assignment.buffers.color
-    begin, end = traces.first[:-1], traces.first[1:]
-    has_events = begin < end
-    begin, end = begin[has_events], end[has_events]
-    buffer = traces.buffer[begin]
-    in_space = buffer >= 0
-    in_space[in_space] = colors[buffer[in_space]] == color
-    return [range(*bounds) for bounds in zip(begin[in_space].tolist(), end[in_space].tolist(), strict=True)]
+    ranges = [range(begin, end) for begin, end in pairwise(traces.first.tolist()) if begin < end]
+    first_buffers = [int(traces.buffer[events.start]) for events in ranges]
+    return [
+        events for events, buffer in zip(ranges, first_buffers, strict=True) if buffer >= 0 and colors[buffer] == color
+    ]
 
 
-def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -> None:
-    """Run one trace; positions go on from where the curve ends."""
+def _simulate(simulated: Heap, assignment: Assignment, events: range, fixed: int) -> None:
+    """Run one trace; positions go on from where the curve ends.
+
+    A buffer may share the memory of another one, its owner, which stays as long as any of them uses it.
+    """
     traces, sizes = assignment.traces, assignment.buffers.size
-    root: dict[int, int] = {}
-    users: dict[int, int] = {}
-    block_of: dict[int, int] = {}
+    owner_of: dict[int, int] = {}
+    user_count: dict[int, int] = {}
+    block_of: dict[int, Block] = {}
     used = 0
     for event in events:
-        position = len(answer.curve)
-        answer.curve.append(fixed + used)
+        position = len(simulated.curve)
+        simulated.curve.append(fixed + used)
         kind, buffer, shared = (int(column[event]) for column in (traces.kind, traces.buffer, traces.shared))
         if buffer < 0:
             continue
-        owner = root.get(shared, shared) if kind == SHARE else root.get(buffer, buffer)
         if kind == FREE:
-            users[owner] = users.get(owner, 0) - 1
-            if users[owner] == 0:
-                block = answer.blocks[block_of[owner]]
-                block.end, used = position, used - block.size
-            continue
-        if kind == ALLOC:
-            owner = buffer
-        if kind not in (ALLOC, SHARE) or owner < 0:
-            continue
-        root[buffer] = owner
-        users[owner] = max(users.get(owner, 0), 0) + 1
-        if users[owner] == 1:
-            size = int(sizes[owner])
-            block_of[owner] = len(answer.blocks)
-            answer.blocks.append(Block(buffer, position, -1, size))
-            used += size
-    for block in answer.blocks:
-        block.end = len(answer.curve) if block.end < 0 else block.end
-    answer.curve.append(fixed + used)
+            owner = owner_of.get(buffer, buffer)
+            user_count[owner] = user_count.get(owner, 0) - 1
+            if user_count[owner] == 0:
+                block_of[owner].end = position
+                used -= block_of[owner].size
+        elif kind == ALLOC or (kind == SHARE and owner_of.get(shared, shared) >= 0):
+            owner = buffer if kind == ALLOC else owner_of.get(shared, shared)
+            owner_of[buffer] = owner
+            user_count[owner] = max(user_count.get(owner, 0), 0) + 1
+            if user_count[owner] == 1:
+                block_of[owner] = Block(buffer, position, -1, int(sizes[owner]))
+                simulated.blocks.append(block_of[owner])
+                used += block_of[owner].size
+    for block in simulated.blocks:
+        block.end = len(simulated.curve) if block.end < 0 else block.end
+    simulated.curve.append(fixed + used)
 
 
 def _fixed_allocations(module: Module, rows: Array) -> list[FixedAllocation]:
@@ -201,7 +199,7 @@ def _buffer_at_peak(module: Module, allocation: int, kind: str, buffers: list[in
     return next(iter(matches or buffers), -1)
 
 
-def _set_offsets(answer: Heap, assignment: Assignment) -> None:
+def _set_offsets(simulated: Heap, assignment: Assignment) -> None:
     """Where each block lies, by the allocations of temporaries stacked upon one another."""
     allocations = assignment.allocations
     base = 0
@@ -210,5 +208,5 @@ def _set_offsets(answer: Heap, assignment: Assignment) -> None:
         for buffer, offset in zip(allocations.buffers[row], allocations.offsets[row], strict=True):
             offset_of.setdefault(buffer, base + offset)
         base += int(allocations.size[row])
-    for block in answer.blocks:
+    for block in simulated.blocks:
         block.offset = offset_of.get(block.buffer, 0)

@@ -20,6 +20,8 @@ _CALLS = {
     "select-and-scatter": ("select", "scatter"),
 }
 """How the computations that an opcode calls are called; those of others are applied."""
+_LAYOUT = regex(r"\{[^{}]*\}")
+"""What a shape says of its layout."""
 
 
 class Style(NamedTuple):
@@ -62,17 +64,16 @@ def program_lines(module: Module, style: Style) -> Iterator[str]:
         cancellation.check()
         yield _computation_heading(module, computation, style, "ENTRY " if computation == entry else "")
         root = int(module.roots[computation])
-        members = range(*module.members[computation : computation + 2].tolist())
-        for row in module.schedule.get(computation, members):
-            if row in members:
+        rows = module.rows_in(computation)
+        for row in module.schedule.get(computation, rows):
+            if row in rows:
                 yield f"  {'ROOT ' if row == root else ''}{instruction_text(module, row, style)}\n"
         yield "}\n\n"
 
 
 def _signature(module: Module, computation: int) -> tuple[list[tuple[str, str]], str]:
     """Names and shapes of a computation's parameters, and the shape of its result."""
-    members = range(*module.members[computation : computation + 2].tolist()) if computation >= 0 else range(0)
-    parameters = [row for row in members if module.opcodes[row] == "parameter"]
+    parameters = [row for row in module.rows_in(computation) if module.opcodes[row] == "parameter"]
     parameters.sort(key=lambda row: int(module.parameter_numbers[row]))
     root = int(module.roots[computation]) if computation >= 0 else -1
     shapes = [(module.names[row], module.shapes.text(row)) for row in parameters]
@@ -84,16 +85,8 @@ def _computation_heading(module: Module, computation: int, style: Style, entry: 
     if not style.mark:
         return f"{name} {{\n"
     parameters, result = _signature(module, computation)
-    arguments = ", ".join(f"{parameter}: {_without_layouts(shape)}" for parameter, shape in parameters)
-    return f"{name} ({arguments}) -> {_without_layouts(result)} {{\n"
-
-
-def _without_layouts(shape: str) -> str:
-    """A shape without its layouts."""
-    return _LAYOUT.sub("", shape)
-
-
-_LAYOUT = regex(r"\{[^{}]*\}")
+    arguments = ", ".join(f"{parameter}: {_LAYOUT.sub('', shape)}" for parameter, shape in parameters)
+    return f"{name} ({arguments}) -> {_LAYOUT.sub('', result)} {{\n"
 
 
 def _operands(module: Module, row: int, opcode: str, style: Style) -> str:
@@ -113,14 +106,14 @@ def _operands(module: Module, row: int, opcode: str, style: Style) -> str:
     return ", ".join(texts + ([f"… {len(operands) - len(written)} more"] if len(operands) > len(written) else []))
 
 
-def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str]:
-    attributes = [*_dimensions(module, row, opcode)]
+def _attributes(module: Module, row: int, opcode: str, style: Style) -> Iterator[str]:
+    yield from _dimensions(module, row, opcode)
     if opcode == "get-tuple-element":
-        attributes.append(f"index={module.tuple_indices[row]}")
+        yield f"index={module.tuple_indices[row]}"
     if module.channels[row]:
-        attributes.append(f"channel_id={module.channels[row]}")
+        yield f"channel_id={module.channels[row]}"
     if module.directions[row]:
-        attributes.append(f"direction={module.directions[row]}")
+        yield f"direction={module.directions[row]}"
     dots = module.contractions
     for name, lists in (
         ("lhs_batch_dims", dots.lhs_batch),
@@ -129,23 +122,21 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str
         ("rhs_contracting_dims", dots.rhs),
     ):
         if lists[row]:
-            attributes.append(f"{name}={{{_comma_separated(lists[row])}}}")
-    windows = module.windows[row]
-    if windows:
-        attributes.append(f"window={{{_window(windows)}}}")
-    attributes += _convolution(module, row, opcode)
+            yield f"{name}={{{_comma_separated(lists[row])}}}"
+    if module.windows[row]:
+        yield f"window={{{_window(module.windows[row])}}}"
+    yield from _convolution(module, row, opcode)
     if module.fusion_kinds[row]:
-        attributes.append(f"kind={module.fusion_kinds[row]}")
-    attributes += _calls(module, row, opcode, style)
+        yield f"kind={module.fusion_kinds[row]}"
+    yield from _calls(module, row, opcode, style)
     if module.targets[row]:
-        attributes.append(f'custom_call_target="{module.targets[row]}"')
+        yield f'custom_call_target="{module.targets[row]}"'
     if sharding := module.shardings[row]:
-        attributes.append(f"sharding={sharding}")
+        yield f"sharding={sharding}"
     if style.metadata:
-        attributes += _metadata(module, row)
+        yield from _metadata(module, row)
     if style.complete and module.configs[row]:
-        attributes.append(f"backend_config={module.configs[row]}")
-    return attributes
+        yield f"backend_config={module.configs[row]}"
 
 
 def _comma_separated(numbers: Sequence[int]) -> str:
@@ -214,9 +205,10 @@ def _window(windows: list[list[int]]) -> str:
     """``size=3x3 stride=2x2 pad=1_1x1_1``, without what is as always."""
     sizes, strides, lows, highs, dilations, bases = zip(*windows, strict=True)
     pads = [f"{low}_{high}" for low, high in zip(lows, highs, strict=True)]
-    columns = [("size", sizes, None), ("stride", strides, 1), ("pad", pads, "0_0"), ("lhs_dilate", bases, 1)]
+    columns = {"size": sizes, "stride": strides, "pad": pads, "lhs_dilate": bases, "rhs_dilate": dilations}
+    usual = {"stride": 1, "pad": "0_0", "lhs_dilate": 1, "rhs_dilate": 1}
     return " ".join(
         f"{name}={'x'.join(map(str, values))}"
-        for name, values, usual in [*columns, ("rhs_dilate", dilations, 1)]
-        if any(value != usual for value in values)
+        for name, values in columns.items()
+        if any(value != usual.get(name) for value in values)
     )

@@ -51,7 +51,7 @@ def _program_memory(module: Module, color: int) -> ProgramMemory:
     cancellation.check()
     simulated = heap(module, color)
     root = int(module.roots[module.entry]) if len(module.roots) else -1
-    results = [row for row in [root, *(module.operands[root] if root >= 0 else [])] if row >= 0]
+    results = [row for row in (root, *module.operands[root]) if row >= 0] if root >= 0 else []
     return ProgramMemory(
         program=module.program_id,
         name=module.name,
@@ -72,21 +72,21 @@ class LiveBuffer(NamedTuple):
 
     buffer: int
     """Row of the logical buffer; -1 where it is not known."""
-    name: str
-    """The instruction that defines it."""
     kind: str
     size: int
-    unpadded: int | None
-    """What its shape takes without padding."""
-    shape: str
-    category: str
-    op_name: str
-    source: str
     begin: int
     end: int
     """Position in the curve from which on it is alive, and that at which it no longer is."""
     other_values: int
     """How many others that use the same memory at other times."""
+    name: str = ""
+    """The instruction that defines it; empty where it is not known, as are all texts then."""
+    unpadded: int | None = None
+    """What its shape takes without padding; None where that is not known."""
+    shape: str = ""
+    category: str = ""
+    op_name: str = ""
+    source: str = ""
 
 
 class MemoryDetail(NamedTuple):
@@ -114,51 +114,30 @@ def detail(module: Module, color: int, position: int | None = None) -> MemoryDet
     for index in simulated.live_blocks(moment):
         block = simulated.blocks[index]
         alive.append(_live_buffer(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
-    names = [_name(module, block.buffer) for block in simulated.blocks]
+    rows = [_instruction_of(module, block.buffer) for block in simulated.blocks]
+    names = [module.names[row] if row >= 0 else "" for row in rows]
     ordered = sorted(alive, key=lambda entry: (-entry.size, entry.name))
     return MemoryDetail(_program_memory(module, color), simulated, moment, ordered, names)
 
 
-def _name(module: Module, buffer: int) -> str:
-    row = int(module.assignment.buffers.instruction[buffer]) if buffer >= 0 else -1
-    return module.names[row] if row >= 0 else ""
+def _instruction_of(module: Module, buffer: int) -> int:
+    """The instruction that defines a logical buffer; -1 where either is not known."""
+    return int(module.assignment.buffers.instruction[buffer]) if buffer >= 0 else -1
 
 
 def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> LiveBuffer:
-    buffers = module.assignment.buffers
-    row = int(buffers.instruction[buffer]) if buffer >= 0 else -1
-    shape = int(buffers.shape[buffer]) if buffer >= 0 else -1
+    unknown = LiveBuffer(buffer, kind, size, begin, end, others)
+    row = _instruction_of(module, buffer)
     if row < 0:
-        return LiveBuffer(
-            buffer=buffer,
-            name="",
-            kind=kind,
-            size=size,
-            unpadded=None,
-            shape="",
-            category="",
-            op_name="",
-            source="",
-            begin=begin,
-            end=end,
-            other_values=others,
-        )
-    unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
-    telling = module.telling(row)
-    text = module.shapes.text(shape) if shape >= 0 else ""
-    return LiveBuffer(
-        buffer=buffer,
+        return unknown
+    shape, telling = int(module.assignment.buffers.shape[buffer]), module.telling(row)
+    return unknown._replace(
         name=module.names[row],
-        kind=kind,
-        size=size,
-        unpadded=unpadded,
-        shape=text,
+        unpadded=int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None,
+        shape=module.shapes.text(shape) if shape >= 0 else "",
         category=module.category(row),
         op_name=module.op_names[telling],
         source=module.sources.location_text(telling),
-        begin=begin,
-        end=end,
-        other_values=others,
     )
 
 
@@ -221,9 +200,8 @@ def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
     """Indices in ``blocks`` of the temporaries of each source line."""
     lines: dict[int, str] = {}
     blocks: dict[str, list[int]] = {}
-    instructions = module.assignment.buffers.instruction
     for index, block in enumerate(simulated.blocks):
-        row = int(instructions[block.buffer])
+        row = _instruction_of(module, block.buffer)
         if row not in lines:
             lines[row] = (module.sources.location_text(module.telling(row)) if row >= 0 else "") or _UNKNOWN
         blocks.setdefault(lines[row], []).append(index)

@@ -81,10 +81,9 @@ def _name_copies(root: ProfileNode) -> None:
 
 
 def _by_scope(op: XlaOp) -> list[str]:
-    parts = [part for part in op.op_name.split("/") if part]
-    return [*parts[:_MOST_SCOPES], *(["/".join(parts[_MOST_SCOPES:])] if len(parts) > _MOST_SCOPES else [])] or [
-        _NO_SCOPE
-    ]
+    scopes = [scope for scope in op.op_name.split("/") if scope]
+    innermost = ["/".join(scopes[_MOST_SCOPES:])] if len(scopes) > _MOST_SCOPES else []
+    return [*scopes[:_MOST_SCOPES], *innermost] or [_NO_SCOPE]
 
 
 def _by_source(op: XlaOp) -> list[str]:

@@ -41,39 +41,48 @@ def devices(host: Host) -> list[tuple[str, Capabilities, DeviceRun]]:
 
 
 def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRun) -> XlaOpTable:
-    has_op = device_run.op >= 0
-    op, begin, end = device_run.op[has_op], device_run.begin[has_op], device_run.end[has_op]
-    size = len(device_run.ops)
+    """The ops of one device with their figures, which are filled in in place."""
+    has_op, size = device_run.op >= 0, len(device_run.ops)
+    op = device_run.op[has_op]
     is_execution = np.ones(len(op), bool) if device_run.is_part is None else ~device_run.is_part[has_op]
     counts = np.bincount(op[is_execution], minlength=size)
+    kernels = np.zeros(size, np.int64) if device_run.kernel is None else counts
+    runs = counts if device_run.kernel is None else executions(op, device_run.kernel[has_op], size)
+    figures = zip(runs.tolist(), kernels.tolist(), *_total_and_self_ps(device_run, is_execution).tolist(), strict=True)
+    for xla_op, row in zip(device_run.ops, figures, strict=True):
+        xla_op.executions, xla_op.kernels, xla_op.total_ps, xla_op.self_ps = row
+        for name in COSTS:
+            cost = getattr(xla_op, name)
+            setattr(xla_op, name, None if cost is None else cost * xla_op.executions)
+    busy_begin, busy_end = device_run.busy
+    return XlaOpTable(
+        ops=[xla_op for xla_op in device_run.ops if xla_op.executions],
+        devices=[(device, peaks)],
+        busy_ps=int((busy_end - busy_begin).sum()),
+        window_ps=int(busy_end.max() - busy_begin.min()),
+        programs=len(host.modules),
+    )
+
+
+def _total_and_self_ps(device_run: DeviceRun, is_execution: Array) -> Array:
+    """int64[2, ops] ps: total and self time of each op; ``is_execution`` is False of parts of others."""
+    has_op, size = device_run.op >= 0, len(device_run.ops)
+    op, begin, end = device_run.op[has_op], device_run.begin[has_op], device_run.end[has_op]
     if device_run.line is None:
         totals = np.zeros(size, np.int64)
         np.add.at(totals, op, end - begin)
-        figures = np.stack((counts, totals, totals), 1)
-    else:
-        order = np.lexsort((-end, begin, device_run.line[has_op]))
-        lines = np.append(np.flatnonzero(np.append(True, np.diff(device_run.line[has_op][order]) != 0)), len(order))
-        figures, _ = nested_times(
-            lines.astype(np.int64), begin[order], (end - begin)[order], op[order].astype(np.int32), size
-        )
-        for with_parts in distinct(op[~is_execution]).tolist():
-            # Its threads work at once: no moment of it counts twice.
-            of_op = op == with_parts
-            part_begin, part_end = union(begin[of_op], end[of_op])
-            figures[with_parts, 1] = (part_end - part_begin).sum()
-    runs = counts if device_run.kernel is None else executions(op, device_run.kernel[has_op], size)
-    for i, xla_op in enumerate(device_run.ops):
-        xla_op.executions, xla_op.total_ps, xla_op.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])
-        xla_op.kernels = int(counts[i]) if device_run.kernel is not None else 0
-        for name in COSTS:
-            one = getattr(xla_op, name)
-            setattr(xla_op, name, None if one is None else one * xla_op.executions)
-    busy = int((device_run.busy[1] - device_run.busy[0]).sum())
-    table = XlaOpTable(
-        [xla_op for xla_op in device_run.ops if xla_op.executions], [(device, peaks)], busy, programs=len(host.modules)
-    )
-    table.window_ps = int(device_run.busy[1].max() - device_run.busy[0].min())
-    return table
+        return np.stack((totals, totals))
+    line = device_run.line[has_op]
+    order = np.lexsort((-end, begin, line))
+    bounds = np.append(np.flatnonzero(np.append(True, np.diff(line[order]) != 0)), len(order)).astype(np.int64)
+    figures, _ = nested_times(bounds, begin[order], (end - begin)[order], op[order].astype(np.int32), size)
+    total_ps, self_ps = figures[:, 1], figures[:, 2]
+    for op_with_parts in distinct(op[~is_execution]).tolist():
+        # Its threads work at once: no moment of it counts twice.
+        of_op = op == op_with_parts
+        part_begin, part_end = union(begin[of_op], end[of_op])
+        total_ps[op_with_parts] = (part_end - part_begin).sum()
+    return np.stack((total_ps, self_ps))
 
 
 def executions(op: Array, kernel: Array, ops: int) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...formats.xspace.hlo.module import Module
 from ...runtime import cancellation
+from ...runtime.arrays import Bool
 
 _MOST_COMPARED = 20_000
 """Names that are looked through for one like another."""
@@ -53,11 +54,10 @@ def _matching(module: Module, words: list[str]) -> Iterator[int]:
     return iter(np.flatnonzero(is_match).tolist())
 
 
-def _has_in_source(module: Module, word: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _has_in_source(module: Module, word: str) -> Bool:
     """bool[n]: instructions one of whose source lines has a word in it."""
     sources = module.sources
     frames = [0] + [i + 1 for i, frame in enumerate(sources.frame_locations) if word in str(frame).lower()]
-    stated = [
-        bool(file) and word in f"{file}:{line}".lower() for file, line in zip(sources.files, sources.lines, strict=True)
-    ]
+    locations = zip(sources.files, sources.lines, strict=True)
+    stated = [bool(file) and word in f"{file}:{line}".lower() for file, line in locations]
     return np.array(stated, np.bool_) | (np.isin(sources.frames, frames) & (sources.frames > 0))

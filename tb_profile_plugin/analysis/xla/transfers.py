@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -35,6 +35,12 @@ class Transfer:
     """As the capture states them; None where it does not."""
     span_ps: int
     """From begin to end, summed over all of them."""
+
+    def add(self, other: Transfer) -> None:
+        """Take in transfers of the same instruction on another device or host."""
+        self.count += other.count
+        self.span_ps += other.span_ps
+        self.bytes = None if self.bytes is None or other.bytes is None else self.bytes + other.bytes
 
 
 @mutable_record
@@ -69,19 +75,9 @@ def merged_transfers(tables: Sequence[Transfers]) -> Transfers:
     for transfer in (transfer for table in tables for transfer in table.transfers):
         key = transfer.program, transfer.name, transfer.done
         if key not in merged:
-            merged[key] = Transfer(
-                program=transfer.program,
-                module=transfer.module,
-                name=transfer.name,
-                done=transfer.done,
-                direction=transfer.direction,
-                count=0,
-                bytes=0,
-                span_ps=0,
-            )
-        one = merged[key]
-        one.count, one.span_ps = one.count + transfer.count, one.span_ps + transfer.span_ps
-        one.bytes = None if one.bytes is None or transfer.bytes is None else one.bytes + transfer.bytes
+            merged[key] = replace(transfer)
+        else:
+            merged[key].add(transfer)
     ordered = sorted(merged.values(), key=lambda transfer: (-(transfer.bytes or 0), -transfer.span_ps, transfer.name))
     return Transfers(ordered, sum(table.busy_ps for table in tables))
 

@@ -241,6 +241,10 @@ class Module:
         """int64[computations + 1]: instructions ``members[i]:members[i + 1]`` are those of computation i."""
         return np.searchsorted(self.computation, np.arange(len(self.computation_names) + 1))
 
+    def rows_in(self, computation: int) -> range:
+        """The instructions of a computation; none of -1, which stands for one that does not exist."""
+        return range(*self.members[computation : computation + 2].tolist()) if computation >= 0 else range(0)
+
     @lazy
     def roots(self) -> Array:
         """int64[computations]: what each computation gives; its last instruction where it does not say, else -1."""
@@ -286,9 +290,8 @@ class Module:
         if self.op_names[row] or self.sources.location_text(row) or self.opcodes[row] != "fusion":
             return row
         for computation in self.called[row]:
-            begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
             root = int(self.roots[computation]) if computation >= 0 else -1
-            for inside in (root, *range(end - 1, max(begin, end - _MOST_SEARCHED) - 1, -1)):
+            for inside in (root, *reversed(self.rows_in(computation)[-_MOST_SEARCHED:])):
                 if inside >= 0 and self.sources.location_text(inside):
                     return int(inside)
         return row
