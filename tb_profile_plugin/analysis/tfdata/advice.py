@@ -126,11 +126,11 @@ def _input_count(pipeline: Pipeline, row: int) -> int:
 
 def _cache_stages(pipeline: Pipeline) -> list[int]:
     """The caches (rows); their inner halves belong to them."""
-    stages = pipeline.stages
+    is_cache = [stage.kind in CACHES for stage in pipeline.stages]
     return [
         row
-        for row, stage in enumerate(stages)
-        if stage.kind in CACHES and not (stage.parent >= 0 and stages[stage.parent].kind in CACHES)
+        for row, stage in enumerate(pipeline.stages)
+        if is_cache[row] and not (stage.parent >= 0 and is_cache[stage.parent])
     ]
 
 
@@ -155,16 +155,11 @@ def _late_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
 def _early_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """A cache before the slowest stage, which every epoch runs again."""
     row = pipeline.bottleneck
-    if (
-        row < 0
-        or pipeline.stages[row].kind in CACHES
-        or pipeline.stages[row].kind in TRANSPARENT
-        or not pipeline.slow_calls
-    ):
+    if row < 0 or pipeline.stages[row].kind in CACHES | TRANSPARENT or not pipeline.slow_calls:
         return None
-    slow, below = pipeline.stages[row], set(all_inputs(pipeline, row))
-    cache = next((index for index in _cache_stages(pipeline) if index in below), -1)
-    if cache < 0:
+    slow, below = pipeline.stages[row], all_inputs(pipeline, row)
+    cache = next((index for index in _cache_stages(pipeline) if index in below), None)
+    if cache is None:
         return None
     evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slow.label)
     title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -202,46 +203,44 @@ class TfData:
 
     def _pipelines(self, host: str, long_names: list[str], parents: Array) -> list[Pipeline]:
         """``long_names`` and ``parents`` are of each stage."""
-        calls = self.calls
-        table = calls.iterators
+        calls, table = self.calls, self.calls.iterators
         roots = np.flatnonzero(calls.is_root)
+        roots = roots[np.argsort(calls.begin[roots], kind="stable")]
         pipeline_of_root = table.pipeline[calls.iterator[roots]]
-        by_begin = roots[np.argsort(calls.begin[roots], kind="stable")]
-        _, first = np.unique(calls.iterator[by_begin], return_index=True)
-        counts = {True: 0, False: 0}
         sums = _StageSums(calls, self.times, self._stage_of[calls.iterator], self._filling, len(long_names))
         filling_ps = np.bincount(calls.top, np.where(self._filling >= 0, self.times.critical_ps, 0), len(calls))
         pipeline_of_stage = np.full(len(long_names), -1, np.int64)
         pipeline_of_stage[self._stage_of] = table.pipeline
+        counts = Counter[str]()
         pipelines = []
-        for top in calls.iterator[by_begin[np.sort(first)]].tolist():
-            requests = roots[pipeline_of_root == top]
+        for top in dict.fromkeys(calls.iterator[roots].tolist()):
+            requests = np.sort(roots[pipeline_of_root == top])
             if not len(requests):
                 # Parents that go round in circles belong to no pipeline.
                 continue
-            device = top in calls.device_pipelines
-            name = f"{'Device' if device else 'Host'}:{counts[device]}"
-            counts[device] += 1
             latency = calls.end[requests] - calls.begin[requests]
             span = int(calls.end[requests].max() - calls.begin[requests].min())
             order = np.argsort(-latency, kind="stable")
-            requests = requests[order]
-            rows = _depth_first(np.flatnonzero(pipeline_of_stage == top), parents)
-            row_of_stage = {stage: row for row, stage in enumerate(rows)}
-            pipeline = Pipeline(
-                host,
-                name,
-                device,
-                iterator=top,
-                requests=requests,
-                latency_ps=latency[order],
-                stages=[sums.stage(i, long_names[i], row_of_stage.get(int(parents[i]), -1)) for i in rows],
-                unserved_ps=int(sums.unserved_ps[rows].sum()),
-                between_ps=max(span - int(latency.sum()), 0),
-                filling_ps=filling_ps[requests].astype(np.int64),
-                served=self._is_served(int(requests[0])),
+            requests, latency = requests[order], latency[order]
+            side = "Device" if top in calls.device_pipelines else "Host"
+            stages = _depth_first(np.flatnonzero(pipeline_of_stage == top), parents)
+            row_of_stage = {stage: row for row, stage in enumerate(stages)}
+            pipelines.append(
+                Pipeline(
+                    host,
+                    name=f"{side}:{counts[side]}",
+                    device=side == "Device",
+                    iterator=top,
+                    requests=requests,
+                    latency_ps=latency,
+                    stages=[sums.stage(i, long_names[i], row_of_stage.get(int(parents[i]), -1)) for i in stages],
+                    unserved_ps=int(sums.unserved_ps[stages].sum()),
+                    between_ps=max(span - int(latency.sum()), 0),
+                    filling_ps=filling_ps[requests].astype(np.int64),
+                    served=self._is_served(int(requests[0])),
+                )
             )
-            pipelines.append(pipeline)
+            counts[side] += 1
         return pipelines
 
     def _is_served(self, request: int) -> bool:
@@ -253,40 +252,34 @@ class TfData:
     def nodes(self, request: int) -> list[IteratorPart]:
         """Every iterator's part in one request (a call of `Pipeline.requests`), the outermost first."""
         calls, times, table = self.calls, self.times, self.calls.iterators
-        members = self._calls_of_request(request)
+        order, tops = self._calls_by_top
+        members = order[slice(*np.searchsorted(tops, (request, request + 1)))]
         members = members[np.lexsort((calls.begin[members], calls.depth[members]))]
         iterators, first, code = np.unique(calls.iterator[members], return_index=True, return_inverse=True)
         duration = calls.end[members] - calls.begin[members]
         columns = (duration, times.self_ps[members], times.critical_ps[members], times.blocking[members])
-        total, self_ps, critical, blocking = (
+        total_ps, self_ps, critical_ps, blocking_calls = (
             np.bincount(code, column.astype(np.float64)).astype(np.int64) for column in columns
         )
-        count = np.bincount(code)
-        present = set(table.id[iterators].tolist())
-        names = calls.plane.names
-        nodes = []
+        count, present = np.bincount(code), set(table.id[iterators].tolist())
+        parts = []
         for i in np.argsort(first).tolist():
-            iterator, start = int(iterators[i]), int(members[first[i]])
-            above = int(table.parent_id[iterator])
-            node = IteratorPart(
+            iterator, first_call = int(iterators[i]), int(members[first[i]])
+            parent_id = int(table.parent_id[iterator])
+            part = IteratorPart(
                 id=int(table.id[iterator]),
-                parent_id=above if above in present else 0,
-                long_name=names[int(table.name[iterator])],
-                begin_ps=int(calls.begin[start]),
-                total_ps=int(total[i]),
+                parent_id=parent_id if parent_id in present else 0,
+                long_name=calls.plane.names[int(table.name[iterator])],
+                begin_ps=int(calls.begin[first_call]),
+                total_ps=int(total_ps[i]),
                 self_ps=int(self_ps[i]),
-                critical_ps=int(critical[i]),
-                blocking=bool(blocking[i]),
+                critical_ps=int(critical_ps[i]),
+                blocking=bool(blocking_calls[i]),
                 calls=int(count[i]),
-                row=int(calls.row[start]),
+                row=int(calls.row[first_call]),
             )
-            nodes.append(node)
-        return nodes
-
-    def _calls_of_request(self, request: int) -> Array:
-        order, tops = self._calls_by_top
-        low, high = np.searchsorted(tops, [request, request + 1])
-        return order[low:high]
+            parts.append(part)
+        return parts
 
     @lazy
     def _calls_by_top(self) -> tuple[Array, Array]:

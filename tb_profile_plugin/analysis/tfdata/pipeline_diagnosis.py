@@ -95,18 +95,17 @@ def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pipeli
     """These pipelines of one host, and what they cost its steps."""
     cost, functions_ps = input_cost(host), function_ps(host)
     filled = Counter(shape(pipeline) for pipeline in pipelines if pipeline.starting.any())
-    totals = {
-        device: sum(pipeline.total_ps for pipeline in pipelines if pipeline.device == device)
-        for device in (False, True)
-    }
+    total_ps = Counter[bool]()
+    for pipeline in pipelines:
+        total_ps[pipeline.device] += pipeline.total_ps
     return [
         PipelineDiagnosis(
             pipeline,
             cost,
-            pipeline.total_ps / max(totals[pipeline.device], 1),
-            functions_ps,
-            max(filled[shape(pipeline)], 1),
-            has_random_ops(host),
+            share=pipeline.total_ps / max(total_ps[pipeline.device], 1),
+            function_ps=functions_ps,
+            filled_pipelines=max(filled[shape(pipeline)], 1),
+            is_random=has_random_ops(host),
         )
         for pipeline in pipelines
     ]

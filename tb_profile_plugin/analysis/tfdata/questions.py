@@ -122,13 +122,10 @@ def entries(hosts: Sequence[Host]) -> dict[str, Array]:
 @per_host(keep=True)
 def entries_of_host(host: Host) -> dict[str, Array]:
     """`entries` of one host, float64[calls] ps each."""
-    durations = {name: np.empty(0) for name in _LABEL_OF_ENTRY}
-    if host.cpu:
-        events = host.cpu.events
-        for name in durations:
-            row = np.array([text == name for text in host.cpu.names], bool)
-            durations[name] = events.duration[row[events.name]].astype(np.float64)
-    return durations
+    plane = host.cpu
+    if plane is None:
+        return {name: np.empty(0) for name in _LABEL_OF_ENTRY}
+    return {name: plane.events.duration[plane.named(name.__eq__)].astype(np.float64) for name in _LABEL_OF_ENTRY}
 
 
 def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[PipelineDiagnosis]) -> _Outcome:
