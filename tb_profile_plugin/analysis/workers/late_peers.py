@@ -117,10 +117,8 @@ class LatePeers:
 
     def rows_of_host(self, host: int) -> range:
         """Indices of the workers of a host, which is one or its devices."""
-        first, last = (
-            bisect(self.workers, host, key=lambda worker: worker.host) for bisect in (bisect_left, bisect_right)
-        )
-        return range(first, last)
+        hosts = [worker.host for worker in self.workers]
+        return range(bisect_left(hosts, host), bisect_right(hosts, host))
 
 
 def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
@@ -131,16 +129,15 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     workers = _workers(hosts)
     if len(workers) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
-    host_of = [worker.host for worker, _ in workers]
-    shift = np.array(clock.shifts(hosts), np.int64)[host_of]
     matched = _matched_collectives(workers, missing(hosts) is None)
     if not matched.kind:
         return None
     kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
+    host_of = [worker.host for worker, _ in workers]
+    shift = np.array(clock.shifts(hosts), np.int64)[host_of]
     is_simultaneous = np.isin(kinds, _SIMULTANEOUS)
-    ends, members = (end + shift)[is_simultaneous], is_member[is_simultaneous]
-    clocks = _clock_numbers(hosts, host_of, (begin + shift)[is_simultaneous], ends, members)
-    offset, error = _offsets(ends, members, clocks)
+    begins, ends, members = (table[is_simultaneous] for table in (begin + shift, end + shift, is_member))
+    offset, error = _offsets(ends, members, _clock_numbers(hosts, host_of, begins, ends, members))
     duration = end - begin
     shortest = np.where(is_member, duration, _INFINITE).min(axis=1, keepdims=True)
     aligned = error is not None and error < _MOST_ERROR * float(np.median(shortest))

@@ -73,47 +73,59 @@ class LateWorkers(NamedTuple):
 
 def late_workers(hosts: Sequence[Host], peers: LatePeers) -> LateWorkers:
     """Who comes last to collectives, and why."""
-    late, blamed = peers.late, responsible_workers(peers)
-    longest, spent = peers.disjoint_longest_ps, spending(hosts, peers)
+    collectives = _LateCollectives(hosts, peers)
+    workers = [collectives.lateness([index], worker.name) for index, worker in enumerate(peers.workers)]
+    workers.sort(key=lambda worker: (-worker.caused_ps, worker.worker))
+    return LateWorkers(workers, collectives.verdict(workers))
 
-    def lateness_of(indices: Sequence[int], name: str) -> Lateness:
-        is_counted = np.zeros(len(peers.workers), bool)
-        is_counted[list(indices)] = True
-        is_last, is_blamed = is_counted[late] & (peers.longest_ps > 0), is_counted[blamed]
-        more = largest_excess(spent, np.flatnonzero(is_last & is_blamed))
+
+class _LateCollectives:
+    """All collectives, by who came last to them and whom the others waited for."""
+
+    def __init__(self, hosts: Sequence[Host], peers: LatePeers):
+        self._hosts, self._peers = hosts, peers
+        self._responsible, self._spent = responsible_workers(peers), spending(hosts, peers)
+
+    def lateness(self, indices: Sequence[int], name: str) -> Lateness:
+        """The lateness of one worker, or of several together, by their indices."""
+        peers = self._peers
+        is_counted = np.isin(np.arange(len(peers.workers)), indices)
+        is_last, is_blamed = is_counted[peers.late] & (peers.longest_ps > 0), is_counted[self._responsible]
+        excess = largest_excess(self._spent, np.flatnonzero(is_last & is_blamed))
         first = peers.workers[indices[0]]
         return Lateness(
             worker=name,
-            host=hosts[first.host].name,
+            host=self._hosts[first.host].name,
             device=first.device,
             last=int(is_last.sum()),
             collectives=int(peers.is_member[:, indices].any(axis=1).sum()),
-            caused_ps=int(longest[is_blamed].sum()),
+            caused_ps=int(peers.disjoint_longest_ps[is_blamed].sum()),
             waited_ps=int(peers.disjoint_waiting_ps[:, indices].sum()),
-            excess=more,
-            name=_main_name(hosts[first.host], more.state) if more else "",
+            excess=excess,
+            name=_main_name(self._hosts[first.host], excess.state) if excess else "",
         )
 
-    workers = [lateness_of([index], worker.name) for index, worker in enumerate(peers.workers)]
-    workers.sort(key=lambda worker: (-worker.caused_ps, worker.worker))
-    late_pattern, waited_ps = regularity(hosts, peers), int(longest.sum())
-    always_late = late_pattern.workers if late_pattern else ()
-    straggler = late_peer([host.with_steps() for host in hosts])
-    is_confirmed = straggler and straggler.host in {hosts[peers.workers[index].host].name for index in always_late}
-    if straggler and not is_confirmed:
-        # Steps that do not count may hide who is late in those that do.
-        of_straggler = next((worker for worker in workers if worker.host == straggler.host and worker.last), None)
-        if of_straggler:
-            return LateWorkers(workers, _verdict_of_worker(of_straggler, waited_ps))
-    if late_pattern is None:
-        return LateWorkers(workers, None)
-    if always_late:
-        first = peers.workers[always_late[0]]
-        worst = lateness_of(always_late, first.name if len(always_late) == 1 else hosts[first.host].hostname)
-        hardly_slows = not is_confirmed and len(hosts) > 1 and all(one_op_of(host) == 1 for host in hosts)
-        return LateWorkers(workers, _verdict_of_worker(worst, waited_ps, hardly_slows))
-    more = largest_excess(spent, np.flatnonzero(peers.longest_ps > 0))
-    return LateWorkers(workers, _verdict_of_workers(late_pattern.pattern, more, waited_ps, len(late)))
+    def verdict(self, workers: Sequence[Lateness]) -> LatenessVerdict | None:
+        """What there is to say of all workers, whose lateness these are."""
+        hosts, peers = self._hosts, self._peers
+        late_pattern, waited_ps = regularity(hosts, peers), int(peers.disjoint_longest_ps.sum())
+        always_late = late_pattern.workers if late_pattern else ()
+        straggler = late_peer([host.with_steps() for host in hosts])
+        is_confirmed = straggler and straggler.host in {hosts[peers.workers[index].host].name for index in always_late}
+        if straggler and not is_confirmed:
+            # Steps that do not count may hide who is late in those that do.
+            for worker in workers:
+                if worker.host == straggler.host and worker.last:
+                    return _verdict_of_worker(worker, waited_ps)
+        if late_pattern is None:
+            return None
+        if always_late:
+            first = peers.workers[always_late[0]]
+            worst = self.lateness(always_late, first.name if len(always_late) == 1 else hosts[first.host].hostname)
+            hardly_slows = not is_confirmed and len(hosts) > 1 and all(one_op_of(host) == 1 for host in hosts)
+            return _verdict_of_worker(worst, waited_ps, hardly_slows)
+        excess = largest_excess(self._spent, np.flatnonzero(peers.longest_ps > 0))
+        return _verdict_of_workers(late_pattern.pattern, excess, waited_ps, len(peers.late))
 
 
 def _verdict_of_worker(worst: Lateness, waited_ps: int, hardly_slows: bool = False) -> LatenessVerdict:
@@ -158,7 +170,7 @@ def _reason_of_worker(more: Excess, name: str) -> Message:
         return reasons[more.cause]
     if more.state == State.UNRECORDED:
         return Message("It spends {more_ps} more than others in host code that was not recorded.", more_ps=more_ps)
-    label, named = _label(more.state), f" ({name})" if name else ""
+    label, named = message(category_label(more.state)), f" ({name})" if name else ""
     return Message("It spends {more_ps} more than others in {label}{name}.", more_ps=more_ps, label=label, name=named)
 
 
@@ -180,13 +192,8 @@ def _reason_of_workers(more: Excess) -> Message:
         return Message(
             "Late workers spend {more_ps} more than others in host code that was not recorded.", more_ps=more_ps
         )
-    return Message(
-        "Late workers spend {more_ps} more than others in {label}.", more_ps=more_ps, label=_label(more.state)
-    )
-
-
-def _label(state: State) -> Message:
-    return message(category_label(state))
+    label = message(category_label(more.state))
+    return Message("Late workers spend {more_ps} more than others in {label}.", more_ps=more_ps, label=label)
 
 
 def _sentence(lead: Message, reason: Message | str) -> Message:

@@ -195,17 +195,13 @@ def pod_steps(hosts: Sequence[HostWithSteps]) -> list[PodStep]:
 
 def left_out_reasons(steps: Sequence[PodStep]) -> list[str]:
     """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
+    if not steps:
+        return []
     longest = [step.workers[int(step.totals_ps.argmax())] for step in steps]
-    durations, compiles, complete, numbers = (
-        np.array(column)
-        for column in (
-            [worker.total_ps for worker in longest],
-            [int(worker.category_ps[_COMPILING]) for worker in longest],
-            [step.complete for step in steps],
-            [step.number for step in steps],
-        )
-    )
-    return choose(durations, compiles, complete, numbers, TYPICAL).reason if len(steps) else []
+    durations_ps = np.array([worker.total_ps for worker in longest])
+    compiling_ps = np.array([worker.category_ps[_COMPILING] for worker in longest])
+    complete, numbers = np.array([step.complete for step in steps]), np.array([step.number for step in steps])
+    return choose(durations_ps, compiling_ps, complete, numbers, TYPICAL).reason
 
 
 def middle_step(steps: Sequence[PodStep], reasons: Sequence[str]) -> PodStep:
