@@ -61,19 +61,8 @@ def transfers_of_host(host: Host) -> list[AsyncTransfer]:
     for plane in host.devices:
         peak = capabilities(plane).memory_bandwidth
         for pair in _pairs(plane):
-            flight = int((pair.end - pair.begin).sum())
-            _add(
-                by_key,
-                AsyncTransfer(
-                    name=pair.name,
-                    kind=pair.kind,
-                    size=pair.size,
-                    occurrences=len(pair.begin),
-                    flight_ps=flight,
-                    waited_ps=pair.waited_ps,
-                    peak=peak,
-                ),
-            )
+            count, flight_ps = len(pair.begin), int((pair.end - pair.begin).sum())
+            _add(by_key, AsyncTransfer(pair.name, pair.kind, pair.size, count, flight_ps, pair.waited_ps, peak))
     return list(by_key.values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -126,51 +126,29 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     """(int32[events], ops) of one device: looks at one event of each kind, all stats being equal within a kind."""
-    size = len(plane.events)
-    hlo = _TextStat(*instructions(host, plane))
-    tf_op, level, annotation, path, module = (
-        _TextStat(*plane.stat(name).codes_by_owner(size))
-        for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")
-    )
-    text_codes = [stat.codes for stat in (hlo, tf_op, level, annotation, path, module)]
-    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, MISSING)
-    shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
-    program_of_name = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
-    tf_op_of_name, category_of_name = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
     device_copies = copies(host)[plane.name]
-    copy_kind = np.full(size, -1, np.int64)
+    copy_kind = np.full(len(plane.events), -1, np.int64)
     copy_kind[device_copies.row] = device_copies.kind
-    is_kernel = np.zeros(size, bool)
+    is_kernel = np.zeros(len(plane.events), bool)
     if framework(host) == PYTORCH:
         is_kernel[plane.stat(vocabulary.KERNEL_DETAILS).owner] = True
-    example, kind = combine(plane.events.name, *text_codes, program, copy_kind)
-    # What one event of an instruction states goes for all of its events.
-    path_of = {
-        (int(hlo.codes[event]), int(program[event])): f"{path[event].rstrip(':')}:"
-        for event in example.tolist()
-        if op_names.is_path(path[event])
-    }
-    op_of_key: dict[tuple[str, str, str], Op] = {}
-    keys: list[tuple[str, str, str] | None] = []
-    for event in example.tolist():
-        name = int(plane.events.name[event])
-        if host.gpus and hlo[event]:
-            text = path_of.get((int(hlo.codes[event]), int(program[event])), "")
-        else:
-            text = tf_op[event] or tf_op_of_name.get(name, "") or level[event] or annotation[event].partition("#")[0]
-        # A TPU's events name their instruction in their metadata.
-        instruction = hlo[event] if host.gpus else plane.display_names[name]
-        stated = _Stated(instruction, int(program[event]), module[event], text, category_of_name.get(name, ""))
-        op = _op(host, stated) or _without_op(plane.names[name], int(copy_kind[event]), bool(is_kernel[event]))
-        keys.append((op.name, op.module, op.framework) if op else None)
+    stats = _OpStats(host, plane)
+    example, kind = combine(plane.events.name, *stats.columns, copy_kind)
+    ops: list[Op] = []
+    row_of_op: dict[tuple[str, str, str], int] = {}
+    op_of_kind = np.full(len(example), -1, np.int32)
+    for i, (event, stated) in enumerate(zip(example.tolist(), stats.stated(example), strict=True)):
+        name = plane.names[plane.events.name[event]]
+        op = _op(host, stated) or _without_op(name, int(copy_kind[event]), bool(is_kernel[event]))
         if op:
-            op = op_of_key.setdefault((op.name, op.module, op.framework), op)
-            if instruction:
-                program_id = int(program[event]) if host.gpus else int(program_of_name.get(name, -1))
-                op.instructions |= {(program_id, instruction.rpartition("::")[2])}
-    index = {key: i for i, key in enumerate(op_of_key)}
-    op_of_kind = np.array([index[key] if key else -1 for key in keys], np.int32)
-    return op_of_kind[kind], list(op_of_key.values())
+            key = op.name, op.module, op.framework
+            if key not in row_of_op:
+                row_of_op[key] = len(ops)
+                ops.append(op)
+            op_of_kind[i] = row_of_op[key]
+            if stated.instruction:
+                ops[row_of_op[key]].instructions |= {(stated.metadata_program, stated.leaf)}
+    return op_of_kind[kind], ops
 
 
 class _Stated(NamedTuple):
@@ -179,26 +157,82 @@ class _Stated(NamedTuple):
     instruction: str
     """Name of XLA's instruction, some with the scopes around it: ``scope::fusion.7``."""
     program: int
+    metadata_program: int
+    """The same, of a TPU's events by their metadata; -1 where these do not say."""
     module: str
     """The program's name."""
     text: str
     """The framework's name, or a path of scopes."""
     category: str
 
+    @property
+    def leaf(self) -> str:
+        """The instruction's name without scopes."""
+        return self.instruction.rpartition("::")[2]
+
+
+class _OpStats:
+    """The stats by which the n events of one device, and their metadata, say of which op they are."""
+
+    def __init__(self, host: Host, plane: Plane):
+        self._plane, self._has_gpus = plane, bool(host.gpus)
+        self._instruction = _TextStat(*instructions(host, plane))
+        self._tf_op, self._level, self._annotation, self._path, self._module = (
+            _TextStat(*plane.stat(name).codes_by_owner(len(plane.events)))
+            for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")
+        )
+        self._program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), MISSING)
+
+    @property
+    def columns(self) -> list[Array]:
+        """int64[n] each: events that are equal in all of them, and in their names, say the same."""
+        texts = (self._instruction, self._tf_op, self._level, self._annotation, self._path, self._module)
+        return [*(text.codes for text in texts), self._program]
+
+    def stated(self, events: Array) -> Iterator[_Stated]:
+        """What each of some events says; the path that one of an instruction's events states goes for all of them."""
+        plane = self._plane
+        instruction_of = {
+            event: (int(self._instruction.codes[event]), int(self._program[event])) for event in events.tolist()
+        }
+        path_of = {
+            instruction: f"{self._path[event].rstrip(':')}:"
+            for event, instruction in instruction_of.items()
+            if op_names.is_path(self._path[event])
+        }
+        shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
+        program_of_name = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
+        tf_op_of_name, category_of_name = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
+        for event, instruction in instruction_of.items():
+            name, program = int(plane.events.name[event]), int(self._program[event])
+            if self._has_gpus and self._instruction[event]:
+                text = path_of.get(instruction, "")
+            else:
+                text = self._tf_op[event] or tf_op_of_name.get(name, "") or self._level[event]
+                text = text or self._annotation[event].partition("#")[0]
+            yield _Stated(
+                # A TPU's events name their instruction in their metadata.
+                self._instruction[event] if self._has_gpus else plane.display_names[name],
+                program,
+                program if self._has_gpus else int(program_of_name.get(name, -1)),
+                self._module[event],
+                text,
+                category_of_name.get(name, ""),
+            )
+
 
 def _op(host: Host, stated: _Stated) -> Op | None:
     """The op that an event names, by XLA's instruction or by the framework's op; None where it names none."""
-    leaf = stated.instruction.rpartition("::")[2]
-    if leaf:
+    if stated.leaf:
         module = host.modules.get(stated.program)
-        instruction = module.instruction(leaf) if module else None
+        instruction = module.instruction(stated.leaf) if module else None
         category = stated.category or (instruction.category if instruction else "unknown")
         provenance = instruction.provenance if instruction and host.gpus else ""
         parsed = op_names.parse(provenance if op_names.is_path(provenance) else stated.text)
         module_name = module.name if module else stated.module
         if parsed.name and parsed.type:
             return Op(parsed.name, parsed.type, category, module_name, parsed.category)
-        return Op(leaf, "", category, module_name, op_names.JAX)
+        return Op(stated.leaf, "", category, module_name, op_names.JAX)
     parsed = op_names_of(host)(stated.text.partition("#")[0])
     if parsed.is_known and stated.text:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)

@@ -138,12 +138,12 @@ def kernel_stats(hosts: Sequence[Host]) -> list[GpuKernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
     by_key: dict[Any, GpuKernel] = {}
     for host in hosts:
-        for some in launches(host):
-            launch = some.launch
-            key = (some.kernel, launch.grid, launch.block, launch.registers, launch.shared_bytes, some.op)
+        for group in launches(host):
+            name, op, launch, eligible, *_ = group
+            key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
             if key not in by_key:
-                by_key[key] = GpuKernel(some.kernel, some.op, launch, kernels.recognise(some.kernel), some.eligible)
-            by_key[key].add(some)
+                by_key[key] = GpuKernel(name, op, launch, kernels.recognise(name), eligible)
+            by_key[key].add(group)
     return sorted(by_key.values(), key=_rank)
 
 
@@ -172,7 +172,7 @@ def launches(host: Host) -> list[KernelLaunches]:
     """All launches of kernels on the GPUs of one host, none of them twice."""
     if not host.gpus:
         return []
-    return [some for device in device_events(host) for some in _launches_on_device(host, *device)]
+    return [group for device in device_events(host) for group in _launches_on_device(host, *device)]
 
 
 def _launches_on_device(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> Iterator[KernelLaunches]:
@@ -183,17 +183,17 @@ def _launches_on_device(host: Host, plane: Plane, op_of_event: Array, ops: list[
     # Other lines repeat what streams recorded; a driver's copies look like kernels.
     is_kernel = host.on_streams(plane)[column.owner] & ~np.isin(column.owner, copies(host)[plane.name].row)
     rows, detail = column.owner[is_kernel], codes[is_kernel]
-    op = op_of_event[rows]
-    example, group = combine(plane.events.name[rows], detail, op)
+    example, group = combine(plane.events.name[rows], detail, op_of_event[rows])
     products, vendor = _matrix_products(plane), plausible.vendor(plane.facts())
     for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
-        name = plane.names[plane.events.name[rows[at]]]
-        launching_op = ops[op[at]] if op[at] >= 0 else None
-        eligible = kernels.uses_tensor_core(name) or int(rows[at]) in products
-        eligible |= launching_op is not None and kernels.is_eligible(launching_op.name, launching_op.type)
-        eligible &= launching_op is not None and not kernels.changes_layout(name)
+        event = int(rows[at])
+        name = plane.names[plane.events.name[event]]
+        op = ops[op_of_event[event]] if op_of_event[event] >= 0 else None
+        eligible = (op is not None and not kernels.changes_layout(name)) and (
+            kernels.uses_tensor_core(name) or event in products or kernels.is_eligible(op.name, op.type)
+        )
         launch = plausible.launch(kernels.parse_launch(details[detail[at]]), vendor)
-        yield KernelLaunches(name, launching_op.name if launching_op else "", launch, eligible, *figures)
+        yield KernelLaunches(name, op.name if op else "", launch, eligible, *figures)
 
 
 def _matrix_products(plane: Plane) -> set[int]:
