@@ -71,10 +71,11 @@ class Identities:
         trace = self._host.trace
         number_of, count = trace.name_of, len(trace.names)
         for first, plane in trace.parts:
-            ops, named = self._ops_of_plane.get(id(plane)), self._instructions(plane)
-            if ops or named:
+            op_of_event, _ = self._ops_of_plane.get(id(plane), (None, []))
+            named = self._instructions(plane)
+            if op_of_event is not None or named:
                 number_of = number_of.copy() if number_of is trace.name_of else number_of
-                columns = [ops[0]] if ops else []
+                columns = [] if op_of_event is None else [op_of_event]
                 columns += [named.text, named.program_id, named.module] if named else []
                 example, code = combine(plane.events.name, *columns)
                 number_of[first : first + len(code)] = code + count
@@ -108,27 +109,24 @@ class Identities:
         """(int64[k], identities): which of the identities each of a plane's rows has."""
         op_of_event, ops = self._ops_of_plane.get(id(plane), (None, []))
         side = HOST if op_of_event is None else DEVICE
-        name, none = plane.events.name[rows], np.full(len(rows), -1, np.int64)
-        op_index = none if op_of_event is None else op_of_event[rows]
+        name = plane.events.name[rows]
+        op_row = np.full(len(rows), -1) if op_of_event is None else op_of_event[rows]
         named = self._instructions(plane)
         if not named and plane.name.startswith(vocabulary.TPU):
             named = _instructions_of_names(plane)
-        program_id, text, module = none, none, none
-        if named:
-            index = rows if named.is_by_event else name
-            program_id, text, module = named.program_id[index], named.text[index], named.module[index]
-        example, code = combine(name, op_index, text, program_id, module)
+        named_row = rows if named is None or named.is_by_event else name
+        columns = [column[named_row] for column in (named.text, named.program_id, named.module)] if named else []
+        example, code = combine(name, op_row, *columns)
         identities = []
-        for row in example.tolist():
-            op = ops[op_index[row]] if op_index[row] >= 0 else None
-            leaf = named.texts[text[row]].rpartition("::")[2].removeprefix("%") if named and text[row] >= 0 else ""
-            if leaf and named:
-                module_name = named.modules[module[row]] if module[row] >= 0 else ""
-                identities.append(self._instruction(side, leaf, int(program_id[row]), module_name, op))
+        for i in example.tolist():
+            op = ops[op_row[i]] if op_row[i] >= 0 else None
+            if named and (leaf := named.leaf(named_row[i])):
+                program_id, module_name = int(named.program_id[named_row[i]]), named.module_name(named_row[i])
+                identities.append(self._instruction(side, leaf, program_id, module_name, op))
             elif op:
                 identities.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
             else:
-                identities.append(_of_name(side, plane, int(name[row])))
+                identities.append(_of_name(side, plane, int(name[i])))
         return code, identities
 
     def _instruction(self, side: str, leaf: str, program_id: int, module_name: str, op: Op | None) -> Identity:
@@ -177,6 +175,14 @@ class _Instructions(NamedTuple):
     """Indices into ``modules``."""
     modules: list[str]
     """Names of programs."""
+
+    def leaf(self, row: int) -> str:
+        """Name of an instruction without scopes; empty for none."""
+        return self.texts[self.text[row]].rpartition("::")[2].removeprefix("%") if self.text[row] >= 0 else ""
+
+    def module_name(self, row: int) -> str:
+        """Name of an instruction's program; empty where it is not stated."""
+        return self.modules[self.module[row]] if self.module[row] >= 0 else ""
 
 
 def _instructions_of_events(host: Host, plane: Plane) -> _Instructions | None:
