@@ -85,5 +85,4 @@ def _certain_parts(comparison: Comparison, change: Change) -> Iterator[Message]:
 
 
 def _part_change(part: PartRow) -> Message:
-    """By how much a part changed."""
     return Message("{part}, {change}", part=message(LABELS[part.id]), change=more_or_less(part.difference.delta))

@@ -71,14 +71,12 @@ def _change_sentence(comparison: Comparison, change: Change, word: Message, low:
             change=amount,
             variation_percent=change.step_variation or 0.0,
         )
-    least, most = sorted((abs(low), abs(high)))
-    ends = {
-        "low": _multiple(least) if many else Message("{percent}", percent=least),
-        "high": _multiple(most) if many else Message("{percent}", percent=most),
-    }
+    least, most = (
+        _multiple(end) if many else Message("{percent}", percent=end) for end in sorted((abs(low), abs(high)))
+    )
     if change.covers_runs:
-        return Message("{change} ({low} to {high}).", change=amount, **ends)
-    return Message("{change} ({low} to {high}) between these two captures.", change=amount, **ends)
+        return Message("{change} ({low} to {high}).", change=amount, low=least, high=most)
+    return Message("{change} ({low} to {high}) between these two captures.", change=amount, low=least, high=most)
 
 
 def _inconclusive(comparison: Comparison, reason: Message, threshold: float) -> Message:

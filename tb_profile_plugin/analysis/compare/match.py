@@ -123,57 +123,36 @@ def stem(name: str) -> str:
     return name
 
 
-def _identity(op: DigestOp, scopes: Scopes) -> Key:
+_Rule = Callable[[DigestOp, Scopes], Key]
+
+
+def _identity(op: DigestOp, _: Scopes) -> Key:
     return op.name, op.type, op.module, op.origin, op.shape, op.operands, op.body
 
 
 def _exact(op: DigestOp, scopes: Scopes) -> Key:
-    if op.module and not (op.body or op.origin) and stem(op.name) != op.name:
-        return None
-    return _identity(op, scopes)
+    is_only_numbered = op.module and not (op.body or op.origin) and stem(op.name) != op.name
+    return None if is_only_numbered else _identity(op, scopes)
 
 
-def _path(op: DigestOp) -> str:
-    """Path of an op's scope; ops outside of XLA's programs are named by it."""
-    return op.origin or ("" if op.module else op.name)
+def _origin(path_of: Callable[[Scopes, str], str], name_of: Callable[[str], str] = str) -> _Rule:
+    """The rule of what `path_of` makes of an op's path: ops outside of XLA's programs are named by it."""
+
+    def rule(op: DigestOp, scopes: Scopes) -> Key:
+        path = op.origin or ("" if op.module else name_of(op.name))
+        return (path_of(scopes, path), op.type, op.module) if path else None
+
+    return rule
 
 
-def _origin(op: DigestOp, scopes: Scopes) -> Key:
-    path = _path(op)
-    return (path, op.type, op.module) if path else None
-
-
-def _origin_without_counters(op: DigestOp, scopes: Scopes) -> Key:
-    path = op.origin or ("" if op.module else _LINE_NUMBER.sub(")", op.name))
-    return (scopes.without_counters(path), op.type, op.module) if path else None
-
-
-def _origin_with_positions(op: DigestOp, scopes: Scopes) -> Key:
-    path = _path(op)
-    return (scopes.with_positions(path), op.type, op.module) if path else None
-
-
-def _body(op: DigestOp, scopes: Scopes) -> Key:
-    return (op.type, op.shape, op.body) if op.body else None
-
-
-def _source_line(op: DigestOp, scopes: Scopes) -> Key:
-    return (op.source, op.type) if op.source else None
-
-
-def _stem_and_shape(op: DigestOp, scopes: Scopes) -> Key:
-    return (stem(op.name), op.type, op.module, op.shape) if op.module and not op.body else None
-
-
-_Rule = Callable[[DigestOp, Scopes], Key]
 _RULES: tuple[tuple[int, _Rule], ...] = (
     (EXACT, _exact),
-    (ORIGIN, _origin),
-    (ORIGIN, _origin_without_counters),
-    (ORIGIN, _origin_with_positions),
-    (BODY, _body),
-    (LINE, _source_line),
-    (LINE, _stem_and_shape),
+    (ORIGIN, _origin(lambda _, path: path)),
+    (ORIGIN, _origin(Scopes.without_counters, lambda name: _LINE_NUMBER.sub(")", name))),
+    (ORIGIN, _origin(Scopes.with_positions)),
+    (BODY, lambda op, _: (op.type, op.shape, op.body) if op.body else None),
+    (LINE, lambda op, _: (op.source, op.type) if op.source else None),
+    (LINE, lambda op, _: (stem(op.name), op.type, op.module, op.shape) if op.module and not op.body else None),
 )
 
 

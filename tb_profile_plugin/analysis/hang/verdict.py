@@ -58,16 +58,16 @@ def judge(dumps: Sequence[Dump], is_complete: bool = True) -> HangVerdict:
     all_findings = [finding for group in all_groups for finding in findings(group)]
     ranks_without_dump = tuple(sorted({rank for group in all_groups for rank in group.ranks_without_dump}))
     follows = [_followed_findings(finding, all_findings, positions) for finding in all_findings]
-    roots = [number for number, others in enumerate(follows) if not others]
-    order = sorted(range(len(all_findings)), key=lambda number: (number not in roots, number))
-    number_in_order = {number: index for index, number in enumerate(order)}
+    # Those that follow from no other come first.
+    order = sorted(range(len(all_findings)), key=lambda number: bool(follows[number]))
     causes = tuple(
-        HangCause(all_findings[number], tuple(sorted(number_in_order[other] for other in follows[number])))
+        HangCause(all_findings[number], tuple(sorted(order.index(other) for other in follows[number])))
         for number in order
     )
     is_judged = not ranks_without_dump and is_complete and bool(all_groups)
     outcome = HANG if causes else NOTHING if is_judged else NOT_JUDGED
-    return HangVerdict(outcome, causes, bool(causes) and not roots, tuple(all_groups), positions, ranks_without_dump)
+    is_circle = bool(causes) and all(cause.follows_from for cause in causes)
+    return HangVerdict(outcome, causes, is_circle, tuple(all_groups), positions, ranks_without_dump)
 
 
 def _position(dump: Dump, all_groups: Sequence[ProcessGroup]) -> Position | None:
@@ -90,17 +90,14 @@ def _followed_findings(
     """Numbers of the findings in which culprits of one wait; those that do not wait must be the culprits there."""
     if finding.sort not in (MISSING, NO_PEER):
         return ()
-    awaited = {
-        rank: {
-            number
-            for number, other in enumerate(others)
-            if other is not finding and _waits_there(rank, other, positions)
-        }
-        for rank in finding.culprits
+    waiting_by_number = {
+        number: {rank for rank in finding.culprits if _waits_there(rank, other, positions)}
+        for number, other in enumerate(others)
+        if other is not finding
     }
-    numbers = set().union(*awaited.values())
-    blamed = {rank for number in numbers for rank in others[number].culprits}
-    return tuple(sorted(numbers)) if all(awaited[rank] or rank in blamed for rank in finding.culprits) else ()
+    numbers = [number for number, ranks in waiting_by_number.items() if ranks]
+    explained = {rank for number in numbers for rank in (*waiting_by_number[number], *others[number].culprits)}
+    return tuple(numbers) if explained >= {*finding.culprits} else ()
 
 
 def _waits_there(rank: int, finding: GroupFinding, positions: Mapping[int, Position]) -> bool:
