@@ -97,6 +97,10 @@ class SizedModule:
         """Bytes of operands and result."""
         return self.bytes(row) + self.operand_bytes(row)
 
+    def leaf_edge_bytes(self, row: int) -> float:
+        """Bytes of operands and of all arrays that an instruction gives."""
+        return self.leaf_bytes(row) + self.operand_bytes(row)
+
     def called_cost(self, row: int, index: int = 0) -> Cost:
         """Cost of a computation that an instruction calls; not known where that calls itself, however far around."""
         called = self.module.called[row]
@@ -200,7 +204,7 @@ def _scatter(sized: SizedModule, row: int) -> Cost:
 
 def _sort(sized: SizedModule, row: int) -> Cost:
     n = sized.elements(sized.operand(row, 0))
-    return Cost(n * ceil(log2(n)) if n > 0 else 0, 0, sized.leaf_bytes(row) + sized.operand_bytes(row))
+    return Cost(n * ceil(log2(n)) if n > 0 else 0, 0, sized.leaf_edge_bytes(row))
 
 
 def _fourier(sized: SizedModule, row: int) -> Cost:
@@ -220,18 +224,10 @@ def triangular_solve(sized: SizedModule, row: int) -> Cost:
     return Cost(2 * sized.dims(a)[-1] * sized.elements(b), 0, sized.bytes(b) + sized.bytes(a) / 2 + sized.bytes(b))
 
 
-def _random(sized: SizedModule, row: int) -> Cost:
-    return Cost(0, float(sized.shapes.leaf_elements[row]), sized.edge_bytes(row))
-
-
 def _all_reduce(sized: SizedModule, row: int) -> Cost:
     called, elements = sized.called_cost(row), float(sized.shapes.leaf_elements[row])
     flops = elements * max(called.flops, 1.0)
-    return Cost(flops, elements * called.transcendentals, sized.leaf_bytes(row) + sized.operand_bytes(row))
-
-
-def _collective(sized: SizedModule, row: int) -> Cost:
-    return Cost(0, 0, sized.leaf_bytes(row) + sized.operand_bytes(row))
+    return Cost(flops, elements * called.transcendentals, sized.leaf_edge_bytes(row))
 
 
 def _while(sized: SizedModule, row: int) -> Cost:
@@ -242,10 +238,6 @@ def _while(sized: SizedModule, row: int) -> Cost:
 def _conditional(sized: SizedModule, row: int) -> Cost:
     branches = [sized.called_cost(row, index) for index in range(len(sized.module.called[row]))]
     return Cost(*(max(column) for column in zip(*branches, strict=True))) if branches else ALL_UNKNOWN
-
-
-def _call(sized: SizedModule, row: int) -> Cost:
-    return sized.called_cost(row)
 
 
 Rule = Callable[[SizedModule, int], Cost]
@@ -275,13 +267,16 @@ RULES: dict[str, Rule] = {
     "fft": _fourier,
     "cholesky": cholesky,
     "triangular-solve": triangular_solve,
-    **dict.fromkeys(("rng", "rng-bit-generator", "rng-get-and-update-state"), _random),
+    **dict.fromkeys(
+        ("rng", "rng-bit-generator", "rng-get-and-update-state"),
+        lambda sized, row: Cost(0, float(sized.shapes.leaf_elements[row]), sized.edge_bytes(row)),
+    ),
     **dict.fromkeys(("all-reduce", "all-reduce-start"), _all_reduce),
-    **dict.fromkeys(_COLLECTIVES, _collective),
-    "tuple": _moving(lambda sized, row: sized.bytes(row)),
-    "infeed": _moving(lambda sized, row: sized.leaf_bytes(row)),
+    **dict.fromkeys(_COLLECTIVES, _moving(SizedModule.leaf_edge_bytes)),
+    "tuple": _moving(SizedModule.bytes),
+    "infeed": _moving(SizedModule.leaf_bytes),
     "outfeed": _moving(lambda sized, row: sum(map(sized.leaf_bytes, sized.operands(row)))),
-    **dict.fromkeys(("call", "async-start"), _call),
+    **dict.fromkeys(("call", "async-start"), SizedModule.called_cost),
     "while": _while,
     "conditional": _conditional,
 }

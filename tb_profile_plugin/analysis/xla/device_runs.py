@@ -59,14 +59,17 @@ class DeviceRun:
     op: Array
     """int64[events]: which op, or -1."""
     ops: list[XlaOp]
-    busy: tuple[Array, Array]
-    """(begin, end), int64[k]: when anything ran on the device, disjoint."""
     line: Array | None = None
     """int64[events]: the line of each; events of one line may nest. None where none do."""
     kernel: Array | None = None
     """int64[events]: code of the kernel's name on a GPU."""
     is_part: Array | None = None
     """bool[events]: what other threads do for an op that has an event of its own, too; None where none do."""
+
+    @property
+    def busy(self) -> tuple[Array, Array]:
+        """(begin, end), int64[k]: when anything ran on the device, disjoint."""
+        return union(self.begin, self.end)
 
 
 @per_host
@@ -154,9 +157,7 @@ def tpu_run(host: Host, plane: Plane) -> DeviceRun:
     for op, name in zip(ops, names.tolist(), strict=True):
         if op.cost_source == STATED:
             op.hbm_bytes = main_memory_bytes.get(name, op.bytes)
-    begin, end = _device_times(plane, rows)
-    line = plane.events.line[rows].astype(np.int64)
-    return DeviceRun(begin, end, code, ops, union(begin, end), line)
+    return DeviceRun(*_device_times(plane, rows), code, ops, plane.events.line[rows].astype(np.int64))
 
 
 def _device_times(plane: Plane, rows: Array) -> tuple[Array, Array]:
@@ -210,10 +211,9 @@ def _tpu_op(op_maker: OpMaker, plane: Plane, stated: dict[str, dict[int, str | f
 
 def gpu_run(host: Host, plane: Plane) -> DeviceRun:
     """What ran on a GPU, also kernels and copies of no XLA program."""
-    rows = np.flatnonzero(host.on_streams(plane))
-    begin, end = plane.events.begin[rows], plane.events.end[rows]
+    rows, events = np.flatnonzero(host.on_streams(plane)), plane.events
     op, ops = named_ops(OpMaker(host), plane)
-    return DeviceRun(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))
+    return DeviceRun(events.begin[rows], events.end[rows], op[rows], ops, kernel=events.name[rows].astype(np.int64))
 
 
 def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
@@ -235,19 +235,19 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
     run = plane.numbers(vocabulary.RUN_ID, rows, MISSING)[stated]
     # Ops of one run overlap on the threads of a pool; without a run those of a thread can nest.
     _, line = combine(run, np.where(run == MISSING, plane.events.line[timed_by], 0))
-    return [
-        (f"CPU:{device}", _cpu_run(begin, end, op[rows[stated]], ops, line, is_part, ordinal == device))
-        for device in distinct(ordinal[~is_part]).tolist()
-    ]
-
-
-def _cpu_run(
-    begin: Array, end: Array, op: Array, ops: list[XlaOp], line: Array, is_part: Array, on_device: Array
-) -> DeviceRun:
-    """What ran ``on_device`` of these events, with ops of its own."""
-    begin, end, is_part = begin[on_device], end[on_device], is_part[on_device]
-    copied = [replace(xla_op) for xla_op in ops]
-    return DeviceRun(begin, end, op[on_device], copied, union(begin, end), line[on_device], None, is_part)
+    runs = []
+    for device in distinct(ordinal[~is_part]).tolist():
+        on_device = ordinal == device
+        device_run = DeviceRun(
+            begin[on_device],
+            end[on_device],
+            op[rows[stated[on_device]]],
+            ops=[replace(xla_op) for xla_op in ops],
+            line=line[on_device],
+            is_part=is_part[on_device],
+        )
+        runs.append((f"CPU:{device}", device_run))
+    return runs
 
 
 def named_ops(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:

@@ -157,14 +157,14 @@ class Flow:
                 continue
             if not self._is_passed(at):
                 yield at
-            elif module.opcodes[at] == "tuple":
+                continue
+            within: frozenset[int] = frozenset()
+            if module.opcodes[at] == "tuple":
                 operands = enumerate(_first(module.operands, at, _MOST_ELEMENTS))
                 within = frozenset(element for element, operand in operands if operand == before)
-                waiting += [(at, consumer, within) for consumer in reversed(_first(module.users, at, _MOST_TUPLES))]
-            elif not elements or int(module.tuple_indices[at]) in elements:
-                waiting += [
-                    (at, consumer, frozenset()) for consumer in reversed(_first(module.users, at, _MOST_TUPLES))
-                ]
+            elif elements and int(module.tuple_indices[at]) not in elements:
+                continue
+            waiting += [(at, consumer, within) for consumer in reversed(_first(module.users, at, _MOST_TUPLES))]
 
     def is_folded(self, row: int) -> bool:
         """Whether it is a constant that belongs to who uses it."""
@@ -247,17 +247,15 @@ class _Drawing:
 
     def _result_nodes(self, row: int) -> list[int]:
         """Nodes where an instruction's result comes from: itself, or the results of what is opened in it."""
-        index = self._index_of.get(row, -1)
-        if index < 0 or not self.nodes[index].opened:
-            return [index] if index >= 0 else []
+        if not self._is_opened(row):
+            return [self._index_of[row]] if row in self._index_of else []
         roots = [int(self.module.roots[computation]) for computation in self._computations(row)]
         return [exit_index for root in roots if root != row for exit_index in self._result_nodes(root)]
 
     def _operand_nodes(self, row: int, operand: int | None) -> list[int]:
         """Nodes that an operand, or any, leads to: the instruction, or the parameters of what is opened in it."""
-        index = self._index_of.get(row, -1)
-        if index < 0 or not self.nodes[index].opened:
-            return [index] if index >= 0 else []
+        if not self._is_opened(row):
+            return [self._index_of[row]] if row in self._index_of else []
         opcode, called = self.module.opcodes[row], self._computations(row)
         if operand is not None and opcode == "while":
             operand = 0
@@ -265,12 +263,12 @@ class _Drawing:
             called, operand = called[operand - 1 : operand] if operand > 0 else [], 0
         return [parameter for computation in called for parameter in self._parameters(computation, operand)]
 
+    def _is_opened(self, row: int) -> bool:
+        return row in self._index_of and self.nodes[self._index_of[row]].opened
+
     def _computations(self, row: int) -> list[int]:
-        return [
-            computation
-            for computation in list(dict.fromkeys(self.module.called[row]))[:_MOST_OPENED]
-            if computation in self._visible
-        ]
+        first_called = list(dict.fromkeys(self.module.called[row]))[:_MOST_OPENED]
+        return [computation for computation in first_called if computation in self._visible]
 
     def _parameters(self, computation: int, number: int | None) -> list[int]:
         module = self.module
