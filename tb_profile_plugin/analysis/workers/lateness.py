@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -137,7 +137,9 @@ def _verdict_of_worker(worst: Lateness, waited_ps: int, hardly_slows: bool = Fal
         of=worst.collectives,
         caused_ps=worst.caused_ps,
     )
-    reason = _reason_of_worker(worst.excess, worst.name) if worst.excess and worst.cause else ""
+    reason: Message | str = ""
+    if worst.excess and worst.cause:
+        reason = _reason(_REASONS_OF_WORKER, worst.excess, name=f" ({worst.name})" if worst.name else "")
     if hardly_slows:
         lead = _sentence(lead, Message("In typical steps these waits are short or irregular."))
     return LatenessVerdict("persistent", worst.worker, worst.cause, waited_ps, _sentence(lead, reason))
@@ -155,45 +157,32 @@ def _verdict_of_workers(pattern: Pattern, more: Excess | None, waited_ps: int, c
         )
     if more is None or more.ps < _LEAST_EXPLAINED * waited_ps:
         return LatenessVerdict(pattern, None, None, waited_ps, lead)
-    return LatenessVerdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason_of_workers(more)))
+    return LatenessVerdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason(_REASONS_OF_WORKERS, more)))
 
 
-def _reason_of_worker(more: Excess, name: str) -> Message:
-    """What one late worker spends more on, as a sentence."""
-    more_ps = more.ps
-    reasons: dict[Cause, Message] = {
-        "slower": Message("Its device needs {more_ps} more for the same work.", more_ps=more_ps),
-        "larger": Message("It computes {more_ps} longer, with the same operations on more data.", more_ps=more_ps),
-        "other_work": Message("It computes {more_ps} longer, with other operations than others.", more_ps=more_ps),
-    }
-    if more.cause in reasons:
-        return reasons[more.cause]
-    if more.state == State.UNRECORDED:
-        return Message("It spends {more_ps} more than others in host code that was not recorded.", more_ps=more_ps)
-    label, named = message(category_label(more.state)), f" ({name})" if name else ""
-    return Message("It spends {more_ps} more than others in {label}{name}.", more_ps=more_ps, label=label, name=named)
+_REASONS_OF_WORKER = {
+    "slower": Message("Its device needs {more_ps} more for the same work."),
+    "larger": Message("It computes {more_ps} longer, with the same operations on more data."),
+    "other_work": Message("It computes {more_ps} longer, with other operations than others."),
+    "unrecorded": Message("It spends {more_ps} more than others in host code that was not recorded."),
+    "state": Message("It spends {more_ps} more than others in {label}{name}."),
+}
+_REASONS_OF_WORKERS = {
+    "slower": Message("Devices of late workers need {more_ps} more for the same work."),
+    "larger": Message("Late workers compute {more_ps} longer, with the same operations on more data."),
+    "other_work": Message("Late workers compute {more_ps} longer, with other operations than others."),
+    "unrecorded": Message("Late workers spend {more_ps} more than others in host code that was not recorded."),
+    "state": Message("Late workers spend {more_ps} more than others in {label}."),
+}
+"""What one late worker, and those that are late in turn, spend more on: templates by cause, else by state."""
 
 
-def _reason_of_workers(more: Excess) -> Message:
-    """What late workers that are not always the same spend more on, as a sentence."""
-    more_ps = more.ps
-    reasons: dict[Cause, Message] = {
-        "slower": Message("Devices of late workers need {more_ps} more for the same work.", more_ps=more_ps),
-        "larger": Message(
-            "Late workers compute {more_ps} longer, with the same operations on more data.", more_ps=more_ps
-        ),
-        "other_work": Message(
-            "Late workers compute {more_ps} longer, with other operations than others.", more_ps=more_ps
-        ),
-    }
-    if more.cause in reasons:
-        return reasons[more.cause]
-    if more.state == State.UNRECORDED:
-        return Message(
-            "Late workers spend {more_ps} more than others in host code that was not recorded.", more_ps=more_ps
-        )
-    label = message(category_label(more.state))
-    return Message("Late workers spend {more_ps} more than others in {label}.", more_ps=more_ps, label=label)
+def _reason(reasons: Mapping[str, Message], more: Excess, **name: str) -> Message:
+    """What late workers spend more on, as a sentence."""
+    template = reasons.get("unrecorded" if more.state == State.UNRECORDED else more.cause)
+    if template:
+        return Message(template, more_ps=more.ps)
+    return Message(reasons["state"], more_ps=more.ps, label=message(category_label(more.state)), **name)
 
 
 def _sentence(lead: Message, reason: Message | str) -> Message:

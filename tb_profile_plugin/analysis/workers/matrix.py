@@ -56,7 +56,6 @@ def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Latenes
 
 
 def _most_late_first(row: MatrixRow) -> tuple[int, int, int]:
-    """The key by which `matrix` sorts."""
     caused_ps = row.lateness.caused_ps if row.lateness else 0
     return -caused_ps, -int(own_ps(row.category_ps)), -int(row.category_ps[_COMPUTE])
 
@@ -74,11 +73,10 @@ class StepDifference(NamedTuple):
 def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]) -> list[StepDifference]:
     """In the step of that number by state and name, the largest difference first; of each worker they sum to it."""
     host_of = {host.name: host for host in hosts}
-    times = [
+    ps, other_ps = (
         dict(_named_state_ps(_named_times(host_of[row.host], row.device), _step_row(host_of[row.host], number)))
         for row in pair
-    ]
-    ps, other_ps = times
+    )
     rows = [StepDifference(*key, ps.get(key, 0), other_ps.get(key, 0)) for key in dict.fromkeys((*ps, *other_ps))]
     return sorted(rows, key=lambda row: (-abs(row.ps - row.other_ps), row.state, row.name))
 
@@ -89,7 +87,6 @@ def _named_times(host: HostWithSteps, device: str) -> NamedTimes:
 
 
 def _step_row(host: HostWithSteps, number: int) -> int:
-    """The row of the step of that number."""
     return int(np.flatnonzero(host.steps.number == number)[0])
 
 
