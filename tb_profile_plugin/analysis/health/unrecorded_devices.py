@@ -8,7 +8,7 @@ from ...formats.columns import Plane, vocabulary
 from ...model.devices.copies import copies
 from ...model.host import Host
 from ...model.per_host import per_host
-from ...runtime.arrays import Array, distinct
+from ...runtime.arrays import distinct
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
@@ -32,39 +32,29 @@ class DeviceUsage(NamedTuple):
 def device_usage(host: Host) -> DeviceUsage:
     """By threads for each device that ran programs, or by the devices that launches name, whichever are more."""
     recorded = tuple(
-        _number(plane) for plane in host.devices if len(copies(host)[plane.name].row) < _stream_event_count(host, plane)
+        plane.name.removeprefix(vocabulary.DEVICE)
+        for plane in host.devices
+        if len(copies(host)[plane.name].row) < host.on_streams(plane).sum()
     )
     if host.cpu is None or not host.gpus:
         return DeviceUsage(0, recorded)
-    return DeviceUsage(
-        min(max(_thread_device_count(host.cpu), _launch_device_count(host.cpu)), len(host.gpus)), recorded
-    )
-
-
-def _stream_event_count(host: Host, plane: Plane) -> int:
-    return sum(len(plane.events.name[plane.lines.events(line)]) for line in host.stream_lines(plane).tolist())
-
-
-def _number(plane: Plane) -> str:
-    return plane.name.removeprefix(vocabulary.DEVICE)
+    driven_count = max(_thread_device_count(host.cpu), _launch_device_count(host.cpu))
+    return DeviceUsage(min(driven_count, len(host.gpus)), recorded)
 
 
 def _thread_device_count(plane: Plane) -> int:
     """Devices that have threads of their own on which something ran."""
-    runs = np.array([_RUN.match(name) is not None for name in plane.heads], bool)
+    busy_lines = distinct(plane.events.line[plane.named(lambda name: _RUN.match(name) is not None)])
     devices: set[str] = set()
-    for line, name in enumerate(plane.lines.name):
+    for name in (plane.lines.name[line] for line in busy_lines.tolist()):
         match = _TENSORFLOW_THREAD.match(name)
-        device = match[1] if match else name if name.startswith(_JAX_THREAD) else ""
-        if device and runs[plane.events.name[plane.lines.events(line)]].any():
-            devices.add(device)
+        if match or name.startswith(_JAX_THREAD):
+            devices.add(match[1] if match else name)
     return len(devices)
 
 
 def _launch_device_count(plane: Plane) -> int:
     """Devices that launches of kernels name."""
-    launches = np.array([_KERNEL_LAUNCH.match(name) is not None for name in plane.heads], bool)
+    is_launch = np.array([_KERNEL_LAUNCH.match(name) is not None for name in plane.heads], bool)
     column = plane.stat("device_id")
-    kernel = launches[plane.events.name[column.owner]]
-    devices: Array = distinct(column.numbers[kernel])
-    return len(devices)
+    return len(distinct(column.numbers[is_launch[plane.events.name[column.owner]]]))

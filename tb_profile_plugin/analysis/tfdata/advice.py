@@ -314,17 +314,16 @@ def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
         return None
     row = last_transformation(pipeline)
     stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline)
-    how = (
-        Message("It works ahead only within its own buffer.")
-        if stage.asynchronous
-        else Message("It produces an element only when the program requests it.")
-    )
-    position = Message("{stage} is the last transformation.", stage=stage.label)
-    title = Message("End the pipeline with prefetch(), so that input is produced while the model computes.")
     if prefetch_stage(pipeline) >= 0:
         position = Message("{stage} comes after Prefetch.", stage=stage.label)
         title = Message("Move prefetch() to the end, so that all input is produced while the model computes.")
-    evidence = sentences(position, how)
+    else:
+        position = Message("{stage} is the last transformation.", stage=stage.label)
+        title = Message("End the pipeline with prefetch(), so that input is produced while the model computes.")
+    if stage.asynchronous:
+        evidence = sentences(position, "It works ahead only within its own buffer.")
+    else:
+        evidence = sentences(position, "It produces an element only when the program requests it.")
     return PipelineFinding(
         "missing_prefetch", title, evidence, gain, "bad", snippets.runnable(snippets.PREFETCH), stage=row
     )
@@ -357,31 +356,25 @@ def _contention_finding(pipeline: Pipeline) -> PipelineFinding | None:
         return None
     delay_ps = pipeline.delay_ps
     level: Level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
-    python = python_works_ahead(pipeline)
-    evidence = sentences(
-        Message(
-            "Elements were ready, but the program's thread continued {delay_ps} late, of a wait of {total_ps}.",
-            delay_ps=delay_ps,
-            total_ps=pipeline.total_ps,
-        ),
-        "Most likely, other threads used the cores, or the pipeline's Python held the GIL."
-        if python
-        else "Most likely, other threads used the cores.",
+    delay = Message(
+        "Elements were ready, but the program's thread continued {delay_ps} late, of a wait of {total_ps}.",
+        delay_ps=delay_ps,
+        total_ps=pipeline.total_ps,
     )
-    title = Message("Reserve a CPU core for the training thread: use fewer input threads, or less work per element.")
-    snippet = snippets.FEWER_THREADS
-    if python:
-        snippet = snippets.TENSORFLOW_OPS
-        title = (
-            Message("Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops.")
-            if has_cache(pipeline)
-            else Message(
-                "Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops, or cache "
-                "its output."
-            )
+    if not python_works_ahead(pipeline):
+        title = Message(
+            "Reserve a CPU core for the training thread: use fewer input threads, or less work per element."
         )
-    # The lock holds up the rest of the step as well, by nobody knows how much.
-    gain = None if python else delay_ps
-    return PipelineFinding(
-        "contention", title, evidence, gain, level, snippets.runnable(snippet), stage=pipeline.bottleneck
+        evidence, code = sentences(delay, "Most likely, other threads used the cores."), snippets.FEWER_THREADS
+        return PipelineFinding(
+            "contention", title, evidence, delay_ps, level, snippets.runnable(code), stage=pipeline.bottleneck
+        )
+    title = Message(
+        "Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops, or cache its output."
     )
+    if has_cache(pipeline):
+        title = Message("Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops.")
+    evidence = sentences(delay, "Most likely, other threads used the cores, or the pipeline's Python held the GIL.")
+    # The lock holds up the rest of the step as well, by nobody knows how much.
+    code = snippets.runnable(snippets.TENSORFLOW_OPS)
+    return PipelineFinding("contention", title, evidence, None, level, code, stage=pipeline.bottleneck)

@@ -99,7 +99,6 @@ def _missing_preprocessing_ps(host: Host) -> int:
 
 
 def _enqueues(op_type: str) -> bool:
-    """Whether an op of that type hands data to the device."""
     return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
 
 
@@ -109,8 +108,8 @@ def enqueue_times(host: Host) -> tuple[int, int]:
     plane = host.cpu
     if plane is None:
         return 0, 0
-    parsed = [op_names.parse(name) for name in plane.names]
-    events = plane.events.named([row for row, op in enumerate(parsed) if op.is_known and _enqueues(op.type)])
+    parsed = enumerate(map(op_names.parse, plane.names))
+    events = plane.events.named([row for row, op in parsed if op.is_known and _enqueues(op.type)])
     is_same_thread = plane.events.line[events][1:] == plane.events.line[events][:-1]
     busy = int(plane.events.duration[events][:-1][is_same_thread].sum())
     return busy, int(np.diff(plane.events.begin[events])[is_same_thread].sum())
@@ -118,13 +117,9 @@ def enqueue_times(host: Host) -> tuple[int, int]:
 
 def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
-    busy = periods = 0
-    for host in hosts:
-        host_busy, host_periods = enqueue_times(host)
-        busy += host_busy
-        periods += host_periods
-    if periods > 0:
-        return min(1.0, busy / periods)
+    busy_ps, periods_ps = (sum(column) for column in zip(*map(enqueue_times, hosts), strict=True))
+    if periods_ps > 0:
+        return min(1.0, busy_ps / periods_ps)
     copied_ps = float(typical.device_kind_ps[DeviceKind.TO_DEVICE])
     steps_ps = float(typical.step_ps.sum())
     return copied_ps / steps_ps if typical.has_steps and steps_ps else 0.0

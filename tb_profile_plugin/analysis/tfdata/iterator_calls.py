@@ -353,7 +353,6 @@ def _stages(calls: IteratorCalls) -> tuple[Array, list[str], Array]:
 
 
 def _depth_first(rows: Array, parents: Array) -> list[int]:
-    """Rows of one pipeline's stages in depth-first order."""
     rows_of_pipeline = set(rows.tolist())
     inputs: dict[int, list[int]] = {}
     for row in rows.tolist():
