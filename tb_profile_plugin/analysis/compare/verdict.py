@@ -56,11 +56,13 @@ def _code_and_certainty(comparison: Comparison, threshold: float) -> tuple[Code,
         return "same", "none"
     if is_likely_machine(comparison, change) or not (change.covers_runs or change.exceeds_steps):
         return "unclear", "none"
-    for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
+    # By direction, the end of the interval that is nearer to no change, and the estimate.
+    directions: tuple[tuple[Code, float, float], ...] = (("slower", low, middle), ("faster", -high, -middle))
+    for code, sure, likely in directions:
         if sure > matters and _is_proven(comparison, change):
-            return code, "shown"  # type: ignore[return-value]
+            return code, "shown"
         if sure > 0 and likely >= matters:
-            return code, "probable"  # type: ignore[return-value]
+            return code, "probable"
     if (change.is_far or change.is_separate or _is_proven_by_pairs(comparison, change)) and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"

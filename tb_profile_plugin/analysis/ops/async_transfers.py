@@ -78,25 +78,34 @@ def _add(by_key: dict[tuple[str, str, int], AsyncTransfer], transfer: AsyncTrans
     by_key[key] = transfer
 
 
+class HostLink(NamedTuple):
+    """Transfers between devices and their host's memory, over devices."""
+
+    bytes: int
+    flight_ps: int
+    """How long any of them was in flight."""
+
+
 @per_host(keep=True)
-def host_link(host: Host) -> tuple[int, int]:
-    """(bytes, ps): moved between devices and the host's memory, and how long any of it was in flight, over devices."""
-    size = time = 0
+def host_link(host: Host) -> HostLink:
+    """What the devices of one host exchanged with its memory."""
+    size = flight_ps = 0
     for plane in host.devices:
         pairs = [pair for pair in _pairs(plane) if pair.kind in (FROM_HOST, TO_HOST)]
         if pairs:
             begin, end = union(
                 np.concatenate([pair.begin for pair in pairs]), np.concatenate([pair.end for pair in pairs])
             )
-            time += int((end - begin).sum())
+            flight_ps += int((end - begin).sum())
             size += sum(pair.size * len(pair.begin) for pair in pairs)
-    return size, time
+    return HostLink(size, flight_ps)
 
 
 def host_bandwidth(hosts: Iterable[Host]) -> float | None:
     """Bytes per second between devices and their host's memory while any transfer is in flight; None without one."""
-    size, time = (sum(column) for column in zip(*map(host_link, hosts), strict=True))
-    return plausible.bandwidth(size / time * 1e12) if size and time else None
+    links = [host_link(host) for host in hosts]
+    size, flight_ps = sum(link.bytes for link in links), sum(link.flight_ps for link in links)
+    return plausible.bandwidth(size / flight_ps * 1e12) if size and flight_ps else None
 
 
 class _Pair(NamedTuple):

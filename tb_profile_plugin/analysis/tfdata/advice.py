@@ -68,7 +68,7 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
     if row < 0 or not pipeline.slow_calls or pipeline.contended:
         return None
     stage = pipeline.stages[row]
-    name, title, snippet = cure(pipeline, row)
+    finding_id, title, snippet = cure(pipeline, row)
     share = stage.blame_ps / pipeline.total_ps
     evidence = Message(
         "{stage} accounts for {share} of the wait for {pipeline} ({blame_pair}).",
@@ -78,10 +78,10 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
         blame_pair=(stage.blame_ps, pipeline.total_ps),
     )
     level: Level = "bad" if share >= 0.5 else "warn"
-    gain_ps = (
-        parallel_gain_ps(pipeline, row, _most_parallel_calls(pipeline, row)) if name == "slow_map" else stage.blame_ps
-    )
-    return PipelineFinding(name, title, evidence, gain_ps, level, snippets.runnable(snippet), stage=row)
+    gain_ps = stage.blame_ps
+    if finding_id == "slow_map":
+        gain_ps = parallel_gain_ps(pipeline, row, _most_parallel_calls(pipeline, row))
+    return PipelineFinding(finding_id, title, evidence, gain_ps, level, snippets.runnable(snippet), stage=row)
 
 
 def _filling_finding(pipeline: Pipeline, filled_pipelines: int) -> PipelineFinding | None:

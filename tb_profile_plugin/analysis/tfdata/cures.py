@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...model.iterators import TRANSPARENT
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from . import snippets
 from .iterator_calls import Pipeline, Stage
 
@@ -20,8 +21,15 @@ REMOTE = frozenset(
 
 BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
 
-Cure = tuple[str, str, str]
-"""(id of the finding, what to do, code that does it; empty for none)."""
+
+class Cure(NamedTuple):
+    """What helps a stage."""
+
+    finding_id: str
+    title: Message
+    """What to do."""
+    snippet: str = ""
+    """Code that does it; empty for none."""
 
 
 def cure(pipeline: Pipeline, row: int) -> Cure:
@@ -32,14 +40,14 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
     if kind in _CURE_OF_KIND:
         return _CURE_OF_KIND[kind]
     if kind in REMOTE:
-        return "remote_source", Message("Profile the host that serves this data, where the time is spent."), ""
+        return Cure("remote_source", Message("Profile the host that serves this data, where the time is spent."))
     if kind in SOURCES:
         return _cure_of_source(pipeline.above(row))
     if kind == "ParallelInterleave":
         return _cure_of_interleave(stage)
     if kind in TRANSPARENT:
         return _NOT_RECORDED
-    return "slow_transformation", Message("Reduce the work of {stage} per element.", stage=stage.label), ""
+    return Cure("slow_transformation", Message("Reduce the work of {stage} per element.", stage=stage.label))
 
 
 def _cure_of_source(above: list[Stage]) -> Cure:
@@ -47,18 +55,18 @@ def _cure_of_source(above: list[Stage]) -> Cure:
     interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
     if interleave is None:
         title = Message("Split the data into several files, and read them in parallel, close to this host.")
-        return "slow_source", title, snippets.interleave()
+        return Cure("slow_source", title, snippets.interleave())
     if interleave.kind == "Interleave":
         title = Message("Let the interleave read several sources in parallel; it reads one at a time.")
-        return "sequential_interleave", title, snippets.interleave()
+        return Cure("sequential_interleave", title, snippets.interleave())
     title = Message("Move the data closer, or read more sources at once; parallel reads are still slow.")
-    return "slow_source", title, snippets.interleave(_twice_as_many(interleave))
+    return Cure("slow_source", title, snippets.interleave(_twice_as_many(interleave)))
 
 
 def _cure_of_interleave(stage: Stage) -> Cure:
     """For an interleave that reads in parallel already."""
     title = Message("Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow.")
-    return "slow_parallel_interleave", title, snippets.interleave(_twice_as_many(stage))
+    return Cure("slow_parallel_interleave", title, snippets.interleave(_twice_as_many(stage)))
 
 
 def _twice_as_many(interleave: Stage) -> int:
@@ -67,69 +75,63 @@ def _twice_as_many(interleave: Stage) -> int:
     return 2 * now if isinstance(now, int) and now > 0 else 32
 
 
-_PYTHON = (
+_PYTHON = Cure(
     "py_function",
     Message("Write the function in TensorFlow ops instead of Python, or prepare the data offline."),
     snippets.TENSORFLOW_OPS,
 )
-_PARALLEL_MAP = (
+_PARALLEL_MAP = Cure(
     "slow_parallel_map",
     Message("Make the map's function cheaper, or add cores with the tf.data service; it already runs in parallel."),
-    "",
 )
-_NOT_RECORDED = (
+_NOT_RECORDED = Cure(
     "unrecorded",
     Message("Capture longer: the work that the program waited for was not recorded."),
-    "",
 )
 _CURE_OF_KIND: dict[str, Cure] = {
-    "Generator": (
+    "Generator": Cure(
         "generator",
         Message(
             "Write the generator's data to files, and read several in parallel; for a Keras PyDataset, raise workers."
         ),
         snippets.interleave(),
     ),
-    "Map": ("slow_map", Message("Run the map's function in parallel."), snippets.PARALLEL_MAP),
+    "Map": Cure("slow_map", Message("Run the map's function in parallel."), snippets.PARALLEL_MAP),
     "ParallelMap": _PARALLEL_MAP,
     "MapAndBatch": _PARALLEL_MAP,
-    "DataService": (
-        "data_service",
-        Message("Profile the workers of the tf.data service, where the time is spent."),
-        "",
+    "DataService": Cure(
+        "data_service", Message("Profile the workers of the tf.data service, where the time is spent.")
     ),
     "Prefetch": _NOT_RECORDED,
-    "Interleave": (
+    "Interleave": Cure(
         "sequential_interleave",
         Message("Open and read the interleave's sources in parallel."),
         snippets.interleave(),
     ),
-    "Filter": (
+    "Filter": Cure(
         "slow_filter",
         Message("Filter several shards of the data in parallel; the filter handles one element at a time."),
         snippets.side_by_side(".filter(keep)"),
     ),
-    "Unbatch": (
+    "Unbatch": Cure(
         "slow_unbatch",
         Message("Unbatch several shards of the data in parallel; unbatch handles one element at a time."),
         snippets.side_by_side(".batch(batch_size).unbatch()"),
     ),
-    "Batch": (
+    "Batch": Cure(
         "slow_batch",
         Message("Copy several batches in parallel, or make elements smaller first."),
         snippets.PARALLEL_BATCH,
     ),
-    "ParallelBatch": (
-        "slow_parallel_batch",
-        Message("Make elements smaller before batching; batches are already copied in parallel."),
-        "",
+    "ParallelBatch": Cure(
+        "slow_parallel_batch", Message("Make elements smaller before batching; batches are already copied in parallel.")
     ),
-    "PaddedBatch": (
+    "PaddedBatch": Cure(
         "slow_batch",
         Message("Pad several shards of the data in parallel; padding handles one batch at a time."),
         snippets.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
     ),
-    "Shuffle": (
+    "Shuffle": Cure(
         "slow_shuffle",
         Message("Use a smaller shuffle buffer, or shuffle file names before reading."),
         snippets.SHUFFLE_FILES,

@@ -102,24 +102,34 @@ def _enqueues(op_type: str) -> bool:
     return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
 
 
+class EnqueueTimes(NamedTuple):
+    """What the threads of a host that hand data to the device do."""
+
+    busy_ps: int
+    """Time in which they enqueue."""
+    period_ps: int
+    """Time from the begin of each such event to the next one's."""
+
+
 @per_host(keep=True)
-def enqueue_times(host: Host) -> tuple[int, int]:
-    """(ps in which the enqueuing threads enqueue, ps from the begin of each such event to the next one's)."""
+def enqueue_times(host: Host) -> EnqueueTimes:
+    """The times of one host; 0 without such threads."""
     plane = host.cpu
     if plane is None:
-        return 0, 0
+        return EnqueueTimes(0, 0)
     parsed = enumerate(map(op_names.parse, plane.names))
     events = plane.events.named([row for row, op in parsed if op.is_known and _enqueues(op.type)])
     is_same_thread = plane.events.line[events][1:] == plane.events.line[events][:-1]
-    busy = int(plane.events.duration[events][:-1][is_same_thread].sum())
-    return busy, int(np.diff(plane.events.begin[events])[is_same_thread].sum())
+    busy_ps = plane.events.duration[events][:-1][is_same_thread].sum()
+    return EnqueueTimes(int(busy_ps), int(np.diff(plane.events.begin[events])[is_same_thread].sum()))
 
 
 def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
-    busy_ps, periods_ps = (sum(column) for column in zip(*map(enqueue_times, hosts), strict=True))
-    if periods_ps > 0:
-        return min(1.0, busy_ps / periods_ps)
+    times = [enqueue_times(host) for host in hosts]
+    period_ps = sum(of_host.period_ps for of_host in times)
+    if period_ps > 0:
+        return min(1.0, sum(of_host.busy_ps for of_host in times) / period_ps)
     copied_ps = float(typical.device_kind_ps[DeviceKind.TO_DEVICE])
     steps_ps = float(typical.step_ps.sum())
     return copied_ps / steps_ps if typical.has_steps and steps_ps else 0.0

@@ -177,23 +177,27 @@ def curve_times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
     return [0.0, *moments[:0:-1]]
 
 
-def bytes_by_source(module: Module, detail: MemoryDetail) -> list[tuple[str, int, int, int | None]]:
-    """(source line, bytes, values, bytes saved) of what is alive, by bytes descending.
+class LineMemory(NamedTuple):
+    """What a line of the program keeps alive."""
 
-    Saved is by how much the peak would be lower if the line's temporaries were recomputed or lay elsewhere; None of
-    lines without any, and of those that have little.
-    """
-    sums: dict[str, tuple[int, int]] = {}
+    line: str
+    bytes: int
+    values: int
+    saved: int | None
+    """By how much the peak would be lower if its temporaries were recomputed or lay elsewhere; None of lines without
+    any, and of those that have little."""
+
+
+def bytes_by_source(module: Module, detail: MemoryDetail) -> list[LineMemory]:
+    """The lines that what is alive comes from, by bytes descending."""
+    sizes: dict[str, list[int]] = {}
     for buffer in detail.live_buffers:
         line = buffer.source or ("arguments" if buffer.kind == PARAMETER else _UNKNOWN)
-        size, count = sums.get(line, (0, 0))
-        sums[line] = size + buffer.size, count + 1
-    ordered = sorted(((line, *figures) for line, figures in sums.items()), key=lambda row: (-row[1], row[0]))
+        sizes.setdefault(line, []).append(buffer.size)
+    ordered = sorted(sizes, key=lambda line: (-sum(sizes[line]), line))
     blocks, peak = _blocks_of_lines(module, detail.heap), detail.heap.peak_bytes
-    saved = {
-        line: peak - detail.heap.peak_without(blocks[line]) for line, *_ in ordered[:_MOST_LINES] if line in blocks
-    }
-    return [(line, size, count, saved.get(line)) for line, size, count in ordered]
+    saved = {line: peak - detail.heap.peak_without(blocks[line]) for line in ordered[:_MOST_LINES] if line in blocks}
+    return [LineMemory(line, sum(sizes[line]), len(sizes[line]), saved.get(line)) for line in ordered]
 
 
 def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
