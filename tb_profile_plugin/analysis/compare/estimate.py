@@ -50,36 +50,34 @@ class Estimate:
 def estimate(samples: Sequence[int], indices: Sequence[int]) -> Estimate:
     """The estimate from samples in order; ``indices`` are those that the mean goes over, which lie in the middle."""
     selected = [samples[i] for i in indices]
-    n, h = len(samples), len(selected)
-    inflation = inflation_of(samples)
-    if n < 3 or h < 2:
-        return Estimate(sum(selected), h, None, inflation, 2.0)
+    count, inflation = len(selected), inflation_of(samples)
+    if len(samples) < 3 or count < 2:
+        return Estimate(sum(selected), count, None, inflation, 2.0)
     low, high = min(selected), max(selected)
     clipped = [min(max(sample, low), high) for sample in samples]
-    mean = sum(clipped) / n
+    mean = sum(clipped) / len(clipped)
     squares = math.fsum((sample - mean) ** 2 for sample in clipped)
-    return Estimate(sum(selected), h, inflation * squares / (h * (h - 1)), inflation, max(2.0, h / inflation))
+    variance = inflation * squares / (count * (count - 1))
+    return Estimate(sum(selected), count, variance, inflation, freedom=max(2.0, count / inflation))
 
 
 def inflation_of(samples: Sequence[float]) -> float:
     """How many times larger autocorrelation of the first order makes the variance of the mean; 1 without any."""
-    n = len(samples)
-    if n < 3:
+    count = len(samples)
+    if count < 3:
         return 1.0
     ordered = sorted(samples)
     low, high = quantile_of(ordered, _CLIPPED_SHARE), quantile_of(ordered, 1 - _CLIPPED_SHARE)
     clipped = [min(max(sample, low), high) for sample in samples]
-    mean = math.fsum(clipped) / n
+    mean = math.fsum(clipped) / count
     deviations = [sample - mean for sample in clipped]
     squares = math.fsum(deviation * deviation for deviation in deviations)
     # Below the precision of the sums all samples are equal.
-    if squares <= n * (1e-12 * max(abs(mean), 1e-300)) ** 2:
-        correlation = 0.0
-    else:
-        correlation = math.fsum(a * b for a, b in pairwise(deviations)) / squares
+    is_constant = squares <= count * (1e-12 * max(abs(mean), 1e-300)) ** 2
+    correlation = 0.0 if is_constant else math.fsum(a * b for a, b in pairwise(deviations)) / squares
     correlation = min(max(correlation, 0.0), _MOST_CORRELATION)
     # The estimate is too small where samples are few.
-    correlation = min(_MOST_CORRELATION, correlation + (1 + 3 * correlation) / n)
+    correlation = min(_MOST_CORRELATION, correlation + (1 + 3 * correlation) / count)
     return (1 + correlation) / (1 - correlation)
 
 

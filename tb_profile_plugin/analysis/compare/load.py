@@ -67,27 +67,27 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     return Source(stored.name, stored, None, **options, older=len(older))
 
 
-def cached_digest(one: Source, cache: ResultCache) -> Digest | None:
+def cached_digest(wanted: Source, cache: ResultCache) -> Digest | None:
     """The digest if nothing has to be decoded for it."""
-    if one.digest or not one.stored:
-        return one.digest
-    packed = cache.get(one.stored, *one.question)
+    if wanted.digest or not wanted.stored:
+        return wanted.digest
+    packed = cache.get(wanted.stored, *wanted.question)
     return Digest.from_json(unpack(packed)) if packed else None
 
 
-def digest_of(one: Source, cache: ResultCache, session: Callable[[], Session]) -> Digest:
+def digest_of(wanted: Source, cache: ResultCache, session: Callable[[], Session]) -> Digest:
     """The digest, worked out if it has to be, and kept from now on."""
-    cached = cached_digest(one, cache)
-    if cached or not one.stored:
+    cached = cached_digest(wanted, cache)
+    if cached or not wanted.stored:
         assert cached, "a source is a session or a digest"
         return cached
     from ..digest.digest import digest
     from ..steps.step_choice import checked
 
     opened = session()
-    fresh = digest(opened, one.host, one.step_event, checked(one.steps))
+    fresh = digest(opened, wanted.host, wanted.step_event, checked(wanted.steps))
     if not opened.unreadable:
-        cache.put(one.stored, pack(fresh.to_json().encode("utf-8", "replace")), *one.question)
+        cache.put(wanted.stored, pack(fresh.to_json().encode("utf-8", "replace")), *wanted.question)
     return fresh
 
 
@@ -98,8 +98,8 @@ def digest_of_session(session: Session, host: str = "", step_event: str = "", st
 
     if not session.neighbours:
         return digest(session, host, step_event, checked(steps))
-    one = Source(session.name, session.stored, None, host, step_event, checked(steps))
-    return digest_of(one, session.neighbours.result_cache, lambda: session)
+    wanted = Source(session.name, session.stored, None, host, step_event, checked(steps))
+    return digest_of(wanted, session.neighbours.result_cache, lambda: session)
 
 
 def neighbour_digests(
@@ -112,8 +112,8 @@ def neighbour_digests(
     left = most_bytes
     for stored in sessions:
         cancellation.check()
-        one = Source(stored.name, stored, None, "", step_event, steps)
-        digest: Digest | Problem | None = cached_digest(one, neighbours.result_cache)
+        wanted = Source(stored.name, stored, None, "", step_event, steps)
+        digest: Digest | Problem | None = cached_digest(wanted, neighbours.result_cache)
         if digest is None and (left is None or stored.size <= left):
             left = None if left is None else left - stored.size
             try:
@@ -123,7 +123,7 @@ def neighbour_digests(
         yield stored.name, digest
 
 
-def load(one: Source, cache: ResultCache, spec: str = "") -> Digest:
+def load(wanted: Source, cache: ResultCache, spec: str = "") -> Digest:
     """`digest_of` by a session of its own, whose hosts an executor works on; nothing of it stays in memory."""
     with ExitStack() as stack:
 
@@ -131,9 +131,9 @@ def load(one: Source, cache: ResultCache, spec: str = "") -> Digest:
             from ...model.session import Session
             from ...runtime.executors import executor
 
-            assert one.stored, "digests in files need no session"
-            session = Session(one.stored, executor=stack.enter_context(closing(executor(spec))))
+            assert wanted.stored, "digests in files need no session"
+            session = Session(wanted.stored, executor=stack.enter_context(closing(executor(spec))))
             stack.callback(session.close)
             return session
 
-        return digest_of(one, cache, opened)
+        return digest_of(wanted, cache, opened)

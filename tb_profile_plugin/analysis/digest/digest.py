@@ -119,13 +119,14 @@ def variances(samples: Array, is_selected: Array) -> list[int | None]:
     ``samples`` is int64[rows, n], ps; ``is_selected`` bool[n]. By Yuen: samples beyond those that are selected count
     as the nearest of these.
     """
-    n, h = samples.shape[1], int(is_selected.sum())
-    if n < 3 or h < 2:
+    count, selected_count = samples.shape[1], int(is_selected.sum())
+    if count < 3 or selected_count < 2:
         return [None] * len(samples)
     inner = samples[:, is_selected]
     low, high = inner.min(axis=1, keepdims=True), inner.max(axis=1, keepdims=True)
     winsorised = samples.clip(low, high).astype(np.float64).var(axis=1, ddof=1)
-    return [round(variance * (n - 1) / (h * (h - 1))) for variance in winsorised.tolist()]
+    divisor = selected_count * (selected_count - 1)
+    return [round(variance * (count - 1) / divisor) for variance in winsorised.tolist()]
 
 
 class _StepSeries:
@@ -262,12 +263,9 @@ def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
     for kernel in gpu_kernels.kernel_stats(hosts):
         key, tensor_core = (short_kernel_names.family(kernel.name), kernel.op), kernel.recognition.tensor_core
         sums = by_family.get(key, DigestKernel(*key, 0, 0, tensor_core))
-        by_family[key] = DigestKernel(
-            *key,
-            sums.launches + kernel.occurrences,
-            sums.total_ps + kernel.total_ps,
-            tensor_core if tensor_core == sums.tensor_core else None,
-        )
+        common = tensor_core if tensor_core == sums.tensor_core else None
+        launches, total_ps = sums.launches + kernel.occurrences, sums.total_ps + kernel.total_ps
+        by_family[key] = DigestKernel(*key, launches, total_ps, common)
     return sorted(by_family.values(), key=lambda kernel: (-kernel.total_ps, kernel.name, kernel.op))[:_MOST_KERNELS]
 
 

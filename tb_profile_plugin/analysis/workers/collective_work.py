@@ -52,28 +52,20 @@ def work_before(host: Host) -> WorkBefore:
 
     Work is put in the order of its launches, which is the program's, whatever the devices make of it.
     """
-    parts = [
-        _work_before(host, work, table)
-        for work, table in zip(device_work(host), collectives(host), strict=True)
-        if len(table.event)
-    ]
-    of_threads = thread_collectives(host)
+    works, of_threads = device_work(host), thread_collectives(host)
+    pairs = [*zip(works, collectives(host), strict=True)]
     if len(of_threads.event):
-        works = device_work(host)
-        parts.append(_work_before(host, max(works, key=_collective_count), of_threads))
+        busiest = max(works, key=lambda work: int((work.kind == Kind.COLLECTIVE).sum()))
+        pairs.append((busiest, of_threads))
+    parts = [_work_before(host, work, table) for work, table in pairs if len(table.event)]
     none = [np.empty(0, dtype) for dtype in (*(np.int64,) * 4, *(np.uint64,) * 2, *(bool,) * 2)]
     columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return WorkBefore(*(column[order] for column in columns))
 
 
-def _collective_count(work: DeviceWork) -> int:
-    """How many collectives a device does."""
-    return int((work.kind == Kind.COLLECTIVE).sum())
-
-
-def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Array, ...]:
-    """The columns of `WorkBefore` for the collectives of one device, ``table``."""
+def _work_before(host: Host, work: DeviceWork, table: Collectives) -> WorkBefore:
+    """The work before the collectives of one device, ``table``."""
     rows, collective_rows = np.flatnonzero(work.kind == Kind.COMPUTE), np.flatnonzero(work.kind == Kind.COLLECTIVE)
     launch_of = dict(
         zip(work.event[collective_rows].tolist(), work.launch_begin[collective_rows].tolist(), strict=True)
@@ -89,16 +81,24 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> tuple[Arra
     for row in np.flatnonzero(low > position).tolist():
         # Collectives of one launch follow the same work.
         low[row] = low[since[row]]
-    columns = []
-    ones = np.ones(len(rows), np.int64)
-    for values in ((work.end - work.begin)[rows], ones, names, sizes, (~is_sized).astype(np.int64)):
+
+    def sums_before(values: Array) -> Array:
+        """By collective, the sum of the values of the work before it."""
         sums = np.zeros(len(launches) + 1, values.dtype)
         np.add.at(sums, segment + 1, values)
         sums = np.cumsum(sums, dtype=values.dtype)
-        columns.append(sums[position + 1] - sums[low])
-    *sums_before, unsized = columns
-    on_threads = np.full(len(table.event), work.name == CPU_COMPUTE)
-    return table.event.astype(np.int64), launch_ps, *sums_before, unsized == 0, on_threads
+        return sums[position + 1] - sums[low]
+
+    return WorkBefore(
+        event=table.event.astype(np.int64),
+        launch=launch_ps,
+        ps=sums_before((work.end - work.begin)[rows]),
+        operations=sums_before(np.ones(len(rows), np.int64)),
+        names=sums_before(names),
+        sizes=sums_before(sizes),
+        is_known=sums_before((~is_sized).astype(np.int64)) == 0,
+        on_threads=np.full(len(table.event), work.name == CPU_COMPUTE),
+    )
 
 
 def _names_and_sizes(host: Host, events: Array) -> tuple[Array, Array, Array]:

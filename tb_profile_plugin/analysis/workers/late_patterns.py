@@ -90,13 +90,8 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
     worst = int(caused.sum(axis=0).argmax())
     hostnames = [hosts[worker.host].hostname for worker in peers.workers]
     machine = [index for index, hostname in enumerate(hostnames) if hostname == hostnames[worst]]
-    if 1 < len(machine) < len(hostnames):
-        others = np.delete(caused, machine, axis=1)
-        of_machine = np.column_stack((caused[:, machine].sum(axis=1), others))
-        rows = np.flatnonzero(np.isin(late, machine))
-        waits = peers.waiting_ps[rows][:, machine].max(axis=1)
-        if _is_persistent([of_machine]) and waits.sum() < _MACHINE_SHARE * longest[rows].sum():
-            return Regularity("persistent", tuple(machine))
+    if _is_machine_late(machine, peers, late, caused):
+        return Regularity("persistent", tuple(machine))
     if _is_persistent([caused]):
         return Regularity("persistent", (worst,))
     without_stalls = _without_stalls(caused)
@@ -108,6 +103,16 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
     if len(tables) > 1 and _is_persistent(tables):
         return Regularity("persistent", (int(np.bincount(peers.late, longest).argmax()),))
     return Regularity("rotating" if len(tables) > 1 and _is_rotating(tables) else "random", ())
+
+
+def _is_machine_late(machine: list[int], peers: LatePeers, late: Array, caused: Array) -> bool:
+    """Whether the others wait for workers of one machine, which hardly wait for one another."""
+    if not 1 < len(machine) < len(peers.workers):
+        return False
+    of_machine = np.column_stack((caused[:, machine].sum(axis=1), np.delete(caused, machine, axis=1)))
+    rows = np.flatnonzero(np.isin(late, machine))
+    own_waits_ps = peers.waiting_ps[rows][:, machine].max(axis=1)
+    return _is_persistent([of_machine]) and bool(own_waits_ps.sum() < _MACHINE_SHARE * peers.longest_ps[rows].sum())
 
 
 def _waits_by_step(rows: Array, late: Array, steps: Array, longest: Array, size: int) -> Array:

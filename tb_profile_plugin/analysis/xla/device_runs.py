@@ -252,22 +252,18 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
 
 def named_ops(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     """int64[events]: the op that an event of a plane with ``hlo_op`` names, or -1; and the ops."""
-    column, module = plane.stat(vocabulary.HLO_OP), plane.stat(vocabulary.HLO_MODULE)
-    codes, texts = instructions(op_maker.host, plane)
-    codes = codes[column.owner]
-    module_codes, modules = module.codes
-    module_of = np.full(len(plane.events), -1, np.int64)
-    module_of[module.owner] = module_codes
-    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner]
-    owner_module = module_of[column.owner]
-    example, code = combine(program, owner_module, codes)
+    size, owner = len(plane.events), plane.stat(vocabulary.HLO_OP).owner
+    instruction, texts = instructions(op_maker.host, plane)
+    module, modules = plane.stat(vocabulary.HLO_MODULE).codes_by_owner(size)
+    program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1)
+    example, code = combine(program[owner], module[owner], instruction[owner])
     index_of: dict[tuple[int, str, str], int] = {}
     op_of_code = np.full(len(example), -1, np.int64)
-    for row, i in enumerate(example.tolist()):
-        module_name = modules[owner_module[i]] if owner_module[i] >= 0 else ""
-        key = int(program[i]), module_name, texts[codes[i]].rpartition("::")[2]
-        if key[2]:
-            op_of_code[row] = index_of.setdefault(key, len(index_of))
-    op_of_event = np.full(len(plane.events), -1, np.int64)
-    op_of_event[column.owner] = op_of_code[code]
+    for i, event in enumerate(owner[example].tolist()):
+        module_name = modules[module[event]] if module[event] >= 0 else ""
+        name = texts[instruction[event]].rpartition("::")[2]
+        if name:
+            op_of_code[i] = index_of.setdefault((int(program[event]), module_name, name), len(index_of))
+    op_of_event = np.full(size, -1, np.int64)
+    op_of_event[owner] = op_of_code[code]
     return op_of_event, [op_maker.op(*key) for key in index_of]
