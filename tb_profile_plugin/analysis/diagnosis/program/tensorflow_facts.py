@@ -10,8 +10,8 @@ from ...steps.dispatched_calls import calls_per_step
 from .facts import REPEATED_BACKWARD, SINGLE_OPS, WRITES_SUMMARIES
 
 _SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w*Summary")
-_CONVOLUTION = regex(r".*:(?!.*Backprop)_?(?:Mkl)?(?:Native)?_?(?:Fused)?_?Conv2D")
-_GRADIENT = regex(r".*:_?(?:Mkl)?(?:Native)?_?Conv2DBackpropFilter")
+_CONVOLUTION = regex(r"[^:]*:_?(?:Mkl)?(?:Native)?(?:Fused)?Conv2D(?!Backprop)")
+_GRADIENT = regex(r"[^:]*:_?(?:Mkl)?(?:Native)?Conv2DBackpropFilter")
 _SEVERAL_TIMES = 3
 """A backward pass that runs so many times for each forward pass is one for each of several losses."""
 _MANY_SINGLE_OPS = 50
