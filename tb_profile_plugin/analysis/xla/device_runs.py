@@ -25,7 +25,7 @@ from ...runtime.records import mutable_record
 from . import hlo_printer
 from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
-from .pool_threads import ends, handed_over, shards
+from .pool_threads import all_shards, ends
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
 _MOST_INNER = 1000
@@ -224,7 +224,8 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
     op, ops = named_ops(OpMaker(host), plane)
     rows = np.flatnonzero(op >= 0)
     first = host.trace.rows(plane).start
-    part, op_of_part, part_end = shards(host, rows + first, rows + first, handed_over(host, plane))
+    of_named_op = op[all_shards(host).op - first] >= 0
+    part, op_of_part, part_end = (column[of_named_op] for column in all_shards(host))
     # What threads of a pool do for an op stands beside it, with its op, device and run.
     stated = np.append(np.arange(len(rows)), np.searchsorted(rows, op_of_part - first))
     timed_by = np.append(rows, part - first)

@@ -7,19 +7,34 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
 from ...model.host import Host
+from ...model.per_host import per_host
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 
 _END_MARK = "end: "
 """Begin of the names of events by which XLA tells that an op that goes on by itself is over."""
 _REGION = "ThreadpoolListener::StartRegion"
 """What a thread of a pool does of the work that was handed to it."""
+_AT_ONCE_PS = 10 * 10**6
+"""A thread that only goes on with a program has begun its next op by then (10 µs)."""
 _MOST_HOPS = 4096
 """So many causes and enclosing events are followed at most: links of a broken capture may form a circle."""
 
 
-def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array, Array, Array]:
-    """(regions, their ops, ends): what threads of a pool do for an op of XLA, which may go on after its own event.
+class Shards(NamedTuple):
+    """What threads of a pool do for ops of XLA."""
+
+    region: Array
+    """int64[k]: events, each a thread's work."""
+    op: Array
+    """int64[k]: the event of its op."""
+    end: Array
+    """int64[k] ps: when it is over for the op."""
+
+
+def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
+    """What threads of a pool do for one of the ``ops``, which may go on after its own event.
 
     ``xla`` are all of XLA's ops, ascending: a thread that runs one is no longer a shard of one of the ``ops``, but goes
     on with the program. One that comes when its op is already over finds nothing left to do; one that stays after that
@@ -28,12 +43,15 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array,
     trace = host.trace
     parent, last = trace.nesting
     if not len(ops):
-        return ops, ops, ops
+        return Shards(ops, ops, ops)
     regions = trace.named(_REGION.__eq__)
     next_op = np.append(xla, len(trace))[np.searchsorted(xla, regions)]
     runs_op = next_op < last[regions]
     region_end = trace.end[regions]
     region_end[runs_op] = trace.begin[next_op[runs_op]]
+    # Causes are followed far: not for the many threads that go on with the program alone.
+    may_share = ~runs_op | (region_end - trace.begin[regions] > _AT_ONCE_PS)
+    regions, region_end = regions[may_share], region_end[may_share]
     came_from = _with_own_handovers(host, regions, came_from)
     is_op = np.zeros(len(trace), bool)
     is_op[ops] = True
@@ -44,19 +62,27 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array,
     until[until < 0] = np.iinfo(np.int64).max
     region_end = np.where(op_of_region >= 0, np.minimum(region_end, until[op_of_region]), trace.begin[regions])
     is_shard = trace.begin[regions] < region_end
-    return regions[is_shard], op_of_region[is_shard], region_end[is_shard]
+    return Shards(regions[is_shard], op_of_region[is_shard], region_end[is_shard])
+
+
+@per_host
+def all_shards(host: Host) -> Shards:
+    """`shards` of all of XLA's ops on the host's CPU."""
+    plane = host.cpu
+    assert plane is not None
+    ops = plane.stat(vocabulary.HLO_OP).owner + host.trace.rows(plane).start
+    return shards(host, ops, ops, _handed_over(host, plane))
 
 
 def work_spans(host: Host, plane: Plane) -> tuple[Array, Array]:
     """(begin, end), int64[k] ps: when XLA's ops ran on the host's CPU, and threads of a pool for them."""
     trace = host.trace
     ops = plane.stat(vocabulary.HLO_OP).owner + trace.rows(plane).start
-    parts, _, part_end = shards(host, ops, ops, handed_over(host, plane))
-    begin = np.concatenate((trace.begin[ops], trace.begin[parts]))
-    return begin, np.concatenate((ends(host, ops.astype(np.int32)), part_end))
+    begin = np.concatenate((trace.begin[ops], trace.begin[all_shards(host).region]))
+    return begin, np.concatenate((ends(host, ops.astype(np.int32)), all_shards(host).end))
 
 
-def handed_over(host: Host, plane: Plane) -> Array:
+def _handed_over(host: Host, plane: Plane) -> Array:
     """int32[events]: for regions on the host's ``plane`` what handed them to their thread from another one, else -1."""
     trace, links = host.trace, host.trace.links
     line_of = np.full(len(trace), -1, np.int64)
