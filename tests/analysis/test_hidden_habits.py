@@ -245,3 +245,10 @@ def test_arrays_made_of_nested_lists_have_a_remedy_of_their_own() -> None:
     assert kinds("between_steps", [(name, 90.0)], 100.0) == kinds("python", [(name, 90.0)], 100.0) == ["nested_lists"]
     assert not kinds("python", [("array (array_constructors.py:107)", 90.0)], 100.0)
     assert "np.asarray" in remedy("jax", "nested_lists").text
+
+
+@pytest.mark.parametrize("name", ["lu.26", "aten::linalg_inv_ex", "MatrixInverse", "void trsm_left_kernel<float>"])
+def test_matrices_that_are_inverted_are_to_be_factorized_once(name: str) -> None:
+    assert kinds("compute", [(name, 70.0), ("dot.1", 20.0)], 100.0) == ["factorization"]
+    assert not kinds("compute", [(name, 20.0), ("dot.1", 70.0)], 100.0)
+    assert "Solve instead of inverting" in remedy("jax", "factorization").text

@@ -11,10 +11,10 @@ from package_texts import Text, package_texts
 
 import tb_profile_plugin
 from tb_profile_plugin import tools
-from tb_profile_plugin.analysis.diagnosis import remedies
 from tb_profile_plugin.analysis.diagnosis.catalogue import TEMPLATES, Sentence, joined
 from tb_profile_plugin.analysis.diagnosis.causes import HOST_LATE
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.analysis.diagnosis.remedy_texts import REMEDIES
 from tb_profile_plugin.tools.answers.tool import Tool
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -73,7 +73,7 @@ VERBS = (
         "Run",
         "Save",
     ),
-    *("Send", "Shard", "Split", "Start", "Stop", "Then read", "Trace", "Use", "Wrap", "Write"),
+    *("Send", "Shard", "Solve", "Split", "Start", "Stop", "Then read", "Trace", "Use", "Wrap", "Write"),
 )
 """How remedies begin: they are imperatives."""
 
@@ -147,16 +147,16 @@ def test_a_headline_is_short_with_its_longest_arguments(code: str) -> None:
         assert all(len(sentence.split()) <= WORDS for sentence in sentences(text)), text
 
 
-@pytest.mark.parametrize("key", list(remedies.REMEDIES), ids="-".join)
+@pytest.mark.parametrize("key", list(REMEDIES), ids="-".join)
 def test_a_remedy_is_an_imperative(key: tuple[str, str, str]) -> None:
-    text = remedies.REMEDIES[key]
+    text = REMEDIES[key]
     assert text.startswith(VERBS) and text.endswith(".") and not RIDDLES.search(text)
     assert all(len(each.split()) <= WORDS for each in sentences(text)), text
 
 
 @pytest.mark.parametrize("framework", ["pytorch", "jax", "tensorflow"])
 def test_no_remedy_speaks_of_a_gpu_where_there_is_none(framework: str) -> None:
-    causes = {key[0] for key in remedies.REMEDIES} - {"cpu_ops", "gpu_unused", "not_recorded", "counted", "freed"}
+    causes = {key[0] for key in REMEDIES} - {"cpu_ops", "gpu_unused", "not_recorded", "counted", "freed"}
     of_devices = {"transfer", "copy_pageable", "copy_within", "copy_back", "exposed_copy", "host_offload", "float32"}
     for cause in causes - of_devices:
         found = remedy(framework, cause, facts=frozenset({"on_cpu"}))

@@ -36,7 +36,13 @@ _ELEMENTWISE = (
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
 NEW_INPUT = ("new_input", regex(r"MakeIterator"))
 """The kind of input that is made anew, and what TensorFlow calls then."""
-_IF_LARGEST = ("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "elementwise")
+_FACTORIZATION = regex(
+    r"(?:lu|triangular_solve|cholesky)(?:\.\d+)?$|aten::_?linalg_(?:inv|lu|solve|cholesky)"
+    r"|(?:MatrixInverse|MatrixSolve|MatrixTriangularSolve|Cholesky|Lu)$|.*(?:getrf|getri|potrf|trsm)"
+)
+_IF_LARGEST = (
+    *("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "factorization", "elementwise"),
+)
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
     PAUSE: (
@@ -60,6 +66,7 @@ _KINDS = {
         ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy")),
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),
         ("tensor_copies", regex(r"aten::copy_$|.*direct_copy_kernel")),
+        ("factorization", _FACTORIZATION),
         ("elementwise", ELEMENTWISE),
     ),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),

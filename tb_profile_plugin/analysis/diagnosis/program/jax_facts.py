@@ -50,16 +50,21 @@ def jax_facts(host: HostWithSteps) -> set[str]:
 
 
 def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
-    """Whether most ops that programs run have these names, each of them many times in a step."""
+    """Whether most ops that programs run, and most of their time, are instructions of these names, each of them many
+    times in a step.
+    """
     counts: Counter[str] = Counter()
+    times_ps: Counter[str] = Counter()
     planes = host.devices or ([host.cpu] if host.cpu else [])
     for plane in planes:
         if instructions:
-            codes, names = plane.stat(vocabulary.HLO_OP).codes
-            counts.update(dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True)))
+            column = plane.stat(vocabulary.HLO_OP)
+            codes, names = column.codes
+            for sums, weights in ((counts, None), (times_ps, plane.events.duration[column.owner])):
+                sums.update(dict(zip(names, np.bincount(codes, weights, len(names)).tolist(), strict=True)))
     least = _MANY_TURNS * max(len(host.steps), 1)
-    often = sum(count for name, count in counts.items() if name in instructions and count >= least)
-    return 2 * often > sum(counts.values())
+    often = [name for name in instructions if counts[name] >= least]
+    return all(2 * sum(sums[name] for name in often) > sum(sums.values()) for sums in (counts, times_ps))
 
 
 def _run_much(host: HostWithSteps, programs: frozenset[str]) -> bool:

@@ -1,0 +1,324 @@
+"""What would help against each cause, by framework and by what a capture shows."""
+
+from __future__ import annotations
+
+from ...model.framework import JAX, PYTORCH, TENSORFLOW
+from .program.facts import (
+    ACCUMULATES,
+    BROADCASTS_BUFFERS,
+    CHANGES_LAYOUT,
+    CHECKS_NUMERICS,
+    COMPILES_AGAIN,
+    CONCATENATES,
+    DDP,
+    DENSE_EMBEDDING,
+    FLOAT64,
+    FORMATS_TENSORS,
+    GRAPH_BREAKS,
+    GROWING_ARGUMENTS,
+    GROWING_INPUT,
+    GROWS,
+    INFERS_ON_CPU,
+    LOADS_ROWS,
+    MANY_PROGRAMS,
+    MULTIPLIES_ONE_HOT,
+    NO_BF16,
+    NOT_DONATED,
+    ON_CPU,
+    OWN_OPS,
+    RECOMPUTES,
+    REPEATED_BACKWARD,
+    SAMPLED,
+    SAVES_ASYNCHRONOUSLY,
+    SINGLE_OPS,
+    SINGLE_ROWS,
+    SMALL_TURNS,
+    TRACED,
+    UNFUSED_ATTENTION,
+    UNRECORDED_DEVICE,
+    UNUSED_FORWARD,
+    UNUSED_GRAPH,
+    UPDATES,
+    WRITES_SUMMARIES,
+)
+
+LOOK_AT_STEPS, SPREAD = "unusual_steps", "recurring_work"
+"""Causes that are known by their remedies, too."""
+
+UNRECORDED_REMEDY = (
+    "Record the device: on Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH (Windows: PATH); on AMD, install "
+    "rocprofiler. "
+    "Then read the errors in the notes on this capture."
+)
+"""What lets a device be recorded that was there but left no event."""
+
+_OF_TORCH = ("eager", "dispatch", "python", "compute", "optimizer", "other_optimizer")
+"""Causes, and kinds of them, that checks of each result make longer."""
+NO_CHECKS_TORCH = "Check for NaN only while debugging: drop set_detect_anomaly, and isnan() in each step."
+NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.enable_check_numerics."
+NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
+FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
+DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
+USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
+LATER_STEPS = "Start the capture after the first steps; first calls matter only in short runs."
+ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
+LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
+FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
+LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
+FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
+OVERLAP = "Overlap communication with compute, send less, or use larger batches."
+ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
+NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
+MICRO_BATCHES_TORCH = (
+    "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
+)
+FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
+SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
+ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
+
+SUMMARIES = "Write summaries less often."
+NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
+NO_GRAPH_TORCH = (
+    "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
+)
+
+REMEDIES: dict[tuple[str, str, str], str] = {
+    # What the loop waits for.
+    ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
+    ("input", JAX, ""): "Prepare the next batches in a background thread while the device computes.",
+    ("input", PYTORCH, ""): "Load batches in worker processes (num_workers), into pinned memory.",
+    ("input", PYTORCH, LOADS_ROWS): (
+        "Load whole batches at once (tensor[indices], or __getitems__): rows are taken one by one."
+    ),
+    ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
+    ("python_input", TENSORFLOW, ""): (
+        "Replace the Python generator or py_function in tf.data by TensorFlow ops or files."
+    ),
+    ("new_input", "", ""): (
+        "Make the input once: each predict(), evaluate(), fit() or iter() builds it anew; or call the model itself."
+    ),
+    ("input_workers", PYTORCH, ""): "Start more DataLoader workers (num_workers), or give each less to do.",
+    ("workers_again", PYTORCH, ""): "Keep DataLoader workers from epoch to epoch (persistent_workers=True).",
+    ("cpu_ops", PYTORCH, ""): "Move these ops to the GPU, or into the workers of a DataLoader.",
+    ("cpu_ops", "", ""): "Move these ops to the device, or prepare their results ahead of time.",
+    ("thread_wait", "", ""): "Let the other thread or process work further ahead; the Timeline shows what it does.",
+    ("timeout", "", ""): "Use a shorter timeout for this wait: nothing arrived before it ended.",
+    ("event_wait", "", ""): "Overlap this wait with computation, or give the program more work at a time.",
+    ("network", "", ""): "Request the next data in a background thread while the step runs.",
+    ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
+    ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
+    ("sync", TENSORFLOW, OWN_OPS): (
+        "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
+    ),
+    ("sync", PYTORCH, ""): "Read results (.item(), .cpu(), print) every N steps.",
+    # Compiling.
+    ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",
+    ("compile", JAX, ""): "Compile once: pad arrays to few sizes, and pass values that change as arrays.",
+    ("compile", JAX, COMPILES_AGAIN): (
+        "Call jax.jit once and pass values that change as arrays: the same shapes are compiled again and again."
+    ),
+    ("compile", JAX, GROWING_ARGUMENTS): (
+        "Keep what grows out of the arguments of jax.jit: for each length of a list it compiles anew."
+    ),
+    ("compile", PYTORCH, ""): "Compile once: mark sizes that change as dynamic, or pad to few sizes.",
+    ("retrace", "", ""): "Trace once: keep shapes and Python values the same from call to call.",
+    ("retrace", TENSORFLOW, ""): "Trace once: pass tensors instead of Python numbers, and create functions outside the "
+    "loop.",
+    # What the host does too slowly.
+    **{(cause, PYTORCH, CHECKS_NUMERICS): NO_CHECKS_TORCH for cause in _OF_TORCH},
+    **{
+        (cause, TENSORFLOW, CHECKS_NUMERICS): NO_CHECKS_TENSORFLOW
+        for cause in ("executor", "dispatch", "between_steps", "compute")
+    },
+    **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
+    **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
+    ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
+    ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
+    ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
+    ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
+    ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
+    ("eager", PYTORCH, INFERS_ON_CPU): (
+        "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
+    ),
+    ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
+    ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
+    ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
+    "(AdamW, SGD).",
+    ("compiled", PYTORCH, GRAPH_BREAKS): "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what "
+    "splits it.",
+    ("compiled", PYTORCH, ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
+    ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
+    ("dispatch", TENSORFLOW, ""): (
+        "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
+    ),
+    ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
+    ("dispatch", JAX, ""): "Run several steps per call (lax.scan), and donate input buffers (donate_argnums).",
+    ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",
+    ("launch", TENSORFLOW, ""): "Launch fewer, larger kernels: let XLA fuse them, and use larger batches.",
+    ("launch", TENSORFLOW, ON_CPU): "Run fewer, larger ops: let XLA fuse them (jit_compile=True).",
+    ("launch", JAX, ""): (
+        "Launch fewer, larger kernels: put the whole step under one jax.jit, or scan over several steps."
+    ),
+    ("launch", JAX, ON_CPU): "Call fewer, larger programs: put the whole step under one jax.jit.",
+    ("launch", PYTORCH, ""): "Replay the step as a CUDA graph, which takes one launch.",
+    ("launch", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
+    ("between", "", ""): "Fuse short kernels into longer ones, by the compiler or by larger batches.",
+    ("between", "", ON_CPU): "Run fewer, larger ops: compile the step, or use larger batches.",
+    ("between", JAX, ON_CPU): "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan).",
+    **{(cause, JAX, SMALL_TURNS): LARGER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
+    ("pauses", "", ""): "Check the load of the machine: threads that wait for a core leave such pauses.",
+    ("latency", "", ""): "Let the host run ahead: read results every N steps instead of in every step.",
+    ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",
+    ("indexing", JAX, ""): (
+        "Put the loop under jax.jit (lax.scan): each element that Python takes of an array is a program of its own."
+    ),
+    ("python", JAX, ""): "Move this Python code under jax.jit, or into a background thread.",
+    ("python", PYTORCH, ""): "Write this code as tensor operations, or run it less often or in another process.",
+    ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
+    ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
+    ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
+    ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
+    ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
+    ("unexplained", JAX, ""): "Record Python: set python_tracer_level=1 in jax.profiler.ProfileOptions.",
+    ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
+    "Capture button.",
+    ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
+    ("unexplained", "", ""): "Record calls or stacks, which name what runs.",
+    ("unexplained", "", SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
+    ("unexplained", "", TRACED): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait "
+    "is left.",
+    ("warmup_compiled", "", ""): (
+        "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up."
+    ),
+    **{(cause, "", ""): LATER_STEPS for cause in ("start_up", "warmup")},
+    ("warmup", PYTORCH, ""): "Capture later steps: in the first ones caches, memory pools and workers are made.",
+    **{(cause, "", UNRECORDED_DEVICE): UNRECORDED_REMEDY for cause in ("dispatch", "executor")},
+    # What single rules find.
+    ("slower_steps", "", ""): (
+        "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
+    ),
+    ("layout", "", ""): "Keep arrays in the layout that convolutions and matrix products use.",
+    ("outside_compilation", "", ""): "Move these ops into the compiled program.",
+    ("zero_grad", PYTORCH, ""): (
+        "Use zero_grad(set_to_none=True), which frees gradients instead of filling them with zeros."
+    ),
+    # Copies and memory.
+    ("transfer", JAX, ""): "Call jax.device_put ahead of time, in the dtype that the program uses.",
+    ("transfer", PYTORCH, ""): "Copy from pinned memory without blocking (non_blocking=True).",
+    ("transfer", "", ""): "Copy less, ahead of time, and in the dtype that the program uses.",
+    ("exposed_copy", "", ""): "Copy ahead of time while the device computes, and keep reused arrays on the device.",
+    ("copy_back", "", ""): "Reduce on the device, and copy only the result to the host.",
+    ("copy_within", JAX, ""): "Donate input buffers: jax.jit(step, donate_argnums=0).",
+    ("copy_within", "", ""): "Change arrays in place instead of copying them.",
+    ("copy_pageable", PYTORCH, ""): "Copy from pinned memory while the device computes (DataLoader: pin_memory=True).",
+    ("host_offload", "", ""): "Keep what each step needs in device memory, or copy it ahead of time.",
+    ("allocator", "", ""): "Keep arrays of one size, so that the framework reuses their memory.",
+    ("freed", PYTORCH, ""): "Stop freeing memory: drop torch.cuda.empty_cache(), or set "
+    "PYTORCH_ALLOC_CONF=expandable_segments:True.",
+    # What interrupts the loop.
+    ("callback", JAX, ""): "Write the callback in jax.numpy, or call it every N steps.",
+    ("callback", TENSORFLOW, ""): "Write the work of tf.py_function in TensorFlow ops, or call it every N steps.",
+    ("checkpoint", TENSORFLOW, ""): "Save less often, and only the weights (in Keras: save_freq, save_weights_only).",
+    ("checkpoint", JAX, ""): "Save less often, or let orbax's AsyncCheckpointer write while steps go on.",
+    ("checkpoint", JAX, SAVES_ASYNCHRONOUSLY): "Save less often, and wait for a save only before the next one begins.",
+    ("checkpoint", "", ""): "Save less often, or write a copy in a background thread.",
+    ("evaluation", TENSORFLOW, ""): "Evaluate less often, or on fewer batches (in Keras: validation_freq, "
+    "validation_steps).",
+    ("evaluation", "", ""): "Evaluate less often, or on fewer batches.",
+    ("summary", "", ""): SUMMARIES,
+    ("printing", "", ""): "Print every N steps.",
+    ("hook", "", ""): "Run the callback less often, or in a background thread.",
+    ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
+    (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
+    (SPREAD, "", ""): "Run this work less often, or in smaller parts over more steps.",
+    # Several devices.
+    ("peer", "", ""): "Split batches into smaller ones, so that all devices compute at the same time.",
+    **{(cause, PYTORCH, ""): MICRO_BATCHES_TORCH for cause in ("peer", "point_to_point")},
+    ("peer", JAX, ""): "Shard arrays over the devices (jax.sharding), so that all devices compute at once.",
+    ("stream", "", ""): "Capture more steps, so that the work it waits for is recorded.",
+    ("collective_host", "", ""): (
+        "Find the worker that arrives last, and send less: larger batches, fewer or compressed gradients."
+    ),
+    ("collective_host", PYTORCH, ON_CPU): FEWER_TORCH,
+    (
+        "barrier",
+        "",
+        "",
+    ): "Remove barriers that results do not need: collectives wait for all workers by themselves.",
+    ("broadcast", PYTORCH, BROADCASTS_BUFFERS): (
+        "Use DDP's broadcast_buffers=False, if workers need not have the same buffers in each forward pass."
+    ),
+    ("exposed_collective", JAX, ""): (
+        "Overlap communication with compute, use larger batches, or send bfloat16 gradients."
+    ),
+    ("exposed_collective", PYTORCH, ""): FEWER_TORCH,
+    ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
+    ("gather", PYTORCH, ""): (
+        "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
+        "FSDP2's set_modules_to_forward_prefetch)."
+    ),
+    ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
+    ("few_collectives", PYTORCH, DDP): OVERLAP,
+    **{(cause, PYTORCH, ACCUMULATES): NO_SYNC_TORCH for cause in ("exposed_collective", "few_collectives")},
+    ("resharding", "", ""): (
+        "Make shardings match (in_shardings, with_sharding_constraint): each change of an array's sharding costs this "
+        "exchange."
+    ),
+    ("exposed_collective", "", ""): OVERLAP,
+    ("late_turns", "", ""): "Run this worker's extra work less often, or share it among the workers.",
+    ("late_input", "", ""): "Prepare this worker's input as the others do theirs: it waits longer for its batches.",
+    ("late_compute", "", ""): "Give all workers equal work; where they have that, check this worker's device.",
+    ("late_peer", "", ""): "Find what takes longer on the straggler; the Pod page compares it with the others.",
+    # Work, and what was not recorded.
+    **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
+    ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
+    ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
+    ("tensor_copies", PYTORCH, CHANGES_LAYOUT): (
+        "Keep one order in memory: most copies follow permute(), transpose() or another memory format."
+    ),
+    ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
+    ("attention", PYTORCH, UNFUSED_ATTENTION): (
+        "Use fused attention: F.scaled_dot_product_attention, or attn_implementation='sdpa' in Transformers."
+    ),
+    ("elementwise", PYTORCH, ""): (
+        "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
+        "such as F.layer_norm."
+    ),
+    ("elementwise", PYTORCH, UPDATES): FUSE_UPDATES_TORCH,
+    ("compute", PYTORCH, RECOMPUTES): (
+        "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
+    ),
+    **{
+        (cause, framework, REPEATED_BACKWARD): ONE_GRADIENT
+        for cause in ("compute", "eager")
+        for framework in (PYTORCH, TENSORFLOW)
+    },
+    **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
+    **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    **{(cause, PYTORCH, UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
+    ("compute", PYTORCH, SINGLE_ROWS): "Run several requests in one batch: most matrix products take a single row.",
+    ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
+    ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
+    ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
+    ("repeated_forward_pass", JAX, ""): (
+        "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
+        "and batch."
+    ),
+    ("factorization", "", ""): (
+        "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
+    ),
+    ("compute", "", ""): "Make the largest ops cheaper; the Ops page lists them.",
+    ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
+    ("float32", "", ""): "Use 16-bit floats where the model allows it.",
+    ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
+    ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
+    ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
+    ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
+    ("not_recorded", "", ""): UNRECORDED_REMEDY,
+    ("before_capture", "", ""): "Capture longer, so that the work it waits for is recorded.",
+    ("counted", "", ""): "Capture again without CUPTI metrics (profiler_metrics) to see times.",
+}
+"""By cause or kind of it, framework, and what the capture shows; empty strings are any."""
