@@ -33,7 +33,7 @@ def test_an_op_leads_over_no_large_loss(product: int, leads: str) -> None:
     assert diagnose([torchtrace.host(*events, deviceProperties=[])]).causes[0].id == leads
 
 
-@pytest.mark.parametrize(("share", "leads"), [(12, "compute"), (20, "python")])
+@pytest.mark.parametrize(("share", "leads"), [(12, "compute"), (18, "compute"), (22, "python")])
 def test_a_small_loss_leads_no_headline(share: int, leads: str) -> None:
     """In per cent of the step, in which Python runs before the next kernel is launched."""
     idle, third = 10 * share, (1000 - 10 * share) / 3

@@ -66,6 +66,8 @@ _WORTH_A_LINE, _NO_GAIN = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
+_BESIDE_WORK = 0.25
+"""A loss that is less than that of the work is no largest fact."""
 _WASTED_SHARE = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
@@ -286,6 +288,7 @@ def _first_leads(losses: Sequence[TimeLoss], work: Sequence[TimeLoss], period_ps
     late_ps = sum(loss.ps for loss in losses if loss.id in HOST_LATE)
     largest_ps = max(late_ps, losses[0].ps)
     is_large = losses[0].ps >= LEADS * period_ps or (losses[0].id in HOST_LATE and late_ps >= BAD * period_ps)
+    is_large &= largest_ps >= _BESIDE_WORK * sum(loss.ps for loss in work)
     one_op_is_more = largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps)
     waste_is_more = is_wasteful and _WASTED_SHARE * sum(loss.ps for loss in work) > largest_ps
     return is_large and not one_op_is_more and not waste_is_more
