@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from ...model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
-from ...runtime.messages import Message, all_of, sentences
-from ...runtime.records import record
-from ..finding import Finding, Level
+from ...model.iterators import CACHES, TRANSPARENT
+from ...runtime.messages import Message, sentences
+from ..finding import Level
 from . import snippets
-from .cures import BATCHES, cure
+from .cache_advice import cache_finding, early_cache_finding, late_cache_finding
+from .cures import cure
 from .iterator_calls import SLOW_PS, Pipeline
+from .pipeline_finding import PipelineFinding
 from .structure import (
-    all_inputs,
     core_count,
     filled_stage,
     fills_again,
     has_cache,
-    is_read_again,
     lacks_prefetch,
     last_transformation,
     parallel_gain_ps,
@@ -23,15 +22,6 @@ from .structure import (
     prefetch_stage,
     python_works_ahead,
 )
-
-
-@record
-class PipelineFinding(Finding):
-    """One thing to do about a pipeline."""
-
-    tool: str = "tf_data_bottleneck_analysis"
-    stage: int = -1
-    """Row in the pipeline's stages, -1 for the pipeline as a whole."""
 
 
 def findings(
@@ -44,12 +34,12 @@ def findings(
     ``function_ps``, where that is known; ``filled_pipelines`` of the same stages filled a buffer or a cache.
     ``is_random`` says that their elements may differ from epoch to epoch.
     """
-    rules = (_bottleneck_finding, _late_cache_finding, _early_cache_finding, _prefetch_finding, _contention_finding)
+    rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _prefetch_finding, _contention_finding)
     candidates = [rule(pipeline) for rule in rules] if costs else []
     row = pipeline.bottleneck
     if costs and row >= 0 and pipeline.slow_calls and not pipeline.contended:
         # Of equal gains the one without the work comes first.
-        candidates = [_cache_finding(pipeline, row, is_random), *candidates, _parallel_python_finding(pipeline, row)]
+        candidates = [cache_finding(pipeline, row, is_random), *candidates, _parallel_python_finding(pipeline, row)]
         batch_first = _batch_first_finding(pipeline, row, function_ps)
         candidates.append(batch_first)
         if batch_first and batch_first.level == "bad":
@@ -122,85 +112,6 @@ def _input_count(pipeline: Pipeline, row: int) -> int:
     while below and pipeline.stages[below[0]].kind in CACHES:
         below = pipeline.children[below[0]]
     return sum(pipeline.stages[child].calls for child in below)
-
-
-def _cache_stages(pipeline: Pipeline) -> list[int]:
-    """The caches (rows); their inner halves belong to them."""
-    is_cache = [stage.kind in CACHES for stage in pipeline.stages]
-    return [
-        row
-        for row, stage in enumerate(pipeline.stages)
-        if is_cache[row] and not (stage.parent >= 0 and is_cache[stage.parent])
-    ]
-
-
-def _late_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
-    """A cache after a repeat: it is never used."""
-    for row in _cache_stages(pipeline):
-        below = all_inputs(pipeline, row)
-        repeat = next((pipeline.stages[index] for index in below if pipeline.stages[index].kind in REPEATS), None)
-        if repeat:
-            cost = sum(pipeline.stages[index].blame_ps for index in below)
-            evidence = Message(
-                "The cache comes after {repeat}, so it is never complete and never used. The stages before it cost "
-                "{cost_pair} of the wait.",
-                repeat=repeat.label,
-                cost_pair=(cost, pipeline.total_ps),
-            )
-            title, snippet = Message("Put cache() before repeat()."), snippets.runnable(snippets.CACHE_BEFORE_REPEAT)
-            return PipelineFinding("late_cache", title, evidence, cost, "bad", snippet, stage=row)
-    return None
-
-
-def _early_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
-    """A cache before the slowest stage, which every epoch runs again."""
-    row = pipeline.bottleneck
-    if row < 0 or pipeline.stages[row].kind in CACHES | TRANSPARENT or not pipeline.slow_calls:
-        return None
-    slow, below = pipeline.stages[row], all_inputs(pipeline, row)
-    cache = next((index for index in _cache_stages(pipeline) if index in below), None)
-    if cache is None:
-        return None
-    evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slow.label)
-    title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")
-    snippet = snippets.runnable(f"{snippets.PARALLEL_MAP}\n{snippets.CACHE}")
-    return PipelineFinding("early_cache", title, evidence, slow.blame_ps, code=snippet, stage=cache)
-
-
-def _cache_finding(pipeline: Pipeline, row: int, is_random: bool) -> PipelineFinding | None:
-    """A cache after the slowest stage: what is before it costs nothing from the second epoch on. No guess where the
-    capture holds several epochs, and nothing in them is random.
-    """
-    stage, below = pipeline.stages[row], all_inputs(pipeline, row)
-    ordered = {pipeline.stages[index].kind for index in below} & (SHUFFLES | REPEATS)
-    if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
-        return None
-    kinds = {other.kind for other in pipeline.stages}
-    calls = [call for call, some in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & some]
-    if calls:
-        title = Message(
-            "Cache the output of {stage}, before {calls}, if it is finite, fits into memory and is not random.",
-            stage=stage.label,
-            calls=all_of(calls),
-        )
-    else:
-        title = Message(
-            "Cache the output of {stage} if it is finite, fits into memory and is not random.", stage=stage.label
-        )
-    cost = sum(pipeline.stages[index].blame_ps for index in (row, *below))
-    return PipelineFinding(
-        "cache",
-        title,
-        Message("From the second epoch on, this removes {cost_pair} of the wait.", cost_pair=(cost, pipeline.total_ps)),
-        cost,
-        "bad" if is_read_again(pipeline, row) and not is_random else "info",
-        code=snippets.runnable(snippets.CACHE),
-        stage=row,
-    )
-
-
-_NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "TensorSlice", "FromTensor", "Tensor"])
-"""Kinds whose elements lie in memory, or that only hand on what others make."""
 
 
 def _parallel_python_finding(pipeline: Pipeline, row: int) -> PipelineFinding | None:

@@ -11,10 +11,11 @@ from ...model.per_host import per_host
 from ...runtime.memo import lazy
 from ...runtime.records import record
 from . import input_wait_cost, iterator_calls
-from .advice import PipelineFinding, findings
+from .advice import findings
 from .functions import function_ps, has_random_ops
 from .input_wait_cost import InputCost, input_cost
 from .iterator_calls import Pipeline, Stage
+from .pipeline_finding import PipelineFinding
 from .structure import filled_stage, fills_again, shape
 
 NEEDS = (iterator_calls.pipelines, function_ps, has_random_ops, *input_wait_cost.NEEDS)
