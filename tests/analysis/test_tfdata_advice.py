@@ -139,6 +139,28 @@ def test_a_cache_stands_before_shuffling_and_repeating() -> None:
     assert "cache" not in by_code(drawn(stages("Range")))
 
 
+CACHED = ("Prefetch", "BatchV2", "Shuffle", "Map", "ForeverRepeat", "MemoryCache")
+
+
+@pytest.mark.parametrize("slow", CACHED)
+def test_only_a_transformation_that_takes_time_is_worth_a_cache_after_it(slow: str) -> None:
+    """What asks that stage waits for it, and what it asks has its elements at once."""
+    text, long, time = "", "Iterator::Root", 790
+    for number, name in enumerate(CACHED):
+        long, time = f"{long}::{name}", time - 4
+        text += f" {long}[{13 + number},{time}]{{id={2 + number}, parent_id={1 + number}}}"
+        time = 40 if name == slow else time
+    found = by_code(
+        drawn(f"""
+  python | train[0,1000]{{_r=1, step_num=s}} IteratorGetNext:IteratorGetNext[10,810]
+         | Iterator::Root[12,800]{{id=1}} {text} x/MatMul:MatMul[830,100]
+""")
+    )
+    assert ("early_cache" in found) == (slow == "Map")
+    if slow == "Map":
+        assert found["early_cache"].evidence == "Map runs after the cache, so every epoch repeats its work."
+
+
 AHEAD = """
   python | train[0,1000]{_r=1, step_num=s} IteratorGetNext:IteratorGetNext[10,810]
          | Iterator::Root[12,800]{id=1} Iterator::Root::Prefetch[13,790]{id=2, parent_id=1}

@@ -8,7 +8,13 @@ from . import snippets
 from .cures import BATCHES
 from .iterator_calls import Pipeline
 from .pipeline_finding import PipelineFinding
-from .structure import all_inputs, has_cache, is_read_again
+from .structure import NEGLIGIBLE, all_inputs, has_cache, is_read_again
+
+_TRANSFORMATIONS = frozenset(
+    "Map ParallelMap MapAndBatch Filter ParallelFilter FlatMap Interleave ParallelInterleave LegacyParallelInterleave "
+    "Generator ParseExample Scan GroupByWindow GroupByReducer".split()
+)
+"""Kinds that run a function on elements: work that a cache after them saves."""
 
 
 def late_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
@@ -30,13 +36,13 @@ def late_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
 
 
 def early_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
-    """A cache before the slowest stage, which every epoch runs again."""
-    row = pipeline.bottleneck
-    if row < 0 or pipeline.stages[row].kind in CACHES | TRANSPARENT or not pipeline.slow_calls:
+    """A cache before a slow transformation, which every epoch runs again."""
+    cache = next(iter(_cache_stages(pipeline)), None)
+    if cache is None or not pipeline.slow_calls:
         return None
-    slow, below = pipeline.stages[row], all_inputs(pipeline, row)
-    cache = next((index for index in _cache_stages(pipeline) if index in below), None)
-    if cache is None:
+    after = [stage for stage in pipeline.above(cache) if stage.kind in _TRANSFORMATIONS]
+    slow = max(after, key=lambda stage: stage.blame_ps, default=None)
+    if slow is None or slow.blame_ps <= NEGLIGIBLE * pipeline.total_ps:
         return None
     evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slow.label)
     title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")

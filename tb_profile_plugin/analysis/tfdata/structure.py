@@ -14,8 +14,8 @@ _REMADE = 3
 """So many pipelines alike are one that the program makes again and again."""
 _WHOLE_PASS = 3
 """Of so many iterators that a repeat() made one after the other, those in the middle were read from begin to end."""
-_NEGLIGIBLE = 0.05
-"""Up to this share of the pipeline's time stages after a Prefetch are not worth another one."""
+NEGLIGIBLE = 0.05
+"""Up to this share of the pipeline's time stages are not worth a change of the program."""
 
 
 def main_chain(pipeline: Pipeline) -> list[int]:
@@ -47,7 +47,7 @@ def lacks_prefetch(pipeline: Pipeline) -> bool:
     """Whether a Prefetch at its end would let it work ahead: nothing else does, and some transformation is known."""
     if pipeline.device or pipeline.served or last_transformation(pipeline) < 0:
         return False
-    return prefetch_stage(pipeline) < 0 or after_prefetch_ps(pipeline) > _NEGLIGIBLE * pipeline.total_ps
+    return prefetch_stage(pipeline) < 0 or after_prefetch_ps(pipeline) > NEGLIGIBLE * pipeline.total_ps
 
 
 def prefetch_gain_ps(pipeline: Pipeline) -> int:
