@@ -9,8 +9,6 @@ import numpy as np
 
 from ..analysis.finding import HeadlineLevel
 from ..analysis.health.recording_advice import TF_DATA, remedy
-from ..analysis.steps import step_time
-from ..analysis.steps.step_choice import TYPICAL
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines
 from ..analysis.tfdata.iterator_calls import Pipeline
@@ -227,8 +225,8 @@ def _check_columns(
     hosts: Sequence[HostWithSteps], ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]
 ) -> dict[str, Sequence[Any]]:
     # Asked of hosts without a pipeline, too: others of the session may have one, and the needs are the same for all.
-    host_entries, steps = entries(hosts), step_time.slowest_steps(hosts, TYPICAL)
-    return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads, steps) if diagnoses else [])
+    host_entries = entries(hosts)
+    return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads) if diagnoses else [])
 
 
 def _advice_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:

@@ -63,7 +63,7 @@ def test_a_slow_call_that_costs_the_step_nothing_is_no_finding(tmp_path: Path) -
     answer = pages(tmp_path, TAKEN, 3, 50_000)["tf_data_bottleneck_analysis"]
     assert answer["headline"]["level"] == "ok"
     assert "takes 57.0 µs" in answer["headline"]["text"]
-    assert "step waits 70.0 µs of 40.0 ms" in answer["headline"]["text"]
+    assert "From step to step, the loop waits 70.0 µs of 50.0 ms" in answer["headline"]["text"]
     assert column(answer, "advice", "title") == []
     assert facts(answer)["slow"] is True
     assert facts(answer)["costly"] is False

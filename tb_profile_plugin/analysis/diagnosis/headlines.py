@@ -12,7 +12,7 @@ from ..activity.states import State
 from ..finding import HeadlineLevel
 from ..steps.event_names import short_name
 from ..steps.step_choice import ALL, TYPICAL
-from ..steps.typical_times import Typical
+from ..steps.typical_times import Typical, is_gap_notable
 from .catalogue import Sentence, joined
 from .causes import HOST_LATE
 from .input_stage import name_input_stage
@@ -119,9 +119,8 @@ def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]
 def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
     """Arguments of a headline, but for the names of what takes the time."""
     period_ps = typical.period_ps
-    between_ps = float(typical.between_ps.sum())
     suffix = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
-    span = "span.period" if between_ps > NOTABLE * period_ps else f"span.step{suffix}"
+    span = "span.period" if is_gap_notable(float(typical.between_ps.sum()), period_ps) else f"span.step{suffix}"
     facts: dict[str, object] = {
         "share": loss.ps / (loss.base_ps or period_ps),
         "time_ps": round(loss.ps),

@@ -32,8 +32,15 @@ _SURE_PROBABILITY = 0.9985
 """How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
 _LEAST_TURNS = 4
 """So often a host is waited for at the same distance of steps, at least: three may be so by chance."""
+_NOTABLE_GAP = 0.02
+"""Share of the period from which on the time between steps is worth a word."""
 _LEAST_PAUSE_SHARE = 0.5
 """Share of the time between steps that few of its parts must hold to be told."""
+
+
+def is_gap_notable(between_ps: float, period_ps: float) -> bool:
+    """Whether the time between steps, of a period of that length, tells it from the step itself."""
+    return between_ps > _NOTABLE_GAP * period_ps
 
 
 class NamedTime(NamedTuple):

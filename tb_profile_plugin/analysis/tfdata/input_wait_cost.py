@@ -14,6 +14,7 @@ from ..activity.states import State
 from ..steps import step_time
 from ..steps.host_account import figures
 from ..steps.step_choice import TYPICAL
+from ..steps.typical_times import is_gap_notable, typical_windows
 from . import iterator_calls
 from .structure import python_works_ahead
 
@@ -22,7 +23,8 @@ NEEDS = (*step_time.NEEDS, figures, iterator_calls.pipelines)
 
 NOTABLE = 0.05
 """Share of the step from which on its waiting for input is worth a word; TensorFlow's profiler has the same bound."""
-
+_LARGE = 0.20
+"""Share of the step from which on waiting is a bottleneck; TensorFlow's profiler calls a program highly input-bound."""
 _QUIET_SHARE = 0.25
 """A step that waits less than this part of the average wait counts as one that does not wait."""
 _MOST_ERROR = 1 / 3
@@ -37,13 +39,24 @@ class InputCost(NamedTuple):
     steps: int
     """How many were averaged; 0 where it is the capture."""
     step_ps: float
-    """Length of the step, with the time outside its marks where the loop waits there."""
+    """From the step's begin to the next one's, as `Typical.period_ps` of this host alone."""
+    between_ps: float
+    """The part of it between the steps' marks."""
     waited_ps: float
-    """Time that the step waits for elements of the input pipeline, in its marks and outside."""
+    """Time in it that is spent waiting for elements of the input pipeline."""
+    most_waited_ps: float
+    """The same of the step that waits longest."""
     gain_ps: float
     """What a step would win at most if it never waited."""
     compared: bool
     """Whether that is measured: by how much the steps that waited last longer than those that did not."""
+
+    @property
+    def span(self) -> str:
+        """What was averaged: ``step``, ``period`` where notable time lies between steps, or ``capture``."""
+        if not self.steps:
+            return "capture"
+        return "period" if is_gap_notable(self.between_ps, self.step_ps) else "step"
 
     @property
     def share(self) -> float:
@@ -54,6 +67,11 @@ class InputCost(NamedTuple):
     def notable(self) -> bool:
         """Whether the step waits for a notable part of its time."""
         return self.share >= NOTABLE
+
+    @property
+    def large(self) -> bool:
+        """Whether the step waits for a large part of its time."""
+        return self.share >= _LARGE
 
     @property
     def costly(self) -> bool:
@@ -68,22 +86,26 @@ class InputCost(NamedTuple):
 
 @per_host
 def input_cost(host: HostWithSteps) -> InputCost:
-    """What input costs one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
-    step_figures = figures(host)
-    steps = step_time.host_steps(host, TYPICAL)
-    of_steps = step_figures.state_ps[step_figures.steps]
-    rows = steps.counted if len(steps) else np.zeros(1, np.int64)
-    wait = of_steps[rows, State.INPUT].astype(np.float64)
-    time = of_steps[rows].sum(axis=1).astype(np.float64)
-    step, waited = float(time.mean()), float(wait.mean())
+    """What input costs one host's typical step, as the diagnosis counts it; see `NEEDS`."""
+    of_host = figures(host)
+    windows = typical_windows(host, step_time.host_steps(host, TYPICAL))
+    wait_ps, time_ps = of_host.state_ps[:, State.INPUT], of_host.state_ps.sum(axis=1)
+    step, waited = windows.period_ps(time_ps), windows.period_ps(wait_ps)
+    wait, time = (column[windows.steps].astype(np.float64) for column in (wait_ps, time_ps))
+    until_next = np.where(np.isin(windows.steps + 1, windows.between), wait_ps[windows.steps + 1], 0)
     # Where the input's Python runs beside a step that has its batch, that step waits for the interpreter's lock.
-    gain = None if any(map(python_works_ahead, iterator_calls.pipelines(host))) else _gain(wait, time)
-    between = step_figures.state_ps[step_figures.between]
-    if len(between) and between[:, State.INPUT].sum() > NOTABLE * (of_steps.sum() + between.sum()):
-        step += float(between.sum(axis=1).mean())
-        waited += float(between[:, State.INPUT].mean())
-        gain = None
-    return InputCost(len(rows) if len(steps) else 0, step, waited, waited if gain is None else gain, gain is not None)
+    is_hidden = any(map(python_works_ahead, iterator_calls.pipelines(host)))
+    is_between = waited - float(wait.mean()) > NOTABLE * step
+    gain = None if is_hidden or is_between else _gain(wait, time)
+    return InputCost(
+        steps=len(windows.steps) if of_host.has_steps else 0,
+        step_ps=step,
+        between_ps=step - float(time.mean()),
+        waited_ps=waited,
+        most_waited_ps=float((wait + until_next).max()),
+        gain_ps=waited if gain is None else gain,
+        compared=gain is not None,
+    )
 
 
 def _gain(wait: Array, time: Array) -> float | None:

@@ -11,8 +11,6 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message, message, sentences
 from ...runtime.records import NamedTuple, record
-from ..activity.states import State
-from ..steps import step_time
 from .functions import handed_over_ps
 from .input_wait_cost import InputCost
 from .iterator_calls import SLOW_PS, Pipeline, TfData
@@ -28,9 +26,6 @@ _LABEL_OF_ENTRY = {
 }
 _SATURATED_SHARE = 0.8
 """Cores are fully used if the threads keep such a share of them busy."""
-_LITTLE_SHARE, _LARGE_SHARE = 0.05, 0.2
-"""Shares of the step up to which waiting does not matter, and from which on it is a lot; TensorFlow's profiler calls a
-program moderately, and highly, input-bound from these on."""
 _MOST_OF_THE_WAIT = 0.5
 """Share of the wait from which on a transformation is a bad bottleneck."""
 
@@ -99,7 +94,6 @@ def checklist(
     durations: Mapping[str, Array],
     diagnoses: Sequence[PipelineDiagnosis],
     busy: PoolThreads,
-    steps: step_time.StepTimes,
 ) -> list[Check]:
     """For the first pipeline, and the threads of its host; `durations` is what `entries` gives."""
     first = diagnoses[0]
@@ -108,7 +102,7 @@ def checklist(
         "prefetch": _does_prefetch(first),
         "cpu": _are_cores_used(busy, first.slow and first.pipeline.contended),
         "transformation": _which_bottleneck(first),
-        "steps": _how_much_waiting(steps, first.cost),
+        "steps": _how_much_waiting(first.cost),
     }
     return [Check(id, _QUESTIONS[id], level, *map(message, texts)) for id, (level, *texts) in outcomes.items()]
 
@@ -144,7 +138,7 @@ def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[Pipeline
         )
     if slow_diagnoses:
         return _Outcome(
-            level="bad" if cost.share >= _LARGE_SHARE else "warn",
+            level="bad" if cost.large else "warn",
             answer="No." if 2 * slow >= requests else "Not always.",
             evidence=evidence,
             todo="Go on with the next questions.",
@@ -194,8 +188,9 @@ def _slow_call_texts(pipelines: Sequence[Pipeline]) -> list[Message]:
 def waiting_text(cost: InputCost) -> Message:
     """What a step waits for input, in a sentence or two."""
     text = Message(
-        "{span, select, step {An average step} other {The capture}} waits {wait_pair} for input ({percent}).",
-        span="step" if cost.steps else "capture",
+        "{span, select, step {An average step} period {From step to step, the loop} other {The capture}} waits "
+        "{wait_pair} for input ({percent}).",
+        span=cost.span,
         wait_pair=(cost.waited_ps, cost.step_ps),
         percent=cost.share,
     )
@@ -333,19 +328,18 @@ def _which_bottleneck(diagnosis: PipelineDiagnosis) -> _Outcome:
     )
 
 
-def _how_much_waiting(steps: step_time.StepTimes, cost: InputCost) -> _Outcome:
-    if not len(steps):
+def _how_much_waiting(cost: InputCost) -> _Outcome:
+    if not cost.steps:
         return _Outcome(level="unknown", answer="No steps were found.", todo="Mark steps in the program.")
-    waiting_ps = steps.state_ps[steps.counted, State.INPUT]
-    share = steps.percent(State.INPUT) / 100
-    is_little = steps.percent(State.INPUT) < 100 * _LITTLE_SHARE or cost.costs_nothing
+    is_little = not cost.notable or cost.costs_nothing
     evidence = Message(
-        "{wait_pair} of an average step; {most_ps} at most.",
-        wait_pair=(waiting_ps.mean(), steps.duration_ps[steps.counted].mean()),
-        most_ps=waiting_ps.max(),
+        "{wait_pair} {span, select, period {from step to step} other {of an average step}}; {most_ps} at most.",
+        span=cost.span,
+        wait_pair=(cost.waited_ps, cost.step_ps),
+        most_ps=cost.most_waited_ps,
     )
     return _Outcome(
-        level="ok" if is_little else "warn" if share < _LARGE_SHARE else "bad",
-        answer=Message("{percent}.", percent=share),
+        level="ok" if is_little else "bad" if cost.large else "warn",
+        answer=Message("{percent}.", percent=cost.share),
         evidence=evidence,
     )
