@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.finding import HeadlineLevel
 from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines
@@ -265,7 +264,7 @@ def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
     if pipeline.contended and not pipeline.device and not filling:
         cause = Message("Elements were ready, but the program's thread was delayed, most likely by other threads.")
         return Headline(sentences(cause, *figures, _gain_sentence(first)), "warn")
-    lead = sentences("tf.data is the bottleneck.", *figures)
+    lead = sentences("tf.data is the bottleneck." if first.cost.large else "tf.data delays the steps.", *figures)
     if pipeline.device:
         return Headline(sentences(lead, "Its host pipeline made no call in this capture."), "warn")
     if advice and filling:
@@ -277,19 +276,23 @@ def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
         stage=first.bottleneck.label,
         share=first.bottleneck.blame_ps / pipeline.total_ps,
     )
-    level: HeadlineLevel = "bad" if advice and advice.level == "bad" else "warn"
-    return Headline(sentences(lead, blame, _gain_sentence(first)), level)
+    return Headline(sentences(lead, blame, _gain_sentence(first)), "bad" if first.cost.large else "warn")
 
 
 def _latency_sentence(pipeline: Pipeline, name: str) -> Message:
     if len(pipeline.requests) == 1:
         return Message("The only call of {pipeline} took {longest_ps}.", pipeline=name, longest_ps=pipeline.max_ps)
-    typical = {"pipeline": name, "typical_ps": pipeline.typical_ps}
-    if pipeline.max_ps > 10 * pipeline.typical_ps:
+    if pipeline.max_ps <= 10 * pipeline.typical_ps:
         return Message(
-            "A call of {pipeline} takes {typical_ps} (the longest {longest_ps}).", **typical, longest_ps=pipeline.max_ps
+            "The median call of {pipeline} takes {typical_ps}.", pipeline=name, typical_ps=pipeline.typical_ps
         )
-    return Message("A call of {pipeline} takes {typical_ps}.", **typical)
+    return Message(
+        "The median call of {pipeline} takes {typical_ps}, the mean {mean_ps}, the longest {longest_ps}.",
+        pipeline=name,
+        typical_ps=pipeline.typical_ps,
+        mean_ps=pipeline.total_ps / len(pipeline.requests),
+        longest_ps=pipeline.max_ps,
+    )
 
 
 def _gain_sentence(diagnosis: PipelineDiagnosis) -> str:

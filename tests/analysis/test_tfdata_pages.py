@@ -56,3 +56,23 @@ def test_a_short_time_between_steps_counts_on_both_pages(tmp_path: Path) -> None
     assert "the step (310 of 758 µs)" in work["headline"]["text"]
     assert "An average step waits 310 of 758 µs for input (41 %)." in tf_data["headline"]["text"]
     assert checks(tf_data)["steps"][1] == "310 of 758 µs of an average step; 310 µs at most."
+
+
+@pytest.mark.parametrize(("compute", "level", "lead"), [(2000, "warn", "delays"), (500, "bad", "is the bottleneck")])
+def test_the_level_follows_what_the_steps_wait(tmp_path: Path, compute: int, level: str, lead: str) -> None:
+    """One map takes all of the wait, of which the last of three calls in each step takes most."""
+    calls = "".join(
+        f" IteratorGetNext:IteratorGetNext[{at},{wait}] Iterator::Root[{at + 1},{wait - 2}]{{id=1}}"
+        f" Iterator::Root::Map[{at + 2},{wait - 4}]{{id=2, parent_id=1}}"
+        for at, wait in ((10, 22), (40, 22), (70, 302))
+    )
+    text = f"""
+  python | train[0,{compute + 400}]{{_r=1, step_num=s}} {calls} x/MatMul:MatMul[380,{compute}]
+"""
+    answers = pages(tmp_path, text, 4, compute + 401)
+    work, tf_data = (answers[name]["headline"] for name in ("input_pipeline_analyzer", "tf_data_bottleneck_analysis"))
+    assert work["level"] == tf_data["level"] == level
+    assert tf_data["text"].startswith(f"tf.data {lead}")
+    assert "The median call of Host:0 takes 20.0 µs, the mean 113 µs, the longest 300 µs." in tf_data["text"]
+    found = checks(answers["tf_data_bottleneck_analysis"])
+    assert [found[question][0] for question in ("transformation", "steps")] == [level, level]

@@ -321,7 +321,7 @@ def _which_bottleneck(diagnosis: PipelineDiagnosis) -> _Outcome:
         share=share,
     )
     return _Outcome(
-        level="bad" if share >= _MOST_OF_THE_WAIT else "warn",
+        level="bad" if share >= _MOST_OF_THE_WAIT and diagnosis.cost.large else "warn",
         answer=f"{stage.label}.",
         evidence=evidence,
         todo=diagnosis.findings[0].title if diagnosis.findings else "",
