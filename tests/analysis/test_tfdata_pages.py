@@ -76,3 +76,30 @@ def test_the_level_follows_what_the_steps_wait(tmp_path: Path, compute: int, lev
     assert "The median call of Host:0 takes 20.0 µs, the mean 113 µs, the longest 300 µs." in tf_data["text"]
     found = checks(answers["tf_data_bottleneck_analysis"])
     assert [found[question][0] for question in ("transformation", "steps")] == [level, level]
+
+
+READY = """
+  python | train[0,1000]{_r=1, step_num=s} IteratorGetNext:IteratorGetNext[10,110]
+         | Iterator::Root[12,100]{id=1} Iterator::Root::Prefetch[13,98]{id=2, parent_id=1}
+         | PrefetchConsume[15,1]{element_id=7} x/MatMul:MatMul[130,800]
+"""
+MADE = """
+  python | train[0,1000]{_r=1, step_num=s} IteratorGetNext:IteratorGetNext[10,110]
+         | Iterator::Root[12,100]{id=1} Iterator::Root::Map[13,98]{id=2, parent_id=1} x/MatMul:MatMul[130,800]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence"),
+    [
+        (READY, "Elements were ready, but the program's thread continued 384 µs late in 4 calls, of a wait of 400 µs."),
+        (MADE, "Map accounts for 98 % of the wait for Host:0 (392 of 400 µs in 4 calls)."),
+        (MADE, "From the second epoch on, this removes 392 of 400 µs of the wait in 4 calls."),
+    ],
+)
+def test_sums_over_calls_say_so_beside_times_of_a_step(tmp_path: Path, text: str, evidence: str) -> None:
+    tf_data = pages(tmp_path, text, 4, 1001)["tf_data_bottleneck_analysis"]
+    assert "waits 0.11 of 1.00 ms" in tf_data["headline"]["text"]
+    assert evidence in " ".join(column(tf_data, "advice", "evidence"))
+    asked = checks(tf_data)["transformation"][1]
+    assert text != MADE or asked == "Iterator::Root::Map: 392 of 400 µs of the wait in 4 calls (98 %)."

@@ -61,10 +61,12 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
     finding_id, title, snippet = cure(pipeline, row)
     share = stage.blame_ps / pipeline.total_ps
     evidence = Message(
-        "{stage} accounts for {share} of the wait for {pipeline} ({blame_pair}).",
+        "{stage} accounts for {share} of the wait for {pipeline} ({blame_pair} in "
+        "{calls, plural, one {# call} other {# calls}}).",
         stage=stage.label,
         share=share,
         pipeline=pipeline.name,
+        calls=len(pipeline.requests),
         blame_pair=(stage.blame_ps, pipeline.total_ps),
     )
     level: Level = "bad" if share >= 0.5 else "warn"
@@ -268,8 +270,10 @@ def _contention_finding(pipeline: Pipeline) -> PipelineFinding | None:
     delay_ps = pipeline.delay_ps
     level: Level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
     delay = Message(
-        "Elements were ready, but the program's thread continued {delay_ps} late, of a wait of {total_ps}.",
+        "Elements were ready, but the program's thread continued {delay_ps} late in "
+        "{calls, plural, one {# call} other {# calls}}, of a wait of {total_ps}.",
         delay_ps=delay_ps,
+        calls=len(pipeline.requests),
         total_ps=pipeline.total_ps,
     )
     if not python_works_ahead(pipeline):

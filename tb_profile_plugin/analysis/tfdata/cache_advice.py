@@ -26,8 +26,9 @@ def late_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
             cost = sum(pipeline.stages[index].blame_ps for index in below)
             evidence = Message(
                 "The cache comes after {repeat}, so it is never complete and never used. The stages before it cost "
-                "{cost_pair} of the wait.",
+                "{cost_pair} of the wait in {calls, plural, one {# call} other {# calls}}.",
                 repeat=repeat.label,
+                calls=len(pipeline.requests),
                 cost_pair=(cost, pipeline.total_ps),
             )
             title, snippet = Message("Put cache() before repeat()."), snippets.runnable(snippets.CACHE_BEFORE_REPEAT)
@@ -74,7 +75,12 @@ def cache_finding(pipeline: Pipeline, row: int, is_random: bool) -> PipelineFind
     return PipelineFinding(
         "cache",
         title,
-        Message("From the second epoch on, this removes {cost_pair} of the wait.", cost_pair=(cost, pipeline.total_ps)),
+        Message(
+            "From the second epoch on, this removes {cost_pair} of the wait in "
+            "{calls, plural, one {# call} other {# calls}}.",
+            cost_pair=(cost, pipeline.total_ps),
+            calls=len(pipeline.requests),
+        ),
         cost,
         "bad" if is_read_again(pipeline, row) and not is_random else "info",
         code=snippets.runnable(snippets.CACHE),

@@ -315,8 +315,9 @@ def _which_bottleneck(diagnosis: PipelineDiagnosis) -> _Outcome:
         )
     share = stage.blame_ps / pipeline.total_ps
     evidence = Message(
-        "{stage}: {blame_pair} of the wait ({share}).",
+        "{stage}: {blame_pair} of the wait in {calls, plural, one {# call} other {# calls}} ({share}).",
         stage=stage.long_name,
+        calls=len(pipeline.requests),
         blame_pair=(stage.blame_ps, pipeline.total_ps),
         share=share,
     )
