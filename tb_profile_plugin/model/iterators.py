@@ -70,6 +70,8 @@ class Functions(NamedTuple):
     """int64[k]: the iterator's call that it ran for."""
     python: Array
     """bool[k]: it ran Python code (``py_function``, ``numpy_function``, a generator)."""
+    run_ps: Array
+    """int64[k]: time of the executor's threads that ran it; 0 where that is not recorded."""
 
 
 @record
@@ -315,7 +317,7 @@ class _ThreadTies:
         """The functions that ran for calls."""
         called = self._plane.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
         if not len(called):
-            return Functions(np.empty(0, np.int64), np.empty(0, bool))
+            return Functions(np.empty(0, np.int64), np.empty(0, bool), np.empty(0, np.int64))
         holder = self._holder[called]
         call = np.where(holder >= 0, self._call[holder], -1)
         produced = np.flatnonzero((holder >= 0) & (call < 0))
@@ -325,12 +327,24 @@ class _ThreadTies:
         first = self._call[holder[produced]]
         call[produced[first >= 0]] = self._caller[first[first >= 0]]
         ran = self._plane.named(lambda name: name.endswith("PyFunc"))
+        executed = self._plane.named("ExecutorState::Process".__eq__)
         if len(ran):
             process = np.zeros(len(self._plane.events), np.uint8)
-            process[self._plane.named("ExecutorState::Process".__eq__)] = 1
+            process[executed] = 1
             ran = nearest_with_role(self._outer, process)[ran]
-        ids, own = (self._plane.numbers(vocabulary.ID, at, MISSING) for at in (called[call >= 0], ran[ran >= 0]))
-        return Functions(call[call >= 0], is_among(ids, own))
+        at = (called[call >= 0], ran[ran >= 0], executed)
+        ids, python_ids, executed_ids = (self._plane.numbers(vocabulary.ID, rows, MISSING) for rows in at)
+        run_ps = _sums_by_id(ids, executed_ids, self._plane.events.duration[executed])
+        return Functions(call[call >= 0], is_among(ids, python_ids), run_ps)
+
+
+def _sums_by_id(ids: Array, event_ids: Array, durations: Array) -> Array:
+    """int64[k]: for each of these ids (int64[k]) the sum of the durations of events with it; 0 for a missing one."""
+    unique_ids, code = np.unique(np.append(event_ids, MISSING), return_inverse=True)
+    sums = np.bincount(code[:-1], durations, len(unique_ids)).astype(np.int64)
+    sums[unique_ids == MISSING] = 0
+    row = np.searchsorted(unique_ids, ids).clip(max=len(unique_ids) - 1)
+    return np.where(unique_ids[row] == ids, sums[row], 0)
 
 
 @jit

@@ -8,6 +8,7 @@ from ..finding import Level
 from . import snippets
 from .cache_advice import cache_finding, early_cache_finding, late_cache_finding
 from .cures import cure
+from .filter_advice import late_filter_finding
 from .iterator_calls import SLOW_PS, Pipeline
 from .pipeline_finding import PipelineFinding
 from .structure import (
@@ -48,8 +49,9 @@ def findings(
     advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
     advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
     start = _filling_finding(pipeline, filled_pipelines) if costs else None
-    # What only the start costs makes all else that is found doubtful.
-    return [start, *advice] if start else advice
+    late_filter = late_filter_finding(pipeline) if costs and pipeline.slow_calls and not pipeline.contended else None
+    # What only the start costs makes all else that is found doubtful; work in vain is left out before it gets faster.
+    return [first for first in (start, late_filter) if first] + advice
 
 
 def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:

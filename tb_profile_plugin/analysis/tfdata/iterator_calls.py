@@ -47,6 +47,8 @@ class Stage(NamedTuple):
     """Part of the requests' time that went into filling it: a shuffle's buffer, or a cache in the first epoch."""
     python_calls: int
     """How many of its functions ran Python code."""
+    function_ps: int
+    """Time of the executor's threads that ran its functions; 0 where that is not recorded."""
     begin_ps: int
     """Begin of the longest call."""
     longest_ps: int
@@ -307,6 +309,7 @@ class _StageSums:
             "delay_ps": self._sum(delay),
             "filled_ps": np.bincount(stage[filling[fills]], times.critical_ps[fills], size).astype(np.int64),
             "python_calls": np.bincount(stage[python], minlength=size),
+            "function_ps": np.bincount(stage[calls.functions.call], calls.functions.run_ps, size).astype(np.int64),
         }
         is_served = np.zeros(len(calls), bool)
         is_served[calls.parent[calls.linked]] = True

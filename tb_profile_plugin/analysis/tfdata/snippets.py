@@ -58,6 +58,10 @@ BATCH_FIRST = (
     "dataset = dataset.batch(batch_size)\n"
     "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)  # on whole batches"
 )
+FILTER_FIRST = (
+    "dataset = dataset.filter(keep)  # by what is cheap to read\n"
+    "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)  # of what stays"
+)
 PREFETCH = "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last call on the dataset"
 PARALLEL_BATCH = "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)"
 CACHE_BEFORE_REPEAT = "dataset = dataset.map(function).cache().repeat()"
