@@ -11,8 +11,8 @@ def test_an_op_that_takes_twice_a_small_loss_leads_over_it() -> None:
     step = "$a.py:1 f[1,13] x/ConcatV2:ConcatV2[15,84]"
     found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {step}", 6, 100)])
     assert [each.id for each in found.causes][:2] == ["compute", "python"]
-    several = "$a.py:1 f[1,18] " + " ".join(
-        f"x/{name}:{name}[{at},26]" for name, at in (("A", 20), ("B", 46), ("C", 72))
+    several = "$a.py:1 f[1,25] " + " ".join(
+        f"x/{name}:{name}[{at},24]" for name, at in (("A", 27), ("B", 51), ("C", 75))
     )
     other = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {several}", 6, 100)])
     assert other.causes[0].id == "python"
@@ -33,7 +33,7 @@ def test_an_op_leads_over_no_large_loss(product: int, leads: str) -> None:
     assert diagnose([torchtrace.host(*events, deviceProperties=[])]).causes[0].id == leads
 
 
-@pytest.mark.parametrize(("share", "leads"), [(12, "compute"), (18, "compute"), (22, "python")])
+@pytest.mark.parametrize(("share", "leads"), [(12, "compute"), (20, "compute"), (27, "python")])
 def test_a_small_loss_leads_no_headline(share: int, leads: str) -> None:
     """In per cent of the step, in which Python runs before the next kernel is launched."""
     idle, third = 10 * share, (1000 - 10 * share) / 3

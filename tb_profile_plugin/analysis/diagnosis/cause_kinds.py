@@ -40,6 +40,9 @@ _FACTORIZATION = regex(
     r"(?:lu|triangular_solve|cholesky)(?:\.\d+)?$|aten::_?linalg_(?:inv|lu|solve|cholesky)"
     r"|(?:MatrixInverse|MatrixSolve|MatrixTriangularSolve|Cholesky|Lu)$|.*(?:getrf|getri|potrf|trsm)"
 )
+_SORTING = regex(
+    r"aten::(?:sort|argsort|msort|_?unique\w*|kthvalue|median)$|sort(?:\.\d+)?$|(?:Sort|Unique|UniqueV2)$|.*RadixSort"
+)
 _IF_LARGEST = (
     *("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "factorization", "elementwise"),
 )
@@ -63,7 +66,9 @@ _KINDS = {
     ),
     "compute": (
         ("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),
-        ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy")),
+        ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy|ConcatV2$")),
+        ("sorting", _SORTING),
+        ("text", regex(r"(?:String|RegexFull|RegexReplace|StaticRegex|Unicode|AsString|DecodeCSV|ParseExample)\w*$")),
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),
         ("tensor_copies", regex(r"aten::copy_$|.*direct_copy_kernel")),
         ("factorization", _FACTORIZATION),

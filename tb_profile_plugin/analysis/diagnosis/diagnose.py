@@ -8,12 +8,13 @@ from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
-from ...runtime.messages import Message
+from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
 from ..steps.dispatched_calls import calling_function, calls_per_step, one_by_one_share
+from ..steps.event_names import short_name
 from ..steps.host_account import Interval, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
@@ -21,12 +22,13 @@ from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
 from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
-from .gains import gain, scenario_gains, works_elsewhere
+from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
 from .program.facts import ON_CPU, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch_facts import unused_forward_ps, unused_nodes
-from .remedies import remedy
+from .remedies import Remedy, remedy
+from .remedy_texts import LARGEST_OPS
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
@@ -66,8 +68,8 @@ _WORTH_A_LINE, _NO_GAIN = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
-_BESIDE_WORK = 0.25
-"""A loss that is less than that of the work is no largest fact."""
+_BESIDE_WORK = 1 / 3
+"""A loss that is less than such a part of the work is no largest fact."""
 _WASTED_SHARE = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
@@ -307,7 +309,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
         return {}
     names = loss.names_sentence(typical.has_steps)
-    if gain_ps - loss.ps >= max(NOTABLE * period_ps, _TIE_MARGIN * loss.ps):
+    if gains_more(gain_ps, loss, typical):
         return {"names": Sentence("won.more", {"names": names})}
     if gain_ps >= _NO_GAIN * period_ps:
         return {}
@@ -343,11 +345,21 @@ def _cause(
         confidence=_confidence(typical, ranked),
         then=_next_limit(loss, ranked),
         sentence=_sentence(loss, typical, program.device),
-        remedy=loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts),
+        remedy=_named_remedy(loss, loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts)),
         names=[(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
         evidence=loss.own_evidence(evidence)[:_EVIDENCE],
         base_ps=loss.base_ps,
     )
+
+
+def _named_remedy(loss: TimeLoss, remedy: Remedy) -> Remedy:
+    """The remedy; where that is only to make what is largest cheaper, with the name of that."""
+    if remedy.text != message(LARGEST_OPS) or not (names := loss.large_names()):
+        return remedy
+    text = Message(
+        "Make {name} cheaper, or run it less often; the Ops page lists all ops.", name=short_name(names[0][0])
+    )
+    return remedy._replace(text=text)
 
 
 def _confidence(typical: Typical, ranked: Sequence[TimeLoss]) -> Confidence:

@@ -16,6 +16,8 @@ _NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "coun
 _EAGER, _INPUT = "eager", "input"
 _NO_WORK = 0.03
 """With less than this share of the period at work, no work was recorded."""
+_NOTABLY_MORE, _MORE_OF_CAUSE = 0.02, 0.1
+"""Shares of the period, and of what a cause takes, from which on a gain beyond that is no chance."""
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
 
@@ -50,7 +52,14 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     # Of input also what steps that do not wait are shorter than those that do.
     known_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
     most_ps = most_ps if known_ps is None else min(most_ps, known_ps)
-    return round(min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps))
+    gain_ps = min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps)
+    # What the replay does not know of comes to as much as a little more than the cause takes.
+    return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))
+
+
+def gains_more(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool:
+    """Whether a step is notably shorter without a cause than by its time alone, since other waits end with it."""
+    return gain_ps - loss.ps >= max(_NOTABLY_MORE * typical.period_ps, _MORE_OF_CAUSE * loss.ps)
 
 
 def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typical) -> dict[str, float]:

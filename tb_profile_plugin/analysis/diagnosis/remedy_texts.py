@@ -6,10 +6,12 @@ from ...model.framework import JAX, PYTORCH, TENSORFLOW
 from .program.facts import (
     ACCUMULATES,
     BROADCASTS_BUFFERS,
+    BUILDS_HESSIAN,
     CHANGES_LAYOUT,
     CHECKS_NUMERICS,
     COMPILES_AGAIN,
     CONCATENATES,
+    COPIES_MODEL,
     DDP,
     DENSE_EMBEDDING,
     FLOAT64,
@@ -30,6 +32,7 @@ from .program.facts import (
     REPEATED_BACKWARD,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
+    SECOND_ORDER,
     SINGLE_OPS,
     SINGLE_ROWS,
     SMALL_TURNS,
@@ -65,6 +68,11 @@ ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass ru
 LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
 FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
 LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
+LARGEST_OPS = "Make the largest ops cheaper; the Ops page lists them."
+FEWER_PENALTIES_TORCH = "Compute gradients of gradients, such as a gradient penalty, every N steps."
+COPY_IN_PLACE_TORCH = (
+    "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() in each step."
+)
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
@@ -307,10 +315,23 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
         "and batch."
     ),
+    ("sorting", "", ""): (
+        "Sort less: take the largest few (top_k), or sample values for quantiles and random choices."
+    ),
+    ("text", TENSORFLOW, ""): "Prepare text ahead of the step: in the input pipeline (dataset.map), or once, offline.",
+    ("concatenation", TENSORFLOW, ""): (
+        "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."
+    ),
+    **{(cause, PYTORCH, SECOND_ORDER): FEWER_PENALTIES_TORCH for cause in ("compute", "eager")},
+    **{
+        (cause, PYTORCH, COPIES_MODEL): COPY_IN_PLACE_TORCH
+        for cause in ("compute", "eager", "python", "dispatch", "elementwise", "tensor_copies")
+    },
+    ("compute", JAX, BUILDS_HESSIAN): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
     ("factorization", "", ""): (
         "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
     ),
-    ("compute", "", ""): "Make the largest ops cheaper; the Ops page lists them.",
+    ("compute", "", ""): LARGEST_OPS,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",
     ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",

@@ -223,7 +223,7 @@ class TimeLoss:
             for interval in evidence
             if interval.state in self.states
         ]
-        named = self._large_names() or self.by_name()[:_NAMES_IN_SENTENCE]
+        named = self.large_names() or self.by_name()[:_NAMES_IN_SENTENCE]
         names = [""] if self.is_unrecorded else [name for name, _, _ in named if name]
         longest = sorted(intervals, key=lambda interval: interval.begin - interval.end)
         groups = [[interval for interval in longest if interval.name == name] for name in names]
@@ -243,7 +243,7 @@ class TimeLoss:
     def _most_names(self, has_steps: bool) -> Sentence:
         if self.is_unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
-        most = self._large_names()
+        most = self.large_names()
         names = _names_sentence(
             [_name_sentence(*row, self, has_steps) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps
         )
@@ -253,7 +253,7 @@ class TimeLoss:
             return names
         return Sentence("names.with_op", {"names": names, "name": name, "share": ps / self.ps})
 
-    def _large_names(self) -> list[tuple[str, float, float]]:
+    def large_names(self) -> list[tuple[str, float, float]]:
         """Rows of `by_name`, or places, that its sentence names."""
         rows = [(name, ps, 0.0) for name, ps in self.origins] or self.by_name()
         return [row for row in rows[:_NAMES_IN_SENTENCE] if row[0] and row[1] >= NAMED_SHARE * self.ps]

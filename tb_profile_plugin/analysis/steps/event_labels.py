@@ -22,7 +22,7 @@ from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
-from ..activity.thread_classes import have_state
+from ..activity.thread_classes import event_classes, have_state
 from .device_timeline import DeviceTimeline
 from .dispatched_calls import cpu_ops
 from .event_names import display_name
@@ -183,6 +183,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     """What tells the intervals of a host's time, in which steps begin (int64[steps], ps, sorted)."""
     trace, state = host.trace, timeline.state
     labels = _Labels(trace, timeline.event)
+    labels.replace(*_still_open(host, timeline))
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
     event_waits, process_waits = _waits_for_events(trace, timeline)
@@ -210,6 +211,22 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels.append(on_cpu, ON_CPU)
     labels.append(starting[~is_among(starting, on_cpu)], STARTING)
     return EventLabels(labels.event, labels.number, [label_text(label) for label in labels.number_of])
+
+
+def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
+    """(intervals, events), int64[k]: of framework overhead that is told by an event which is over for most of it, the
+    event around that one: what frees memory after an op is no part of the op.
+    """
+    trace, parent = host.trace, host.trace.nesting[0]
+    rows = np.flatnonzero(have_state(timeline.state, State.DISPATCH) & (timeline.event >= 0))
+    middle = (timeline.edges[rows] + timeline.edges[rows + 1]) // 2
+    is_over = trace.end[timeline.event[rows]] <= middle
+    rows, middle = rows[is_over], middle[is_over]
+    events = timeline.event[rows].astype(np.int64)
+    while (is_over := (events >= 0) & (trace.end[events] <= middle)).any():
+        events[is_over] = parent[events[is_over]]
+    is_overhead = (events >= 0) & have_state(event_classes(host)[events], State.DISPATCH)
+    return rows[is_overhead], events[is_overhead]
 
 
 def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from ...formats.xspace.hlo.module import ELEMENTWISE, Module
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
+from ...runtime.regex import regex
 
 _FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
 """Numbers of element types: float16, float32, float64, bfloat16; and of float64."""
@@ -23,6 +24,10 @@ _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional",
 _PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
 _GRADIENT = "transpose("
 """What JAX writes around the scopes of ops that a gradient is made of."""
+_HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
+"""Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
+_LEAST_HESSIAN, _HESSIAN_PART = 10, 5
+"""So many instructions, and one in so many, are a notable part."""
 _SEVERAL_COUNTS = 3
 """So many counts of parameters, all different, are no two kinds of calls."""
 _FUSIBLE = (ELEMENTWISE - {"bitcast-convert", "copy"}) | {"reduce"}
@@ -79,6 +84,15 @@ def names_in_loops(modules: Iterable[Module]) -> frozenset[str]:
             low, high = module.members[number : number + 2].tolist()
             names.update(module.names[low:high])
     return frozenset(names)
+
+
+def build_hessians(modules: Iterable[Module]) -> bool:
+    """Whether a notable part of a large program's instructions are of gradients of gradients in each direction."""
+    for module in modules:
+        of_hessian = sum(_HESSIAN.search(name) is not None for name in module.op_names)
+        if of_hessian >= _LEAST_HESSIAN and _HESSIAN_PART * of_hessian >= len(module):
+            return True
+    return False
 
 
 def copies_its_state(module: Module) -> bool:

@@ -30,6 +30,8 @@ GROWING_ARGUMENTS = "growing_arguments"
 NOT_DONATED = "not_donated"
 """A program of JAX writes new arrays in place of its parameters and does little else."""
 
+BUILDS_HESSIAN = "builds_hessian"
+"""Much of what programs of JAX compute is a gradient of a gradient in each direction."""
 SMALL_TURNS = "small_turns"
 """Most ops that programs of JAX run are in the turns of loops, many in each step."""
 
@@ -58,6 +60,10 @@ UNUSED_FORWARD = "unused_forward"
 """PyTorch runs much forward work that no backward pass uses, and keeps what that would need."""
 CHANGES_LAYOUT = "changes_layout"
 """Most of PyTorch's copies of tensors are made since others want them in another order in memory."""
+SECOND_ORDER = "second_order"
+"""PyTorch computes gradients of gradients in most steps."""
+COPIES_MODEL = "copies_model"
+"""``deepcopy()`` takes a notable part of PyTorch's steps."""
 REPEATED_BACKWARD = "repeated_backward"
 """Backward passes of convolutions run several times as often as their forward passes, in PyTorch or TensorFlow."""
 MULTIPLIES_ONE_HOT = "multiplies_one_hot"
@@ -85,6 +91,7 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD),
+        *(SECOND_ORDER, BUILDS_HESSIAN),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

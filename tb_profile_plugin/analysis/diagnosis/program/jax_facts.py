@@ -11,7 +11,7 @@ from ....model.devices.properties import device_count
 from ....model.host import HostWithSteps
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
-from .facts import COMPILES_AGAIN, FLOAT64, GROWING_ARGUMENTS, MANY_PROGRAMS, NOT_DONATED, SMALL_TURNS
+from .facts import BUILDS_HESSIAN, COMPILES_AGAIN, FLOAT64, GROWING_ARGUMENTS, MANY_PROGRAMS, NOT_DONATED, SMALL_TURNS
 
 _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
@@ -31,6 +31,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     # HLO is read for JAX only.
     from ...xla.avoidable_work import (
         are_mostly_repeated,
+        build_hessians,
         computes_in_float64,
         copies_its_state,
         light_programs,
@@ -42,6 +43,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_much(host, light_programs(modules)),
         COMPILES_AGAIN: are_mostly_repeated(modules),
         GROWING_ARGUMENTS: take_more_and_more(modules),
+        BUILDS_HESSIAN: build_hessians(modules),
         SMALL_TURNS: _run_often(host, names_in_loops(modules)),
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import prod
 
@@ -24,6 +25,7 @@ from .facts import (
     CHANGES_LAYOUT,
     CHECKS_NUMERICS,
     CONCATENATES,
+    COPIES_MODEL,
     DENSE_EMBEDDING,
     FLOAT64,
     FORMATS_TENSORS,
@@ -35,6 +37,7 @@ from .facts import (
     MULTIPLIES_ONE_HOT,
     RECOMPUTES,
     REPEATED_BACKWARD,
+    SECOND_ORDER,
     SINGLE_ROWS,
     UNFUSED_ATTENTION,
     UNUSED_FORWARD,
@@ -78,6 +81,8 @@ _LEAST_GROWING, _MORE = 5, 1.1
 _OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
 _CONVERSION = "aten::to"
 _FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
+_COPIES_ALL = regex(r"\$(?:\S*/)?copy\.py:\d+ deepcopy\b")
+_SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
 _LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
 _TAKES_ROW = frozenset(("aten::select", "aten::unbind", "aten::index", "aten::narrow"))
 _MUCH_OF_OPS = 0.05
@@ -109,7 +114,9 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         CHANGES_LAYOUT: _copies_change_layout(trace),
         REPEATED_BACKWARD: _repeats_backward(trace),
         MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
-        FORMATS_TENSORS: _formats_tensors(host),
+        FORMATS_TENSORS: _take_much(host, _FORMATS),
+        COPIES_MODEL: _take_much(host, _COPIES_ALL),
+        SECOND_ORDER: _computes_second_order(host),
         LOADS_ROWS: _loads_rows(trace),
         UPDATES: on_cpu and _are_mostly_updates(trace),
         INFERS_ON_CPU: on_cpu and not trains,
@@ -252,11 +259,18 @@ def _multiplies_one_hot(trace: Trace) -> bool:
     return 2 * len(product) > len(one_hot) and bool(ps[one_hot].sum() + ps[product].sum() >= _MUCH_OF_OPS * ps.sum())
 
 
-def _formats_tensors(host: HostWithSteps) -> bool:
-    """Whether writing tensors as text takes a notable part of the steps."""
+def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
+    """Whether frames of these names take a notable part of the steps."""
     trace, steps = host.trace, host.steps
-    frames = outermost(trace, trace.named(lambda name: bool(_FORMATS.match(name))))
+    frames = outermost(trace, trace.named(lambda name: bool(names.match(name))))
     return bool((trace.end - trace.begin)[frames].sum() > _MUCH_OF_OPS * (steps.end - steps.begin).sum() > 0)
+
+
+def _computes_second_order(host: HostWithSteps) -> bool:
+    """Whether most steps compute gradients of gradients."""
+    begin = host.trace.begin[host.trace.named(lambda name: bool(_SECOND_ORDER.match(name)))]
+    step = distinct(np.searchsorted(host.steps.begin, begin, "right") - 1)
+    return 2 * int((step >= 0).sum()) > len(host.steps) > 0
 
 
 def _loads_rows(trace: Trace) -> bool:
