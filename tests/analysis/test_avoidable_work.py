@@ -5,6 +5,7 @@ from hlodraw import computation, instruction, module, shape, shapes
 
 from tb_profile_plugin.analysis.xla.avoidable_work import (
     are_mostly_repeated,
+    build_hessians,
     computes_in_float64,
     copies_its_state,
     light_programs,
@@ -67,6 +68,18 @@ def test_instructions_in_the_turns_of_loops() -> None:
     )
     assert names_in_loops([program]) == {"add.turn"}
     assert not names_in_loops([module(update(8), entry="c1")])
+
+
+def test_programs_that_build_hessians() -> None:
+    def scoped(*scopes: str) -> Module:
+        said = [field(7, field(2, f"jit(step)/{scope}/mul".encode())) for scope in scopes]
+        body = b"".join(instruction(i + 1, "multiply", shape(8), rest=each) for i, each in enumerate(said))
+        return module(computation(1, body, 1), entry="c1")
+
+    directions = ["vmap(jvp(jvp()))", "vmap(jvp(vmap(transpose(jvp()))))"] * 6
+    assert build_hessians([scoped(*directions, *["jvp()"] * 20)])
+    assert not build_hessians([scoped(*directions, *["jvp()"] * 60)])
+    assert not build_hessians([scoped(*["vmap(jvp())", "vmap(transpose(jvp()))", "jvp(jvp())"] * 10)])
 
 
 def test_programs_that_copy_their_state() -> None:

@@ -252,3 +252,44 @@ def test_matrices_that_are_inverted_are_to_be_factorized_once(name: str) -> None
     assert kinds("compute", [(name, 70.0), ("dot.1", 20.0)], 100.0) == ["factorization"]
     assert not kinds("compute", [(name, 20.0), ("dot.1", 70.0)], 100.0)
     assert "Solve instead of inverting" in remedy("jax", "factorization").text
+
+
+def test_what_follows_an_op_within_a_gradient_is_not_told_by_the_op() -> None:
+    """As where its memory is freed."""
+    gradient = ("autograd::engine::evaluate_function: PowBackward0", 500, 480)
+    host = steps_of(("aten::mm", 5, 490), gradient, ("PowBackward0", 502, 470), ("aten::mul", 505, 200))
+    dispatch = next(cause for cause in diagnose([host]).causes if cause.id == "dispatch")
+    assert [name for name, _, _ in dispatch.names] == ["PowBackward0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "framework", "said"),
+    [
+        ("aten::sort", "sorting", "pytorch", "Sort less"),
+        ("sort.0", "sorting", "jax", "Sort less"),
+        ("StringSplitV2", "text", "tensorflow", "Prepare text"),
+        ("ConcatV2", "concatenation", "tensorflow", "scatter_nd_update"),
+    ],
+)
+def test_kinds_of_work_have_remedies_of_their_own(name: str, kind: str, framework: str, said: str) -> None:
+    assert kinds("compute", [(name, 70.0), ("other", 30.0)], 100.0) == [kind]
+    assert said in remedy(framework, kind).text
+
+
+@pytest.mark.parametrize(("every", "told"), [(1, True), (6, False)])
+def test_gradients_of_gradients_in_most_steps_are_told(every: int, told: bool) -> None:
+    events = [torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 999) for step in range(6)]
+    name = "autograd::engine::evaluate_function: ConvolutionBackwardBackward0"
+    events += [torchtrace.op(name, 1000 * step + 10, 900) for step in range(0, 6, every)]
+    assert ("second_order" in program_facts(torchtrace.host(*events, deviceProperties=[]))) == told
+
+
+@pytest.mark.parametrize(("duration", "told"), [(200, True), (20, False)])
+def test_models_that_each_step_copies_are_told(duration: float, told: bool) -> None:
+    host = steps_of(("aten::mm", 10, 400), ("torch/../copy.py(128): deepcopy", 500, duration))
+    assert ("copies_model" in program_facts(host)) == told
+
+
+def test_the_largest_op_is_named_where_nothing_more_is_known() -> None:
+    compute = diagnose([steps_of(("aten::addmm", 5, 900))]).causes[0]
+    assert compute.remedy.text == "Make aten::addmm cheaper, or run it less often; the Ops page lists all ops."

@@ -223,10 +223,10 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
     is_over = trace.end[timeline.event[rows]] <= middle
     rows, middle = rows[is_over], middle[is_over]
     events = timeline.event[rows].astype(np.int64)
-    while (is_over := (events >= 0) & (trace.end[events] <= middle)).any():
-        events[is_over] = parent[events[is_over]]
-    is_overhead = (events >= 0) & have_state(event_classes(host)[events], State.DISPATCH)
-    return rows[is_overhead], events[is_overhead]
+    is_overhead = have_state(event_classes(host), State.DISPATCH)
+    while (is_wrong := (events >= 0) & ~(is_overhead[events] & (trace.end[events] > middle))).any():
+        events[is_wrong] = parent[events[is_wrong]]
+    return rows[events >= 0], events[events >= 0]
 
 
 def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array) -> None:
