@@ -16,7 +16,7 @@ _NO_GAIN = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "coun
 _EAGER, _INPUT = "eager", "input"
 _NO_WORK = 0.03
 """With less than this share of the period at work, no work was recorded."""
-_NOTABLY_MORE, _MORE_OF_CAUSE = 0.02, 0.1
+_NOTABLY_MORE, _MORE_OF_CAUSE = 0.005, 0.01
 """Shares of the period, and of what a cause takes, from which on a gain beyond that is no chance."""
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
@@ -53,7 +53,7 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     known_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
     most_ps = most_ps if known_ps is None else min(most_ps, known_ps)
     gain_ps = min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps)
-    # What the replay does not know of comes to as much as a little more than the cause takes.
+    # A hair more than the cause takes needs a reason that nobody can give.
     return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))
 
 
