@@ -244,6 +244,9 @@ def test_arrays_made_of_nested_lists_have_a_remedy_of_their_own() -> None:
     name = "array (array_constructors.py:107), in lattice_result_type (dtypes.py:1079)"
     assert kinds("between_steps", [(name, 90.0)], 100.0) == kinds("python", [(name, 90.0)], 100.0) == ["nested_lists"]
     assert not kinds("python", [("array (array_constructors.py:107)", 90.0)], 100.0)
+    assert (
+        kinds("python", [("array (array_constructors.py:107), in many short calls", 90.0)], 100.0)[0] == "nested_lists"
+    )
     assert "np.asarray" in remedy("jax", "nested_lists").text
 
 

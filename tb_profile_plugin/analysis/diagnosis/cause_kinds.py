@@ -20,7 +20,7 @@ _COMPILED = (
     regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
 )
 """Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
-_LISTS = "nested_lists", regex(r".*, in lattice_result_type \(dtypes\.py")
+_LISTS = "nested_lists", regex(r"array \(array_constructors\.py:\d+\), in (?:lattice_result_type|many short calls)")
 """What JAX looks at of each element, where it makes an array of nested lists."""
 _COLLECTIVES = (
     ("point_to_point", regex(r"(?:gloo:|nccl:|c10d::)(?:send|recv)")),

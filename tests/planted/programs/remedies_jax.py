@@ -254,6 +254,63 @@ def jax_python_loop(clock, cause):
     loop(clock, step)
 
 
+def jax_hessian(clock, cause):
+    """A product with a Hessian that is built, or not."""
+    targets, weights = jnp.ones((256, 300)), jnp.ones(300)
+
+    def loss(weights):
+        return jnp.mean(jnp.logaddexp(0.0, -(targets @ jnp.tanh(weights))))
+
+    @jax.jit
+    def product(weights):
+        if cause:
+            return jax.hessian(loss)(weights) @ weights
+        return jax.jvp(jax.grad(loss), (weights,), (weights,))[1]
+
+    loop(clock, lambda _: product(weights).block_until_ready(), 6)
+
+
+def jax_small_turns(clock, cause):
+    """Rows one by one within a program, or all at once."""
+    rows, weight = jnp.ones((600, 16)), jnp.eye(16)
+
+    def one(row):
+        for _ in range(4):
+            row = jnp.tanh(row @ weight)
+        return row.sum()
+
+    run = jax.jit((lambda rows: jax.lax.map(one, rows)) if cause else jax.vmap(one))
+    loop(clock, lambda _: run(rows).block_until_ready(), 6)
+
+
+def jax_nested_lists(clock, cause):
+    """Arrays of nested lists, by JAX or by NumPy."""
+    rows = np.random.default_rng(0).normal(size=(64, 20)).tolist()
+    model = jax.jit(lambda batch: jnp.tanh(batch @ batch.T).sum())
+
+    def step(_):
+        model(jnp.array(rows) if cause else jnp.asarray(np.asarray(rows, np.float32))).block_until_ready()
+
+    loop(clock, step, 6)
+
+
+def jax_growing_list(clock, cause):
+    """A list that grows is among the arguments, or an array of one size."""
+    history, size = [jnp.zeros(8)], 3 * STEPS
+
+    @jax.jit
+    def update(past):
+        return (jnp.stack(past) if cause else past).mean(0) + 1.0
+
+    def step(number):
+        if not cause:
+            update(jnp.zeros((size, 8))).block_until_ready()
+            return
+        history.append(update(list(history)).block_until_ready())
+
+    loop(clock, step, 5)
+
+
 main(
     [
         jax_debug_nans,
@@ -267,5 +324,9 @@ main(
         jax_input,
         jax_callback,
         jax_python_loop,
+        jax_hessian,
+        jax_small_turns,
+        jax_nested_lists,
+        jax_growing_list,
     ]
 )

@@ -248,6 +248,76 @@ def torch_checkpoint(clock, cause):
     os.remove(f"{clock.folder}.pt")
 
 
+def torch_second_forward(clock, cause):
+    """A metric runs the model a second time, or takes the outputs of the first."""
+    net = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 64))
+    optimizer, batch = torch.optim.SGD(net.parameters(), 1e-2), torch.randn(512, 256)
+
+    def step():
+        optimizer.zero_grad()
+        outputs = net(batch)
+        outputs.square().mean().backward()
+        (net(batch) if cause else outputs.detach()).argmax(-1).float().mean()
+        optimizer.step()
+
+    loop(clock, step)
+
+
+def torch_one_hot(clock, cause):
+    """Rows of a table by products with one-hot vectors, or by a lookup."""
+    table, rows = torch.nn.Parameter(torch.randn(4000, 64)), torch.randint(0, 4000, (512,))
+    optimizer = torch.optim.SGD([table], 1e-2)
+
+    def step():
+        optimizer.zero_grad()
+        one_hot = torch.nn.functional.one_hot(rows, 4000).float() if cause else None
+        (one_hot @ table if cause else torch.nn.functional.embedding(rows, table)).square().mean().backward()
+        optimizer.step()
+
+    loop(clock, step)
+
+
+def torch_several_losses(clock, cause):
+    """A gradient of each of five losses, or one of their sum."""
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), torch.nn.ReLU(), torch.nn.Conv2d(16, 5, 3))
+    optimizer, batch = torch.optim.SGD(net.parameters(), 1e-2), torch.randn(16, 3, 48, 48)
+
+    def step():
+        optimizer.zero_grad()
+        losses = net(batch).square().mean((0, 2, 3)).unbind()
+        for loss in losses if cause else [sum(losses)]:
+            loss.backward(retain_graph=True)
+        optimizer.step()
+
+    loop(clock, step)
+
+
+def torch_sort(clock, cause):
+    """The largest few values of a sort of all, or of topk."""
+    weight, batch = torch.randn(64, 50_000), torch.randn(16, 64)
+
+    def step():
+        scores = batch @ weight
+        return scores.sort(descending=True).values[:, :50] if cause else scores.topk(50).values
+
+    loop(clock, step)
+
+
+def torch_rows(clock, cause):
+    """A loader takes rows of tensors one by one, or whole batches."""
+    data = torch.utils.data.TensorDataset(torch.randn(8192, 32), torch.randn(8192, 1))
+    sampler = torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(data), 512, False)
+    options = {"batch_size": 512, "shuffle": True} if cause else {"sampler": sampler, "batch_size": None}
+    batches = iter(torch.utils.data.DataLoader(data, **options))
+    net = torch.nn.Linear(32, 1)
+
+    def step():
+        inputs, labels = next(batches)
+        (net(inputs) - labels).square().mean().backward()
+
+    loop(clock, step)
+
+
 main(
     [
         torch_dense_embedding,
@@ -264,5 +334,10 @@ main(
         torch_network,
         torch_evaluation,
         torch_checkpoint,
+        torch_second_forward,
+        torch_one_hot,
+        torch_several_losses,
+        torch_sort,
+        torch_rows,
     ]
 )
