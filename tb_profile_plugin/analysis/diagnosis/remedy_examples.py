@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program.facts import CONCATENATES, DENSE_EMBEDDING, GRAPH_BREAKS, NO_BF16, ON_CPU, UNFUSED_ATTENTION
+from .program.facts import (
+    BUILDS_HESSIAN,
+    CONCATENATES,
+    DENSE_EMBEDDING,
+    GRAPH_BREAKS,
+    LOADS_ROWS,
+    MULTIPLIES_ONE_HOT,
+    NO_BF16,
+    ON_CPU,
+    SMALL_TURNS,
+    UNFUSED_ATTENTION,
+    UNUSED_FORWARD,
+)
 
 PINNED = """\
 import torch
@@ -24,6 +36,12 @@ CUDA_GRAPH = """\
 import torch
 
 model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
+"""
+ALL_ROWS_AT_ONCE = """\
+import jax
+import jax.numpy as jnp
+
+sums = jax.vmap(lambda row: jnp.tanh(row).sum())(jnp.ones((64, 8)))
 """
 EXAMPLES: dict[tuple[str, str, str], str] = {
     ("input", TENSORFLOW, ""): """\
@@ -281,6 +299,43 @@ import torch.nn.functional as F
 query, key, value = torch.randn(3, 2, 4, 128, 16)
 F.scaled_dot_product_attention(query, key, value, is_causal=True)
 """,
+    ("compute", PYTORCH, UNUSED_FORWARD): """\
+import torch
+
+model = torch.nn.Linear(8, 8)
+outputs = model(torch.zeros(4, 8))
+outputs.sum().backward()
+predicted = outputs.detach().argmax(-1)
+""",
+    ("compute", PYTORCH, MULTIPLIES_ONE_HOT): """\
+import torch
+import torch.nn.functional as F
+
+table = torch.randn(1000, 8, requires_grad=True)
+rows = F.embedding(torch.tensor([3, 5]), table)
+""",
+    ("input", PYTORCH, LOADS_ROWS): """\
+import torch
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+
+data = TensorDataset(torch.zeros(64, 4))
+sampler = BatchSampler(RandomSampler(data), batch_size=8, drop_last=False)
+for (batch,) in DataLoader(data, sampler=sampler, batch_size=None):
+    pass
+""",
+    ("compute", JAX, BUILDS_HESSIAN): """\
+import jax
+import jax.numpy as jnp
+
+
+def loss(weights):
+    return jnp.sum(jnp.tanh(weights) ** 2)
+
+
+weights = jnp.ones(8)
+_, product = jax.jvp(jax.grad(loss), (weights,), (weights,))
+""",
+    **{(cause, JAX, SMALL_TURNS): ALL_ROWS_AT_ONCE for cause in ("between", "compute", "dispatch")},
     ("zero_grad", PYTORCH, ""): """\
 import torch
 
