@@ -36,6 +36,8 @@ _NAMED_RANK = regex(r"rank[_-]?(\d{1,9})(?!\d)")
 _LAST_NUMBER = regex(r"(\d{1,9})\D*\Z")
 _SUFFIX = regex(r"\.(?:json|pkl|pickle|pt|bin|dump)$")
 _PEERS = regex(r"(\d{1,9})(->|<-)(\d{1,9})")
+_MOST_DIGITS = 19
+"""Numbers of so many digits and more are no ranks, and no counts."""
 _RANKS = regex(r"\s*\[[\d,\s]*\]\s*")
 
 
@@ -272,7 +274,7 @@ def _queued(status: object) -> int:
     """`Dump.queued` by the status of the first group; JSON has texts."""
     first = (status.get("0") or status.get(0)) if isinstance(status, dict) else None
     number = first.get("last_enqueued_collective") if isinstance(first, dict) else None
-    if isinstance(number, str) and number.isdecimal() and len(number) < 19:
+    if isinstance(number, str) and number.isdecimal() and len(number) < _MOST_DIGITS:
         number = int(number)
     return number if _is_integer(number) else -1
 
@@ -284,7 +286,8 @@ def _description(text: object) -> str:
 def _ranks(text: object) -> tuple[int, ...]:
     """Ranks of a group, which dumps hold as text: ``[0, 1, 2]``."""
     if isinstance(text, str) and _RANKS.fullmatch(text):
-        return tuple(int(number) for number in text.strip(" []\n\t").split(",") if number.strip().isdecimal())
+        numbers = map(str.strip, text.strip(" []\n\t").split(","))
+        return tuple(int(number) for number in numbers if number.isdecimal() and len(number) < _MOST_DIGITS)
     return tuple(rank for rank in _list(text) if _is_integer(rank))
 
 
