@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.finding import HeadlineLevel
 from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines
@@ -259,11 +260,12 @@ def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
     figures = (_latency_sentence(pipeline, name), waiting_text(first.cost))
     if not first.slow:
         return Headline(sentences("tf.data keeps up.", *figures), "ok")
+    level: HeadlineLevel = "bad" if first.cost.large else "warn"
     advice = first.findings[0] if first.findings else None
     filling = bool(advice and advice.id.startswith("filling_"))
     if pipeline.contended and not pipeline.device and not filling:
         cause = Message("Elements were ready, but the program's thread was delayed, most likely by other threads.")
-        return Headline(sentences(cause, *figures, _gain_sentence(first)), "warn")
+        return Headline(sentences(cause, *figures, _gain_sentence(first)), level)
     lead = sentences("tf.data is the bottleneck." if first.cost.large else "tf.data delays the steps.", *figures)
     if pipeline.device:
         return Headline(sentences(lead, "Its host pipeline made no call in this capture."), "warn")
@@ -276,7 +278,7 @@ def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
         stage=first.bottleneck.label,
         share=first.bottleneck.blame_ps / pipeline.total_ps,
     )
-    return Headline(sentences(lead, blame, _gain_sentence(first)), "bad" if first.cost.large else "warn")
+    return Headline(sentences(lead, blame, _gain_sentence(first)), level)
 
 
 def _latency_sentence(pipeline: Pipeline, name: str) -> Message:

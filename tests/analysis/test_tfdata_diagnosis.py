@@ -325,8 +325,11 @@ CAPTURES = [
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name.split(".")[0])
 def test_pages_never_contradict_each_other(path: Path) -> None:
     capture = tb_profile_plugin.open(path)
-    on_input = capture.answer("input_pipeline_analyzer")["headline"]["code"]
-    on_tf_data = capture.answer("tf_data_bottleneck_analysis")["headline"]["text"]
+    input_headline = capture.answer("input_pipeline_analyzer")["headline"]
+    tf_data_headline = capture.answer("tf_data_bottleneck_analysis")["headline"]
+    on_input, on_tf_data = input_headline["code"], tf_data_headline["text"]
+    if on_tf_data.startswith("Elements were ready"):
+        assert tf_data_headline["level"] == input_headline["level"]
     if on_tf_data.startswith(("tf.data is the bottleneck", "tf.data delays the steps", "Elements were ready")):
         assert on_input.startswith("headline.input")
     elif "keeps up" in on_tf_data:
