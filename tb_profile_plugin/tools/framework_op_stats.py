@@ -79,8 +79,8 @@ _OPS = Table(
         text("module", "HLO module", "The XLA program of an HLO op."),
         *BOUND,
     ),
-    doc="Ops by self time, device ops first; type IDLE is time without ops. Times are summed over threads and streams. "
-    "HLO stats adds what other threads compute for XLA's ops on the CPU.",
+    doc="Ops by self time, device ops first; type IDLE is time without ops. Times are summed over threads and streams; "
+    "XLA's ops on the CPU have the times of HLO stats.",
     paged=True,
     keyed=Keyed("name", "type", "module", within=("place",), sums=("self_us",)),
 )
