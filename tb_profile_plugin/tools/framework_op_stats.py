@@ -282,8 +282,8 @@ def _op_columns(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[obje
         ],
         "execution": [_execution(op) for op in ops],
         "kernels": [op.kernels if location == ON_DEVICE else None for location, op in rows],
-        "shortest_us": [None if op.min_ps is None else op.min_ps / PS_PER_US for op in ops],
-        "longest_us": [None if op.max_ps is None else op.max_ps / PS_PER_US for op in ops],
+        "shortest_us": [ratio(op.min_ps, PS_PER_US) for op in ops],
+        "longest_us": [ratio(op.max_ps, PS_PER_US) for op in ops],
         "module": [op.module for op in ops],
     }
 

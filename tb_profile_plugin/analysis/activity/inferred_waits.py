@@ -5,6 +5,8 @@ Programs of PyTorch wait for devices in calls of the driver, which are recorded.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...formats.columns import vocabulary
@@ -13,7 +15,7 @@ from ...model.events.links import LAUNCH
 from ...model.framework import PYTORCH, framework
 from ...model.host import Host
 from ...model.names import host_events
-from ...runtime.arrays import Array, distinct
+from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..xla.pool_threads import work_spans
 from .event_classes import NOTHING
@@ -52,7 +54,7 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     if not len(done) or first == last:
         return none, none, none
     around, since, until = _quiet_around(host, first, last, done)
-    silent = (since < done) & (done < until) & _is_silent(host, around, classes)
+    silent = (since < done) & (done < until) & _is_silent(host, around, classes, _is_telling_frame)
     around, since, until, done = (column[silent] for column in (around, since, until, done))
     near = until - done <= done - since
     is_wait = near & _do_mostly(host, around, near)
@@ -75,7 +77,8 @@ def _waits_for_cpu(host: Host, loop: int, classes: Array) -> tuple[Array, Array,
         return none, none, none
     around, since, until = _quiet_around(host, first, last, done)
     is_last = np.append(since[1:] != since[:-1], True)
-    may_wait = is_last & (since < done) & (done < until) & _may_wait(host, around, classes)
+    may_wait = is_last & (since < done) & (done < until)
+    may_wait &= _is_silent(host, around, classes, host_events.is_sleeping)
     around, since, until, done = (column[may_wait] for column in (around, since, until, done))
     at_once = until - done <= _AT_ONCE * (until - since)
     is_wait = at_once & _do_mostly(host, around, at_once)
@@ -148,14 +151,10 @@ def _quiet_around(host: Host, first: int, last: int, moments: Array) -> tuple[Ar
     return event, since, until
 
 
-def _is_silent(host: Host, event: Array, classes: Array) -> Array:
-    """bool[k]: whether an event does not tell what happens in it: Python's own code, a mark, or none."""
-    names = host.trace.name_of[event.clip(0)]
-    rows = distinct(names)
-    is_telling = np.array([_is_telling_frame(host.trace.names[row]) for row in rows.tolist()], bool)[
-        np.searchsorted(rows, names)
-    ]
+def _is_silent(host: Host, event: Array, classes: Array, tells: Callable[[str], bool]) -> Array:
+    """bool[k]: whether an event does not tell by its name what happens in it: Python's own code, a mark, or none."""
     state = classes[event.clip(0)]
+    is_telling = host.trace.are_named(event.clip(0), tells)
     return (event < 0) | (~is_telling & ((state == State.PYTHON) | (state == NOTHING)))
 
 
@@ -165,13 +164,6 @@ def _do_mostly(host: Host, event: Array, does: Array) -> Array:
     times, times_it_does = np.bincount(name), np.bincount(name[does], minlength=int(name.max(initial=0)) + 1)
     mostly: Array = ((times_it_does >= _LEAST_TIMES) & (times_it_does >= _LEAST_SHARE * times))[name]
     return mostly
-
-
-def _may_wait(host: Host, event: Array, classes: Array) -> Array:
-    """bool[k]: whether an event may be a wait that nothing tells: Python, a mark, or none; no sleep."""
-    state = classes[event.clip(0)]
-    is_sleep = host.trace.are_named(event.clip(0), host_events.is_sleeping)
-    return (event < 0) | (~is_sleep & ((state == State.PYTHON) | (state == NOTHING)))
 
 
 def _is_telling_frame(name: str) -> bool:

@@ -108,10 +108,11 @@ def losses_by_cause(
     losses: dict[str, TimeLoss] = {}
     for (state, between), id in cause_ids.items():
         loss = losses.setdefault(id, TimeLoss(id))
-        ps = (typical.between_ps if between else typical.step_ps)[STATES.index(state)]
-        loss.ps += float(ps)
+        index = STATES.index(state)
+        ps = float((typical.between_ps if between else typical.step_ps)[index])
+        loss.ps += ps
+        loss.silent_ps += ps * (index in _SILENT_STATES)
         loss.states = (*loss.states, state)
-        loss.silent_ps += float(ps) if STATES.index(state) in _SILENT_STATES else 0.0
     _split_late_peer(losses, typical)
     for id in {"between_steps", EVALUATION}.intersection(losses):
         losses[id].arguments = {"few": _long_pauses_sentence(typical.long_pauses)}

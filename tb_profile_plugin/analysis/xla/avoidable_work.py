@@ -69,8 +69,8 @@ def take_more_and_more(modules: Iterable[Module]) -> bool:
     counts: dict[str, list[int]] = {}
     for module in modules:
         if module.entry >= 0:
-            low, high = module.members[module.entry : module.entry + 2].tolist()
-            counts.setdefault(module.name, []).append(module.opcodes[low:high].count("parameter"))
+            opcodes = [module.opcodes[row] for row in module.rows_in(module.entry)]
+            counts.setdefault(module.name, []).append(opcodes.count("parameter"))
     return any(len(set(own)) == len(own) >= _SEVERAL_COUNTS for own in counts.values())
 
 
@@ -79,10 +79,8 @@ def names_in_loops(modules: Iterable[Module]) -> frozenset[str]:
     names = set[str]()
     for module in modules:
         loops = [row for row, opcode in enumerate(module.opcodes) if opcode == "while"]
-        computations = {int(number) for row in loops for number in module.called[row] if number >= 0}
-        for number in computations:
-            low, high = module.members[number : number + 2].tolist()
-            names.update(module.names[low:high])
+        computations = {int(number) for row in loops for number in module.called[row]}
+        names.update(module.names[row] for number in computations for row in module.rows_in(number))
     return frozenset(names)
 
 

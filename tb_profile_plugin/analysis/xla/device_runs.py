@@ -224,8 +224,8 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
     op, ops = named_ops(OpMaker(host), plane)
     rows = np.flatnonzero(op >= 0)
     first = host.trace.rows(plane).start
-    of_named_op = op[all_shards(host).op - first] >= 0
-    part, op_of_part, part_end = (column[of_named_op] for column in all_shards(host))
+    parts = all_shards(host)
+    part, op_of_part, part_end = (column[op[parts.op - first] >= 0] for column in parts)
     # What threads of a pool do for an op stands beside it, with its op, device and run.
     stated = np.append(np.arange(len(rows)), np.searchsorted(rows, op_of_part - first))
     timed_by = np.append(rows, part - first)

@@ -39,12 +39,13 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         take_more_and_more,
     )
 
+    in_loops = names_in_loops(modules)
     holds = {
         MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_much(host, light_programs(modules)),
         COMPILES_AGAIN: are_mostly_repeated(modules),
         GROWING_ARGUMENTS: take_more_and_more(modules),
         BUILDS_HESSIAN: build_hessians(modules),
-        SMALL_TURNS: _run_often(host, names_in_loops(modules)),
+        SMALL_TURNS: bool(in_loops) and _run_often(host, in_loops),
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
@@ -57,13 +58,11 @@ def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
     """
     counts: Counter[str] = Counter()
     times_ps: Counter[str] = Counter()
-    planes = host.devices or ([host.cpu] if host.cpu else [])
-    for plane in planes:
-        if instructions:
-            column = plane.stat(vocabulary.HLO_OP)
-            codes, names = column.codes
-            for sums, weights in ((counts, None), (times_ps, plane.events.duration[column.owner])):
-                sums.update(dict(zip(names, np.bincount(codes, weights, len(names)).tolist(), strict=True)))
+    for plane in host.devices or ([host.cpu] if host.cpu else []):
+        column = plane.stat(vocabulary.HLO_OP)
+        codes, names = column.codes
+        for sums, weights in ((counts, None), (times_ps, plane.events.duration[column.owner])):
+            sums.update(dict(zip(names, np.bincount(codes, weights, len(names)).tolist(), strict=True)))
     least = _MANY_TURNS * max(len(host.steps), 1)
     often = [name for name in instructions if counts[name] >= least]
     # A loop lasts as long as all of its turns, whose ops are events of their own.

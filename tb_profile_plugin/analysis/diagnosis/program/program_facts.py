@@ -24,6 +24,7 @@ from .facts import (
     NO_TENSOR_CORES,
     ON_CPU,
     OWN_OPS,
+    REPEATED_BACKWARD,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
     TRACED,
@@ -46,6 +47,11 @@ _FACTS_OF_FRAMEWORK: dict[str, Callable[[HostWithSteps], set[str]]] = {
     PYTORCH: torch_facts,
     TENSORFLOW: tensorflow_facts,
 }
+_CONVOLUTION = regex(r"aten::convolution$|[^:]*:_?(?:Mkl)?(?:Native)?(?:Fused)?Conv2D(?!Backprop)")
+_OF_CONVOLUTION = regex(r"aten::convolution_backward$|[^:]*:_?(?:Mkl)?(?:Native)?Conv2DBackpropFilter")
+"""Convolutions, and gradients of their weights, in PyTorch and TensorFlow."""
+_SEVERAL_TIMES = 3
+"""A backward pass that runs so many times for each forward pass is one for each of several losses."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
 
 
@@ -82,6 +88,7 @@ def program_facts(host: Host) -> frozenset[str]:
         NO_BF16: any(FP16 in rates and BF16 not in rates for rates in rates_of_gpus),
         UNRECORDED_DEVICE: is_unrecorded(host),
         OWN_OPS: waits_for_own_ops(host),
+        REPEATED_BACKWARD: _repeats_backward(host),
     }
     of_framework = _FACTS_OF_FRAMEWORK.get(framework(host))
     return frozenset(
@@ -94,3 +101,10 @@ def program_facts(host: Host) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def _facts_of_event(name: str) -> tuple[str, ...]:
     return tuple(fact for fact, pattern in _EVENTS_OF_FACT.items() if pattern.match(name))
+
+
+def _repeats_backward(host: Host) -> bool:
+    """Whether gradients of convolutions are computed several times as often as convolutions."""
+    forward = len(host.trace.named(lambda name: bool(_CONVOLUTION.match(name))))
+    backward = len(host.trace.named(lambda name: bool(_OF_CONVOLUTION.match(name))))
+    return backward >= _SEVERAL_TIMES * forward > 0

@@ -7,33 +7,18 @@ import numpy as np
 from ....model.host import HostWithSteps
 from ....runtime.regex import regex
 from ...steps.dispatched_calls import calls_per_step
-from .facts import REPEATED_BACKWARD, SINGLE_OPS, WRITES_SUMMARIES
+from .facts import SINGLE_OPS, WRITES_SUMMARIES
 
 _SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w*Summary")
-_CONVOLUTION = regex(r"[^:]*:_?(?:Mkl)?(?:Native)?(?:Fused)?Conv2D(?!Backprop)")
-_GRADIENT = regex(r"[^:]*:_?(?:Mkl)?(?:Native)?Conv2DBackpropFilter")
-_SEVERAL_TIMES = 3
-"""A backward pass that runs so many times for each forward pass is one for each of several losses."""
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
-    dispatches_many = calls_per_step(host) >= _MANY_SINGLE_OPS
-    holds = {
-        SINGLE_OPS: dispatches_many,
-        WRITES_SUMMARIES: dispatches_many and _prepares_summaries(host),
-        REPEATED_BACKWARD: _repeats_backward(host),
-    }
-    return {fact for fact, is_so in holds.items() if is_so}
-
-
-def _repeats_backward(host: HostWithSteps) -> bool:
-    """Whether gradients of weights of convolutions are computed several times as often as convolutions."""
-    forward = len(host.trace.named(lambda name: bool(_CONVOLUTION.match(name))))
-    backward = len(host.trace.named(lambda name: bool(_GRADIENT.match(name))))
-    return backward >= _SEVERAL_TIMES * forward > 0
+    if calls_per_step(host) < _MANY_SINGLE_OPS:
+        return set()
+    return {SINGLE_OPS, WRITES_SUMMARIES} if _prepares_summaries(host) else {SINGLE_OPS}
 
 
 def _prepares_summaries(host: HostWithSteps) -> bool:

@@ -36,7 +36,6 @@ from .facts import (
     LOADS_ROWS,
     MULTIPLIES_ONE_HOT,
     RECOMPUTES,
-    REPEATED_BACKWARD,
     SECOND_ORDER,
     SINGLE_ROWS,
     UNFUSED_ATTENTION,
@@ -79,7 +78,7 @@ chooses experts takes less."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
 _OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
-_CONVERSION = "aten::to"
+_ONE_HOT, _CONVERSION = "aten::one_hot", "aten::to"
 _FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
 _COPIES_ALL = regex(r"\$(?:\S*/)?copy\.py:\d+ deepcopy\b")
 _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
@@ -89,8 +88,6 @@ _MUCH_OF_OPS = 0.05
 """Share of the time of ops, or of steps, from which on what need not be is worth a change."""
 _MANY_ROWS = 64
 """So many ops for one batch are one for each of its rows."""
-_SEVERAL_TIMES = 3
-"""A backward pass that runs so many times for each forward pass is one for each of several losses."""
 _MUCH_FORWARD = 0.1
 """Share of the step from which on forward work that nothing uses is no small metric."""
 _PASSES = 6
@@ -112,7 +109,6 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         GROWS: _runs_more_and_more_ops(host),
         UNFUSED_ATTENTION: _has_unfused_attention(trace),
         CHANGES_LAYOUT: _copies_change_layout(trace),
-        REPEATED_BACKWARD: _repeats_backward(trace),
         MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
         FORMATS_TENSORS: _take_much(host, _FORMATS),
         COPIES_MODEL: _take_much(host, _COPIES_ALL),
@@ -139,7 +135,7 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):
         return set()
     ps = trace.end - trace.begin
-    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
+    ops = _outermost_ops(trace)
     half_ps = ps[ops].sum() / 2
     holds = {
         FLOAT64: ps[ops[_takes_float64(trace, plane)[ops]]].sum() > half_ps,
@@ -147,6 +143,11 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
         **{_MOST_OF_OPS[name]: ps[trace.named(name.__eq__)].sum() > half_ps for name in candidates},
     }
     return {fact for fact, is_so in holds.items() if is_so}
+
+
+def _outermost_ops(trace: Trace) -> Array:
+    """int64[k]: PyTorch's ops that no other op calls."""
+    return outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
 
 
 def _accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
@@ -240,16 +241,12 @@ def _until_next_op_ps(trace: Trace, ops: Array) -> int:
     return int((until - trace.begin[ops]).sum())
 
 
-def _repeats_backward(trace: Trace) -> bool:
-    """Whether gradients of convolutions are computed several times as often as convolutions."""
-    forward, backward = (len(trace.named(name.__eq__)) for name in ("aten::convolution", "aten::convolution_backward"))
-    return backward >= _SEVERAL_TIMES * forward > 0
-
-
 def _multiplies_one_hot(trace: Trace) -> bool:
     """Whether most results of ``one_hot`` go into a product at once, and both take a notable part of all ops' time."""
-    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
-    one_hot = np.flatnonzero(trace.are_named(ops, "aten::one_hot".__eq__))
+    if not len(trace.named(_ONE_HOT.__eq__)):
+        return False
+    ops = _outermost_ops(trace)
+    one_hot = np.flatnonzero(trace.are_named(ops, _ONE_HOT.__eq__))
     product = one_hot + 1
     product = product[product < len(ops)]
     product += trace.are_named(ops[product], _CONVERSION.__eq__)
@@ -276,10 +273,12 @@ def _computes_second_order(host: HostWithSteps) -> bool:
 def _loads_rows(trace: Trace) -> bool:
     """Whether a DataLoader runs many ops for each batch, and most of them take a row."""
     loads = trace.named(lambda name: bool(_LOADS.match(name)))
-    ops = outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
+    if not len(loads):
+        return False
+    ops = _outermost_ops(trace)
     ops = ops[trace.nearest_named(ops, lambda name: bool(_LOADS.match(name))) >= 0]
     takes_row = trace.are_named(ops, _TAKES_ROW.__contains__)
-    return 2 * takes_row.sum() > len(ops) and len(ops) >= _MANY_ROWS * len(loads) > 0
+    return 2 * takes_row.sum() > len(ops) >= _MANY_ROWS * len(loads)
 
 
 def _copies_change_layout(trace: Trace) -> bool:
