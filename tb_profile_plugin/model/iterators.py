@@ -13,6 +13,7 @@ from ..runtime.jit import jit
 from ..runtime.memo import lazy
 from ..runtime.records import NamedTuple, record
 from ..runtime.regex import regex
+from .events.executor_runs import executor_ps
 from .events.joins import is_among, join, pair_codes
 from .events.nested import MISSING
 from .host import Host
@@ -257,6 +258,7 @@ class _ThreadTies:
     """Which call encloses what on each thread, and which elements go from thread to thread."""
 
     def __init__(self, host: Host, plane: Plane, row: Array, parent_ids: Array, ids: Array):
+        self._trace = host.trace
         rows = host.trace.rows(plane)
         role = np.zeros(len(plane.events), np.uint8)
         role[row] = 1
@@ -327,24 +329,13 @@ class _ThreadTies:
         first = self._call[holder[produced]]
         call[produced[first >= 0]] = self._caller[first[first >= 0]]
         ran = self._plane.named(lambda name: name.endswith("PyFunc"))
-        executed = self._plane.named("ExecutorState::Process".__eq__)
         if len(ran):
             process = np.zeros(len(self._plane.events), np.uint8)
-            process[executed] = 1
+            process[self._plane.named("ExecutorState::Process".__eq__)] = 1
             ran = nearest_with_role(self._outer, process)[ran]
-        at = (called[call >= 0], ran[ran >= 0], executed)
-        ids, python_ids, executed_ids = (self._plane.numbers(vocabulary.ID, rows, MISSING) for rows in at)
-        run_ps = _sums_by_id(ids, executed_ids, self._plane.events.duration[executed])
-        return Functions(call[call >= 0], is_among(ids, python_ids), run_ps)
-
-
-def _sums_by_id(ids: Array, event_ids: Array, durations: Array) -> Array:
-    """int64[k]: for each of these ids (int64[k]) the sum of the durations of events with it; 0 for a missing one."""
-    unique_ids, code = np.unique(np.append(event_ids, MISSING), return_inverse=True)
-    sums = np.bincount(code[:-1], durations, len(unique_ids)).astype(np.int64)
-    sums[unique_ids == MISSING] = 0
-    row = np.searchsorted(unique_ids, ids).clip(max=len(unique_ids) - 1)
-    return np.where(unique_ids[row] == ids, sums[row], 0)
+        at = (called[call >= 0], ran[ran >= 0])
+        ids, python_ids = (self._plane.numbers(vocabulary.ID, rows, MISSING) for rows in at)
+        return Functions(call[call >= 0], is_among(ids, python_ids), executor_ps(self._trace, ids))
 
 
 @jit

@@ -4,39 +4,63 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I32, Bool
+from ...runtime.arrays import I32, Bool, Int
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 
 _MOST_HOPS = 4096
 """So many causes and enclosing events are followed at most: links of a broken capture may form a circle."""
 
 
+class LaunchedOps(NamedTuple):
+    """Ops and what launched them."""
+
+    event: I32
+    launch: I32
+    """The outermost event on another thread that led to it, -1 without one."""
+    start: I32
+    """What began there, -1 without one."""
+
+
 @jit
-def launches_of_ops(events: I32, led_to: I32, parent: I32, is_other_work: Bool) -> tuple[I32, I32, Bool]:
-    """(launch, start, is_own) of each op: the outermost event on another thread that led to it, and what began there;
-    -1 twice without one. ``is_own`` is False for what was done within an event that ``is_other_work``, bool[events].
+def launches_of_ops(is_op: Bool, first: Int, led_to: I32, parent: I32, is_other_work: Bool) -> tuple[LaunchedOps, Int]:
+    """(ops, count): the ops among the events from ``first`` on (bool[k]), but for what was done within an event that
+    ``is_other_work``, bool[events]; only ``count`` rows are filled.
     """
-    launch = np.full(len(events), -1, np.int32)
-    start = np.full(len(events), -1, np.int32)
-    is_own = np.ones(len(events), np.bool_)
-    is_by_parent = False
-    for i in range(len(events)):
-        event = np.int64(events[i])
-        was_by_parent, is_by_parent = is_by_parent, led_to[event] < 0 and not is_other_work[event]
-        if was_by_parent and is_by_parent and parent[event] == parent[events[i - 1]]:
-            # Most ops follow another one in the same event.
-            launch[i], start[i], is_own[i] = launch[i - 1], start[i - 1], is_own[i - 1]
+    size = np.int64(0)
+    for is_one in is_op:
+        size += is_one
+    ops, launches, starts = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    count = 0
+    before, is_by_parent = np.int64(-1), False
+    launch, start, is_own = np.int64(-1), np.int64(-1), False
+    for i in range(len(is_op)):
+        if not is_op[i]:
             continue
-        hops = 0
-        while event >= 0 and hops < _MOST_HOPS:
-            hops += 1
-            if is_other_work[event]:
-                is_own[i] = False
-                break
-            source = np.int64(led_to[event])
-            if source >= 0:
-                launch[i], start[i] = source, event
-                event = source
-            else:
-                event = np.int64(parent[event])
-    return launch, start, is_own
+        event = np.int64(first + i)
+        was_by_parent, is_by_parent = is_by_parent, led_to[event] < 0 and not is_other_work[event]
+        # Most ops follow another one in the same event.
+        if not (was_by_parent and is_by_parent and parent[event] == parent[before]):
+            launch, start, is_own = _launch_of(event, led_to, parent, is_other_work)
+        before = event
+        if is_own:
+            ops[count], launches[count], starts[count] = event, launch, start
+            count += 1
+    return LaunchedOps(ops, launches, starts), count
+
+
+@jit
+def _launch_of(op: Int, led_to: I32, parent: I32, is_other_work: Bool) -> tuple[Int, Int, bool]:
+    """(launch, start, is_own) of an op, as `LaunchedOps` has them; not its own within an event of other work."""
+    event, launch, start = np.int64(op), np.int64(-1), np.int64(-1)
+    hops = 0
+    while event >= 0 and hops < _MOST_HOPS:
+        hops += 1
+        if is_other_work[event]:
+            return launch, start, False
+        source = np.int64(led_to[event])
+        if source >= 0:
+            launch, start, event = source, event, source
+        else:
+            event = np.int64(parent[event])
+    return launch, start, True

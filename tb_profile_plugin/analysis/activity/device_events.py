@@ -16,6 +16,7 @@ from ...model.devices.copies import copies
 from ...model.events.links import LAUNCH, RUN
 from ...model.events.nested import MISSING
 from ...model.events.repeated_calls import are_inside, outermost
+from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import collectives, kernels, op_names
 from ...model.per_host import per_host
@@ -210,14 +211,12 @@ def work_of_cpu(host: Host) -> DeviceWork:
     is_other_work = (classes >= _FIRST_OTHER_WORK) & (classes <= _LAST_OTHER_WORK)
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
     kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
-    event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
     if kinds.any():  # Copies of gloo are part of its collective.
-        outer = outermost(trace, event[kinds[plane.events.name[event - first]] == Kind.COLLECTIVE])
-        event = event[~are_inside(event, outer + 1, trace.nesting[1][outer])]
+        _leave_out_inner_ops(trace, op, gather(kinds, plane.events.name) == Kind.COLLECTIVE, first)
     shard, shard_of, shard_end = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
-    launch, start, is_own = launches_of_ops(event, _causes(host, act), trace.nesting[0], is_other_work)
+    ops, count = launches_of_ops(op, first, _causes(host, act), trace.nesting[0], is_other_work)
+    event, launch, start = (column[:count] for column in ops)
     _add_own_launches(host, event, launch, start)
-    event, launch, start = (event, launch, start) if is_own.all() else (event[is_own], launch[is_own], start[is_own])
     timed_by, end = event, ends(host, event)
     if len(shard) and len(event):
         index = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
@@ -227,6 +226,13 @@ def work_of_cpu(host: Host) -> DeviceWork:
         event, launch, start = event[rows], launch[rows], start[rows]
     kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
     return _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, end, kind, launch, start), True)
+
+
+def _leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int) -> None:
+    """Unmark ops, bool[k] of events from ``first`` on, that lie within those of a kind (bool[k])."""
+    ops = np.flatnonzero(is_op)
+    outer = outermost(trace, ops[is_outer[ops]] + first)
+    is_op[ops[are_inside(ops + first, outer + 1, trace.nesting[1][outer])]] = False
 
 
 def _causes(host: Host, act: Activity) -> Array:

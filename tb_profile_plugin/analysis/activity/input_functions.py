@@ -6,14 +6,27 @@ import numpy as np
 
 from ...formats.columns.gather import gather
 from ...model.host import Host
-from ...runtime.arrays import I32, Array, Bool, Int
+from ...runtime.arrays import I8, I32, Array, Bool, Int
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from .event_classes import NOTHING
 from .states import State
 
-_NOTHING = int(NOTHING)
+_NOTHING, _INPUT = int(NOTHING), int(State.INPUT)
 _NO, _YES = 1, 2
 """Answers of `_led_to_by` for an event; 0 where it has not been looked at."""
+
+
+class _Events(NamedTuple):
+    """Columns of a host's events."""
+
+    parent: I32
+    came_from: I32
+    state: I8
+    """Of its class."""
+    elsewhere: Bool
+    """Whether it is on another line than the loop's."""
+    name: I32
 
 
 def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Array, came_from: Array) -> Array:
@@ -29,26 +42,24 @@ def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Ar
         return asks_for_input
     parent, _ = trace.nesting
     is_of_input: Array = _led_to_by(came_from, parent, asks_for_input)
-    is_elsewhere = gather(elsewhere, line_of)
-    stands_alone = (parent < 0) & (came_from < 0) & (classes != _NOTHING)
-    _complete(is_of_input, asks_for_input, is_elsewhere, stands_alone, trace.name_of, len(trace.names))
+    events = _Events(parent, came_from, classes, gather(elsewhere, line_of), trace.name_of)
+    _complete(is_of_input, events, len(trace.names))
     return is_of_input
 
 
 @jit
-def _complete(
-    of_input: Bool, asks_for_input: Bool, elsewhere: Bool, stands_alone: Bool, name_of: I32, names: Int
-) -> None:
+def _complete(of_input: Bool, events: _Events, names: Int) -> None:
     """Keep in ``of_input``, of what iterators led to, what is elsewhere; add events that stand alone with names that
     only such work has.
     """
+    parent, came_from, state, elsewhere, name_of = events
     inside, outside = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
     alone = 0
     for i in range(len(of_input)):
-        of_input[i] = of_input[i] and not asks_for_input[i] and elsewhere[i]
+        of_input[i] = of_input[i] and state[i] != _INPUT and elsewhere[i]
         if of_input[i]:
             inside[name_of[i]] = True
-        elif stands_alone[i] and elsewhere[i] and not asks_for_input[i]:
+        elif parent[i] < 0 and came_from[i] < 0 and elsewhere[i] and state[i] != _NOTHING and state[i] != _INPUT:
             alone += 1
         else:
             outside[name_of[i]] = True

@@ -14,7 +14,7 @@ from ...model.events.repeated_calls import are_inside, outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import hlo_text, host_events
-from ...runtime.arrays import I32, Array, Bool, Int, distinct
+from ...runtime.arrays import I8, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
@@ -64,6 +64,7 @@ _CALLEE_SHARE, _MOST_CALLERS = 0.5, 1000
 _STARTING_PS = 10**11
 """A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
 _LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
+_DISPATCH = int(State.DISPATCH)
 _OPTIMIZER = "Optimizer.step#"
 _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 """What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
@@ -217,16 +218,12 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
     """(intervals, events), int64[k]: of framework overhead that is told by an event which is over for most of it, the
     event around that one: what frees memory after an op is no part of the op.
     """
-    trace, parent = host.trace, host.trace.nesting[0]
-    rows = np.flatnonzero(have_state(timeline.state, State.DISPATCH) & (timeline.event >= 0))
-    middle = (timeline.edges[rows] + timeline.edges[rows + 1]) // 2
-    is_over = trace.end[timeline.event[rows]] <= middle
-    rows, middle = rows[is_over], middle[is_over]
-    events = timeline.event[rows].astype(np.int64)
-    is_overhead = have_state(event_classes(host), State.DISPATCH)
-    while (is_wrong := (events >= 0) & ~(is_overhead[events] & (trace.end[events] > middle))).any():
-        events[is_wrong] = parent[events[is_wrong]]
-    return rows[events >= 0], events[events >= 0]
+    trace = host.trace
+    events = _open_overhead(
+        timeline.edges, timeline.state, timeline.event, event_classes(host), trace.end, trace.nesting[0]
+    )
+    rows = np.flatnonzero(events >= 0)
+    return rows, events[rows].astype(np.int64)
 
 
 def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array) -> None:
@@ -319,6 +316,21 @@ def _used_names(event: I32, name_of: I32, names: Int) -> Bool:
         if row >= 0:
             is_used[name_of[row]] = True
     return is_used
+
+
+@jit
+def _open_overhead(edges: I64, state: I8, event: I32, classes: I8, end: I64, parent: I32) -> I32:
+    """int32[n]: for `_still_open`, -1 for intervals that keep their event. Arrays of intervals, then of events."""
+    open_event = np.full(len(event), -1, np.int32)
+    for i in range(len(event)):
+        middle = (edges[i] + edges[i + 1]) // 2
+        if state[i] != _DISPATCH or event[i] < 0 or end[event[i]] > middle:
+            continue
+        around = parent[event[i]]
+        while around >= 0 and not (classes[around] == _DISPATCH and end[around] > middle):
+            around = parent[around]
+        open_event[i] = around
+    return open_event
 
 
 @jit

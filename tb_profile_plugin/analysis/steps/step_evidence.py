@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...formats.columns.gather import gather
 from ...model.events import repeated_calls
 from ...model.events.intervals import covered, union
 from ...model.events.ownership import work_events
@@ -52,8 +53,8 @@ def coverage(host: HostWithSteps) -> Coverage:
     """What the steps of one host cover."""
     steps, trace = host.steps, host.trace
     begin, end = union(steps.begin, steps.end)
-    work = trace.once(work_events)
-    work_begin, work_end = trace.begin[work], trace.end[work]
+    work = trace.once(work_events).astype(np.int32)
+    work_begin, work_end = gather(trace.begin, work), gather(trace.end, work)
     low, high = run_window(host)
     return Coverage(
         int((end - begin).sum()),

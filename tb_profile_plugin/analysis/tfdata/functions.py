@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...model.events.joins import is_among
+from ...model.events.executor_runs import executor_ps
 from ...model.events.nested import MISSING
 from ...model.host import Host, HostWithSteps
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.regex import regex
 from .input_wait_cost import input_cost
 from .iterator_calls import TfData, tf_data
@@ -80,6 +80,4 @@ def _executors_ps(data: TfData) -> int:
     """ps of the executor's threads in functions of pipelines: by the id that both share."""
     plane = data.calls.plane
     ids = plane.numbers(vocabulary.ID, plane.named(lambda name: name.startswith(_FUNCTION_CALL)), MISSING)
-    executor_events = plane.named(_EXECUTOR.__eq__)
-    executor_ids = plane.numbers(vocabulary.ID, executor_events, MISSING)
-    return int(plane.events.duration[executor_events[is_among(executor_ids, ids[ids != MISSING])]].sum())
+    return int(executor_ps(data.trace, distinct(ids)).sum())

@@ -142,7 +142,7 @@ class Events:
         if len(used) > 1 and _FEW_RATIO * self.counts[used].sum() >= len(self):
             return rows_of(self.name, self.counts, used)
         order, first = self.order
-        rows = np.concatenate([order[first[name] : first[name + 1]] for name in used]).astype(np.int64)
+        rows = np.concatenate([order[first[name] : first[name + 1]] for name in used], dtype=np.int64)
         return rows if len(used) == 1 else np.sort(rows)
 
     @lazy

@@ -10,8 +10,8 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import I8, I32, I64, U8, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
+from .executor_runs import executor_ids, executor_runs
 from .joins import is_among
-from .links import executor_runs
 from .nested import MISSING
 from .trace import Trace
 
@@ -65,7 +65,7 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     iterations = trace.numbers(vocabulary.ITER_NUM, executions)
     if not (iterations > 0).any():
         return executions[:0], executions[:0]
-    ids = trace.numbers(vocabulary.ID, executions)
+    ids = trace.once(executor_ids)
     has_both = (ids != MISSING) & (iterations != MISSING) & ~is_among(ids, trace.once(dataset_steps))
     executions, ids, iterations = executions[has_both], ids[has_both], iterations[has_both]
     has_iterations = is_among(ids, ids[iterations > 0])

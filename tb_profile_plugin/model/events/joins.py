@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...formats.columns.gather import gather
 from ...formats.columns.lookup import SECRET
 from ...runtime.arrays import I32, I64, U64, Array, Int
 from ...runtime.jit import jit
@@ -33,6 +34,12 @@ def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[A
 def is_among(values: Array, members: Array) -> Array:
     """bool[n]: which values are among the members; int64 both."""
     return _look_up(values, members, *_number_keys(members, SECRET), SECRET) >= 0
+
+
+def sums_by_key(keys: Array, weighted_keys: Array, weights: Array) -> Array:
+    """int64[n]: for each key (int64[n]) the sum of the weights (int64[k]) of the rows of ``weighted_keys`` with it."""
+    codes, table = _number_keys(keys, SECRET)
+    return gather(_sums_by_code(_look_up(weighted_keys, keys, codes, table, SECRET), weights, len(keys)), codes)
 
 
 @jit
@@ -89,6 +96,16 @@ def _look_up(values: I64, keys: I64, codes: I32, table: I32, secret: U64) -> I32
             slot = (slot + 1) & (size - 1)
         answer[i] = codes[table[slot]] if table[slot] >= 0 else -1
     return answer
+
+
+@jit
+def _sums_by_code(codes: I32, weights: I64, count: Int) -> I64:
+    """int64[codes]: for each code the sum of the weights of its rows, where -1 is none."""
+    sums = np.zeros(count, np.int64)
+    for i in range(len(codes)):
+        if codes[i] >= 0:
+            sums[codes[i]] += weights[i]
+    return sums
 
 
 @jit

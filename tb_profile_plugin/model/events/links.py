@@ -12,6 +12,7 @@ from ...runtime.jit import jit
 from ...runtime.memo import lazy
 from ...runtime.records import record
 from . import tpu_runs
+from .executor_runs import executor_ids, executor_runs
 from .joins import is_among, is_ascending, join, pair_codes
 from .nested import MISSING, Nested
 from .xla_cpu_runs import dispatch_pairs
@@ -135,11 +136,6 @@ def _enqueued_run_edges(trace: Nested) -> Iterator[_Edges]:
             yield _edges(calls + trace.rows(host).start, runs + first, tpu_runs.ENQUEUED)
 
 
-def executor_runs(trace: Nested) -> Array:
-    """int64[k]: where TensorFlow's executors run ops."""
-    return trace.named("ExecutorState::Process".__eq__)
-
-
 def _executor_edges(trace: Nested) -> _Edges:
     """From runs of TensorFlow's executor to the waits for batches in them, by id and iteration."""
     executions = trace.once(executor_runs)
@@ -148,12 +144,11 @@ def _executor_edges(trace: Nested) -> _Edges:
     waiting = waiting[trace.numbers(vocabulary.ID, waiting) != MISSING]
     if not len(executions) or not len(waiting):
         return _edges(executions[:0], waiting[:0], EXECUTOR)
-    executions = executions[is_among(trace.numbers(vocabulary.ID, executions), trace.numbers(vocabulary.ID, waiting))]
-    keys = [
-        (trace.numbers(vocabulary.ID, events), trace.numbers(vocabulary.ITER_NUM, events))
-        for events in (executions, waiting)
-    ]
-    source, target = join(*pair_codes(*keys), last_only=True)
+    ids, waiting_ids = trace.once(executor_ids), trace.numbers(vocabulary.ID, waiting)
+    has_wait = is_among(ids, waiting_ids)
+    executions, ids = executions[has_wait], ids[has_wait]
+    iterations, waiting_iterations = (trace.numbers(vocabulary.ITER_NUM, events) for events in (executions, waiting))
+    source, target = join(*pair_codes((ids, iterations), (waiting_ids, waiting_iterations)), last_only=True)
     return _edges(executions[source], waiting[target], EXECUTOR)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...formats.columns import vocabulary
 from ...runtime.arrays import I32, I64, Array
 from ...runtime.jit import jit
-from .links import executor_runs
+from .executor_runs import executor_runs
 from .nested import is_derived
 from .trace import Trace
 

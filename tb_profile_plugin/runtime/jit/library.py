@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
 from operator import index
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -134,9 +133,8 @@ class Kernel:
 
 
 def _answer_hint(function: Callable[..., Any]) -> Any:
-    """The type that a function returns; those of its parameters, which take longer, stay texts."""
-    answer = SimpleNamespace(__annotations__={"return": function.__annotations__.get("return")})
-    return get_type_hints(answer, function.__globals__)["return"]
+    """The type that a function returns. `get_type_hints` takes three times as long."""
+    return eval(function.__annotations__["return"], function.__globals__)
 
 
 def _tuple_maker(hint: Any, kinds: tuple[_Kind, ...]) -> Callable[[Any], Any] | None:

@@ -1,0 +1,27 @@
+"""Runs of TensorFlow's executors, and how long they took for each id."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import Array
+from .joins import sums_by_key
+from .nested import MISSING, Nested
+
+
+def executor_runs(trace: Nested) -> Array:
+    """int64[k]: where TensorFlow's executors run ops."""
+    return trace.named("ExecutorState::Process".__eq__)
+
+
+def executor_ids(trace: Nested) -> Array:
+    """int64[k]: the id of each of the `executor_runs`, `MISSING` for those without."""
+    return trace.numbers(vocabulary.ID, trace.once(executor_runs))
+
+
+def executor_ps(trace: Nested, ids: Array) -> Array:
+    """int64[n] ps: how long executors ran for each of these ids (int64[n]); 0 for a missing one."""
+    runs = trace.once(executor_runs)
+    run_ps = sums_by_key(ids, trace.once(executor_ids), trace.end[runs] - trace.begin[runs])
+    return np.where(ids == MISSING, 0, run_ps)
