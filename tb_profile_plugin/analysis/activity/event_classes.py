@@ -10,10 +10,12 @@ from functools import lru_cache
 import numpy as np
 
 from ...formats.columns import vocabulary
+from ...formats.columns.gather import gather
 from ...model.host import Host
 from ...model.names import collectives, host_events, op_names
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import I32, I64, Array, Bool, Int
+from ...runtime.jit import jit
 from ...runtime.regex import regex
 from .states import State
 
@@ -137,14 +139,20 @@ def python_ops(host: Host) -> Array:
     frames = host_events.are_frames(plane.names)
     if not of_name.any() or not frames.any():
         return none
-    is_op, is_frame = of_name[plane.events.name], frames[plane.events.name]
-    parent, _ = host.trace.nesting
-    at = np.flatnonzero(is_frame)
-    above, inside = parent[at + start] - start, np.zeros(len(is_op), np.int64)
-    while len(at):
-        # The frame around an op counts for what is around that.
-        going = (above >= 0) & ~is_frame[above.clip(0)]
-        at, above = at[going], above[going]
-        np.add.at(inside, above, plane.events.duration[at])
-        above = parent[above + start] - start
-    return np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
+    is_frame = gather(frames, plane.events.name)
+    inside_ps = _ps_of_frames_inside(is_frame, plane.events.duration, host.trace.nesting[0], start)
+    return np.flatnonzero(gather(of_name, plane.events.name) & (2 * inside_ps > plane.events.duration)) + start
+
+
+@jit
+def _ps_of_frames_inside(is_frame: Bool, duration: I64, parent: I32, start: Int) -> I64:
+    """int64[k] ps: of events from ``start`` on how long the outermost frames within each last."""
+    inside_ps = np.zeros(len(is_frame), np.int64)
+    for i in range(len(is_frame)):
+        if is_frame[i]:
+            above = np.int64(parent[i + start]) - start
+            # The frame around an op counts for what is around that.
+            while above >= 0 and not is_frame[above]:
+                inside_ps[above] += duration[i]
+                above = np.int64(parent[above + start]) - start
+    return inside_ps

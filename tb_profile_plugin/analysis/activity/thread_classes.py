@@ -138,7 +138,7 @@ def _lines_with_frames(plane: Plane) -> Array:
     has_frames = np.zeros(len(plane.lines), bool)
     frames = host_events.are_frames(plane.names)
     if frames.any():
-        has_frames[distinct(plane.events.line[frames[plane.events.name]])] = True
+        has_frames[plane.events.line[gather(frames, plane.events.name)]] = True
     return has_frames
 
 

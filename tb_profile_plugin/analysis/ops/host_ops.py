@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
+from ...formats.columns.codes import combine
 from ...formats.columns.gather import gather
 from ...model.events.intervals import lower_bound
 from ...model.events.joins import is_among
@@ -88,17 +89,18 @@ def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     codes, names = column.codes
     module_codes, modules = plane.stat(vocabulary.HLO_MODULE).codes_by_owner(len(plane.events))
     program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)
-    keys = list(
-        zip(*(values.tolist() for values in (codes, module_codes[column.owner], program[column.owner])), strict=True)
-    )
-    op_of_key = {}
-    for code, module, id in dict.fromkeys(keys):
-        if names[code]:
-            op = Op(names[code], "", "", modules[module] if module >= 0 else "", op_names.JAX)
-            op.instructions = frozenset({(id, op.name)})
-            op_of_key[code, module, id] = op
-    index = append_ops(ops, op_of_key)
-    op_of_owner = np.array([index.get(key, -1) for key in keys], np.int64)
+    module_of_owner, program_of_owner = module_codes[column.owner], program[column.owner]
+    example, instruction = combine(codes, module_of_owner, program_of_owner)
+    op_of_instruction = {}
+    for number in np.argsort(example).tolist():
+        row = example[number]
+        if name := names[codes[row]]:
+            module = modules[module_of_owner[row]] if module_of_owner[row] >= 0 else ""
+            op = Op(name, "", "", module, op_names.JAX)
+            op.instructions = frozenset({(int(program_of_owner[row]), name)})
+            op_of_instruction[number] = op
+    index = append_ops(ops, op_of_instruction)
+    op_of_owner = np.array([index.get(number, -1) for number in range(len(example))], np.int64)[instruction]
     is_assigned = (op_of_event[column.owner] < 0) & (op_of_owner >= 0)
     op_of_event[column.owner[is_assigned]] = op_of_owner[is_assigned]
 

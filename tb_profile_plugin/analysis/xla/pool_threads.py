@@ -45,8 +45,9 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
     if not len(ops):
         return Shards(ops, ops, ops)
     regions = trace.named(_REGION.__eq__)
-    next_op = np.append(xla, len(trace))[np.searchsorted(xla, regions)]
-    runs_op = next_op < last[regions]
+    at = np.searchsorted(xla, regions)
+    next_op = xla[at.clip(max=len(xla) - 1)]
+    runs_op = (at < len(xla)) & (next_op < last[regions])
     region_end = trace.end[regions]
     region_end[runs_op] = trace.begin[next_op[runs_op]]
     # Causes are followed far: not for the many threads that go on with the program alone.
@@ -59,8 +60,9 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
     end_marks = trace.named(lambda name: name.startswith(_END_MARK))
     ended_ops, until = _op_above(end_marks, came_from, parent, is_op), np.full(len(trace), -1)
     np.maximum.at(until, ended_ops[ended_ops >= 0], trace.end[end_marks[ended_ops >= 0]])
-    until[until < 0] = np.iinfo(np.int64).max
-    region_end = np.where(op_of_region >= 0, np.minimum(region_end, until[op_of_region]), trace.begin[regions])
+    has_end = until[op_of_region] >= 0
+    region_end[has_end] = np.minimum(region_end, until[op_of_region])[has_end]
+    region_end = np.where(op_of_region >= 0, region_end, trace.begin[regions])
     is_shard = trace.begin[regions] < region_end
     return Shards(regions[is_shard], op_of_region[is_shard], region_end[is_shard])
 
@@ -71,7 +73,7 @@ def all_shards(host: Host) -> Shards:
     plane = host.cpu
     assert plane is not None
     ops = plane.stat(vocabulary.HLO_OP).owner + host.trace.rows(plane).start
-    return shards(host, ops, ops, _handed_over(host, plane))
+    return shards(host, ops, ops, _handed_over(host))
 
 
 def work_spans(host: Host, plane: Plane) -> tuple[Array, Array]:
@@ -82,14 +84,13 @@ def work_spans(host: Host, plane: Plane) -> tuple[Array, Array]:
     return begin, np.concatenate((ends(host, ops.astype(np.int32)), all_shards(host).end))
 
 
-def _handed_over(host: Host, plane: Plane) -> Array:
-    """int32[events]: for regions on the host's ``plane`` what handed them to their thread from another one, else -1."""
+def _handed_over(host: Host) -> Array:
+    """int32[events]: for regions what handed them to their thread from another one, else -1."""
     trace, links = host.trace, host.trace.links
-    line_of = np.full(len(trace), -1, np.int64)
-    line_of[trace.rows(plane)] = plane.events.line
     is_region = np.zeros(len(trace), bool)
     is_region[trace.named(_REGION.__eq__)] = True
-    rows = np.flatnonzero(is_region[links.target] & (line_of[links.source] != line_of[links.target]))
+    rows = np.flatnonzero(gather(is_region, links.target))
+    rows = rows[trace.line_of[links.source[rows]] != trace.line_of[links.target[rows]]]
     source_of_event = np.full(len(trace), -1, np.int32)
     source_of_event[links.target[rows]] = links.source[rows]
     return source_of_event
@@ -120,7 +121,8 @@ def _with_own_handovers(host: Host, regions: Array, came_from: Array) -> Array:
     links = trace.links
     lacks_cause = np.zeros(len(trace), bool)
     lacks_cause[regions[came_from[regions] < 0]] = True
-    rows = np.flatnonzero(lacks_cause[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
+    rows = np.flatnonzero(gather(lacks_cause, links.target))
+    rows = rows[trace.begin[links.source[rows]] <= trace.begin[links.target[rows]]]
     rows = rows[np.argsort(trace.begin[links.source[rows]], kind="stable")]
     source_of_event = came_from.copy()
     source_of_event[links.target[rows]] = links.source[rows]

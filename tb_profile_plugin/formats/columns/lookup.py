@@ -9,7 +9,7 @@ import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Array, Bool, Int
 from ...runtime.jit import jit
-from .kinds import INT, UINT
+from .kinds import BYTES, INT, REF, TEXT, UINT
 from .pool import payload
 from .words import has_word, word_at
 
@@ -89,6 +89,30 @@ def integers(kind: U8, value: I64, rows: I64) -> I64:
         if kind[row] == UINT or kind[row] == INT:
             answer[i] = value[row]
     return answer
+
+
+@jit
+def text_keys(kind: U8, value: I64, rows: I64) -> tuple[I64, I64, I64]:
+    """(keys, text_at, prefix): of the values at the rows, int64[k], twice what is referred to, else -1; which of them
+    are texts of their own, and where these begin, int64[m] each.
+    """
+    keys = np.full(len(rows), -1, np.int64)
+    count = 0
+    for i in range(len(rows)):
+        row_kind = kind[rows[i]]
+        if row_kind == REF:
+            keys[i] = 2 * value[rows[i]]
+        elif row_kind == TEXT or row_kind == BYTES:
+            count += 1
+    text_at, prefix = np.empty(count, np.int64), np.empty(count, np.int64)
+    i = len(rows) - 1
+    while count > 0:
+        row_kind = kind[rows[i]]
+        if row_kind == TEXT or row_kind == BYTES:
+            count -= 1
+            text_at[count], prefix[count] = i, value[rows[i]]
+        i -= 1
+    return keys, text_at, prefix
 
 
 @jit

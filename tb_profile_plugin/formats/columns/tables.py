@@ -27,6 +27,7 @@ from .lookup import (
     owners,
     rows_by_code,
     rows_of,
+    text_keys,
 )
 from .text import Text
 
@@ -211,11 +212,9 @@ class StatColumn:
     @lazy
     def codes(self) -> tuple[Array, list[str]]:
         """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
-        value, kind = self.stats.value[self.row], self.stats.kind[self.row]
-        is_text = (kind == kinds.TEXT) | (kind == kinds.BYTES)
-        pair = np.where(kind == kinds.REF, value * 2, np.int64(-1))
-        pair[is_text] = first_equal(self.stats.buffer, value[is_text], SECRET) * 2 + 1
-        distinct, codes = numbered(pair)
+        keys, text_at, prefix = text_keys(self.stats.kind, self.stats.value, self.row)
+        keys[text_at] = first_equal(self.stats.buffer, prefix, SECRET) * 2 + 1
+        distinct, codes = numbered(keys)
         strings = [self._string(code) for code in distinct.tolist()]
         code_of = {text: i for i, text in enumerate(dict.fromkeys(strings))}
         return np.array([code_of[text] for text in strings], np.int64)[codes], list(code_of)

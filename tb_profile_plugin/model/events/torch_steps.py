@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
+from ...formats.columns.gather import gather
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.regex import regex
@@ -45,7 +46,7 @@ def is_last_until_stop(trace: Trace, marks: Array) -> bool:
     for first, plane in trace.parts:
         ops = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
         if ops.any():
-            work.append(np.flatnonzero(ops[plane.events.name]) + first)
+            work.append(np.flatnonzero(gather(ops, plane.events.name)) + first)
     begin = trace.begin[np.concatenate(work)]
     has_work = (
         bool(((begin >= trace.begin[mark]) & (begin < trace.end[mark])).any()) for mark in reversed(marks.tolist())
