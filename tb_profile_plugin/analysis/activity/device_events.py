@@ -224,7 +224,9 @@ def work_of_cpu(host: Host) -> DeviceWork:
         timed_by, end = np.append(event, shard[has_op].astype(np.int32)), np.append(end, shard_end[has_op])
         rows = np.append(np.arange(len(event)), index[has_op])
         event, launch, start = event[rows], launch[rows], start[rows]
-    kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
+    kind = np.zeros(len(event), np.int8)
+    if kinds.any():
+        kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
     return _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, end, kind, launch, start), True)
 
 
