@@ -137,6 +137,7 @@ def forward_passes(passes: int, used: int = 1, recomputes: bool = False) -> Host
             events.append(torchtrace.op(gradient, at + 75 * layer, 70, **node))
             again = "aten::linear" if recomputes else "aten::mm"
             events.append(torchtrace.op(again, at + 75 * layer + 5, 60))
+    events.append(torchtrace.op("aten::linear", 6000, 5, **{"Sequence number": 600, "Fwd thread id": 0}))
     return torchtrace.host(*events, deviceProperties=[])
 
 
@@ -147,6 +148,19 @@ def test_forward_work_that_no_backward_pass_uses_is_told_with_its_time() -> None
     assert unused_forward_ps(host) == 200 * US
     compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
     assert "no_grad()" in compute.remedy.text and compute.gain_ps == 200 * US
+
+
+def test_ops_after_the_last_backward_pass_that_make_no_node_are_no_forward_pass() -> None:
+    """As where losses are read one by one: the next step, whose first node has their number, is not in the capture."""
+    events = [torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 999) for step in range(2)]
+    for step in range(2):
+        for place, name in enumerate(("aten::linear", "autograd::engine::evaluate_function: AddmmBackward0")):
+            node = {"Sequence number": step, "Fwd thread id": place}
+            events.append(torchtrace.op(name, 1000 * step + 10 + 100 * place, 95, **node))
+        for read in range(7):
+            node = {"Sequence number": step + 1, "Fwd thread id": 0}
+            events.append(torchtrace.op("aten::gt", 1000 * step + 220 + 100 * read, 95, **node))
+    assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
 
 
 @pytest.mark.parametrize("host", [forward_passes(1), forward_passes(2, used=2), forward_passes(2, recomputes=True)])
@@ -170,6 +184,7 @@ def test_forward_work_on_a_device_counts_by_its_kernels() -> None:
                 node = {"Sequence number": number, "Fwd thread id": 1}
                 name = "autograd::engine::evaluate_function: AddmmBackward0"
                 events.append(torchtrace.op(name, begin + 100, 20, **node))
+    events.append(torchtrace.op("aten::linear", 4000, 5, **{"Sequence number": 40, "Fwd thread id": 0}))
     assert unused_forward_ps(torchtrace.host(*events)) == 250 * US
 
 

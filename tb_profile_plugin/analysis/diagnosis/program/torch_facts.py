@@ -201,7 +201,8 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     the CPU with what comes before the next op. 0 without a backward pass. Only of complete steps, since what lies after
     them may use it.
 
-    An op that makes no node of the graph has the number of the next node; so it counts as used where that is.
+    An op that makes no node of the graph has the number of the next node; so it counts as used where that is. The last
+    number of a thread may be that of no node, and is left out.
     """
     trace, steps = host.trace, host.steps
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
@@ -212,7 +213,10 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     begin, end = steps.begin[steps.complete], steps.end[steps.complete]
     step = np.searchsorted(begin, trace.begin[events], "right") - 1
     counts = (step >= 0) & (trace.end[events] <= end[step.clip(0)])
-    counts &= trace.are_named(events, lambda name: name.startswith(_OP_PREFIX))
+    is_op, line = trace.are_named(events, lambda name: name.startswith(_OP_PREFIX)), trace.line_of[events]
+    last_number = np.full(len(trace.lines), -1, np.int64)
+    np.maximum.at(last_number, line[is_op], numbers[is_op])
+    counts &= is_op & (numbers < last_number[line])
     counts &= trace.nearest_named(events, lambda name: name.startswith(_GRADIENT)) < 0
     is_used = np.isin(numbers, numbers[is_gradient])
     used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
