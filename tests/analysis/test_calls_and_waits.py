@@ -100,3 +100,26 @@ def test_waits_that_a_timeout_ends_have_a_remedy_of_their_own(waits: list[tuple[
     assert "collect (train.py:20)" in waiting.sentence.text
     assert ("until a timeout" in waiting.sentence.text) == (ended > 0)
     assert ("shorter timeout" in waiting.remedy.text) == (ended > 0)
+
+
+@pytest.mark.parametrize("ran_out", [True, False])
+def test_input_that_waits_until_timeouts_needs_shorter_ones_and_no_workers(ran_out: bool) -> None:
+    """As where a server gathers requests up to a number that never comes."""
+    text = drawn("$serve.py:20 next_batch[90,6300]", *wait(100, 6200, ran_out), "PjitFunction(model)[7500,2000]")
+    found = diagnose([draw.host(text, 6, EVERY)])
+    waiting = cause(found, "input")
+    assert ("until a timeout ends the wait" in waiting.sentence.text) == ran_out
+    assert ("shorter timeout" in waiting.remedy.text) == ran_out
+    assert found.headline.sentence.text.startswith("Waits for input until timeouts take") == ran_out
+
+
+def test_ops_that_a_function_dispatches_between_steps_are_to_be_compiled() -> None:
+    """As where a server reads the answers of a jitted model one by one."""
+    reads = [f"PjitFunction(argmax)[{2010 + 130 * number},20]" for number in range(60)]
+    answers = ["$serve.py:30 answers[2000,7900]", *reads]
+    model = "PjitFunction(model)[1,1900] x/dot:dot[10,1800]"
+    hosts = [
+        draw.host(f"/host:CPU\n  python | train[0,1950]{{_r=1, step_num=s}} {model} {' '.join(answers)}", 6, EVERY)
+    ]
+    between = cause(diagnose(hosts), "between_steps")
+    assert between.remedy.text == "Put answers (serve.py:30) under one jax.jit, so that its ops become one program."

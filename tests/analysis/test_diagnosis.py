@@ -210,6 +210,26 @@ def test_what_a_straggler_does_in_its_turns_alone_is_named(elsewhere: bool, name
     assert "extra work" in late.remedy.text
 
 
+@pytest.mark.parametrize(("turns", "is_named"), [(3, True), (2, False)])
+def test_a_straggler_of_few_turns_is_named_by_what_it_calls_in_them_alone(turns: int, is_named: bool) -> None:
+    """One rank validates thrice, and the other waits in the step after that: so often by chance, but for the calls."""
+    meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []
+    for host in range(2):
+        text = ""
+        for number in range(4 * turns + 3):
+            at, waits = 100 * number, host == 1 and number % 4 == 0 and number > 0
+            validates = f"$train.py:24 validate[{at + 35},60]" if host == 0 and number % 4 == 3 else ""
+            text += f" train[{at},100]{{_r=1, step_num={number}}} $train.py:1 f[{at},1] {WORK}[{at + 1},19]"
+            text += f" {meets}[{at + 20},{75 if waits else 10 + number % 3}] {validates}"
+        hosts.append(draw.host(f"/host:CPU\n  python |{text}", name=f"worker-{host}"))
+    causes = {cause.id: cause for cause in diagnose(hosts).causes}
+    assert ("late_peer" in causes) == is_named
+    communication = causes["exposed_collective"]
+    assert sum(ps for _, ps, _ in communication.names) <= communication.per_step_ps * 1.001
+    if is_named:
+        assert "mostly in validate (train.py:24)" in causes["late_peer"].sentence.text
+
+
 def test_without_steps_what_lies_between_first_and_last_work_is_diagnosed() -> None:
     text = f"/host:CPU\n  python | init[0,500] {WORK}[500,10] IteratorGetNext[510,60] {WORK}[570,30] exit[600,400]"
     found = diagnose([draw.host(text)])

@@ -308,6 +308,22 @@ def test_models_that_each_step_copies_are_told(duration: float, told: bool) -> N
     assert ("copies_model" in program_facts(host)) == told
 
 
+def test_objects_that_workers_exchange_are_no_checkpoints() -> None:
+    """Tensors in them save themselves while they are pickled."""
+    inside = [
+        ("torch/distributed/distributed_c10d.py(3105): all_gather_object", 420, 500),
+        ("torch/storage.py(1218): __reduce__", 450, 400),
+        ("torch/serialization.py(944): save", 460, 380),
+    ]
+    host = steps_of(("aten::mm", 10, 400), *inside)
+    assert "exchanges_objects" in program_facts(host)
+    causes = {cause.id: cause for cause in diagnose([host]).causes}
+    assert "pause" not in causes and causes["python"].remedy.text.startswith("Send tensors instead of objects")
+    saves = steps_of(("aten::mm", 10, 400), inside[2])
+    assert "exchanges_objects" not in program_facts(saves)
+    assert "pause" in {cause.id for cause in diagnose([saves]).causes}
+
+
 def test_the_largest_op_is_named_where_nothing_more_is_known() -> None:
     compute = diagnose([steps_of(("aten::addmm", 5, 900))]).causes[0]
     assert compute.remedy.text == "Make aten::addmm cheaper, or run it less often; the Ops page lists all ops."

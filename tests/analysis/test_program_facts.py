@@ -59,7 +59,11 @@ def test_products_of_a_single_row_serve_one_request(
 
 @pytest.mark.parametrize(
     ("around", "said"),
-    [("Optimizer.step#Adam.step", "Use a fused optimizer"), ("Optimizer.step#Own.step", "Fuse"), ("loss", "Fuse")],
+    [
+        ("Optimizer.step#Adam.step", "Use a fused optimizer"),
+        ("Optimizer.step#Own.step", "Fuse"),
+        ("loss", "Compile the model"),
+    ],
 )
 def test_elementwise_ops_of_an_optimizer_are_told_to_be_fused_in_it(around: str, said: str) -> None:
     events = []

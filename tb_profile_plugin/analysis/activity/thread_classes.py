@@ -32,6 +32,9 @@ INPUT_THREADS = "tf_data_"
 """Begin of the names of threads that only work for input pipelines."""
 _STATE_OF_THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex(r".*compile_?thread", re.I)))
 """States of all that threads of these names do."""
+_PICKLES = regex(r"\$\S+ __reduce(?:_ex)?__$")
+"""What a pickler asks objects for, such as those that workers exchange: tensors save themselves then, which is no
+checkpoint."""
 _COMMUNICATES = "$torch/distributed/"
 """Begin of the names of frames that wait for other workers, whatever they wait in."""
 
@@ -92,6 +95,10 @@ def event_classes(host: Host) -> Array:
     caller = host.trace.nesting[0][waits + rows.start]
     for_workers = host.trace.are_named(caller, lambda name: name.startswith(_COMMUNICATES)) & (caller >= 0)
     classes[waits[for_workers]] = State.COLLECTIVE_HOST
+    if any(_PICKLES.match(name) for name in plane.names):
+        pauses = np.flatnonzero(have_state(classes, State.PAUSE))
+        around = host.trace.nearest_named(pauses + rows.start, lambda name: bool(_PICKLES.match(name)))
+        classes[pauses[around >= 0]] = State.PYTHON
     python = python_lines(plane)
     steps = host.with_steps().steps
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]

@@ -81,6 +81,7 @@ _KINDS = {
         _COMPILED,
         _LISTS,
         ("loop", regex(rf".*{OF_LOOP}$")),
+        ("encoding", regex(r"(?:.*, in )?(?:dumps?|iterencode|encode|default) \((?:\S*/)?json/")),
         ("indexing", regex(r"(?:.*, in )?(?:__getitem__|__iter__|_chunk_iter|_unstack) \(array\.py:")),
         ("printing", regex(r".*, in (?:print\b|(?:debug|info|warning|error|log) \((?:\S*logging/)?__init__\.py:)")),
     ),

@@ -43,8 +43,10 @@ _COMPILER = "ompil"
 """What all compilers' events have in their names, with either first letter."""
 _CALL_CAUSES = ("dispatch", "launch", "python", "unrecorded")
 """Causes that are one, ``eager``, where the host dispatches many calls one by one."""
-_TINY_CALLS, _TINY_PS = 50, 100e6
+TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
+_LEAST_ONE_BY_ONE = 0.7
+"""Share of what the host loses, no more than that for each call, from which on calls in a row explain it."""
 _TINY_PYTHON_PS = 20e6
 """… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them; all of it, where one
 call follows the other for most of the step, or for as long as all of that takes."""
@@ -113,7 +115,6 @@ def losses_by_cause(
         loss.ps += ps
         loss.silent_ps += ps * (index in _SILENT_STATES)
         loss.states = (*loss.states, state)
-    _split_late_peer(losses, typical)
     for id in {"between_steps", EVALUATION}.intersection(losses):
         losses[id].arguments = {"few": _long_pauses_sentence(typical.long_pauses)}
         losses[id].long_pauses = typical.long_pauses
@@ -121,7 +122,8 @@ def losses_by_cause(
         named_times = [
             time for time in typical.names if loss.id in (cause_ids[time.state, False], cause_ids[time.state, True])
         ]
-        loss.names = loss.names or [_part_with_cause(time, cause_ids, loss.id) for time in named_times]
+        loss.names = [_part_with_cause(time, cause_ids, loss.id) for time in named_times]
+    _split_late_peer(losses, typical)
     for ending, id in BY_ENDING.items():
         _split_by_ending(losses, ending, id)
     if "eager" in losses:
@@ -203,6 +205,11 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
     for id in wait.states:
         if id in losses:
             moved_ps = min(left_ps, losses[id].ps)
+            remaining_share = 1 - moved_ps / losses[id].ps if losses[id].ps else 0.0
+            losses[id].names = [
+                time._replace(step_ps=remaining_share * time.step_ps, between_ps=remaining_share * time.between_ps)
+                for time in losses[id].names
+            ]
             losses[id].ps -= moved_ps
             left_ps -= moved_ps
     losses["late_peer"] = wait
@@ -282,10 +289,12 @@ def _refined(id: str, typical: Typical, calls: DispatchedCalls, is_unrecorded: b
 
 def _are_one_by_one(typical: Typical, calls: DispatchedCalls) -> bool:
     """Whether what the host loses goes into calls of little work that it dispatches one by one."""
-    if calls.per_step < _TINY_CALLS:
+    if calls.per_step < TINY_CALLS:
         return False
     times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
-    if sum(times[id] for id in _CALL_CAUSES) <= calls.one_by_one_share * sum(times.values()):
+    lost_ps, one_by_one_ps = sum(times[id] for id in _CALL_CAUSES), calls.one_by_one_share * sum(times.values())
+    is_little = lost_ps <= calls.per_step * _TINY_PS
+    if (_LEAST_ONE_BY_ONE if is_little else 1) * lost_ps <= one_by_one_ps:
         return True
     on_cpu_ps = sum(time.step_ps for time in typical.names if time.state == "dispatch" and time.name.endswith(ON_CPU))
     of_calls = max(calls.per_step * _TINY_PYTHON_PS, times["dispatch"] - on_cpu_ps + times["launch"])

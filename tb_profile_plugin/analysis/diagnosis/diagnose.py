@@ -13,7 +13,7 @@ from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
-from ..steps.dispatched_calls import calling_function, calls_per_step, one_by_one_share
+from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step, one_by_one_share
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval, figures
 from ..steps.step_choice import TYPICAL
@@ -21,7 +21,7 @@ from ..steps.typical_times import NamedTime, Typical, typical_times, typical_win
 from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
 from .catalogue import Sentence
-from .causes import HOST_LATE, NAMES, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
+from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
 from .program.facts import ON_CPU, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
@@ -173,11 +173,11 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     """Add what a cause's sentences say beside its names, and what helps this program."""
     if loss.id == "eager":
         _name_calling_function(loss, hosts, program)
-    if loss.id == "thread_wait":
+    if loss.id in ("thread_wait", "input"):
         _tell_timeouts(loss, hosts, typical)
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
-    if loss.id == "input":
+    if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)
     if loss.id == WORK and UNUSED_FORWARD in program.facts:
         most_ps = sum(map(unused_forward_ps, hosts)) / len(hosts)
@@ -185,6 +185,10 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     name_xla_work(loss, hosts, typical, program)
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
+    elif loss.id == "between_steps":
+        function = _calling_function(hosts)
+        if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
+            loss.remedy = _fewer_calls(function.name, program)
 
 
 def _long_share(host: HostWithSteps, typical: Typical) -> float:
@@ -207,18 +211,27 @@ def _name_function(loss: TimeLoss, name: str) -> None:
 def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
     """Count the ops, and name the function of the program that dispatches most of them, which is what to compile."""
     loss.arguments = {"count": round(max(map(calls_per_step, hosts)))}
-    function = max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
-    if not function.name:
-        return
-    loss.arguments = {"name": function.name, "count": round(function.calls_per_step)}
-    if loss.kinds:
-        return
+    function = _calling_function(hosts)
+    if function.name:
+        loss.arguments = {"name": function.name, "count": round(function.calls_per_step)}
+        if not loss.kinds:
+            loss.remedy = _fewer_calls(function.name, program)
+
+
+def _calling_function(hosts: Sequence[HostWithSteps]) -> CallingFunction:
+    """That of the host on which a function makes most calls."""
+    return max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
+
+
+def _fewer_calls(name: str, program: ProgramFacts) -> Remedy | None:
+    """What helps where a function of that name dispatches many ops; None for what helps all programs."""
     if program.framework == JAX:
-        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
-        loss.remedy = remedy(JAX, loss.id)._replace(text=text)
-    elif ON_CPU in program.facts:
-        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function.name)
-        loss.remedy = remedy(PYTORCH, loss.id, facts=program.facts)._replace(text=text)
+        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=name)
+        return remedy(JAX, "eager")._replace(text=text)
+    if ON_CPU in program.facts:
+        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=name)
+        return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text)
+    return None
 
 
 def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical) -> None:

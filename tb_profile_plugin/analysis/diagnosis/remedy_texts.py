@@ -14,6 +14,7 @@ from .program.facts import (
     COPIES_MODEL,
     DDP,
     DENSE_EMBEDDING,
+    EXCHANGES_OBJECTS,
     FLOAT64,
     FORMATS_TENSORS,
     GRAPH_BREAKS,
@@ -30,6 +31,8 @@ from .program.facts import (
     OWN_OPS,
     RECOMPUTES,
     REPEATED_BACKWARD,
+    REPLICATES,
+    RESHARDS,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
     SECOND_ORDER,
@@ -74,6 +77,8 @@ COPY_IN_PLACE_TORCH = (
     "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() in each step."
 )
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
+TENSORS_TORCH = "Send tensors instead of objects, which are pickled (all_gather_object and its like), or less often."
+KEEP_SHARDING_JAX = "Keep arrays in the sharding that the next program takes: changing it goes through the host."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
@@ -235,6 +240,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("evaluation", "", ""): "Evaluate less often, or on fewer batches.",
     ("summary", "", ""): SUMMARIES,
     ("printing", "", ""): "Print every N steps.",
+    ("encoding", "", ""): "Send arrays as bytes (NumPy's tobytes), not as text, or encode them in another process.",
     ("hook", "", ""): "Run the callback less often, or in a background thread.",
     ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
     (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
@@ -292,6 +298,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
         "such as F.layer_norm."
     ),
+    ("elementwise", PYTORCH, INFERS_ON_CPU): (
+        "Compile the model (torch.compile), which fuses elementwise ops; run what does not change, such as converting "
+        "weights, once."
+    ),
     ("elementwise", PYTORCH, UPDATES): FUSE_UPDATES_TORCH,
     ("compute", PYTORCH, RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
@@ -327,6 +337,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         (cause, PYTORCH, COPIES_MODEL): COPY_IN_PLACE_TORCH
         for cause in ("compute", "eager", "python", "dispatch", "elementwise", "tensor_copies")
     },
+    ("compute", JAX, REPLICATES): (
+        "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
+    ),
+    **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
+    **{(cause, JAX, RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
     ("compute", JAX, BUILDS_HESSIAN): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
     ("factorization", "", ""): (
         "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."

@@ -149,8 +149,8 @@ class TimeLoss:
     @property
     def _input_variant(self) -> str:
         facts = self.arguments or {}
-        if "idle" in facts:
-            return ".idle"
+        if "idle" in facts or "timeout" in facts:
+            return ".idle" if "idle" in facts else ".timeout"
         if "python" in facts or ("stage" not in facts and PYTHON_INPUT in self.kinds):
             return ".python"
         return ".stage" if "stage" in facts else ".ready" if "ready" in facts else ""

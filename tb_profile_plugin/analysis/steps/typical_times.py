@@ -30,8 +30,10 @@ _LEAST_WAITING = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
 _SURE_PROBABILITY = 0.9985
 """How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
-_LEAST_TURNS = 4
-"""So often a host is waited for at the same distance of steps, at least: three may be so by chance."""
+_LEAST_TURNS, _LEAST_TURNS_WITH_WORK = 4, 3
+"""So often a host is waited for at the same distance of steps, at least: three may be so by chance, unless it calls
+then what it does not call in other steps.
+"""
 _NOTABLE_GAP = 0.02
 """Share of the period from which on the time between steps is worth a word."""
 _LEAST_PAUSE_SHARE = 0.5
@@ -81,6 +83,7 @@ class LatePeer(NamedTuple):
     state: str
     """What it does longer than they."""
     more_ps: float
+    """By how much; with work of its own, what they wait for that."""
     every: int = 0
     """Every how many steps they wait for it, where they do not in those between; else 0."""
     own_work: str = ""
@@ -331,17 +334,21 @@ def _late_peer(
     communication = times[:, _COMMUNICATION].sum(axis=1)
     last = int(communication.argmin())
     waiting = float(np.delete(communication, last).mean() - communication[last])
+    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean():
+        return None
     rows = [own.steps for _, own in pairs]
-    step = rows[0] // 2
     waits = _waits([_communication_ps(of_host, own.steps) for of_host, own in pairs], last)
-    every, is_turn = _turns(waits, step)
-    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean() or not (every or _is_sure(waits)):
+    is_turn = _are_turns(waits, len(rows[0]))
+    turns = int(is_turn.sum())
+    own = _own_work(hosts[last], rows[last], is_turn, waiting) if turns >= _LEAST_TURNS_WITH_WORK else ""
+    every = period(rows[0][is_turn] // 2) if own or turns >= _LEAST_TURNS else 0
+    if not (every or own or _is_sure(waits)):
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     more[_COMMUNICATION] = 0.0
     longest = int(more.argmax())
-    own = _own_work(hosts[last], rows[last], is_turn, waiting) if every else ""
-    return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]), every, own)
+    more_ps = waiting if own else float(more[longest])
+    return LatePeer(hosts[last].name, waiting, STATES[longest], more_ps, every, own)
 
 
 def _waits(by_step: Sequence[Array], last: int) -> Array | None:
@@ -352,15 +359,12 @@ def _waits(by_step: Sequence[Array], last: int) -> Array | None:
     return waits
 
 
-def _turns(waits: Array | None, step: Array) -> tuple[int, Array]:
-    """(every how many steps others wait for a host, bool[k]: in which they do): at equal distances, not by chance; 0
-    where they follow no rule.
-    """
+def _are_turns(waits: Array | None, steps: int) -> Array:
+    """bool[steps]: in which others wait for a host, where few steps hold most of that; else none."""
     if waits is None:
-        return 0, np.zeros(len(step), bool)
-    is_long = are_unusual(waits) & (waits > waits.mean())
-    most = is_long.sum() >= _LEAST_TURNS and 2 * waits[is_long].sum() >= np.abs(waits).sum()
-    return (period(step[is_long]) if most else 0), is_long
+        return np.zeros(steps, bool)
+    is_long: Array = are_unusual(waits) & (waits > waits.mean())
+    return is_long & bool(2 * waits[is_long].sum() >= np.abs(waits).sum())
 
 
 def _own_work(host: HostWithSteps, rows: Array, is_turn: Array, waiting: float) -> str:

@@ -24,6 +24,8 @@ _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional",
 _PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
 _GRADIENT = "transpose("
 """What JAX writes around the scopes of ops that a gradient is made of."""
+_REPLICATED = "{replicated}"
+"""How XLA writes that each device has all of an array."""
 _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
 _LEAST_HESSIAN, _HESSIAN_PART = 10, 5
@@ -106,6 +108,14 @@ def copies_its_state(module: Module) -> bool:
     parameter_arrays = {array for row in parameters for array in _arrays(module, row)}
     replaced_bytes = sum(array.bytes for array in _arrays(module, root) if array in parameter_arrays)
     return 2 * replaced_bytes >= float(module.shapes.leaf_bytes[root])
+
+
+def computes_all_everywhere(module: Module) -> bool:
+    """Whether a program runs on several devices, of which each gets all of every argument: they compute the same."""
+    if module.device_assignment.size < 2 or module.entry < 0:
+        return False
+    parameters = [row for row in module.rows_in(module.entry) if module.opcodes[row] == "parameter"]
+    return bool(parameters) and all(module.shardings[row] == _REPLICATED for row in parameters)
 
 
 class _ArrayShape(NamedTuple):

@@ -102,7 +102,9 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {headline['doubt']}"
     yield ""
     yield _steps(named)
-    yield from _table(localized("Wall-time breakdown"), named.records("places"), _wall_clock)
+    hosts = len({row["host"] for row in named.records("accounting")})
+    title = localized("Wall-time breakdown, summed over {count} hosts", count=hosts) if hosts > 1 else ""
+    yield from _table(title or localized("Wall-time breakdown"), named.records("places"), _wall_clock)
     yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_UNUSUAL], _unusual)
     for row in named.records("causes"):
         yield ""

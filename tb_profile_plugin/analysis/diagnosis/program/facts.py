@@ -32,6 +32,10 @@ NOT_DONATED = "not_donated"
 
 BUILDS_HESSIAN = "builds_hessian"
 """Much of what programs of JAX compute is a gradient of a gradient in each direction."""
+REPLICATES = "replicates"
+"""Each of several devices computes all of much that programs of JAX compute: none of their arguments is split."""
+RESHARDS = "reshards"
+"""Much of the steps passes while JAX moves arrays from one sharding to another through the host."""
 SMALL_TURNS = "small_turns"
 """Most ops that programs of JAX run are in the turns of loops, many in each step."""
 
@@ -44,6 +48,8 @@ FUSED = "fused"
 """One kernel of a PyTorch optimizer updates many weights."""
 UPDATES = "updates"
 """On the CPU most of the time of PyTorch's elementwise ops is that of an optimizer which has a fused form."""
+EXCHANGES_OBJECTS = "exchanges_objects"
+"""Workers of PyTorch exchange Python objects, which are pickled, in a notable part of the steps."""
 DDP = "ddp"
 """PyTorch's DistributedDataParallel reduces the gradients."""
 BROADCASTS_BUFFERS = "broadcasts_buffers"
@@ -91,7 +97,7 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD),
-        *(SECOND_ORDER, BUILDS_HESSIAN),
+        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

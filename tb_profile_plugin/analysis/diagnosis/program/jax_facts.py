@@ -8,10 +8,22 @@ import numpy as np
 
 from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
+from ....model.events.repeated_calls import outermost
 from ....model.host import HostWithSteps
+from ....runtime.regex import regex
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
-from .facts import BUILDS_HESSIAN, COMPILES_AGAIN, FLOAT64, GROWING_ARGUMENTS, MANY_PROGRAMS, NOT_DONATED, SMALL_TURNS
+from .facts import (
+    BUILDS_HESSIAN,
+    COMPILES_AGAIN,
+    FLOAT64,
+    GROWING_ARGUMENTS,
+    MANY_PROGRAMS,
+    NOT_DONATED,
+    REPLICATES,
+    RESHARDS,
+    SMALL_TURNS,
+)
 
 _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
@@ -21,6 +33,10 @@ _FUSED_TIMES = 3
 """Light programs that take one in so many parts of the compute are worth fusing with what they calculate for."""
 _MOST_BYTES = 4 << 20
 """Larger programs are not looked through: other pages know them."""
+_RESHARDING = regex(r"\$array\.py:\d+ shard_sharded_device_array_slow_path$")
+"""The function of JAX that takes an array to the host and back where two shardings have too little in common."""
+_MUCH_RESHARDING = 0.1
+"""Share of the steps from which on it is worth a word."""
 
 
 def jax_facts(host: HostWithSteps) -> set[str]:
@@ -32,6 +48,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     from ...xla.avoidable_work import (
         are_mostly_repeated,
         build_hessians,
+        computes_all_everywhere,
         computes_in_float64,
         copies_its_state,
         light_programs,
@@ -45,11 +62,21 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         COMPILES_AGAIN: are_mostly_repeated(modules),
         GROWING_ARGUMENTS: take_more_and_more(modules),
         BUILDS_HESSIAN: build_hessians(modules),
+        REPLICATES: _run_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
+        RESHARDS: _reshard_much(host),
         SMALL_TURNS: bool(in_loops) and _run_often(host, in_loops),
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
     return {fact for fact, is_so in holds.items() if is_so}
+
+
+def _reshard_much(host: HostWithSteps) -> bool:
+    """Whether moving arrays to other shardings takes much of the steps."""
+    trace, steps = host.trace, host.steps
+    calls = outermost(trace, trace.named(lambda name: bool(_RESHARDING.match(name))))
+    ps = int((trace.end[calls] - trace.begin[calls]).sum())
+    return ps > 0 and len(steps) > 0 and ps >= _MUCH_RESHARDING * int(steps.end[-1] - steps.begin[0])
 
 
 def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:

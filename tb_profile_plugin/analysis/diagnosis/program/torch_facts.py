@@ -27,6 +27,7 @@ from .facts import (
     CONCATENATES,
     COPIES_MODEL,
     DENSE_EMBEDDING,
+    EXCHANGES_OBJECTS,
     FLOAT64,
     FORMATS_TENSORS,
     GRAPH_BREAKS,
@@ -80,6 +81,8 @@ _LEAST_GROWING, _MORE = 5, 1.1
 _OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
 _ONE_HOT, _CONVERSION = "aten::one_hot", "aten::to"
 _FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
+_OBJECTS = regex(r"\$torch/distributed/\S+ (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$")
+"""Functions of ``torch.distributed`` that pickle what they exchange."""
 _COPIES_ALL = regex(r"\$(?:\S*/)?copy\.py:\d+ deepcopy\b")
 _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
 _LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
@@ -112,6 +115,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
         FORMATS_TENSORS: _take_much(host, _FORMATS),
         COPIES_MODEL: _take_much(host, _COPIES_ALL),
+        EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
         SECOND_ORDER: _computes_second_order(host),
         LOADS_ROWS: _loads_rows(trace),
         UPDATES: on_cpu and _are_mostly_updates(trace),
