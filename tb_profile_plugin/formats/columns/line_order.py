@@ -25,6 +25,17 @@ def line_order(line: Array, begin: Array, duration: Array) -> Array:
 
 
 @jit
+def is_ordered(line: I32, begin: I64, duration: I64) -> bool:
+    """Whether the events of each line come by begin, the longer one first."""
+    for i in range(1, len(line)):
+        if line[i] == line[i - 1] and (
+            begin[i] < begin[i - 1] or (begin[i] == begin[i - 1] and duration[i] > duration[i - 1])
+        ):
+            return False
+    return True
+
+
+@jit
 def _is_out_of_order(line: I32, begin: I64, duration: I64) -> Bool:
     """bool[n]: all events of a line that begin at a moment at which a longer one follows a shorter one."""
     is_out_of_order = np.zeros(len(line), np.bool_)

@@ -18,21 +18,17 @@ from ...runtime.memory import MemoryBudget
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ...runtime.records import mutable_record
-from ..columns.line_order import line_order
+from ..columns.line_order import is_ordered, line_order
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
 from ..columns.text import Text
-from . import wire
+from . import field_numbers, wire
 from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
 
 Progress = Callable[[str, float], None]
 Result = TypeVar("Result")
 
-_PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4
-_ID, _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 1, 2, 3, 4, 5, 6
 _NUMBER, _KIND, _VALUE, _BEGIN, _END = range(5)
 """Columns of what `wire.messages` returns: a field's number, kind of value, the value itself or where its bytes lie."""
-_VARINT, _LENGTH = 0, 2
-"""Kinds of values."""
 
 _MOST_PLANES, _MOST_LINES, _MOST_MESSAGES = 4096, 1 << 15, 4096
 """Most of each in a capture, messages being errors, warnings and host names; each takes what hundreds of events take,
@@ -70,12 +66,11 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     fields, damage_at = _fields(data, np.int64(0), np.int64(len(data)), budget)
     damage.note(damage_at)
     damage.is_text_rewritten = bytes(data[:4096]).count(_REPLACEMENT) > 3
-    plane_rows = fields[(fields[:, _NUMBER] == _PLANES) & (fields[:, _KIND] == _LENGTH)]
+    plane_rows = fields[(fields[:, _NUMBER] == field_numbers.SPACE_PLANES) & (fields[:, _KIND] == wire.LENGTH)]
     damage.planes = len(plane_rows)
-    errors, warnings, hostnames = (
-        _strings(data, fields, number, slice(_MOST_MESSAGES)) for number in (_ERRORS, _WARNINGS, _HOSTNAMES)
-    )
-    damage.messages = max(int((fields[:, _NUMBER] == number).sum()) for number in (_ERRORS, _WARNINGS, _HOSTNAMES))
+    message_fields = (field_numbers.SPACE_ERRORS, field_numbers.SPACE_WARNINGS, field_numbers.SPACE_HOSTNAMES)
+    errors, warnings, hostnames = (_strings(data, fields, number, slice(_MOST_MESSAGES)) for number in message_fields)
+    damage.messages = max(int((fields[:, _NUMBER] == number).sum()) for number in message_fields)
     sketches = [_sketch(data, row, damage, budget) for row in plane_rows[:_MOST_PLANES]]
     _count_lines(data, sketches, damage, lambda done: progress(Message("Reading"), done / 2))
     origin_ns = _origin_ns(sketches)
@@ -88,7 +83,7 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
         )
         planes.append(_fill_plane(data, sketch, origin_ns, damage))
         progress(Message("Decoding"), 0.5 + (i + 1) / len(sketches) / 2)
-    if not (fields[:, _KIND] == _LENGTH).any() and not damage_at > wire.NO_DAMAGE:
+    if not (fields[:, _KIND] == wire.LENGTH).any() and not damage_at > wire.NO_DAMAGE:
         damage.is_empty = True
     return XSpace(planes, errors, warnings, hostnames, origin_ns, tuple(damage.problems()), len(data))
 
@@ -107,7 +102,7 @@ class _Sketch:
 
     def spans_of(self, number: int) -> tuple[Array, Array]:
         """int64[k] twice: begin and end of the messages in a field of the plane."""
-        parts = self.parts[(self.parts[:, _NUMBER] == number) & (self.parts[:, _KIND] == _LENGTH)]
+        parts = self.parts[(self.parts[:, _NUMBER] == number) & (self.parts[:, _KIND] == wire.LENGTH)]
         return np.ascontiguousarray(parts[:, _BEGIN]), np.ascontiguousarray(parts[:, _END])
 
 
@@ -185,16 +180,16 @@ def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _
     parts, damage_at = _fields(data, row[_BEGIN], row[_END], budget)
     damage.note(damage_at)
     number, kind = parts[:, _NUMBER], parts[:, _KIND]
-    ids = parts[(number == _ID) & (kind == _VARINT), _VALUE]
-    entries = int(((number > _LINES) & (kind == _LENGTH)).sum())
-    is_line = (number == _LINES) & (kind == _LENGTH)
+    ids = parts[(number == field_numbers.PLANE_ID) & (kind == wire.VARINT), _VALUE]
+    entries = int(((number > field_numbers.PLANE_LINES) & (kind == wire.LENGTH)).sum())
+    is_line = (number == field_numbers.PLANE_LINES) & (kind == wire.LENGTH)
     room = max(0, _MOST_LINES - damage.lines)
     lines = min(int(is_line.sum()), room)
     damage.lines += int(is_line.sum())
     budget.take(_PLANE_BYTES + _LINE_BYTES * lines + _ENTRY_BYTES * entries)
     return _Sketch(
         int(ids[-1]) if len(ids) else 0,
-        "".join(_strings(data, parts, _NAME, slice(-1, None))),
+        "".join(_strings(data, parts, field_numbers.PLANE_NAME, slice(-1, None))),
         parts[~is_line | (np.cumsum(is_line) <= room)] if lines < is_line.sum() else parts,
         np.zeros((lines, 8), np.int64),
         np.zeros((lines, 4), np.int64),
@@ -203,7 +198,7 @@ def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _
 
 def _strings(data: Array, rows: Array, number: int, selection: slice) -> list[str]:
     """The texts in a field, of which the selection is taken."""
-    selected = rows[(rows[:, _NUMBER] == number) & (rows[:, _KIND] == _LENGTH)][selection]
+    selected = rows[(rows[:, _NUMBER] == number) & (rows[:, _KIND] == wire.LENGTH)][selection]
     return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in selected[:, [_BEGIN, _END]].tolist()]
 
 
@@ -222,7 +217,7 @@ def _count_lines(data: Array, sketches: list[_Sketch], damage: _Damage, progress
     """The first pass: fill ``head`` and ``spans`` of the sketches."""
     jobs = []
     for sketch in sketches:
-        begins, ends = sketch.spans_of(_LINES)
+        begins, ends = sketch.spans_of(field_numbers.PLANE_LINES)
         jobs += [(begins[part], ends[part], sketch.head[part], sketch.spans[part]) for part in _chunks(begins, ends)]
     for done, _ in enumerate(_in_parallel(wire.count_lines, data, jobs), 1):
         cancellation.check()
@@ -266,18 +261,24 @@ def _read_metadata(data: Array, begins: Array, ends: Array, damage: _Damage) -> 
     head = np.zeros((len(begins) + 1, 3), np.int64)
     spans = np.zeros((len(begins) + 1, 6), np.int64)
     wire.read_metadata(data, begins, ends, head[1:], spans[1:])
-    for offset in head[1:, 2]:
+    for offset in head[1:, wire.ENTRY_DAMAGE_AT]:
         damage.note(offset)
-    return head[:, 0].copy(), head[:, 1], [Text(data, spans[:, i].copy(), spans[:, i + 1].copy()) for i in (0, 2, 4)]
+    texts = [_text(data, spans, column) for column in (wire.NAME, wire.DISPLAY_NAME, wire.BLOB)]
+    return head[:, wire.ENTRY_KEY].copy(), head[:, wire.ENTRY_STAT_COUNT], texts
+
+
+def _text(data: Array, spans: Array, column: int) -> Text:
+    """The texts that begin at that column of ``spans`` and end at the next one."""
+    return Text(data, spans[:, column].copy(), spans[:, column + 1].copy())
 
 
 def _fill_plane(data: Array, sketch: _Sketch, origin_ns: int, damage: _Damage) -> Plane:
     """The second pass over a plane: its columns."""
-    begins, ends = sketch.spans_of(_STAT_METADATA)
+    begins, ends = sketch.spans_of(field_numbers.PLANE_STAT_METADATA)
     stat_key, _, stat_texts = _read_metadata(data, begins, ends, damage)
     stat_rows = _metadata_rows(stat_key)
 
-    begins, ends = sketch.spans_of(_EVENT_METADATA)
+    begins, ends = sketch.spans_of(field_numbers.PLANE_EVENT_METADATA)
     event_key, stat_counts, event_texts = _read_metadata(data, begins, ends, damage)
     first = _first_rows(stat_counts)
     columns = _new_stats(int(first[-1]))
@@ -285,7 +286,7 @@ def _fill_plane(data: Array, sketch: _Sketch, origin_ns: int, damage: _Damage) -
     name, display, blob = event_texts
     metadata = EventMetadata(event_key, name, display, blob, Stats(data, first.astype(np.int32), *columns))
 
-    begins, ends = sketch.spans_of(_STATS)
+    begins, ends = sketch.spans_of(field_numbers.PLANE_STATS)
     columns = _new_stats(len(begins))
     wire.fill_stats(data, begins, ends, stat_rows, columns)
     plane_stats = Stats(data, np.array([0, len(begins)], np.int32), *columns)
@@ -325,7 +326,7 @@ def _fill_lines(
         occurrences=occurrences,
     )
     stat_columns = _new_stats(stats)
-    begins, ends = sketch.spans_of(_LINES)
+    begins, ends = sketch.spans_of(field_numbers.PLANE_LINES)
     numbers = np.arange(len(begins), dtype=np.int64)
     messages = LineMessages(begins, ends, numbers, begin, first_event[:-1], first_stat[:-1])
     jobs = []
@@ -334,12 +335,8 @@ def _fill_lines(
         jobs.append((line_part, event_rows, stat_rows, columns, stat_columns))
     damage.clamped += sum(_in_parallel(wire.fill_lines, data, jobs))
 
-    spans = sketch.spans
-    display = Text(data, spans[:, 2], spans[:, 3]).all
-    names = [
-        display_name or name
-        for display_name, name in zip(display, Text(data, spans[:, 0], spans[:, 1]).all, strict=True)
-    ]
+    display_names, names = (_text(data, sketch.spans, column).all for column in (wire.DISPLAY_NAME, wire.NAME))
+    names = [display_name or name for display_name, name in zip(display_names, names, strict=True)]
     lines = Lines(head[:, wire.ID].copy(), head[:, wire.DISPLAY_ID].copy(), names, begin, first_event)
     if not len(occurrences):
         occurrences = np.broadcast_to(np.int64(0), count)
@@ -348,7 +345,7 @@ def _fill_lines(
     line_of = _line_numbers(lines)
     if len(line_of) and line_of.max() + 1 < len(line_of):
         return _join_lines(lines, events, line_of)
-    return lines, events if wire.is_ordered(columns.line, columns.begin, columns.duration) else _sort_events(events)
+    return lines, events if is_ordered(columns.line, columns.begin, columns.duration) else _sort_events(events)
 
 
 def _line_numbers(lines: Lines) -> Array:

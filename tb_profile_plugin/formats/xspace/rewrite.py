@@ -9,7 +9,7 @@ import numpy as np
 from ...runtime.arrays import I64, U8, Array, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.pool import varint
-from .wire import NO_DAMAGE, field, with_twice_the_room
+from .wire import FIXED64, LENGTH, NO_DAMAGE, VARINT, field, with_twice_the_room
 
 NUMBER, DOUBLE, TEXT, REFERENCE = "number", "double", "text", "reference"
 """What a field may hold: a varint, a fixed64, text or bytes, a varint that names a text. Else the name of a message."""
@@ -23,7 +23,6 @@ _OMITTED, _NUMBER, _KEY, _DOUBLE, _TEXT, _REFERENCE, _MESSAGES = range(7)
 _SIMPLE = {NUMBER: _NUMBER, KEY: _KEY, DOUBLE: _DOUBLE, TEXT: _TEXT, REFERENCE: _REFERENCE}
 _FIELDS = 64
 _MOST_DEPTH = 16
-_VARINT, _FIXED64, _LENGTH = 0, 1, 2
 _UNSET = -(1 << 63)
 _MOST_VARINT = 10
 """Bytes that a varint takes at most."""
@@ -56,17 +55,17 @@ def _declared_field(
     ``after`` is negative where the field is damaged or cut.
     """
     number, wire, value, begin, after = field(buf, pos, end)
-    if wire == _LENGTH and after - begin != value:
+    if wire == LENGTH and after - begin != value:
         after = np.int64(-1)
     content = table[kind, number] if number < _FIELDS else np.int64(_OMITTED)
     if content >= _MESSAGES:
-        is_as_declared = wire == _LENGTH and depth + 1 < _MOST_DEPTH
+        is_as_declared = wire == LENGTH and depth + 1 < _MOST_DEPTH
     elif content == _TEXT:
-        is_as_declared = wire == _LENGTH
+        is_as_declared = wire == LENGTH
     elif content == _DOUBLE:
-        is_as_declared = wire == _FIXED64
+        is_as_declared = wire == FIXED64
     else:
-        is_as_declared = wire == _VARINT
+        is_as_declared = wire == VARINT
     return number, content if is_as_declared else np.int64(_OMITTED), value, begin, after
 
 
@@ -175,7 +174,7 @@ def _write_message(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, 
         if after < 0:
             break
         if content >= _MESSAGES:
-            at = _write_varint(out, at, number << 3 | _LENGTH)
+            at = _write_varint(out, at, number << 3 | LENGTH)
             depth += 1
             ends[depth], kinds[depth], length_begins[depth] = after, content - _MESSAGES, at
             at += _MOST_VARINT
@@ -184,12 +183,12 @@ def _write_message(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, 
         if content == _TEXT:
             first, last = bounds[code[row]], bounds[code[row] + 1]
             row += 1
-            at = _write_varint(out, _write_varint(out, at, number << 3 | _LENGTH), last - first)
+            at = _write_varint(out, _write_varint(out, at, number << 3 | LENGTH), last - first)
             at = _write_bytes(out, at, pool, first, last)
         elif content == _DOUBLE:
-            at = _write_bytes(out, _write_varint(out, at, number << 3 | _FIXED64), buf, begin, after)
+            at = _write_bytes(out, _write_varint(out, at, number << 3 | FIXED64), buf, begin, after)
         elif content != _OMITTED:
             row += content == _REFERENCE
-            at = _write_varint(out, _write_varint(out, at, number << 3 | _VARINT), value)
+            at = _write_varint(out, _write_varint(out, at, number << 3 | VARINT), value)
         pos = after
     return at

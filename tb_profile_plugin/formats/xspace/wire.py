@@ -2,32 +2,37 @@
 
 Each one stays inside ``[pos, end)``, moves forward with each step and never raises: a message that is
 damaged or cut gives what could be read, and the byte offset of the damage (`NO_DAMAGE` where there is none).
-Field numbers are those of ``protos/xplane.proto``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I32, I64, U8, I64Matrix, Int
+from ...runtime.arrays import I64, U8, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
 from ..columns.pool import read_varint, varint, varint_if_tag
 from ..columns.words import byte_at, word_at
+from . import field_numbers
 from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
 
 NO_DAMAGE = -1
-"""No damage."""
 
 ID, TIMESTAMP_NS, DURATION_PS, DISPLAY_ID, EVENT_COUNT, STAT_COUNT, AGGREGATED_COUNT, DAMAGE_AT = range(8)
 """Columns of what `count_lines` finds of each line; aggregated events have ``num_occurrences`` instead of a time."""
+ENTRY_KEY, ENTRY_STAT_COUNT, ENTRY_DAMAGE_AT = range(3)
+"""Columns of what `read_metadata` finds of each entry."""
+NAME, DISPLAY_NAME, BLOB = 0, 2, 4
+"""Columns of ``spans`` with where a text begins; where it ends stands in the column behind."""
 
 TIME_LIMIT = 1 << 60
 """Largest offset or duration in ps that is believed (13 days); beyond it sums would leave int64."""
 
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_ID_TAG, _OFFSET_TAG, _DURATION_TAG, _STAT_TAG = 1 << 3, 2 << 3, 3 << 3, 4 << 3 | _LENGTH
-"""First bytes of fields of an XEvent."""
+VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+"""Protobuf's wire types."""
+_METADATA_ID_TAG, _STAT_TAG = field_numbers.EVENT_METADATA_ID << 3, field_numbers.EVENT_STATS << 3 | LENGTH
+_OFFSET_TAG, _DURATION_TAG = field_numbers.EVENT_OFFSET << 3, field_numbers.EVENT_DURATION << 3
+"""First bytes of fields of an XEvent; `_STAT_TAG` is also that of an XLine's events."""
 
 
 @inlined
@@ -43,18 +48,18 @@ def _field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     damaged = np.int64(-1)
     if at < 0 or number == 0:
         return number, wire, np.int64(0), pos, damaged
-    if wire == _VARINT:
+    if wire == VARINT:
         value, after = read_varint(buf, at, end)
         return number, wire, value, at, after
-    if wire == _LENGTH:
+    if wire == LENGTH:
         length, begin = read_varint(buf, at, end)
         if begin < 0 or length < 0:
             return number, wire, np.int64(0), pos, damaged
         return number, wire, length, begin, begin + min(length, end - begin)
-    size = np.int64(8) if wire == _FIXED64 else np.int64(4)
-    if (wire != _FIXED64 and wire != _FIXED32) or at + size > end:
+    size = np.int64(8) if wire == FIXED64 else np.int64(4)
+    if (wire != FIXED64 and wire != FIXED32) or at + size > end:
         return number, wire, np.int64(0), pos, damaged
-    return number, wire, np.int64(word_at(buf, at)) if wire == _FIXED64 else np.int64(0), at, at + size
+    return number, wire, np.int64(word_at(buf, at)) if wire == FIXED64 else np.int64(0), at, at + size
 
 
 @inlined
@@ -72,7 +77,7 @@ def _line_field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """`_field` of an XLine, which holds events above all."""
     after = _short_end(buf, pos, end)
     if after >= 0:
-        return np.int64(4), np.int64(_LENGTH), after - pos - 2, pos + 2, after
+        return np.int64(field_numbers.LINE_EVENTS), np.int64(LENGTH), after - pos - 2, pos + 2, after
     return _field(buf, pos, end)
 
 
@@ -119,7 +124,7 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
         entry = table[count]
         entry[0], entry[1], entry[2], entry[3], entry[4] = number, wire, value, start, after
         count += 1
-        if wire == _LENGTH and after - start != value:
+        if wire == LENGTH and after - start != value:
             return table[:count], pos
         pos = after
     return table[:count], np.int64(NO_DAMAGE)
@@ -128,7 +133,7 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
 @inlined
 def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
-    metadata_id, pos = varint_if_tag(buf, pos, end, _ID_TAG, False)
+    metadata_id, pos = varint_if_tag(buf, pos, end, _METADATA_ID_TAG, False)
     kind, value = np.int64(0), np.int64(0)
     tag = np.int64(byte_at(buf, pos)) if pos < end else np.int64(0)
     if tag == UINT << 3 or tag == INT << 3 or tag == REF << 3:
@@ -139,21 +144,16 @@ def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
         number, wire, number_value, _, after = _field(buf, pos, end)
         if after < 0:
             break
-        if wire == _VARINT and number == 1:
+        if wire == VARINT and number == field_numbers.STAT_METADATA_ID:
             metadata_id = number_value
-        elif wire == _VARINT and (number == UINT or number == INT or number == REF):
+        elif wire == VARINT and (number == UINT or number == INT or number == REF):
             kind, value = number, number_value
-        elif wire == _FIXED64 and number == DOUBLE:
+        elif wire == FIXED64 and number == DOUBLE:
             kind, value = number, number_value
-        elif wire == _LENGTH and (number == TEXT or number == BYTES):
-            kind, value = number, _length_prefix(buf, pos, end)
+        elif wire == LENGTH and (number == TEXT or number == BYTES):
+            kind, value = number, varint(buf, pos, end)[1]
         pos = after
     return metadata_id, kind, value
-
-
-@jit
-def _length_prefix(buf: U8, pos: Int, end: Int) -> Int:
-    return varint(buf, pos, end)[1]
 
 
 @jit
@@ -181,8 +181,7 @@ def _write_stat(buf: U8, pos: Int, end: Int, rows: MetadataRows, stats: StatColu
 def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
     """First pass over XLine messages.
 
-    ``head`` int64[n, 8] takes the columns `ID` to `DAMAGE_AT`; ``spans`` int64[n, 4] takes begin and end of name and of
-    display name.
+    ``head`` int64[n, 8] takes the columns `ID` to `DAMAGE_AT`; ``spans`` int64[n, 4] takes `NAME` and `DISPLAY_NAME`.
     """
     for i in range(len(begins)):
         pos, end = begins[i], ends[i]
@@ -192,28 +191,28 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
             if after < 0:
                 damage = pos
                 break
-            if wire == _LENGTH and after - begin != value:
+            if wire == LENGTH and after - begin != value:
                 damage = pos
-            if number == 4 and wire == _LENGTH:
+            if number == field_numbers.LINE_EVENTS and wire == LENGTH:
                 events += 1
                 stat_count, occurrences, stat_damage = _count_stats(buf, begin, after)
                 stats += stat_count
                 aggregated += occurrences
                 if stat_damage != NO_DAMAGE and damage == NO_DAMAGE:
                     damage = stat_damage
-            elif wire == _VARINT:
-                if number == 1:
+            elif wire == VARINT:
+                if number == field_numbers.LINE_ID:
                     head[i, ID] = value
-                elif number == 3:
+                elif number == field_numbers.LINE_TIMESTAMP:
                     head[i, TIMESTAMP_NS] = value
-                elif number == 9:
+                elif number == field_numbers.LINE_DURATION:
                     head[i, DURATION_PS] = value
-                elif number == 10:
+                elif number == field_numbers.LINE_DISPLAY_ID:
                     head[i, DISPLAY_ID] = value
-            elif wire == _LENGTH and number == 2:
-                spans[i, 0], spans[i, 1] = begin, after
-            elif wire == _LENGTH and number == 11:
-                spans[i, 2], spans[i, 3] = begin, after
+            elif wire == LENGTH and number == field_numbers.LINE_NAME:
+                spans[i, NAME], spans[i, NAME + 1] = begin, after
+            elif wire == LENGTH and number == field_numbers.LINE_DISPLAY_NAME:
+                spans[i, DISPLAY_NAME], spans[i, DISPLAY_NAME + 1] = begin, after
             pos = after
         head[i, EVENT_COUNT], head[i, STAT_COUNT] = events, stats
         head[i, AGGREGATED_COUNT], head[i, DAMAGE_AT] = aggregated, damage
@@ -223,7 +222,7 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
 def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """(stats, 1 if it is an aggregated event, damage) of an XEvent."""
     count = np.int64(0)
-    pos = varint_if_tag(buf, pos, end, _ID_TAG, False)[1]
+    pos = varint_if_tag(buf, pos, end, _METADATA_ID_TAG, False)[1]
     pos = varint_if_tag(buf, pos, end, _OFFSET_TAG, True)[1]
     pos = varint_if_tag(buf, pos, end, _DURATION_TAG, True)[1]
     after = _short_end(buf, pos, end)
@@ -241,11 +240,11 @@ def _count_other_stats(buf: U8, pos: Int, end: Int, count: Int) -> tuple[Int, In
         number, wire, value, begin, after = _field(buf, pos, end)
         if after < 0:
             return count, aggregated, pos
-        if number == 4 and wire == _LENGTH:
+        if number == field_numbers.EVENT_STATS and wire == LENGTH:
             count += 1
-        elif number == 5 and wire == _VARINT:
+        elif number == field_numbers.EVENT_OCCURRENCES and wire == VARINT:
             aggregated = np.int64(1)
-        if wire == _LENGTH and after - begin != value:
+        if wire == LENGTH and after - begin != value:
             return count, aggregated, pos
         pos = after
     return count, aggregated, np.int64(NO_DAMAGE)
@@ -272,80 +271,100 @@ def fill_lines(
             number, wire, _, begin, after = _line_field(buf, pos, end)
             if after < 0:
                 break
-            if number == 4 and wire == _LENGTH:
+            if number == field_numbers.LINE_EVENTS and wire == LENGTH:
                 events.line[row] = lines.number[i]
                 events.first_stat[row] = stat_row
-                # Most come in this order; what does not is found below.
-                metadata_id, at = varint_if_tag(buf, begin, after, _ID_TAG, False)
-                offset, at = varint_if_tag(buf, at, after, _OFFSET_TAG, True)
-                duration, at = varint_if_tag(buf, at, after, _DURATION_TAG, True)
-                stop = _short_end(buf, at, after)
-                while stop >= 0:
-                    _write_stat(buf, at + 2, stop, stat_rows, stats, stat_row)
-                    stat_row += 1
-                    at, stop = stop, _short_end(buf, stop, after)
-                while at < after:
-                    number, wire, value, inner_begin, inner_end = _field(buf, at, after)
-                    if inner_end < 0:
-                        break
-                    if number == 4 and wire == _LENGTH:
-                        _write_stat(buf, inner_begin, inner_end, stat_rows, stats, stat_row)
-                        stat_row += 1
-                    elif wire == _VARINT:
-                        if number == 1:
-                            metadata_id = value
-                        elif number == 2:
-                            offset = value
-                        elif number == 3:
-                            duration = value
-                        elif number == 5 and len(events.occurrences):
-                            events.occurrences[row] = value
-                    at = inner_end
+                id, offset, duration, occurrences, stat_row = _read_event(buf, begin, after, stat_rows, stats, stat_row)
                 if not (-TIME_LIMIT <= offset <= TIME_LIMIT and 0 <= duration <= TIME_LIMIT):
                     clamped += 1
                     offset = np.int64(min(max(int(offset), -TIME_LIMIT), TIME_LIMIT))
                     duration = np.int64(min(max(int(duration), 0), TIME_LIMIT))
-                events.name[row] = row_of(metadata_id, event_rows)
+                events.name[row] = row_of(id, event_rows)
                 events.begin[row] = lines.begin_ps[i] + offset
                 events.duration[row] = duration
+                if len(events.occurrences):
+                    events.occurrences[row] = occurrences
                 row += 1
             pos = after
     return clamped
 
 
+@inlined
+def _read_event(
+    buf: U8, pos: Int, end: Int, stat_rows: MetadataRows, stats: StatColumns, stat_row: Int
+) -> tuple[Int, Int, Int, Int, Int]:
+    """One XEvent, its stats into the columns from ``stat_row`` on.
+
+    Returns (metadata id, offset, duration, occurrences, the row behind its last stat), 0 for what it lacks.
+    """
+    # Most come in this order; what does not is found below.
+    metadata_id, pos = varint_if_tag(buf, pos, end, _METADATA_ID_TAG, False)
+    offset, pos = varint_if_tag(buf, pos, end, _OFFSET_TAG, True)
+    duration, pos = varint_if_tag(buf, pos, end, _DURATION_TAG, True)
+    occurrences = np.int64(0)
+    after = _short_end(buf, pos, end)
+    while after >= 0:
+        _write_stat(buf, pos + 2, after, stat_rows, stats, stat_row)
+        stat_row += 1
+        pos, after = after, _short_end(buf, after, end)
+    while pos < end:
+        number, wire, value, begin, after = _field(buf, pos, end)
+        if after < 0:
+            break
+        if number == field_numbers.EVENT_STATS and wire == LENGTH:
+            _write_stat(buf, begin, after, stat_rows, stats, stat_row)
+            stat_row += 1
+        elif wire == VARINT:
+            if number == field_numbers.EVENT_METADATA_ID:
+                metadata_id = value
+            elif number == field_numbers.EVENT_OFFSET:
+                offset = value
+            elif number == field_numbers.EVENT_DURATION:
+                duration = value
+            elif number == field_numbers.EVENT_OCCURRENCES:
+                occurrences = value
+        pos = after
+    return metadata_id, offset, duration, occurrences, stat_row
+
+
 @jit
 def read_metadata(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
-    """Entries of a metadata map: ``head`` int64[n, 3] takes key, number of stats and damage; ``spans`` int64[n, 6]
-    takes begin and end of name, display name (or description) and metadata bytes."""
+    """Entries of a metadata map: ``head`` int64[n, 3] takes the columns `ENTRY_KEY` to `ENTRY_DAMAGE_AT`, ``spans``
+    int64[n, 6] takes `NAME`, `DISPLAY_NAME` and `BLOB` (an event's metadata bytes, a stat's description)."""
     for i in range(len(begins)):
-        head[i, 2] = NO_DAMAGE
+        head[i, ENTRY_DAMAGE_AT] = NO_DAMAGE
         pos, end = begins[i], ends[i]
         while pos < end:
             number, wire, value, begin, after = field(buf, pos, end)
-            if after < 0 or (wire == _LENGTH and after - begin != value):
-                head[i, 2] = pos
+            if after < 0 or (wire == LENGTH and after - begin != value):
+                head[i, ENTRY_DAMAGE_AT] = pos
             if after < 0:
                 break
-            if number == 1 and wire == _VARINT:
-                head[i, 0] = value
-            elif number == 2 and wire == _LENGTH:
-                at = begin
-                while at < after:
-                    number, wire, value, inner_begin, inner_end = field(buf, at, after)
-                    if inner_end < 0:
-                        head[i, 2] = at
-                        break
-                    if wire == _LENGTH:
-                        if number == 2:
-                            spans[i, 0], spans[i, 1] = inner_begin, inner_end
-                        elif number == 4:
-                            spans[i, 2], spans[i, 3] = inner_begin, inner_end
-                        elif number == 3:
-                            spans[i, 4], spans[i, 5] = inner_begin, inner_end
-                        elif number == 5:
-                            head[i, 1] += 1
-                    at = inner_end
+            if number == field_numbers.MAP_KEY and wire == VARINT:
+                head[i, ENTRY_KEY] = value
+            elif number == field_numbers.MAP_VALUE and wire == LENGTH:
+                _read_entry_value(buf, begin, after, head[i], spans[i])
             pos = after
+
+
+@jit
+def _read_entry_value(buf: U8, pos: Int, end: Int, head: I64, spans: I64) -> None:
+    """An XEventMetadata or XStatMetadata into one row of what `read_metadata` fills."""
+    while pos < end:
+        number, wire, _, begin, after = field(buf, pos, end)
+        if after < 0:
+            head[ENTRY_DAMAGE_AT] = pos
+            break
+        if wire == LENGTH:
+            if number == field_numbers.METADATA_NAME:
+                spans[NAME], spans[NAME + 1] = begin, after
+            elif number == field_numbers.METADATA_DISPLAY_NAME:
+                spans[DISPLAY_NAME], spans[DISPLAY_NAME + 1] = begin, after
+            elif number == field_numbers.METADATA_BLOB:
+                spans[BLOB], spans[BLOB + 1] = begin, after
+            elif number == field_numbers.METADATA_STATS:
+                head[ENTRY_STAT_COUNT] += 1
+        pos = after
 
 
 @jit
@@ -360,13 +379,13 @@ def fill_metadata_stats(
             number, wire, _, begin, after = field(buf, pos, end)
             if after < 0:
                 break
-            if number == 2 and wire == _LENGTH:
+            if number == field_numbers.MAP_VALUE and wire == LENGTH:
                 at = begin
                 while at < after:
                     number, wire, _, inner_begin, inner_end = field(buf, at, after)
                     if inner_end < 0:
                         break
-                    if number == 5 and wire == _LENGTH:
+                    if number == field_numbers.METADATA_STATS and wire == LENGTH:
                         _write_stat(buf, inner_begin, inner_end, stat_rows, stats, row)
                         row += 1
                     at = inner_end
@@ -378,14 +397,3 @@ def fill_stats(buf: U8, begins: I64, ends: I64, stat_rows: MetadataRows, stats: 
     """XStat messages into rows 0 … n-1."""
     for i in range(len(begins)):
         _write_stat(buf, begins[i], ends[i], stat_rows, stats, i)
-
-
-@jit
-def is_ordered(line: I32, begin: I64, duration: I64) -> bool:
-    """Whether the events of each line come by begin, the longer one first."""
-    for i in range(1, len(line)):
-        if line[i] == line[i - 1] and (
-            begin[i] < begin[i - 1] or (begin[i] == begin[i - 1] and duration[i] > duration[i - 1])
-        ):
-            return False
-    return True

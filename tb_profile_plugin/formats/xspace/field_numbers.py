@@ -1,0 +1,12 @@
+"""Numbers of the fields of ``protos/xplane.proto`` that are read; those of an XStat's values are `columns.kinds`."""
+
+SPACE_PLANES, SPACE_ERRORS, SPACE_WARNINGS, SPACE_HOSTNAMES = 1, 2, 3, 4
+PLANE_ID, PLANE_NAME, PLANE_LINES, PLANE_EVENT_METADATA, PLANE_STAT_METADATA, PLANE_STATS = 1, 2, 3, 4, 5, 6
+LINE_ID, LINE_NAME, LINE_TIMESTAMP, LINE_EVENTS = 1, 2, 3, 4
+LINE_DURATION, LINE_DISPLAY_ID, LINE_DISPLAY_NAME = 9, 10, 11
+EVENT_METADATA_ID, EVENT_OFFSET, EVENT_DURATION, EVENT_STATS, EVENT_OCCURRENCES = 1, 2, 3, 4, 5
+STAT_METADATA_ID = 1
+MAP_KEY, MAP_VALUE = 1, 2
+"""An entry of a plane's metadata."""
+METADATA_NAME, METADATA_BLOB, METADATA_DISPLAY_NAME, METADATA_STATS = 2, 3, 4, 5
+"""An XEventMetadata; of an XStatMetadata the blob is its description."""
