@@ -134,7 +134,8 @@ def _text_codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
 
 def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
     """(int64[events], distinct origins) of a device's events."""
-    columns = [_text_codes(plane, stat) for stat in ("hlo_module", "hlo_op", "tf_op", "level 0", "source")]
+    stats = (vocabulary.HLO_MODULE, vocabulary.HLO_OP, vocabulary.TF_OP, vocabulary.LEVEL_0, "source")
+    columns = [_text_codes(plane, stat) for stat in stats]
     if _is_gpu(plane):
         codes, texts = instructions(host, plane)
         columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]

@@ -156,7 +156,7 @@ def _op_text(host: Host, name: str, args: dict[str, Any]) -> str:
     texts = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
     paths = [text if ":" in text else f"{text}:" for text in texts if op_names.is_path(text)]
     parse = op_names_of(host)
-    for text in [*paths, args.get("tf_op"), args.get("level 0"), name]:
+    for text in [*paths, args.get(vocabulary.TF_OP), args.get(vocabulary.LEVEL_0), name]:
         op = parse(str(text or "").partition("#")[0])
         if op.is_known and op.type and op.category != op_names.MEMCPY and op.name != "XlaModule":
             return f"{op.name} · {module}" if module else op.name

@@ -177,9 +177,9 @@ class _OpStats:
     def __init__(self, host: Host, plane: Plane):
         self._plane, self._has_gpus = plane, bool(host.gpus)
         self._instruction = _TextStat(*instructions(host, plane))
+        stats = (vocabulary.TF_OP, vocabulary.LEVEL_0, vocabulary.ANNOTATION, "name", vocabulary.HLO_MODULE)
         self._tf_op, self._level, self._annotation, self._path, self._module = (
-            _TextStat(*plane.stat(name).codes_by_owner(len(plane.events)))
-            for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")
+            _TextStat(*plane.stat(name).codes_by_owner(len(plane.events))) for name in stats
         )
         self._program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), MISSING)
 

@@ -27,9 +27,11 @@ ASYNC_XLA_OPS = "Async XLA Ops"
 FRAMEWORK_OPS = "Framework Ops"
 TENSORFLOW_OPS = "TensorFlow Ops"
 
-# Names of events.
+# Begins of names of events.
 PYTHON_FRAME = "$"
-"""Begin of the names that Python's tracer gives to calls, ``$file.py:12 function``."""
+"""Of the names that Python's tracer gives to calls, ``$file.py:12 function``."""
+COMPILED_GRAPH = "## Call CompiledFxGraph"
+"""Of PyTorch's ops that run compiled code."""
 
 # Stats: links between events.
 PRODUCER_TYPE, PRODUCER_ID = "_pt", "_p"
@@ -55,32 +57,36 @@ ID, PARENT_ID, ELEMENT_ID = "id", "parent_id", "element_id"
 
 # Stats: steps.
 STEP_NUM, STEP_NAME, ITER_NUM, GRAPH_TYPE = "step_num", "step_name", "iter_num", "graph_type"
-ALLOCATOR_NAME = "allocator_name"
 
+# Stats of the `METADATA` plane, which are facts of the host.
 FRAMEWORK = "framework"
-"""Fact of the `METADATA` plane: which framework ran the program, as formats other than XSpace state it."""
-
+"""Which framework ran the program, as formats other than XSpace state it."""
 RANK, WORLD_SIZE = "rank", "world_size"
-"""Facts of the same plane: which of how many workers of a job the host was."""
+"""Which of how many workers of a job the host was."""
 
 # Stats: ops, functions and programs.
 TF_OP, HLO_OP, HLO_MODULE, HLO_CATEGORY, PROGRAM_ID = "tf_op", "hlo_op", "hlo_module", "hlo_category", "program_id"
+LEVEL_0, ANNOTATION = "level 0", "annotation"
+"""Stats by which TensorFlow 2.3 to 2.10 name the op of a kernel, not `TF_OP`; behind ``#`` the second goes on."""
 TF_FUNCTION_CALL = "tf_function_call"
 EAGER_OP, IS_EAGER, IS_FUNC = "eager_op", "is_eager", "is_func"
 EQUATION, SHAPE = "equation", "shape"
 
 CATEGORY = "category"
 """Stat of event metadata: what PyTorch's profiler says that the events are."""
-TORCH_OPS = ("cpu_op", "Operator")
-TORCH_RANGE = "user_annotation"
-TORCH_INSTANT = "cpu_instant_event"
-TORCH_COUNTED = "cuda_profiler_range"
-"""Such categories: ops, ranges that a program names, moments such as those of allocations, and kernels in which CUPTI
-counted, whose times are not theirs."""
-COMPILED_GRAPH = "## Call CompiledFxGraph"
-"""Ops of PyTorch that run compiled code have names that begin so."""
 
-# Stats: devices.
+# Categories of PyTorch's events.
+TORCH_OPS = ("cpu_op", "Operator")
+"""Ops; the second until torch 1.11."""
+TORCH_RANGE = "user_annotation"
+"""Ranges that a program names."""
+TORCH_INSTANT = "cpu_instant_event"
+"""Moments, such as those of allocations."""
+TORCH_COUNTED = "cuda_profiler_range"
+"""Kernels in which CUPTI counted, whose times are not theirs."""
+
+# Stats: devices and allocations.
+ALLOCATOR_NAME = "allocator_name"
 KERNEL_DETAILS, MEMCPY_DETAILS = "kernel_details", "memcpy_details"
 
 # Stats: input pipelines.
