@@ -99,6 +99,7 @@ _PHASES = Table(
         number("share", "Share", "share", "Share of the recorded time."),
     ),
 )
+"""Answers call phases places."""
 
 _FINDINGS = Table(
     "findings",
@@ -331,8 +332,15 @@ def _accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
 def _unusual_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     rows = [
         (
-            *(step.step_index, step.step, step.host, step.reason, step.ps, step.more_ps),
-            *(step.id or None, step.name or None, step.why.text),
+            step.step_index,
+            step.step,
+            step.host,
+            step.reason,
+            step.ps,
+            step.more_ps,
+            step.id or None,
+            step.name or None,
+            step.why.text,
         )
         for step in diagnosis.unusual
     ]
@@ -342,7 +350,10 @@ def _unusual_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
 def _evidence_columns(causes: Sequence[Cause]) -> dict[str, list[Any]]:
     rows = [
         (
-            *(cause.id, interval.host, interval.begin, interval.end - interval.begin),
+            cause.id,
+            interval.host,
+            interval.begin,
+            interval.end - interval.begin,
             interval.event if interval.event >= 0 else None,
             interval.name or None,
         )
@@ -355,10 +366,7 @@ def _evidence_columns(causes: Sequence[Cause]) -> dict[str, list[Any]]:
 def _scenario_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     typical, gains = diagnosis.typical, sorted(diagnosis.scenario_gains.items(), key=lambda item: -item[1])
     rows = [
-        (
-            *(id, LABELS[id], round(gain_ps), round(typical.period_ps - gain_ps)),
-            _shorter_share(typical, id, gain_ps),
-        )
+        (id, LABELS[id], round(gain_ps), round(typical.period_ps - gain_ps), _shorter_share(typical, id, gain_ps))
         for id, gain_ps in gains
     ]
     return by_column(_SCENARIOS, rows)
