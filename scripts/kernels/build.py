@@ -23,7 +23,7 @@ def here() -> None:
     os.environ["TB_PROFILE_KERNELS"] = "numba"
     from tb_profile_plugin.runtime.jit import library
 
-    if library.find():
+    if library.find_current_library():
         return
     from link import c_compiler, link_here
 

@@ -120,12 +120,12 @@ def test_a_library_that_was_cut_is_not_loaded(
     place.write_bytes(content[:kept])
     monkeypatch.setattr(library, "PATH", place)
     monkeypatch.setattr(library, "Library", None)
-    assert library.find() is None
+    assert library.find_current_library() is None
     content[len(content) // 2] ^= 1
     place.write_bytes(content)
-    assert library.find() is None
+    assert library.find_current_library() is None
     place.with_name(place.name + library.SEAL).unlink()
-    assert library.find() is None
+    assert library.find_current_library() is None
     assert [record.message for record in caplog.records] == 3 * [
         "The library of compiled functions has changed since its build and is not used. Reinstall the package."
     ]
@@ -160,18 +160,18 @@ def test_memory_is_given_back(kernel: Make, monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_library_is_taken_only_with_the_sources_that_it_is_made_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = library.find()
+    found = library.find_current_library()
     assert found
     for name in found.sources:
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / "tb_profile_plugin" / name, tmp_path / name)
     monkeypatch.setattr(library, "_PACKAGE", tmp_path)
-    assert library.find()
+    assert library.find_current_library()
     kinds = tmp_path / "formats/columns/kinds.py"
     kinds.write_text(kinds.read_text() + "\n")
-    assert library.find() is None
+    assert library.find_current_library() is None
     kinds.unlink()
-    assert library.find() is None
+    assert library.find_current_library() is None
 
 
 def test_a_signature_that_does_not_say_enough_is_told(built: tuple[Path, str]) -> None:

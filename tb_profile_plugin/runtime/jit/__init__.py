@@ -46,7 +46,7 @@ def _selected_way() -> tuple[str, Any, Any]:
     if wanted in ("", settings.LITTLE_WORK, "native"):
         from . import library
 
-        compiled = library.find(strict=wanted == "native")
+        compiled = library.find_current_library(strict=wanted == "native")
         if compiled:
             return "native", compiled.kernel, compiled.kernel
         if wanted == "native":

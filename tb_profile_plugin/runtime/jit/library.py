@@ -53,7 +53,7 @@ def seal(content: bytes) -> str:
     return f"{len(content)} {zlib.crc32(content):08x}\n"
 
 
-def find(strict: bool = True) -> Library | None:
+def find_current_library(strict: bool = True) -> Library | None:
     """The library, where there is one for this platform that is whole and made of these very sources."""
     try:
         content, seal_path = PATH.read_bytes(), PATH.with_name(PATH.name + SEAL)
@@ -76,6 +76,7 @@ class Library:
         """With `strict`, a call for which no kernel was compiled raises TypeError; else it runs as plain Python."""
         self._functions = ctypes.CDLL(str(path))
         self.strict = strict
+        # On the class, not in each of many blocks: every library gives back to this process's `PyMem_RawFree`.
         _Block.release = self._functions.tbp_release
         self._functions.tbp_release.argtypes = [ctypes.c_void_p]
         memory = ctypes.pythonapi.PyMem_RawMalloc, ctypes.pythonapi.PyMem_RawFree
@@ -164,7 +165,7 @@ class Entry:
         self._empty_answer = bytes(8 * max(1, _width(answer)))
 
     def run(self, words: list[int]) -> Any:
-        """Call it with arguments as words."""
+        """What it returns for arguments as words; raises ValueError, ZeroDivisionError or MemoryError where it does."""
         parameters, answer = array("q", words), array("q", self._empty_answer)
         if self._function(parameters.buffer_info()[0], answer.buffer_info()[0]):
             name, _, text = ctypes.string_at(answer[0]).decode().partition(": ")
@@ -243,9 +244,11 @@ def _read_value(kind: _Kind, words: Iterator[int]) -> Any:
     if isinstance(kind, tuple):
         return tuple(_read_value(element, words) for element in kind)
     word = next(words)
+    if kind == "-":
+        return None
     if kind == "?":
         return bool(word)
-    return None if kind == "-" else word % (1 << 64) if kind == "u" else word
+    return word % (1 << 64) if kind == "u" else word
 
 
 def _type_of(value: Any) -> str:
