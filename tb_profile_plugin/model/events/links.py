@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...formats.columns import vocabulary
+from ...formats.columns import Plane, vocabulary
 from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct, median
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
@@ -96,13 +96,16 @@ def find_links(trace: Nested) -> Links:
     """
     launches = _launch_edges(trace)
     contexts = _context_edges(trace)
-    cpu_runs = _edges(*dispatch_pairs(trace, contexts[0], contexts[1]), RUN)
+    producers, consumers, context_kinds = contexts
+    cpu_runs = _edges(*dispatch_pairs(trace, producers, consumers), RUN)
     parts = [launches, _executor_edges(trace), contexts, _driver_call_edges(trace, launches[0]), cpu_runs]
-    parts += [] if (contexts[2] == tpu_runs.ENQUEUED).any() else _enqueued_run_edges(trace)
-    none = np.empty(0, np.int32)
-    nonempty = [part for part in parts if len(part[0])]
-    columns = (np.concatenate(column) for column in zip((none, none, none), *nonempty, strict=True))
-    source, target, kind = nonempty[0] if len(nonempty) == 1 else columns
+    if not (context_kinds == tpu_runs.ENQUEUED).any():
+        parts += _enqueued_run_edges(trace)
+    nonempty = [part for part in parts if len(part[0])] or [launches]
+    if len(nonempty) == 1:
+        source, target, kind = nonempty[0]
+    else:
+        source, target, kind = (np.concatenate(column) for column in zip(*nonempty, strict=True))
     if not is_ascending(source):
         order = np.argsort(source, kind="stable")
         source, target, kind = source[order], target[order], kind[order]
@@ -210,12 +213,9 @@ def _driver_call_edges(trace: Nested, launches: Array) -> _Edges:
     plane, _ = trace.plane_of(int(outer_calls[0]))
     bounds = plane.lines.first_event + trace.rows(plane).start
     line_of = np.searchsorted(bounds, outer_calls, side="right") - 1
-    driver = plane.stat(vocabulary.CORRELATION_ID).owner
-    share = np.bincount(plane.events.line[driver], minlength=len(plane.lines)) / np.diff(bounds).clip(1)
-    lines = [line for line in distinct(line_of).tolist() if share[line] > _DRIVER_SHARE]
-    threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
+    driver_lines, threads = _driver_lines_and_threads(plane, distinct(line_of).tolist())
     pairs: list[tuple[Array, Array]] = []
-    for line in lines:
+    for line in driver_lines:
         calls = outer_calls[line_of == line]
         of_same_id = [thread for thread in threads if plane.lines.id[thread] == plane.lines.id[line]]
         thread = _calling_thread(trace, bounds, calls, of_same_id or threads)
@@ -224,6 +224,15 @@ def _driver_call_edges(trace: Nested, launches: Array) -> _Edges:
             pairs.append((caller[caller >= 0], calls[caller >= 0]))
     sources, targets = zip((none, none), *pairs, strict=True)
     return _edges(np.concatenate(sources), np.concatenate(targets), CALL)
+
+
+def _driver_lines_and_threads(plane: Plane, lines: list[int]) -> tuple[list[int], list[int]]:
+    """Which of the lines hold nothing but driver's calls; all others of the plane that have events."""
+    event_counts = np.diff(plane.lines.first_event)
+    calls = plane.stat(vocabulary.CORRELATION_ID).owner
+    share = np.bincount(plane.events.line[calls], minlength=len(plane.lines)) / event_counts.clip(1)
+    driver_lines = [line for line in lines if share[line] > _DRIVER_SHARE]
+    return driver_lines, [line for line in np.flatnonzero(event_counts).tolist() if line not in driver_lines]
 
 
 def _calling_thread(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
