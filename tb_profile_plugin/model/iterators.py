@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..formats.columns import Plane, vocabulary
-from ..runtime.arrays import I32, U8, Array, Int, distinct
+from ..runtime.arrays import I32, Array, Bool, Int, distinct
 from ..runtime.jit import jit
 from ..runtime.memo import lazy
 from ..runtime.records import NamedTuple, record
@@ -46,8 +46,9 @@ TRANSPARENT = (
 )
 """Kinds that hand on the elements they are given, as they are and at once."""
 
-_PRODUCE = regex(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Produce$")
-_CONSUME = regex(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Consume$")
+_PRODUCERS = "Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch"
+_PRODUCE = regex(rf"(?:{_PRODUCERS})Produce$")
+_CONSUME = regex(rf"(?:{_PRODUCERS})Consume$")
 _DEVICE = regex(r"Iterator::(?:(?:Root|Model|MaxIntraOpParallelism|Options)::)*(?:Prefetch::)?Generator$")
 _INDEX_SUFFIX = regex(r"\[\d+\]$")
 _VERSION_SUFFIX = regex(r"V\d+$")
@@ -94,9 +95,9 @@ class IteratorCalls:
     parent: Array
     """int32[n]: the call that this one works for, or -1."""
     linked: Array
-    """bool[n]: the parent runs on another thread and consumed what this call produced."""
+    """bool[n]: the parent runs on another thread; it consumed what this call produced, or this call is ``adopted``."""
     adopted: Array
-    """bool[n]: likewise, but told from time alone: the parent waited for something that began before the capture."""
+    """bool[n]: told from time alone: the parent waited for something that began before the capture."""
     top: Array
     """int32[n]: the outermost call that this one works for, itself where there is none."""
     depth: Array
@@ -144,12 +145,11 @@ def calls(host: Host) -> IteratorCalls | None:
     parent_ids = plane.numbers(vocabulary.PARENT_ID, row, 0)
     iterator, iterators, damage = _iterators(plane, name, ids, parent_ids, is_root)
     ties = _ThreadTies(host, plane, row, parent_ids, ids)
-    parent = np.where(is_root, -1, ties.parent(begin, end)).astype(np.int32)
+    parent = np.where(is_root, -1, ties.parent).astype(np.int32)
     adopted = adopt_orphans(parent, is_root, iterator, iterators, begin, end, ties.ready)
     linked = (parent >= 0) & (ties.linked | adopted)
     top, depth, cycles = tops_and_depths(parent)
     damage["cycle"] += cycles
-    problems = {name: count for name, count in damage.items() if count}
     return IteratorCalls(
         plane=plane,
         row=row,
@@ -165,7 +165,7 @@ def calls(host: Host) -> IteratorCalls | None:
         ready=ties.ready,
         iterators=iterators,
         functions=ties.functions(),
-        damage=problems,
+        damage={problem: count for problem, count in damage.items() if count},
     )
 
 
@@ -258,47 +258,50 @@ class _ThreadTies:
     """Which call encloses what on each thread, and which elements go from thread to thread."""
 
     def __init__(self, host: Host, plane: Plane, row: Array, parent_ids: Array, ids: Array):
-        self._trace = host.trace
+        self._trace, self._plane, self._row = host.trace, plane, row
+        self._ids, self._parent_ids = ids, parent_ids
         rows = host.trace.rows(plane)
-        role = np.zeros(len(plane.events), np.uint8)
-        role[row] = 1
-        self._produce = plane.named(lambda name: bool(_PRODUCE.match(name)))
-        role[self._produce] = 2
+        begin, end = host.trace.begin[rows], host.trace.end[rows]
         outer = host.trace.nesting[0][rows]
-        if rows.start:
-            outer = np.maximum(outer - np.int32(rows.start), np.int32(-1))
-        self._holder = nearest_with_role(outer, role)
+        self._outer = np.maximum(outer - np.int32(rows.start), np.int32(-1)) if rows.start else outer
+        # An event belongs to the nearest call around it, or to the making of an element.
+        is_holder = np.zeros(len(plane.events), bool)
+        is_holder[row] = True
+        is_holder[plane.named(lambda name: bool(_PRODUCE.match(name)))] = True
+        self._holder = nearest_holder(self._outer, is_holder)
         self._call = np.full(len(plane.events), -1, np.int32)
         self._call[row] = np.arange(len(row))
-        self._row = row
-        self._ids, self._parent_ids = ids, parent_ids
         consume = plane.named(lambda name: bool(_CONSUME.match(name)))
-        self._consume = consume[self._holder[consume] >= 0]
-        self._consumer = self._call[self._holder[self._consume]]
-        self._consume, self._consumer = self._consume[self._consumer >= 0], self._consumer[self._consumer >= 0]
-        self._plane, self._rows, self._outer = plane, rows, outer
+        consumer = self._enclosing_calls(consume)
+        self._consume, self._consumer = consume[consumer >= 0], consumer[consumer >= 0]
         self.ready = np.full(len(row), MISSING, np.int64)
-        self.ready[self._consumer[::-1]] = host.trace.begin[rows][self._consume[::-1]]
-        self.linked = np.zeros(len(row), bool)
+        """int64[n], ps: as `IteratorCalls.ready`."""
+        self.ready[self._consumer[::-1]] = begin[self._consume[::-1]]
+        self.parent, self.linked = self._parents(begin[row], end[row])
 
-    def parent(self, begin: Array, end: Array) -> Array:
-        """int64[n]: the enclosing call on the thread; across threads the call that consumed the element."""
-        holder = self._holder[self._row]
-        enclosed = np.where(holder >= 0, self._call[holder], -1)
-        produced = self._produced(holder)
+    def _enclosing_calls(self, events: Array) -> Array:
+        """int32[k]: the call that encloses each of the events; -1 without one, and for what is produced."""
+        holder = self._holder[events]
+        return np.where(holder >= 0, self._call[holder], -1)
+
+    def _parents(self, begin: Array, end: Array) -> tuple[Array, Array]:
+        """(int32[n], bool[n]): the enclosing call on the thread; where linked, the one that consumed the element."""
+        parent = self._enclosing_calls(self._row)
+        produced = self._produced()
         consumed_at = end[self._consumer]
         source, target = self._matches(produced)
         # Of several calls that consumed such an element, the first one that ended after it was made.
         late = consumed_at[target] < begin[produced[source]]
         order = np.lexsort((consumed_at[target], late, produced[source]))
         child, at = np.unique(produced[source[order]], return_index=True)
-        enclosed[child] = self._consumer[target[order[at]]]
-        self.linked[child] = True
-        self._caller = enclosed
-        return enclosed
+        parent[child] = self._consumer[target[order[at]]]
+        linked = np.zeros(len(parent), bool)
+        linked[child] = True
+        return parent, linked
 
-    def _produced(self, holder: Array) -> Array:
+    def _produced(self) -> Array:
         """int64[k]: calls that are the first in something produced; the element is theirs."""
+        holder = self._holder[self._row]
         inside = np.flatnonzero((holder >= 0) & (self._call[holder] < 0))
         inside = inside[self._elements(holder[inside]) != MISSING]
         _, first = np.unique(holder[inside], return_index=True)
@@ -320,33 +323,32 @@ class _ThreadTies:
         called = self._plane.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
         if not len(called):
             return Functions(np.empty(0, np.int64), np.empty(0, bool), np.empty(0, np.int64))
-        holder = self._holder[called]
-        call = np.where(holder >= 0, self._call[holder], -1)
+        holder, call = self._holder[called], self._enclosing_calls(called)
         produced = np.flatnonzero((holder >= 0) & (call < 0))
         inner = np.flatnonzero(self.linked)
-        # What is produced is no call, so that the one that made it can stand there instead.
-        self._call[self._holder[self._row[inner]]] = inner
-        first = self._call[holder[produced]]
-        call[produced[first >= 0]] = self._caller[first[first >= 0]]
+        maker = np.full(len(self._call), -1, np.int32)
+        maker[self._holder[self._row[inner]]] = inner
+        first = maker[holder[produced]]
+        call[produced[first >= 0]] = self.parent[first[first >= 0]]
         ran = self._plane.named(lambda name: name.endswith("PyFunc"))
         if len(ran):
-            process = np.zeros(len(self._plane.events), np.uint8)
-            process[self._plane.named("ExecutorState::Process".__eq__)] = 1
-            ran = nearest_with_role(self._outer, process)[ran]
+            is_process = np.zeros(len(self._plane.events), bool)
+            is_process[self._plane.named("ExecutorState::Process".__eq__)] = True
+            ran = nearest_holder(self._outer, is_process)[ran]
         at = (called[call >= 0], ran[ran >= 0])
         ids, python_ids = (self._plane.numbers(vocabulary.ID, rows, MISSING) for rows in at)
         return Functions(call[call >= 0], is_among(ids, python_ids), executor_ps(self._trace, ids))
 
 
 @jit
-def nearest_with_role(outer: I32, role: U8) -> I32:
-    """int32[n]: the nearest enclosing event with a role, or -1; ``outer`` comes before what it encloses."""
+def nearest_holder(outer: I32, is_holder: Bool) -> I32:
+    """int32[n]: the nearest enclosing event that is a holder, or -1; ``outer`` comes before what it encloses."""
     answer = np.empty(len(outer), np.int32)
     for i in range(len(outer)):
         above = outer[i]
         if above < 0:
             answer[i] = -1
-        elif role[above]:
+        elif is_holder[above]:
             answer[i] = above
         else:
             answer[i] = answer[above]
