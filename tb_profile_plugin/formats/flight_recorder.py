@@ -216,12 +216,12 @@ class _Entries:
         record, state = entry.get("record_id"), entry.get("state")
         library, _, name = _text(entry.get("profiling_name")).rpartition(":")
         call = self._call(name, entry)
-        if call is None or not group or not _is_integer(record) or state not in (SCHEDULED, STARTED, COMPLETED):
+        if call is None or not group or state not in (SCHEDULED, STARTED, COMPLETED):
             return None
         is_p2p = bool(entry.get("is_p2p", call.kind in (SEND, RECEIVE)))
         if is_p2p:
             sequence = entry.get("p2p_seq_id", sequence)
-        if not _is_integer(sequence):
+        if not _is_nonnegative_int64(record) or not _is_nonnegative_int64(sequence):
             return None
         # Gloo records neither begin nor end, only that nobody waits any longer.
         if library == "gloo" and state == SCHEDULED and entry.get("retired"):
@@ -260,14 +260,15 @@ class _Entries:
         return tuple(map(_text, self._list(value)))
 
     def _sizes(self, value: object) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(filter(_is_integer, self._list(shape)[:_MOST_DIMENSIONS])) for shape in self._list(value))
+        shapes = (self._list(shape)[:_MOST_DIMENSIONS] for shape in self._list(value))
+        return tuple(tuple(filter(_is_nonnegative_int64, shape)) for shape in shapes)
 
 
 def _frame(frame: object) -> PythonFrame:
     if not isinstance(frame, dict):
         return PythonFrame("", "", 0)
     name, file, line = frame.get("name"), frame.get("filename"), frame.get("line")
-    return PythonFrame(_text(name), _text(file), line if _is_integer(line) else 0)
+    return PythonFrame(_text(name), _text(file), line if _is_nonnegative_int64(line) else 0)
 
 
 def _queued(status: object) -> int:
@@ -276,7 +277,7 @@ def _queued(status: object) -> int:
     number = first.get("last_enqueued_collective") if isinstance(first, dict) else None
     if isinstance(number, str) and number.isdecimal() and len(number) < _MOST_DIGITS:
         number = int(number)
-    return number if _is_integer(number) else -1
+    return number if _is_nonnegative_int64(number) else -1
 
 
 def _description(text: object) -> str:
@@ -288,12 +289,12 @@ def _ranks(text: object) -> tuple[int, ...]:
     if isinstance(text, str) and _RANKS.fullmatch(text):
         numbers = map(str.strip, text.strip(" []\n\t").split(","))
         return tuple(int(number) for number in numbers if number.isdecimal() and len(number) < _MOST_DIGITS)
-    return tuple(rank for rank in _list(text) if _is_integer(rank))
+    return tuple(rank for rank in _list(text) if _is_nonnegative_int64(rank))
 
 
 def _name(value: object) -> str:
     """A group's name, which may be a number."""
-    return str(value) if _is_integer(value) else _text(value)
+    return str(value) if _is_nonnegative_int64(value) else _text(value)
 
 
 def _list(value: object) -> Sequence[Any]:
@@ -306,6 +307,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _is_integer(value: object) -> TypeGuard[int]:
-    """Whether the value is an integer from 0 on that an int64 holds."""
+def _is_nonnegative_int64(value: object) -> TypeGuard[int]:
+    """Whether the value is an integer, and no bool, in that range."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63

@@ -16,7 +16,7 @@ from ..model.lanes import COUNTER
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
 from ..runtime.regex import regex
-from .selection import Area, row_ranges
+from .selection import LaneRows, row_ranges
 from .tiles import Timeline, timeline
 
 TIME, DEVICE, IDLE, BYTES = "time", "device", "idle", "bytes"
@@ -37,7 +37,7 @@ def weights(host: Host) -> list[str]:
 
 
 def selected_calls(
-    host: Host, areas: Sequence[Area], begin: int, end: int, weight: str = TIME, numbered: bool = True
+    host: Host, areas: Sequence[LaneRows], begin: int, end: int, weight: str = TIME, numbered: bool = True
 ) -> CallTree:
     """The tree of the events in the areas between two moments, ps, with a node for each thread or stream on top.
 
@@ -46,7 +46,7 @@ def selected_calls(
     counts where they begin between them. Threads have their numbers in their names where they are to be ``numbered``;
     those of another run are others.
     """
-    by_line: dict[str, list[Area]] = {}
+    by_line: dict[str, list[LaneRows]] = {}
     for area in areas:
         lane = timeline(host).lanes[area.lane]
         if lane.kind != COUNTER:
@@ -59,12 +59,12 @@ def calls_of_threads(host: Host, weight: str = TIME) -> CallTree:
     """The tree of all events of the host's threads, by one of `WEIGHTS`."""
     areas, lane_index = [], 0
     for section in timeline(host).sections:
-        areas += [Area(lane_index + at) for at in range(len(section.lanes)) if section.kind == "host"]
+        areas += [LaneRows(lane_index + at) for at in range(len(section.lanes)) if section.kind == "host"]
         lane_index += len(section.lanes)
     return selected_calls(host, areas, *host.window, weight)
 
 
-def _line_tree(host: Host, areas: Sequence[Area], begin: int, end: int, weight: str, numbered: bool) -> CallTree:
+def _line_tree(host: Host, areas: Sequence[LaneRows], begin: int, end: int, weight: str, numbered: bool) -> CallTree:
     """`selected_calls` of areas whose lanes are made of one line."""
     host_timeline = timeline(host)
     starts, ends, name, event = _events_in(host_timeline, areas, begin, end)
@@ -82,7 +82,7 @@ def _line_tree(host: Host, areas: Sequence[Area], begin: int, end: int, weight: 
     return call_tree(calls, nested, weight_of_call, texts, [title])
 
 
-def _events_in(host_timeline: Timeline, areas: Sequence[Area], begin: int, end: int) -> Iterator[Array]:
+def _events_in(host_timeline: Timeline, areas: Sequence[LaneRows], begin: int, end: int) -> Iterator[Array]:
     """int64[n] begin (ps), end (ps), number of the name, event: of the events that overlap the time, outer first."""
     columns = []
     for area in areas:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.host import Host
 from ..runtime.records import NamedTuple
-from .selection import Area, statistics
+from .selection import LaneRows, statistics
 from .tiles import timeline
 
 
@@ -29,7 +29,7 @@ class AreaEvents(NamedTuple):
     """Begin of the first event and end of the last one, ps on the host's own clock; None without any."""
 
 
-def area_events(host: Host, area: Area, begin: int, end: int) -> AreaEvents:
+def area_events(host: Host, area: LaneRows, begin: int, end: int) -> AreaEvents:
     """The events of an area that overlap the range of time, ps on the host's own clock."""
     host_timeline, figures = timeline(host), statistics(host, [area], begin, end)
     lane = host_timeline.lanes[area.lane]

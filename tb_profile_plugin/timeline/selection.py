@@ -19,8 +19,8 @@ COUNT, TOTAL, SELF, LEAST, MOST = range(5)
 """Columns of the table of names: events, and sum, self time, minimum and maximum of their durations in ps."""
 
 
-class Area(NamedTuple):
-    """Some rows of a lane."""
+class LaneRows(NamedTuple):
+    """Some rows of a lane: an area of the timeline."""
 
     lane: int
     low: int = 0
@@ -50,7 +50,7 @@ class Statistics:
     """Of the last event, ps; 0 without any."""
 
 
-def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Statistics:
+def statistics(host: Host, areas: Sequence[LaneRows], begin: int, end: int) -> Statistics:
     """Of all events in the areas that overlap the range of time."""
     host_timeline = timeline(host)
     size = len(host_timeline.names)
@@ -71,7 +71,7 @@ def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Stati
     return Statistics(name, count, total, self_ps, least, most, first, last)
 
 
-def row_ranges(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[slice]:
+def row_ranges(lane: Lane, rows: Rows, area: LaneRows, begin: int, end: int) -> list[slice]:
     """The part of ``rows.order`` that overlaps the time (ps), for each row of the area that has events there."""
     slices = []
     for row in range(area.low, min(area.high, len(rows))):

@@ -7,7 +7,7 @@ from trees import holds, paths
 
 from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.timeline.calls import BYTES, DEVICE, IDLE, TIME, selected_calls, weights
-from tb_profile_plugin.timeline.selection import Area
+from tb_profile_plugin.timeline.selection import LaneRows
 from tb_profile_plugin.timeline.tiles import timeline
 
 US = 1_000_000
@@ -32,7 +32,7 @@ def weighed(
 ) -> dict[str, tuple[float, float]]:
     """(own, total) by path, of the lanes whose names begin so."""
     found = timeline(host).lanes
-    areas = [Area(place) for place, lane in enumerate(found) if lane.name.startswith(lanes)]
+    areas = [LaneRows(place) for place, lane in enumerate(found) if lane.name.startswith(lanes)]
     tree = selected_calls(host, areas, begin * US, end * US, weight)
     holds(tree)
     return {path: (own / per, total / per) for path, (own, total) in paths(tree).items()}
@@ -45,7 +45,7 @@ def test_frames_and_other_events_of_a_thread_nest_in_each_other() -> None:
 def test_only_what_lies_in_the_range_and_on_the_rows_counts() -> None:
     host = draw.host(NESTED)
     assert weighed(host, 22, 30, lanes="pool") == {"pool 2": (0, 8), "pool 2/inner": (8, 8)}
-    inner = selected_calls(host, [Area(0, 1, 2)], 0, 1000 * US)
+    inner = selected_calls(host, [LaneRows(0, 1, 2)], 0, 1000 * US)
     assert {path: own for path, (own, _) in paths(inner).items()} == {"python 1": 0, "python 1/inner": 5 * US}
 
 

@@ -15,7 +15,7 @@ from tb_profile_plugin.runtime import jit
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline import chrome, perfetto
 from tb_profile_plugin.timeline.search import Pattern, search
-from tb_profile_plugin.timeline.selection import Area, statistics
+from tb_profile_plugin.timeline.selection import LaneRows, statistics
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
 
@@ -47,7 +47,7 @@ def looked_at(host: HostWithSteps) -> Iterator[Any]:
     places = range(len(shown.rows))
     for width in (50, 1600):
         yield shown.slices([(place, 0) for place in places], *host.window, width)
-    yield statistics(host, [Area(place) for place in places], *host.window)
+    yield statistics(host, [LaneRows(place) for place in places], *host.window)
     yield search(host, Pattern("a"))
     yield list(chrome.pieces([host])), list(perfetto.pieces([host]))
 

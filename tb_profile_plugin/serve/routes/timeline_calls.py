@@ -13,9 +13,9 @@ from .timeline_hosts import Hosts, selected_areas, time_range
 
 if TYPE_CHECKING:
     from ...analysis.call_tree import CallTree
-    from ...timeline.selection import Area
+    from ...timeline.selection import LaneRows
 
-Areas = Sequence[tuple[int, "Area"]]
+Areas = Sequence[tuple[int, "LaneRows"]]
 """(index of the host, selected rows of a lane)."""
 
 
@@ -61,7 +61,7 @@ def _merged_calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str
 
 def _matching_areas(hosts: Hosts, areas: Areas, base_hosts: Hosts) -> Areas:
     """The areas on lanes of the baseline whose name and kinds are those of a selected lane."""
-    area_by_key: dict[tuple[str, str, str], Area] = {}
+    area_by_key: dict[tuple[str, str, str], LaneRows] = {}
     for index, area in areas:
         area_by_key.setdefault(_lane_keys(hosts, index)[area.lane], area)
     return [

@@ -20,7 +20,7 @@ from .query import bounded_integer, is_number, parameter_error
 if TYPE_CHECKING:
     from ...model.host import Host
     from ...timeline.host_view import HostView
-    from ...timeline.selection import Area
+    from ...timeline.selection import LaneRows
     from ...timeline.tiles import HostTimeline, Timeline
 
 _LONGEST_NAME = 300
@@ -143,9 +143,9 @@ def short(name: str) -> str:
     return shortened(name, _LONGEST_NAME)
 
 
-def selected_areas(hosts: Hosts, request: Request) -> list[tuple[int, Area]]:
+def selected_areas(hosts: Hosts, request: Request) -> list[tuple[int, LaneRows]]:
     """(index of the host, rows of a lane) from each ``lane:low-high`` of the request, but of lanes not recorded."""
-    from ...timeline.selection import Area
+    from ...timeline.selection import LaneRows
 
     areas = []
     for text in listed(request, "lanes"):
@@ -154,5 +154,5 @@ def selected_areas(hosts: Hosts, request: Request) -> list[tuple[int, Area]]:
         index, lane_index = hosts.lane(lane)
         if hosts.is_recorded(index, lane_index):
             has_rows = is_number(low) and is_number(high)
-            areas.append((index, Area(lane_index, int(low), int(high)) if has_rows else Area(lane_index)))
+            areas.append((index, LaneRows(lane_index, int(low), int(high)) if has_rows else LaneRows(lane_index)))
     return areas
