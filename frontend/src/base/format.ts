@@ -4,10 +4,13 @@ import { currentLanguage, groupDigits, THIN, t } from "./messages";
 
 const MINUS = "\u2212";
 
+/** The share of a figure by which three digits may round it up to the next power. */
+const ROUNDING_MARGIN = 0.0005;
+
 /** Digits behind the point which give a figure of this size about three significant ones. */
 export function decimalsFor(size: number): number {
   // What rounds up to one digit more has one place less: 9.996 is 10.0.
-  const magnitude = Math.abs(size) * 1.0005;
+  const magnitude = Math.abs(size) * (1 + ROUNDING_MARGIN);
   if (magnitude === 0 || !Number.isFinite(magnitude)) return 0;
   return Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(magnitude))));
 }
@@ -54,28 +57,31 @@ export interface Scale {
   readonly decimals: number;
 }
 
-const TIME_UNITS: readonly (readonly [string, number])[] = [
-  ["s", 1e12],
-  ["ms", 1e9],
-  ["µs", 1e6],
-  ["ns", 1e3],
-];
 export const PS_PER_MS = 1e9;
 /** By the unit as tools declare it. */
 const PS_PER_UNIT: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: PS_PER_MS, s: 1e12 };
+/** In which times are written, the largest first. */
+const TIME_UNITS = ["s", "ms", "us", "ns"];
+
+/** Picoseconds in one of this unit; those of a millisecond for what is no unit of time. */
+function psPer(unit: string): number {
+  return PS_PER_UNIT[unit] ?? PS_PER_MS;
+}
 
 /** How many milliseconds one of this unit is; 1 for what is no unit of time. */
 export function inMilliseconds(unit: string): number {
-  return (PS_PER_UNIT[unit] ?? PS_PER_MS) / PS_PER_MS;
+  return psPer(unit) / PS_PER_MS;
 }
 
 /** The unit in which a column of times whose largest is `size` (in `unit`) reads best. */
 export function timeScale(size: number, unit = "ms"): Scale {
-  const psPerGiven = PS_PER_UNIT[unit] ?? PS_PER_MS;
-  const picoseconds = Math.abs(size) * psPerGiven;
-  const [name, psPerUnit] =
-    TIME_UNITS.find(([, step]) => picoseconds >= step) ?? (picoseconds === 0 ? ["ms", PS_PER_MS] : ["ns", 1e3]);
-  return { unit: name, factor: psPerGiven / psPerUnit, decimals: Math.min(3, decimalsFor(picoseconds / psPerUnit)) };
+  const picoseconds = Math.abs(size) * psPer(unit);
+  const name = TIME_UNITS.find((name) => picoseconds >= psPer(name)) ?? (picoseconds === 0 ? "ms" : "ns");
+  return {
+    unit: name === "us" ? "µs" : name,
+    factor: psPer(unit) / psPer(name),
+    decimals: Math.min(3, decimalsFor(picoseconds / psPer(name))),
+  };
 }
 
 /** One decimal more, for tables of parts which are smaller than their sum. */
@@ -104,12 +110,12 @@ const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
 export function bytes(value: number): string {
   let size = Math.abs(value);
   let place = 0;
-  while (size >= 999.5 && place < BYTE_UNITS.length - 1) {
+  while (size >= 1000 * (1 - ROUNDING_MARGIN) && place < BYTE_UNITS.length - 1) {
     size /= 1000;
     place += 1;
   }
-  const text = fixed(Math.sign(value) * size, place === 0 ? 0 : decimalsFor(size) > 1 ? 1 : 0);
-  return `${text}${THIN}${BYTE_UNITS[place]}`;
+  const hasTenths = place > 0 && decimalsFor(size) > 1;
+  return `${fixed(Math.sign(value) * size, hasTenths ? 1 : 0)}${THIN}${BYTE_UNITS[place]}`;
 }
 
 const BINARY_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -117,7 +123,7 @@ const BINARY_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 /** The unit in which sizes of memory up to `size` read best; devices have memory in powers of 1024. */
 export function memoryScale(size: number): Scale {
   let place = 0;
-  while (Math.abs(size) >= 1024 ** (place + 1) * 0.9995 && place < BINARY_UNITS.length - 1) place += 1;
+  while (Math.abs(size) >= 1024 ** (place + 1) * (1 - ROUNDING_MARGIN) && place < BINARY_UNITS.length - 1) place += 1;
   const factor = 1024 ** -place;
   return {
     unit: BINARY_UNITS[place] ?? "",
@@ -143,6 +149,7 @@ export function moment(seconds: number): string {
 /** How long ago a moment was, roughly. */
 export function timeAgo(seconds: number, now = Date.now() / 1000): string {
   const passed = now - seconds;
+  // A unit begins at one and a half of it, which rounds to 2: "1 minutes" is never written.
   if (passed < 90) return t("just now");
   if (passed < 5400) return t("{minutes} minutes ago", { minutes: Math.round(passed / 60) });
   if (passed < 129600) return t("{hours} hours ago", { hours: Math.round(passed / 3600) });
