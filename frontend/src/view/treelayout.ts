@@ -11,6 +11,15 @@ export interface NodePlace {
 
 /** `parents[i]` is the node that node i feeds, or -1. Nodes whose parents lead into a cycle are taken as roots. */
 export function treeLayout(parents: readonly number[]): NodePlace[] {
+  const { childrenOf, roots } = childrenAndRoots(parents);
+  const order = parentsFirst(childrenOf, roots);
+  const depth = depths(childrenOf, order);
+  const row = rows(childrenOf, order);
+  const deepest = largest(depth);
+  return parents.map((_, node) => ({ column: deepest - (depth[node] ?? 0), row: row[node] ?? 0 }));
+}
+
+function childrenAndRoots(parents: readonly number[]): { childrenOf: number[][]; roots: number[] } {
   const childrenOf = parents.map((): number[] => []);
   const roots: number[] = [];
   const isInTree = nodesWithRoot(parents);
@@ -18,27 +27,36 @@ export function treeLayout(parents: readonly number[]): NodePlace[] {
     if (parent >= 0 && parent < parents.length && isInTree[node]) childrenOf[parent]?.push(node);
     else roots.push(node);
   });
-  const depth = new Array<number>(parents.length).fill(0);
-  const row = new Array<number>(parents.length).fill(0);
-  let next = 0;
+  return { childrenOf, roots };
+}
+
+/** All nodes, each before what feeds it. */
+function parentsFirst(childrenOf: readonly number[][], roots: readonly number[]): number[] {
+  const order: number[] = [];
   const stack = [...roots].reverse();
-  const visited: number[] = [];
   while (stack.length > 0) {
     const node = stack.pop() as number;
-    visited.push(node);
-    for (const child of [...(childrenOf[node] ?? [])].reverse()) {
-      depth[child] = (depth[node] ?? 0) + 1;
-      stack.push(child);
-    }
-    if (childrenOf[node]?.length === 0) row[node] = next++;
+    order.push(node);
+    for (const child of [...(childrenOf[node] ?? [])].reverse()) stack.push(child);
   }
-  for (const node of visited.reverse()) {
+  return order;
+}
+
+function depths(childrenOf: readonly number[][], order: readonly number[]): number[] {
+  const depth = childrenOf.map(() => 0);
+  for (const node of order) for (const child of childrenOf[node] ?? []) depth[child] = (depth[node] ?? 0) + 1;
+  return depth;
+}
+
+function rows(childrenOf: readonly number[][], order: readonly number[]): number[] {
+  let nextLeafRow = 0;
+  const row = childrenOf.map(() => 0);
+  for (const node of order) if (childrenOf[node]?.length === 0) row[node] = nextLeafRow++;
+  for (const node of [...order].reverse()) {
     const childRows = (childrenOf[node] ?? []).map((child) => row[child] ?? 0);
-    const [low, high] = [smallest(childRows), largest(childRows)];
-    if (childrenOf[node]?.length) row[node] = (low + high) / 2;
+    if (childRows.length > 0) row[node] = (smallest(childRows) + largest(childRows)) / 2;
   }
-  const deepest = largest(depth);
-  return parents.map((_, node) => ({ column: deepest - (depth[node] ?? 0), row: row[node] ?? 0 }));
+  return row;
 }
 
 /** For each node whether its parents lead to a root, and not into a cycle; each is visited once, however deep. */
