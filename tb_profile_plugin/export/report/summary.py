@@ -29,10 +29,13 @@ _NAME_CHARACTERS, _SENTENCE_CHARACTERS = 120, 400
 _CAUSES, _PARTS, _OPS, _FINDINGS = 5, 8, 10, 8
 """The most entries of each list."""
 
+_PERIOD = "parts_ms"
+"""The fact that is the time from step to step, where there are steps."""
 _METRICS = (
     ("step_average_ms", "ms", "lower"),
     ("step_median_ms", "ms", "lower"),
     ("step_deviation_ms", "ms", "lower"),
+    (_PERIOD, "ms", "lower"),
     ("steps_kept", "", None),
     ("steps_complete", "", None),
     ("window_ms", "ms", None),
@@ -57,13 +60,14 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
     metrics = [
         {
             "id": id,
-            "label": facts[id]["label"],
+            "label": localized("Time from step to step") if id == _PERIOD else facts[id]["label"],
             "value": facts[id]["value"],
             "unit": unit,
             "better": better,
             "exact": id in _EXACT,
         }
         for id, unit, better in _METRICS
+        if id != _PERIOD or why.fact_value("steps_count")
     ]
     return {
         "version": VERSION,
