@@ -39,7 +39,7 @@ class Dag:
 
 
 class DagColumns(NamedTuple):
-    """The columns of a `Dag`."""
+    """The columns of a `Dag` for compiled functions: these take tuples, and a tuple's length would not be the dag's."""
 
     begin: I64
     end: I64
@@ -94,32 +94,35 @@ def _out_of_order(order: I64, begin: I64, end: I64) -> Bool:
 def _dag_columns(
     order: I64, rank: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, usual_ps: I64Matrix
 ) -> tuple[DagColumns, Int]:
-    """The columns of a `Dag`, and how much was left out."""
+    """The columns of a `Dag`, and how much was left out; ``rank`` is the inverse of ``order``."""
     size = len(order)
     begins, ends = np.empty(size, np.int64), np.empty(size, np.int64)
     binding, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
     # What of these is not written takes no memory.
     other, slack_ps = np.empty(waits.size, np.int32), np.empty(waits.size, np.int64)
     count, violations = np.int64(0), np.int64(0)
-    for v in range(size):
-        i = order[v]
-        begins[v], ends[v], first[v] = begin[i], end[i], count
+    for row in range(size):
+        activity = order[row]
+        begins[row], ends[row], first[row] = begin[activity], end[activity], count
         bound, bound_slack = np.int64(-1), np.int64(0)
-        for c in range(waits.shape[1]):
-            if waits[i, c] < 0:
+        for column in range(waits.shape[1]):
+            if waits[activity, column] < 0:
                 continue
-            u = np.int64(rank[waits[i, c]])
-            if u >= v or ends[u] > begin[i]:
+            awaited = np.int64(rank[waits[activity, column]])
+            if awaited >= row or ends[awaited] > begin[activity]:
                 violations += 1
                 continue
-            u_slack = max(begin[i] - ends[u] - usual_ps[group[i], c], 0)
+            slack = max(begin[activity] - ends[awaited] - usual_ps[group[activity], column], 0)
             if bound < 0:
-                bound, bound_slack = u, u_slack
+                bound, bound_slack = awaited, slack
                 continue
-            if u_slack < bound_slack or (u_slack == bound_slack and ends[u] > ends[bound]):
-                bound, u, bound_slack, u_slack = u, bound, u_slack, bound_slack
-            other[count], slack_ps[count] = u, u_slack
+            # One of the two binds, the loser is recorded.
+            loser, loser_slack = awaited, slack
+            if slack < bound_slack or (slack == bound_slack and ends[awaited] > ends[bound]):
+                loser, loser_slack = bound, bound_slack
+                bound, bound_slack = awaited, slack
+            other[count], slack_ps[count] = loser, loser_slack
             count += 1
-        binding[v] = bound
+        binding[row] = bound
     first[size] = count
     return DagColumns(begins, ends, binding, first, other[:count], slack_ps[:count]), violations
