@@ -59,6 +59,11 @@ def kind_of(component: str) -> str:
     return _VERSION_SUFFIX.sub("", _INDEX_SUFFIX.sub("", component))
 
 
+def last_component(long_name: str) -> str:
+    """The name of the stage itself, without those around it: ``Iterator::Root::Prefetch`` → ``Prefetch``."""
+    return long_name.rsplit("::", 1)[-1]
+
+
 def stage_path(long_name: str) -> str:
     """The long name with numbers that a program does not know of (an interleave's elements, epochs) as ``[]``."""
     parts = long_name.split("::")

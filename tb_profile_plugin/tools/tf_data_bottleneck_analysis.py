@@ -11,7 +11,7 @@ from ..analysis.finding import HeadlineLevel
 from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines
-from ..analysis.tfdata.iterator_calls import Pipeline
+from ..analysis.tfdata.pipeline import Pipeline
 from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnosed
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting_text
 from ..model.framework import framework
@@ -139,13 +139,13 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps]
     # The pipeline with the slowest request first, those of hosts before those of devices.
     ordered = sorted(
         ((page, pipeline) for _, page in pages for pipeline in page.pipelines),
-        key=lambda pair: (pair[1].device, -pair[1].max_ps),
+        key=lambda pair: (pair[1].is_for_device, -pair[1].max_ps),
     )
     diagnosis_by_pipeline = {
         id(diagnosis.pipeline): diagnosis for host, page in pages for diagnosis in diagnosed(host, page.pipelines)
     }
     all_diagnoses = [diagnosis_by_pipeline[id(pipeline)] for _, pipeline in ordered]
-    host_diagnoses = [diagnosis for diagnosis in all_diagnoses if not diagnosis.pipeline.device]
+    host_diagnoses = [diagnosis for diagnosis in all_diagnoses if not diagnosis.pipeline.is_for_device]
     slowest = host_diagnoses[0].pipeline if host_diagnoses else None
     histogram = pipelines.histogram(ordered)
     return Answer(
@@ -196,10 +196,10 @@ def _pipeline_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[
 
 def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = []
-    host_pipelines = [(page, pipeline) for page, pipeline in ordered if not pipeline.device]
+    host_pipelines = [(page, pipeline) for page, pipeline in ordered if not pipeline.is_for_device]
     for (page, pipeline), diagnosis in zip(host_pipelines, diagnoses, strict=True):
         slowest_request = page.nodes[int(pipeline.requests[0])]
-        blocking = [node for node in slowest_request if node.blocking]
+        blocking = [node for node in slowest_request if node.is_blocking]
         worst = max(blocking, key=lambda node: node.self_ps, default=None)
         stage = pipeline.stages[pipeline.bottleneck] if pipeline.bottleneck >= 0 else None
         advice = diagnosis.findings[0] if diagnosis.findings else None
@@ -263,11 +263,11 @@ def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
     level: HeadlineLevel = "bad" if first.cost.large else "warn"
     advice = first.findings[0] if first.findings else None
     filling = bool(advice and advice.id.startswith("filling_"))
-    if pipeline.contended and not pipeline.device and not filling:
+    if pipeline.is_contended and not pipeline.is_for_device and not filling:
         cause = Message("Elements were ready, but the program's thread was delayed, most likely by other threads.")
         return Headline(sentences(cause, *figures, _gain_sentence(first)), level)
     lead = sentences("tf.data is the bottleneck." if first.cost.large else "tf.data delays the steps.", *figures)
-    if pipeline.device:
+    if pipeline.is_for_device:
         return Headline(sentences(lead, "Its host pipeline made no call in this capture."), "warn")
     if advice and filling:
         return Headline(sentences(lead, advice.title), "warn")

@@ -13,7 +13,8 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.tfdata import structure
 from tb_profile_plugin.analysis.tfdata.functions import transforming_ps
 from tb_profile_plugin.analysis.tfdata.input_wait_cost import input_cost
-from tb_profile_plugin.analysis.tfdata.iterator_calls import Pipeline, pipelines
+from tb_profile_plugin.analysis.tfdata.iterator_calls import pipelines
+from tb_profile_plugin.analysis.tfdata.pipeline import Pipeline
 from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -236,7 +237,7 @@ def test_a_generator_of_a_device_is_the_strategys(tmp_path: Path) -> None:
 def test_what_a_strategy_asks_ahead_lacks_no_prefetch() -> None:
     host = draw.host("/host:CPU\n" + SYNCHRONOUS.replace("python", "tf_data_multi_device_iterator_resource/7"))
     (pipeline,) = pipelines(host)
-    assert pipeline.served
+    assert pipeline.is_served
     assert not structure.lacks_prefetch(pipeline)
 
 

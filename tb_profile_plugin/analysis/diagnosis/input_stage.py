@@ -39,7 +39,7 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
         diagnosis
         for host in hosts
         for diagnosis in diagnoses(host)
-        if diagnosis.slow and not diagnosis.pipeline.device and diagnosis.findings
+        if diagnosis.slow and not diagnosis.pipeline.is_for_device and diagnosis.findings
     ]
     # Each epoch may make its pipeline anew.
     waited_ps: dict[tuple[str, ...], float] = {}
@@ -50,7 +50,7 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     if slowest is None or waited_ps[shape(slowest.pipeline)] < _MAIN_SHARE * loss.ps:
         return
     stage = slowest.bottleneck
-    if stage is None and not slowest.pipeline.contended:
+    if stage is None and not slowest.pipeline.is_contended:
         return
     if stage:
         loss.arguments = {"stage": stage.label}

@@ -9,7 +9,7 @@ from . import snippets
 from .cache_advice import cache_finding, early_cache_finding, late_cache_finding
 from .cures import cure
 from .filter_advice import late_filter_finding
-from .iterator_calls import SLOW_PS, Pipeline
+from .pipeline import SLOW_PS, Pipeline
 from .pipeline_finding import PipelineFinding
 from .structure import (
     core_count,
@@ -38,7 +38,7 @@ def findings(
     rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _prefetch_finding, _contention_finding)
     candidates = [rule(pipeline) for rule in rules] if costs else []
     row = pipeline.bottleneck
-    if costs and row >= 0 and pipeline.slow_calls and not pipeline.contended:
+    if costs and row >= 0 and pipeline.slow_calls and not pipeline.is_contended:
         # Of equal gains the one without the work comes first.
         candidates = [cache_finding(pipeline, row, is_random), *candidates, _parallel_python_finding(pipeline, row)]
         batch_first = _batch_first_finding(pipeline, row, function_ps)
@@ -49,7 +49,7 @@ def findings(
     advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
     advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
     start = _filling_finding(pipeline, filled_pipelines) if costs else None
-    late_filter = late_filter_finding(pipeline) if costs and pipeline.slow_calls and not pipeline.contended else None
+    late_filter = late_filter_finding(pipeline) if costs and pipeline.slow_calls and not pipeline.is_contended else None
     # What only the start costs makes all else that is found doubtful; work in vain is left out before it gets faster.
     return [first for first in (start, late_filter) if first] + advice
 
@@ -57,7 +57,7 @@ def findings(
 def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """The stage to blame for most of the wait: what makes it faster."""
     row = pipeline.bottleneck
-    if row < 0 or not pipeline.slow_calls or pipeline.contended:
+    if row < 0 or not pipeline.slow_calls or pipeline.is_contended:
         return None
     stage = pipeline.stages[row]
     finding_id, title, snippet = cure(pipeline, row)
@@ -235,7 +235,7 @@ def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
     else:
         position = Message("{stage} is the last transformation.", stage=stage.label)
         title = Message("End the pipeline with prefetch(), so that input is produced while the model computes.")
-    if stage.asynchronous:
+    if stage.is_asynchronous:
         evidence = sentences(position, "It works ahead only within its own buffer.")
     else:
         evidence = sentences(position, "It produces an element only when the program requests it.")
@@ -267,9 +267,9 @@ def _shuffle_findings(pipeline: Pipeline) -> list[PipelineFinding]:
 
 def _contention_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """Elements that were ready while the program's thread did not get on."""
-    if not pipeline.contended or not pipeline.slow_calls:
+    if not pipeline.is_contended or not pipeline.slow_calls:
         return None
-    delay_ps = pipeline.delay_ps
+    delay_ps = pipeline.scheduling_delay_ps
     level: Level = "warn" if delay_ps > 4 * SLOW_PS * len(pipeline.requests) else "info"
     delay = Message(
         "Elements were ready, but the program's thread continued {delay_ps} late in "

@@ -6,7 +6,7 @@ from ...model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
 from ...runtime.messages import Message, all_of
 from . import snippets
 from .cures import BATCHES
-from .iterator_calls import Pipeline
+from .pipeline import Pipeline
 from .pipeline_finding import PipelineFinding
 from .structure import NEGLIGIBLE, all_inputs, has_cache, is_read_again
 

@@ -19,7 +19,7 @@ class CallTimes(NamedTuple):
     critical_ps: Array
     """The part of the pipeline's latency that it is to blame for: over all calls of one request these sum to the
     request's duration, each moment counted for the innermost call at work."""
-    blocking: Array
+    is_blocking: Array
     """bool[n]: the chain of calls up to the request overlaps link by link: on the critical path."""
     wait_ps: Array
     """How long an asynchronous iterator waited for its element; 0 where that is not recorded."""
@@ -29,15 +29,15 @@ def call_times(calls: IteratorCalls) -> CallTimes:
     """The times of all calls."""
     by_begin = np.argsort(calls.begin, kind="stable")
     outer_first = by_begin[np.argsort(calls.depth[by_begin].astype(np.int16), kind="stable")]
-    self_ps, critical_ps, blocking = _attributed_times(outer_first, calls.parent, calls.begin, calls.end)
+    self_ps, critical_ps, is_blocking = _attributed_times(outer_first, calls.parent, calls.begin, calls.end)
     critical_ps[~calls.is_root[calls.top]] = 0
     wait_ps = np.where(calls.ready == MISSING, 0, np.minimum(calls.ready, calls.end) - calls.begin)
-    return CallTimes(self_ps, critical_ps, blocking, wait_ps)
+    return CallTimes(self_ps, critical_ps, is_blocking, wait_ps)
 
 
 @jit
 def _attributed_times(outer_first: I64, parent: I32, begin: I64, end: I64) -> tuple[I64, I64, Bool]:
-    """(self_ps, critical_ps, blocking) of `CallTimes`, with critical times of calls that no request caused, too.
+    """(self_ps, critical_ps, is_blocking) of `CallTimes`, with critical times of calls that no request caused, too.
 
     ``outer_first`` lists outer calls before inner ones, and siblings by begin.
 
@@ -45,17 +45,17 @@ def _attributed_times(outer_first: I64, parent: I32, begin: I64, end: I64) -> tu
     inner calls cover its own time up to ``covered``, and are to blame up to ``inner_high``.
     """
     self_ps, critical_ps = np.empty(len(begin), np.int64), np.zeros(len(begin), np.int64)
-    blocking = np.zeros(len(begin), np.bool_)
+    is_blocking = np.zeros(len(begin), np.bool_)
     low, high = begin.copy(), end.copy()
     covered, inner_high = begin.copy(), begin.copy()
     for i in outer_first:
         self_ps[i] = critical_ps[i] = end[i] - begin[i]
         above = parent[i]
         if above < 0:
-            blocking[i] = True
+            is_blocking[i] = True
             continue
         overlap = min(end[i], end[above]) - max(begin[i], begin[above])
-        blocking[i] = blocking[above] and overlap > 0
+        is_blocking[i] = is_blocking[above] and overlap > 0
         newly_covered = min(end[i], end[above]) - max(begin[i], covered[above])
         if newly_covered > 0:
             self_ps[above] -= newly_covered
@@ -67,4 +67,4 @@ def _attributed_times(outer_first: I64, parent: I32, begin: I64, end: I64) -> tu
         if critical_ps[i] > 0:
             critical_ps[above] -= critical_ps[i]
             inner_high[above] = high[i]
-    return self_ps, critical_ps, blocking
+    return self_ps, critical_ps, is_blocking

@@ -6,7 +6,7 @@ from ...model.iterators import TRANSPARENT
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from . import snippets
-from .iterator_calls import Pipeline, Stage
+from .pipeline import Pipeline, Stage
 
 SOURCES = frozenset(
     "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "

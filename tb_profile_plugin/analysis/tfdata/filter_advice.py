@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.iterators import SHUFFLES, TRANSPARENT
 from ...runtime.messages import Message, sentences
 from . import snippets
-from .iterator_calls import Pipeline, Stage
+from .pipeline import Pipeline, Stage
 from .pipeline_finding import PipelineFinding
 
 _LEAST_INPUT_RATIO = 2
@@ -38,7 +38,7 @@ def _finding(pipeline: Pipeline, row: int, input_count: int, costly: Stage) -> P
     stage = pipeline.stages[row]
     discarded, map_ps, filter_ps = input_count - stage.calls, _work_ps(costly), _work_ps(stage)
     wait_ps = float(costly.blame_ps)
-    if costly.asynchronous:
+    if costly.is_asynchronous:
         # Its functions run on the threads that those of the filter wait for.
         wait_ps += stage.blame_ps * map_ps / (map_ps + filter_ps)
     evidence = sentences(
@@ -71,4 +71,4 @@ def _stages_before(pipeline: Pipeline, row: int) -> list[int]:
 
 def _work_ps(stage: Stage) -> int:
     """ps that its functions ran; its own time where that was not recorded, and it does not wait for other threads."""
-    return stage.function_ps or (0 if stage.asynchronous else stage.self_ps)
+    return stage.function_ps or (0 if stage.is_asynchronous else stage.self_ps)

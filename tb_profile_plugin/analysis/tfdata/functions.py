@@ -8,7 +8,7 @@ from ...formats.columns import vocabulary
 from ...model.events.executor_runs import executor_ps
 from ...model.events.nested import MISSING
 from ...model.host import Host, HostWithSteps
-from ...model.iterators import ASYNCHRONOUS, kind_of
+from ...model.iterators import ASYNCHRONOUS, kind_of, last_component
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.regex import regex
@@ -60,7 +60,7 @@ def transforming_ps(host: Host) -> int | None:
     if not data:
         return None
     calls, plane = data.calls, data.calls.plane
-    kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in plane.names]
+    kinds = [kind_of(last_component(name)) for name in plane.names]
     works = np.array([kind not in ASYNCHRONOUS | READERS for kind in kinds], bool)[calls.name]
     self_ps = int(data.times.self_ps[works].sum())
     blocked = int(plane.events.duration[plane.named(_BLOCKING_CALLS.__contains__)].sum())

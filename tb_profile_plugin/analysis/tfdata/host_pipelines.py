@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.records import NamedTuple
-from .iterator_calls import IteratorPart, Pipeline, tf_data
+from .iterator_calls import tf_data
+from .pipeline import IteratorPart, Pipeline
 from .questions import PoolThreads, threads
 
 

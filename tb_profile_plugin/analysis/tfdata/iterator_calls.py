@@ -4,191 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...model.events.nested import MISSING
 from ...model.host import Host
-from ...model.iterators import ASYNCHRONOUS, IteratorCalls, calls, kind_of, stage_path
+from ...model.iterators import IteratorCalls, calls, kind_of, last_component, stage_path
 from ...model.per_host import per_host
-from ...runtime.arrays import Array, distinct, median
+from ...runtime.arrays import Array, distinct
 from ...runtime.memo import lazy
-from ...runtime.records import NamedTuple, record
+from ...runtime.records import NamedTuple
 from .call_times import CallTimes, call_times
 from .filling import filling
+from .pipeline import IteratorPart, Pipeline, Stage
 
 _MULTI_DEVICE = "tf_data_multi_device_iterator"
 """How TensorFlow names the threads that fetch for all devices of a strategy."""
-
-SLOW_PS = 50_000_000
-"""A pipeline that answers within 50 µs keeps up: that is what fetching a ready element costs (TensorFlow's guide)."""
-
-
-class Stage(NamedTuple):
-    """One transformation of a pipeline as the program has it: all iterators made at one place, over all calls."""
-
-    long_name: str
-    """Names of the stages from the outermost to it, ``::`` between; ``[]`` where an index counts elements or epochs."""
-    parent: int
-    """Row in the pipeline's stages, -1 for the outermost."""
-    iterators: int
-    """How many iterators it was."""
-    calls: int
-    total_ps: int
-    self_ps: int
-    """As `CallTimes`, summed, and so are both below."""
-    critical_ps: int
-    wait_ps: int
-    """Time of its wait for elements that other threads made."""
-    delay_ps: int
-    """Part of the critical time after an element was ready: the thread did not continue, for want of a core."""
-    filled_ps: int
-    """Part of the requests' time that went into filling it: a shuffle's buffer, or a cache in the first epoch."""
-    python_calls: int
-    """How many of its functions ran Python code."""
-    function_ps: int
-    """Time of the executor's threads that ran its functions; 0 where that is not recorded."""
-    begin_ps: int
-    """Begin of the longest call."""
-    longest_ps: int
-    row: int
-    """The longest call's row on the host's plane."""
-    dataset: str
-    """The dataset's name: as the program named it, or what tf.data made of its type."""
-    settings: dict[str, Any]
-    """Stats of the longest call: parallelism, buffer size, …"""
-
-    @property
-    def label(self) -> str:
-        """The last component of the long name, e.g. ``ParallelMapV2``."""
-        return self.long_name.rsplit("::", 1)[-1]
-
-    @property
-    def kind(self) -> str:
-        """The label without version."""
-        return kind_of(self.label)
-
-    @property
-    def blame_ps(self) -> int:
-        """Critical time without the delay: its own work, or what nothing recorded explains."""
-        return self.critical_ps - self.delay_ps
-
-    @property
-    def asynchronous(self) -> bool:
-        """Whether it works ahead on threads of its own."""
-        return self.kind in ASYNCHRONOUS
-
-
-@record
-class Pipeline:
-    """An input pipeline of a host: the iterator that a program asks, with all that works for it."""
-
-    host: str
-    name: str
-    """``Host:0``, ``Device:0`` …, numbered in the order of their first calls."""
-    device: bool
-    """Whether it fetches for a device what a pipeline of the host makes."""
-    iterator: int
-    """The outermost one, by its row in `IteratorCalls.iterators`."""
-    requests: Array
-    """int64[m]: calls of the whole pipeline, by their rows in `IteratorCalls`, slowest first."""
-    latency_ps: Array
-    """int64[m] ps: of each request."""
-    stages: Sequence[Stage]
-    """Outermost first, each after the one that asks it."""
-    unserved_ps: int
-    """Time waited for elements whose making is not in the capture."""
-    between_ps: int
-    """Time between requests, when the program did something else."""
-    filling_ps: Array
-    """int64[m]: of each latency, what went into filling shuffles' buffers and caches."""
-    served: bool
-    """Whether a distribution strategy's multi-device iterator asks it, on a thread of its own: ahead of the program."""
-
-    @lazy
-    def slow_calls(self) -> int:
-        """How many requests took longer than 50 µs."""
-        return int((self.latency_ps > SLOW_PS).sum())
-
-    @lazy
-    def starting(self) -> Array:
-        """bool[m]: requests most of whose latency went into filling; later ones do not have to."""
-        return 2 * self.filling_ps > self.latency_ps
-
-    @lazy
-    def typical_ps(self) -> float:
-        """The median latency, of requests that did not fill anything where there are such."""
-        steady = self.latency_ps[~self.starting]
-        return median(steady if len(steady) else self.latency_ps)
-
-    @property
-    def max_ps(self) -> int:
-        """Latency of the slowest request."""
-        return int(self.latency_ps[0])
-
-    @property
-    def total_ps(self) -> int:
-        """Sum of all latencies."""
-        return int(self.latency_ps.sum())
-
-    @lazy
-    def bottleneck(self) -> int:
-        """The stage that is to blame for most of the time of all requests; -1 where none took any."""
-        blame = [stage.critical_ps if self.contended else stage.blame_ps for stage in self.stages]
-        return int(np.argmax(blame)) if max(blame, default=0) > 0 else -1
-
-    @lazy
-    def delay_ps(self) -> int:
-        """Time of requests in which an element was ready, but the thread that asked did not continue."""
-        return sum(stage.delay_ps for stage in self.stages)
-
-    @property
-    def contended(self) -> bool:
-        """Whether most of the time of requests was such delay."""
-        return 2 * self.delay_ps > self.total_ps
-
-    @lazy
-    def children(self) -> list[list[int]]:
-        """The rows of each stage's inputs."""
-        children: list[list[int]] = [[] for _ in self.stages]
-        for row, stage in enumerate(self.stages):
-            if stage.parent >= 0:
-                children[stage.parent].append(row)
-        return children
-
-    def above(self, row: int) -> list[Stage]:
-        """The stages that ask this one, nearest first."""
-        above = []
-        while self.stages[row].parent >= 0:
-            row = self.stages[row].parent
-            above.append(self.stages[row])
-        return above
-
-
-class IteratorPart(NamedTuple):
-    """One iterator's part in one request."""
-
-    id: int
-    """The iterator's."""
-    parent_id: int
-    """0 where the asking iterator did nothing in this request."""
-    long_name: str
-    begin_ps: int
-    """Begin of its first call."""
-    total_ps: int
-    self_ps: int
-    critical_ps: int
-    blocking: bool
-    """Whether any of its calls is, see `CallTimes`."""
-    calls: int
-    row: int
-    """The first call's event in the host's plane."""
-
-    @property
-    def label(self) -> str:
-        """The last component of the long name."""
-        return self.long_name.rsplit("::", 1)[-1]
 
 
 class TfData:
@@ -198,21 +29,21 @@ class TfData:
         self.trace = host.trace
         self.calls = calls
         self.times = call_times(calls)
-        self._stage_of, long_names, parents = _stages(calls)
-        kinds = [kind_of(name.rsplit("::", 1)[-1]) for name in long_names]
-        self._filling = filling(calls, self._stage_of[calls.iterator], kinds, parents)
-        self.pipelines = self._pipelines(host.name, long_names, parents)
+        self._host = host.name
+        self._stages = _stages(calls)
+        kinds = [kind_of(last_component(name)) for name in self._stages.long_name]
+        self._filling = filling(calls, self._stages.of_iterator[calls.iterator], kinds, self._stages.parent)
+        self.pipelines = self._pipelines()
 
-    def _pipelines(self, host: str, long_names: list[str], parents: Array) -> list[Pipeline]:
-        """``long_names`` and ``parents`` are of each stage."""
-        calls, table = self.calls, self.calls.iterators
+    def _pipelines(self) -> list[Pipeline]:
+        """In order of their first calls."""
+        calls, table, stages = self.calls, self.calls.iterators, self._stages
         roots = np.flatnonzero(calls.is_root)
         roots = roots[np.argsort(calls.begin[roots], kind="stable")]
         pipeline_of_root = table.pipeline[calls.iterator[roots]]
-        sums = _StageSums(calls, self.times, self._stage_of[calls.iterator], self._filling, len(long_names))
-        filling_ps = np.bincount(calls.top, np.where(self._filling >= 0, self.times.critical_ps, 0), len(calls))
-        pipeline_of_stage = np.full(len(long_names), -1, np.int64)
-        pipeline_of_stage[self._stage_of] = table.pipeline
+        sums = _CallSums(calls, self.times, stages, self._filling)
+        pipeline_of_stage = np.full(len(stages.long_name), -1, np.int64)
+        pipeline_of_stage[stages.of_iterator] = table.pipeline
         counts = Counter[str]()
         pipelines = []
         for top in dict.fromkeys(calls.iterator[roots].tolist()):
@@ -220,30 +51,32 @@ class TfData:
             if not len(requests):
                 # Parents that go round in circles belong to no pipeline.
                 continue
-            latency = calls.end[requests] - calls.begin[requests]
-            span = int(calls.end[requests].max() - calls.begin[requests].min())
-            order = np.argsort(-latency, kind="stable")
-            requests, latency = requests[order], latency[order]
             side = "Device" if top in calls.device_pipelines else "Host"
-            stages = _depth_first(np.flatnonzero(pipeline_of_stage == top), parents)
-            row_of_stage = {stage: row for row, stage in enumerate(stages)}
-            pipelines.append(
-                Pipeline(
-                    host,
-                    name=f"{side}:{counts[side]}",
-                    device=side == "Device",
-                    iterator=top,
-                    requests=requests,
-                    latency_ps=latency,
-                    stages=[sums.stage(i, long_names[i], row_of_stage.get(int(parents[i]), -1)) for i in stages],
-                    unserved_ps=int(sums.unserved_ps[stages].sum()),
-                    between_ps=max(span - int(latency.sum()), 0),
-                    filling_ps=filling_ps[requests].astype(np.int64),
-                    served=self._is_served(int(requests[0])),
-                )
-            )
+            rows = _depth_first(np.flatnonzero(pipeline_of_stage == top), stages.parent)
+            pipelines.append(self._pipeline(f"{side}:{counts[side]}", top, requests, rows, sums))
             counts[side] += 1
         return pipelines
+
+    def _pipeline(self, name: str, iterator: int, requests: Array, stages: list[int], sums: _CallSums) -> Pipeline:
+        """The pipeline of an outermost iterator, with calls of it in any order, and its stages, outermost first."""
+        calls = self.calls
+        span = int(calls.end[requests].max() - calls.begin[requests].min())
+        latency = calls.end[requests] - calls.begin[requests]
+        slowest_first = np.argsort(-latency, kind="stable")
+        requests, latency = requests[slowest_first], latency[slowest_first]
+        return Pipeline(
+            self._host,
+            name=name,
+            is_for_device=iterator in calls.device_pipelines,
+            iterator=iterator,
+            requests=requests,
+            latency_ps=latency,
+            stages=sums.stages(stages),
+            unserved_ps=int(sums.unserved_ps[stages].sum()),
+            between_ps=max(span - int(latency.sum()), 0),
+            filling_ps=sums.filling_ps[requests],
+            is_served=self._is_served(int(requests[0])),
+        )
 
     def _is_served(self, request: int) -> bool:
         """Whether a request is one of `Pipeline.served`."""
@@ -259,7 +92,7 @@ class TfData:
         members = members[np.lexsort((calls.begin[members], calls.depth[members]))]
         iterators, first, code = np.unique(calls.iterator[members], return_index=True, return_inverse=True)
         duration = calls.end[members] - calls.begin[members]
-        columns = (duration, times.self_ps[members], times.critical_ps[members], times.blocking[members])
+        columns = (duration, times.self_ps[members], times.critical_ps[members], times.is_blocking[members])
         total_ps, self_ps, critical_ps, blocking_calls = (
             np.bincount(code, column.astype(np.float64)).astype(np.int64) for column in columns
         )
@@ -276,7 +109,7 @@ class TfData:
                 total_ps=int(total_ps[i]),
                 self_ps=int(self_ps[i]),
                 critical_ps=int(critical_ps[i]),
-                blocking=bool(blocking_calls[i]),
+                is_blocking=bool(blocking_calls[i]),
                 calls=int(count[i]),
                 row=int(calls.row[first_call]),
             )
@@ -290,12 +123,26 @@ class TfData:
         return order, self.calls.top[order]
 
 
-class _StageSums:
-    """Sums over the calls of each stage; ``stage`` and ``filling`` are of each call, ``size`` counts the stages."""
+class _StageTable(NamedTuple):
+    """The k stages of all pipelines of a host."""
 
-    def __init__(self, calls: IteratorCalls, times: CallTimes, stage: Array, filling: Array, size: int):
+    of_iterator: Array
+    """int64[iterators]: the stage that each iterator is of."""
+    long_name: list[str]
+    parent: Array
+    """int64[k]: the stage that asks it, or -1."""
+
+
+class _CallSums:
+    """Sums over calls by their stages and requests; ``filling`` is the stage that each call fills, or -1."""
+
+    def __init__(self, calls: IteratorCalls, times: CallTimes, stages: _StageTable, filling: Array):
         duration = calls.end - calls.begin
-        self._calls, self._size, self._stage = calls, size, stage
+        stage, size = stages.of_iterator[calls.iterator], len(stages.long_name)
+        self._calls, self._table, self._stage = calls, stages, stage
+        filling_ps = np.bincount(calls.top, np.where(filling >= 0, times.critical_ps, 0), len(calls))
+        self.filling_ps = filling_ps.astype(np.int64)
+        """int64[calls]: what of each request went into filling; 0 for calls that are none."""
         delay = np.where(calls.ready == MISSING, 0, np.minimum(calls.end - calls.ready, times.critical_ps)).clip(0)
         python = calls.functions.call[calls.functions.python]
         fills = np.flatnonzero(filling >= 0)
@@ -306,7 +153,7 @@ class _StageSums:
             "self_ps": self._sum(times.self_ps),
             "critical_ps": self._sum(times.critical_ps),
             "wait_ps": self._sum(times.wait_ps),
-            "delay_ps": self._sum(delay),
+            "scheduling_delay_ps": self._sum(delay),
             "filled_ps": np.bincount(stage[filling[fills]], times.critical_ps[fills], size).astype(np.int64),
             "python_calls": np.bincount(stage[python], minlength=size),
             "function_ps": np.bincount(stage[calls.functions.call], calls.functions.run_ps, size).astype(np.int64),
@@ -322,15 +169,20 @@ class _StageSums:
 
     def _sum(self, column: Array) -> Array:
         # Doubles hold these sums exactly up to 2.5 hours of picoseconds.
-        return np.bincount(self._stage, column.astype(np.float64), self._size).astype(np.int64)
+        return np.bincount(self._stage, column.astype(np.float64), len(self._table.long_name)).astype(np.int64)
 
-    def stage(self, row: int, long_name: str, parent: int) -> Stage:
+    def stages(self, rows: Sequence[int]) -> list[Stage]:
+        """Stages of one pipeline, of which these are the rows in the table, and which name their parents among them."""
+        index_of = {row: index for index, row in enumerate(rows)}
+        return [self._stage_at(row, index_of.get(int(self._table.parent[row]), -1)) for row in rows]
+
+    def _stage_at(self, row: int, parent: int) -> Stage:
         calls = self._calls
         longest = int(self._longest_call[row])
         event = int(calls.row[longest])
         settings = calls.plane.event_facts(event)
         return Stage(
-            long_name=long_name,
+            long_name=self._table.long_name[row],
             parent=parent,
             begin_ps=int(calls.begin[longest]),
             longest_ps=int(calls.end[longest] - calls.begin[longest]),
@@ -341,8 +193,7 @@ class _StageSums:
         )
 
 
-def _stages(calls: IteratorCalls) -> tuple[Array, list[str], Array]:
-    """(stage of each iterator, long name of each stage, parent of each stage or -1)."""
+def _stages(calls: IteratorCalls) -> _StageTable:
     table, names = calls.iterators, calls.plane.names
     codes: dict[str, int] = {}
     by_row = {row: codes.setdefault(stage_path(names[row]), len(codes)) for row in distinct(table.name).tolist()}
@@ -352,10 +203,11 @@ def _stages(calls: IteratorCalls) -> tuple[Array, list[str], Array]:
     texts = list(codes)
     above = table.parent[first]
     parents = np.where(above >= 0, stage[above], -1)
-    return stage, [texts[code] for code in name_code[first].tolist()], parents
+    return _StageTable(stage, [texts[code] for code in name_code[first].tolist()], parents)
 
 
 def _depth_first(rows: Array, parents: Array) -> list[int]:
+    """The stages of one pipeline, each after the one that asks it, before the next one that this asks."""
     rows_of_pipeline = set(rows.tolist())
     inputs: dict[int, list[int]] = {}
     for row in rows.tolist():

@@ -14,7 +14,7 @@ from . import input_wait_cost, iterator_calls
 from .advice import findings
 from .functions import function_ps, has_random_ops
 from .input_wait_cost import InputCost, input_cost
-from .iterator_calls import Pipeline, Stage
+from .pipeline import Pipeline, Stage
 from .pipeline_finding import PipelineFinding
 from .structure import filled_stage, fills_again, shape
 
@@ -52,12 +52,12 @@ class PipelineDiagnosis:
     def bottleneck(self) -> Stage | None:
         """The stage to blame for most of the waiting; None where none is, or where elements were ready."""
         at = self.pipeline.bottleneck
-        return None if at < 0 or self.pipeline.contended else self.pipeline.stages[at]
+        return None if at < 0 or self.pipeline.is_contended else self.pipeline.stages[at]
 
     @lazy
     def findings(self) -> list[PipelineFinding]:
         """What to do, the largest gain first; nothing for a pipeline of a device. Gains are of an average step."""
-        if self.pipeline.device:
+        if self.pipeline.is_for_device:
             return []
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
         return [
@@ -98,12 +98,12 @@ def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pipeli
     filled = Counter(shape(pipeline) for pipeline in pipelines if pipeline.starting.any())
     total_ps = Counter[bool]()
     for pipeline in pipelines:
-        total_ps[pipeline.device] += pipeline.total_ps
+        total_ps[pipeline.is_for_device] += pipeline.total_ps
     return [
         PipelineDiagnosis(
             pipeline,
             cost,
-            share=pipeline.total_ps / max(total_ps[pipeline.device], 1),
+            share=pipeline.total_ps / max(total_ps[pipeline.is_for_device], 1),
             function_ps=functions_ps,
             filled_pipelines=max(filled[shape(pipeline)], 1),
             is_random=has_random_ops(host),

@@ -13,7 +13,8 @@ from ...runtime.messages import Message, message, sentences
 from ...runtime.records import NamedTuple, record
 from .functions import handed_over_ps
 from .input_wait_cost import InputCost
-from .iterator_calls import SLOW_PS, Pipeline, TfData
+from .iterator_calls import TfData
+from .pipeline import SLOW_PS, Pipeline
 from .pipeline_diagnosis import PipelineDiagnosis
 from .structure import after_prefetch_ps, core_count, lacks_prefetch, last_transformation, prefetch_stage
 
@@ -100,7 +101,7 @@ def checklist(
     outcomes = {
         "fast": _is_fast_enough(durations, diagnoses),
         "prefetch": _does_prefetch(first),
-        "cpu": _are_cores_used(busy, first.slow and first.pipeline.contended),
+        "cpu": _are_cores_used(busy, first.slow and first.pipeline.is_contended),
         "transformation": _which_bottleneck(first),
         "steps": _how_much_waiting(first.cost),
     }
@@ -129,7 +130,7 @@ def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[Pipeline
     slow_diagnoses = [diagnosis for diagnosis in diagnoses if diagnosis.slow]
     cost = max((diagnosis.cost for diagnosis in slow_diagnoses or diagnoses), key=lambda cost: cost.share)
     evidence = sentences(*_entry_texts(durations), *_slow_call_texts(pipelines), waiting_text(cost))
-    if slow_diagnoses and all(diagnosis.pipeline.contended for diagnosis in slow_diagnoses):
+    if slow_diagnoses and all(diagnosis.pipeline.is_contended for diagnosis in slow_diagnoses):
         return _Outcome(
             level="warn",
             answer="Elements were ready, but the thread that requests them was delayed.",
@@ -171,7 +172,7 @@ def _slow_call_texts(pipelines: Sequence[Pipeline]) -> list[Message]:
     """A sentence about the pipelines on the host, and one about those on devices."""
     texts: list[Message] = []
     for device, side in ((False, "host"), (True, "device")):
-        of_side = [pipeline for pipeline in pipelines if pipeline.device == device]
+        of_side = [pipeline for pipeline in pipelines if pipeline.is_for_device == device]
         if of_side:
             text = Message(
                 "{count} {side, select, host {host} other {device}} {count, plural, one {pipeline} other "
@@ -199,7 +200,7 @@ def waiting_text(cost: InputCost) -> Message:
 
 def _does_prefetch(diagnosis: PipelineDiagnosis) -> _Outcome:
     pipeline = diagnosis.pipeline
-    if pipeline.device:
+    if pipeline.is_for_device:
         evidence = Message(
             "{pipeline} is the device side of a distribution strategy; the host side made no call.",
             pipeline=pipeline.name,
@@ -299,7 +300,7 @@ def _which_bottleneck(diagnosis: PipelineDiagnosis) -> _Outcome:
             waiting_text(diagnosis.cost),
         )
         return _Outcome(level="ok", answer="None delays the steps.", evidence=evidence)
-    if pipeline.device:
+    if pipeline.is_for_device:
         evidence = Message(
             "{pipeline} is the strategy's generator, which waits for the host's pipeline and the copy. "
             "The host's pipeline made no call in this capture.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ...model.iterators import CACHES, REPEATS, TRANSPARENT
-from .iterator_calls import Pipeline
+from .pipeline import Pipeline
 
 _REMADE = 3
 """So many pipelines alike are one that the program makes again and again."""
@@ -45,7 +45,7 @@ def after_prefetch_ps(pipeline: Pipeline) -> int:
 
 def lacks_prefetch(pipeline: Pipeline) -> bool:
     """Whether a Prefetch at its end would let it work ahead: nothing else does, and some transformation is known."""
-    if pipeline.device or pipeline.served or last_transformation(pipeline) < 0:
+    if pipeline.is_for_device or pipeline.is_served or last_transformation(pipeline) < 0:
         return False
     return prefetch_stage(pipeline) < 0 or after_prefetch_ps(pipeline) > NEGLIGIBLE * pipeline.total_ps
 
@@ -80,13 +80,13 @@ def all_inputs(pipeline: Pipeline, row: int) -> list[int]:
 def python_works_ahead(pipeline: Pipeline) -> bool:
     """Whether Python code of it runs on threads of its own, so that the program's Python waits for the same lock."""
     python = [row for row, stage in enumerate(pipeline.stages) if stage.python_calls]
-    return any(above.asynchronous for row in python for above in (pipeline.stages[row], *pipeline.above(row)))
+    return any(above.is_asynchronous for row in python for above in (pipeline.stages[row], *pipeline.above(row)))
 
 
 def parallel_gain_ps(pipeline: Pipeline, row: int, most: int) -> int:
     """ps of all requests saved at most if a sequential stage ran ``most`` calls at a time, and so worked ahead, too."""
     blame_ps = pipeline.stages[row].blame_ps
-    works_ahead = any(stage.asynchronous for stage in pipeline.above(row))
+    works_ahead = any(stage.is_asynchronous for stage in pipeline.above(row))
     return min(blame_ps, int(blame_ps * (1 - 1 / most)) + (0 if works_ahead else pipeline.between_ps))
 
 

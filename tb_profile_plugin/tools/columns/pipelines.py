@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis.tfdata.host_pipelines import HostPipelines
-from ...analysis.tfdata.iterator_calls import SLOW_PS, IteratorPart, Pipeline
+from ...analysis.tfdata.pipeline import SLOW_PS, IteratorPart, Pipeline
 from ...model.host import Host
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message
@@ -128,7 +128,7 @@ def calls(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
     for page, pipeline in ordered:
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
             nodes = page.nodes[request]
-            blocking = [node for node in nodes if node.blocking and node.self_ps > 0]
+            blocking = [node for node in nodes if node.is_blocking and node.self_ps > 0]
             worst = max(blocking, key=lambda node: node.self_ps, default=None)
             latency_ps = sum(node.critical_ps for node in nodes)
             request_id = [pipeline.host, pipeline.name, rank]
@@ -153,7 +153,7 @@ def _node_cells(node: IteratorPart, worst: IteratorPart | None, latency_ps: int)
     return [
         str(node.id),
         str(node.parent_id) if node.parent_id else "",
-        2 if node is worst else int(node.blocking),
+        2 if node is worst else int(node.is_blocking),
         node.label,
         node.long_name,
         node.begin_ps / PS_PER_US,
@@ -182,7 +182,7 @@ def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
     return [
         [
             *(pipeline.host, pipeline.name, stage_number, stage.parent, stage.label, stage.long_name, stage.dataset),
-            stage.asynchronous,
+            stage.is_asynchronous,
             2 if stage_number == pipeline.bottleneck else int(stage.critical_ps > 0),
             stage.calls,
             stage.iterators,
@@ -192,7 +192,7 @@ def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
             stage.wait_ps / PS_PER_US,
             stage.critical_ps / PS_PER_US,
             ratio(stage.critical_ps, pipeline.total_ps),
-            stage.delay_ps / PS_PER_US,
+            stage.scheduling_delay_ps / PS_PER_US,
             stage.longest_ps / PS_PER_US,
             stage.begin_ps / PS_PER_US,
             page.first_event + stage.row,
