@@ -207,7 +207,9 @@ def test_works_that_begin_out_of_order_count_where_they_begin() -> None:
     begin = np.concatenate([np.sort(rng.integers(0, 70, 50)), rng.integers(0, 70, 50)])
     end, group = begin + rng.integers(1, 9, 100), rng.integers(0, 4, 100).astype(np.int32)
     placed = np.array([2, 0, 1, 2], np.int32)
-    launches, total = blame._launches_by_step(edges, begin, end, group, placed, 3)
+    no_intervals = np.zeros(1, np.int64)
+    activity = blame._Activity(no_intervals, begin, end, np.zeros(100, np.int8), np.zeros(100, np.int32))
+    launches, total = blame._launches_by_step(edges, activity, group, placed, 3)
     expected = np.zeros((2, 4, 3), np.int64)
     for each, last, row in zip(begin, end, placed[group], strict=True):
         at = np.searchsorted(edges, each, "right") - 1

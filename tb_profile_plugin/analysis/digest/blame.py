@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...formats.columns.codes import combine
 from ...model.devices.allocations import allocations
+from ...model.events.steps import Steps
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.profiler_options import levels, versions
@@ -17,7 +20,7 @@ from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
 from ..activity.states import State
 from ..activity.thread_classes import event_classes
 from ..steps.device_timeline import DeviceTimeline, timeline
-from ..steps.host_account import figures
+from ..steps.host_account import HostFigures, figures
 from .identity import DEVICE, HOST, Identities, Identity
 from .record import NOTHING, OTHERS, AllocatorMemory
 
@@ -26,6 +29,9 @@ MOST_STEPS = 4096
 _MOST_OPS = 250
 """So many ops of a host stay by themselves, those that took most time."""
 _COUNTER = regex(r"[ _#]?\d+")
+"""The number at the end of a step's name."""
+_PPM = 1e6
+"""Millionths in one."""
 
 
 @record
@@ -76,33 +82,14 @@ class HostBlame:
 def host_blame(host: HostWithSteps) -> HostBlame:
     """The steps of one host by part and op; where none was found, the whole capture as if it were one."""
     # The figures need the same timeline, which is held here until both are there.
-    line = timeline(host)
-    steps, step_figures = host.steps, figures(host)
-    count = min(len(steps), MOST_STEPS)
-    if count:
-        # The account has a window before the first step, then by turns one of a step and one of what lies behind it.
-        windows = 2 + 2 * np.arange(count)
-        followed = windows[: min(count, len(steps) - 1)]
-        last_edge = max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)
-        edges = np.append(step_figures.edges[windows], step_figures.edges[last_edge])
-        state_ps = step_figures.state_ps[windows].copy()
-        state_ps[: len(followed)] += step_figures.state_ps[followed + 1]
-        step_ps = np.diff(step_figures.edges)[windows]
-        number, complete = steps.number[:count], steps.complete[:count]
-        kind = [without_end(_COUNTER, name) for name in steps.name[:count]]
-    else:
-        edges, state_ps = step_figures.edges[1:3], step_figures.state_ps[1:2]
-        step_ps, number, complete = np.diff(edges), np.zeros(1, np.int64), np.ones(1, bool)
-        kind = ["capture"]
+    host_timeline = timeline(host)
+    host_figures = figures(host)
+    edges, columns = _step_windows(host.steps, host_figures) if len(host.steps) else _whole_capture(host_figures)
     identities = Identities(host)
-    ops, blame_ps, launches, total_ps = _ops(host, identities, edges, line)
+    ops, blame_ps, launches, total_ps = _ops(host, identities, edges, host_timeline)
     return HostBlame(
-        number=number,
-        kind=kind,
-        complete=complete,
-        step_ps=step_ps,
-        between_ps=np.diff(edges) - step_ps,
-        state_ps=state_ps,
+        **columns,
+        between_ps=np.diff(edges) - columns["step_ps"],
         compiles=_compiles(host, edges),
         ops=ops,
         blame_ps=blame_ps,
@@ -115,16 +102,50 @@ def host_blame(host: HostWithSteps) -> HostBlame:
     )
 
 
+def _step_windows(steps: Steps, host_figures: HostFigures) -> tuple[Array, dict[str, Any]]:
+    """(edges, columns) of a host's first steps: int64[n + 1] ps between which they lie, and fields of `HostBlame`."""
+    count = min(len(steps), MOST_STEPS)
+    # The figures have a window before the first step, then by turns one of a step and one of what lies behind it.
+    windows = 2 + 2 * np.arange(count)
+    followed = windows[: min(count, len(steps) - 1)]
+    last_edge = max(windows[-1] + 1, followed[-1:].max(initial=0) + 2)
+    state_ps = host_figures.state_ps[windows].copy()
+    state_ps[: len(followed)] += host_figures.state_ps[followed + 1]
+    return np.append(host_figures.edges[windows], host_figures.edges[last_edge]), {
+        "number": steps.number[:count],
+        "kind": [without_end(_COUNTER, name) for name in steps.name[:count]],
+        "complete": steps.complete[:count],
+        "step_ps": np.diff(host_figures.edges)[windows],
+        "state_ps": state_ps,
+    }
+
+
+def _whole_capture(host_figures: HostFigures) -> tuple[Array, dict[str, Any]]:
+    """As `_step_windows`, of all of the capture as one step."""
+    edges = host_figures.edges[1:3]
+    return edges, {
+        "number": np.zeros(1, np.int64),
+        "kind": ["capture"],
+        "complete": np.ones(1, bool),
+        "step_ps": np.diff(edges),
+        "state_ps": host_figures.state_ps[1:2],
+    }
+
+
 def _ops(
-    host: Host, identities: Identities, edges: Array, line: DeviceTimeline
+    host: Host, identities: Identities, edges: Array, host_timeline: DeviceTimeline
 ) -> tuple[list[tuple[int, Identity]], Array, Array, Array]:
     """(ops, blame_ps, launches, total_ps) as `HostBlame` has them."""
     executions, (identity_number, number_count) = [_executions(work) for work in host_work(host)], identities.numbers()
-    interval_count, trace = len(line.state), host.trace
-    event = np.concatenate([line.event, *(event for event, _ in executions)])
-    state = np.concatenate([line.state, *(kind for _, kind in executions)])
-    begin, end = trace.begin[event[interval_count:]], trace.end[event[interval_count:]]
-    activity = _Activity(line.edges, begin, end, state, event)
+    event = np.concatenate([host_timeline.event, *(event for event, _ in executions)])
+    executed = event[len(host_timeline.event) :]
+    activity = _Activity(
+        edges=host_timeline.edges,
+        begin=host.trace.begin[executed],
+        end=host.trace.end[executed],
+        state=np.concatenate([host_timeline.state, *(kind for _, kind in executions)]),
+        event=event,
+    )
     groups = _grouped(edges, activity, identity_number, number_count)
     code, event_identities = identities.of(groups.example)
     # A last identity stands for what no event tells.
@@ -137,8 +158,8 @@ def _ops(
     )
     ops, new_op = _largest_ops(all_ops, interval_ps, execution_ps)
     op_of_group = new_op[op].astype(np.int32)
-    blame_ps, intervals = _blame_by_step(edges, line.edges, groups.group[:interval_count], op_of_group, len(ops))
-    launches, total_ps = _launches_by_step(edges, begin, end, groups.group[interval_count:], op_of_group, len(ops))
+    blame_ps, intervals = _blame_by_step(edges, activity, groups.group, op_of_group, len(ops))
+    launches, total_ps = _launches_by_step(edges, activity, groups.group, op_of_group, len(ops))
     delays = np.array([state >= len(Kind) for state, _ in ops], bool)
     launches[:, delays], total_ps[:, delays] = intervals[:, delays], blame_ps[:, delays]
     return ops, blame_ps, launches, total_ps
@@ -192,8 +213,8 @@ class _Groups(NamedTuple):
 @jit
 def _grouped(edges: I64, activity: _Activity, identity_number: I32, number_count: Int) -> _Groups:
     """The groups of some activity; ``edges`` are those of the steps, ``identity_number`` is per event of the trace."""
-    line, begin, end, state, event = activity
-    interval_count = len(line) - 1
+    bounds, begin, end, state, event = activity
+    interval_count = len(bounds) - 1
     low, high = edges[0], edges[len(edges) - 1]
     # The groups of one identity, one for each state, are a linked list; what is not written takes no memory.
     latest = np.full(number_count + 1, -1, np.int32)
@@ -214,7 +235,7 @@ def _grouped(edges: I64, activity: _Activity, identity_number: I32, number_count
             count += 1
         group[i] = candidate
         if i < interval_count:
-            interval_ps[candidate] += max(min(line[i + 1], high) - max(line[i], low), 0)
+            interval_ps[candidate] += max(min(bounds[i + 1], high) - max(bounds[i], low), 0)
         else:
             execution_ps[candidate] += end[i - interval_count] - begin[i - interval_count]
     columns = of_state[:count].copy(), example[:count].copy(), interval_ps[:count].copy(), execution_ps[:count].copy()
@@ -222,42 +243,48 @@ def _grouped(edges: I64, activity: _Activity, identity_number: I32, number_count
 
 
 @jit
-def _blame_by_step(edges: I64, line: I64, group: I32, op_of_group: I32, ops: Int) -> tuple[I64Matrix, I64Matrix]:
+def _blame_by_step(
+    edges: I64, activity: _Activity, group: I32, op_of_group: I32, ops: Int
+) -> tuple[I64Matrix, I64Matrix]:
     """(ps, count), int64[steps, ops] each: how long the intervals of each op last within a step, how many begin in it.
 
-    Steps lie between ``edges``, intervals between those of the ``line``; an interval belongs to the op of its group.
+    Steps lie between ``edges``; an interval belongs to the op of its group.
     """
     blame_ps, intervals = np.zeros((len(edges) - 1, ops), np.int64), np.zeros((len(edges) - 1, ops), np.int64)
     step = 0
-    for i in range(len(group)):
-        while step < len(edges) - 1 and edges[step + 1] <= line[i]:
+    for i in range(len(activity.edges) - 1):
+        begin, end = activity.edges[i], activity.edges[i + 1]
+        while step < len(edges) - 1 and edges[step + 1] <= begin:
             step += 1
         op = op_of_group[group[i]]
-        if step < len(edges) - 1 and edges[step] <= line[i]:
+        if step < len(edges) - 1 and edges[step] <= begin:
             intervals[step, op] += 1
         overlapped = step
-        while overlapped < len(edges) - 1 and edges[overlapped] < line[i + 1]:
-            blame_ps[overlapped, op] += min(line[i + 1], edges[overlapped + 1]) - max(line[i], edges[overlapped])
+        while overlapped < len(edges) - 1 and edges[overlapped] < end:
+            blame_ps[overlapped, op] += min(end, edges[overlapped + 1]) - max(begin, edges[overlapped])
             overlapped += 1
     return blame_ps, intervals
 
 
 @jit
 def _launches_by_step(
-    edges: I64, begin: I64, end: I64, group: I32, op_of_group: I32, ops: Int
+    edges: I64, activity: _Activity, group: I32, op_of_group: I32, ops: Int
 ) -> tuple[I64Matrix, I64Matrix]:
     """(count, ps), int64[steps, ops] each: how many executions of each op begin in a step, and how long they last."""
     launches, total_ps = np.zeros((len(edges) - 1, ops), np.int64), np.zeros((len(edges) - 1, ops), np.int64)
+    interval_count = len(activity.edges) - 1
     step = 0
-    for i in range(len(begin)):
+    for i in range(len(activity.begin)):
+        begin, end = activity.begin[i], activity.end[i]
         # They are nearly in order of time.
-        while step > 0 and edges[step] > begin[i]:
+        while step > 0 and edges[step] > begin:
             step -= 1
-        while step < len(edges) - 1 and edges[step + 1] <= begin[i]:
+        while step < len(edges) - 1 and edges[step + 1] <= begin:
             step += 1
-        if step < len(edges) - 1 and edges[step] <= begin[i]:
-            launches[step, op_of_group[group[i]]] += 1
-            total_ps[step, op_of_group[group[i]]] += end[i] - begin[i]
+        if step < len(edges) - 1 and edges[step] <= begin:
+            op = op_of_group[group[interval_count + i]]
+            launches[step, op] += 1
+            total_ps[step, op] += end - begin
     return launches, total_ps
 
 
@@ -291,12 +318,13 @@ def _compiles(host: Host, edges: Array) -> Array:
 
 
 def _memory(host: Host) -> list[AllocatorMemory]:
+    """What each allocator that recorded something reported."""
     return [
         AllocatorMemory(
-            name,
-            int(usage.in_use.max()),
-            int(usage.in_use[-1] - usage.in_use[0]),
-            round(1e6 * min(max(float(usage.fragmentation.max()), 0.0), 1.0)),
+            allocator=name,
+            peak_bytes=int(usage.in_use.max()),
+            growth_bytes=int(usage.in_use[-1] - usage.in_use[0]),
+            fragmentation_ppm=round(_PPM * min(max(float(usage.fragmentation.max()), 0.0), 1.0)),
         )
         for name, usage in allocations(host).items()
         if len(usage)
