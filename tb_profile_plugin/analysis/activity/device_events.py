@@ -27,7 +27,7 @@ from ...runtime.messages import Message
 from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
-from ..xla.pool_threads import ends, shards
+from ..xla.pool_threads import op_ends, shards
 from .cpu_ops import launches_of_ops
 from .event_classes import python_ops
 from .states import State
@@ -217,7 +217,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     ops, count = launches_of_ops(op, first, _causes(host, act), trace.nesting[0], is_other_work)
     event, launch, start = (column[:count] for column in ops)
     _add_own_launches(host, event, launch, start)
-    timed_by, end = event, ends(host, event)
+    timed_by, end = event, op_ends(host, event)
     if len(shard) and len(event):
         index = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
         has_op = event[index] == shard_of

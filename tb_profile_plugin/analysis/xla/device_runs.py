@@ -25,7 +25,7 @@ from ...runtime.records import mutable_record
 from . import hlo_printer
 from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
-from .pool_threads import all_shards, ends
+from .pool_threads import all_shards, op_ends
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
 _MOST_INNER = 1000
@@ -229,7 +229,7 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
     # What threads of a pool do for an op stands beside it, with its op, device and run.
     stated = np.append(np.arange(len(rows)), np.searchsorted(rows, op_of_part - first))
     timed_by = np.append(rows, part - first)
-    begin, end = plane.events.begin[timed_by], np.append(ends(host, (rows + first).astype(np.int32)), part_end)
+    begin, end = plane.events.begin[timed_by], np.append(op_ends(host, (rows + first).astype(np.int32)), part_end)
     is_part = np.arange(len(stated)) >= len(rows)
     ordinal = plane.numbers("device_ordinal", rows, 0)[stated]
     # Numbers of runs are of any sign.

@@ -40,10 +40,27 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
     on with the program. One that comes when its op is already over finds nothing left to do; one that stays after that
     does nothing more for it.
     """
-    trace = host.trace
-    parent, last = trace.nesting
     if not len(ops):
         return Shards(ops, ops, ops)
+    trace = host.trace
+    parent, _ = trace.nesting
+    regions, region_end = _regions_with_end(host, xla)
+    came_from = _with_own_handovers(host, regions, came_from)
+    is_op = np.zeros(len(trace), bool)
+    is_op[ops] = True
+    op_of_region = _op_above(regions, came_from, parent, is_op)
+    # A region of no op reads some op's end from row -1, and then ends with its begin.
+    until = _stated_ends(host, came_from, is_op)[op_of_region]
+    region_end = np.where(until >= 0, np.minimum(region_end, until), region_end)
+    region_end = np.where(op_of_region >= 0, region_end, trace.begin[regions])
+    is_shard = trace.begin[regions] < region_end
+    return Shards(regions[is_shard], op_of_region[is_shard], region_end[is_shard])
+
+
+def _regions_with_end(host: Host, xla: Array) -> tuple[Array, Array]:
+    """(regions, ps): threads' work that may be shards, and when it ends, or the thread goes on with one of ``xla``."""
+    trace = host.trace
+    _, last = trace.nesting
     regions = trace.named(_REGION.__eq__)
     at = np.searchsorted(xla, regions)
     next_op = xla[at.clip(max=len(xla) - 1)]
@@ -52,25 +69,24 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
     region_end[runs_op] = trace.begin[next_op[runs_op]]
     # Causes are followed far: not for the many threads that go on with the program alone.
     may_share = ~runs_op | (region_end - trace.begin[regions] > _AT_ONCE_PS)
-    regions, region_end = regions[may_share], region_end[may_share]
-    came_from = _with_own_handovers(host, regions, came_from)
-    is_op = np.zeros(len(trace), bool)
-    is_op[ops] = True
-    op_of_region = _op_above(regions, came_from, parent, is_op)
+    return regions[may_share], region_end[may_share]
+
+
+def _stated_ends(host: Host, came_from: Array, is_op: Array) -> Array:
+    """int64[events] ps: until when an op goes on by the last mark of its end; -1 without any."""
+    trace = host.trace
+    parent, _ = trace.nesting
     end_marks = trace.named(lambda name: name.startswith(_END_MARK))
     ended_ops, until = _op_above(end_marks, came_from, parent, is_op), np.full(len(trace), -1)
     np.maximum.at(until, ended_ops[ended_ops >= 0], trace.end[end_marks[ended_ops >= 0]])
-    has_end = until[op_of_region] >= 0
-    region_end[has_end] = np.minimum(region_end, until[op_of_region])[has_end]
-    region_end = np.where(op_of_region >= 0, region_end, trace.begin[regions])
-    is_shard = trace.begin[regions] < region_end
-    return Shards(regions[is_shard], op_of_region[is_shard], region_end[is_shard])
+    return until
 
 
 @per_host
 def all_shards(host: Host) -> Shards:
     """`shards` of all of XLA's ops on the host's CPU."""
     plane = host.cpu
+    # Only hosts on whose CPU XLA's ops ran are asked.
     assert plane is not None
     ops = plane.stat(vocabulary.HLO_OP).owner + host.trace.rows(plane).start
     return shards(host, ops, ops, _handed_over(host))
@@ -81,7 +97,7 @@ def work_spans(host: Host, plane: Plane) -> tuple[Array, Array]:
     trace = host.trace
     ops = plane.stat(vocabulary.HLO_OP).owner + trace.rows(plane).start
     begin = np.concatenate((trace.begin[ops], trace.begin[all_shards(host).region]))
-    return begin, np.concatenate((ends(host, ops.astype(np.int32)), all_shards(host).end))
+    return begin, np.concatenate((op_ends(host, ops.astype(np.int32)), all_shards(host).end))
 
 
 def _handed_over(host: Host) -> Array:
@@ -96,21 +112,23 @@ def _handed_over(host: Host) -> Array:
     return source_of_event
 
 
-def ends(host: Host, events: Array) -> Array:
-    """int64[k] ps: where ops end; one that goes on by itself is over when its end is told within it to what follows."""
+def op_ends(host: Host, ops: Array) -> Array:
+    """int64[k] ps: when ops are over. Of one that goes on by itself an event within, ``…Async::Done``, begins then: the
+    rest of the op's own event only tells that to what follows.
+    """
     trace = host.trace
     parent, _ = trace.nesting
     done_marks = trace.named(lambda name: name.endswith("Async::Done"))
     if not len(done_marks):
-        return gather(trace.end, events)
+        return gather(trace.end, ops)
     end = trace.end.copy()
     above = parent[done_marks]
     while (above >= 0).any():
         done_marks, above = done_marks[above >= 0], above[above >= 0]
         np.minimum.at(end, above, trace.begin[done_marks])
         above = parent[above]
-    op_end = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
-    return op_end
+    # None that takes time is over when it begins.
+    return np.maximum(end[ops], np.minimum(trace.begin[ops] + 1, trace.end[ops]))
 
 
 def _with_own_handovers(host: Host, regions: Array, came_from: Array) -> Array:
