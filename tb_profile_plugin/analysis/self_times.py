@@ -7,10 +7,13 @@ import numpy as np
 from ..runtime.arrays import I32, I64, I64Matrix, Int
 from ..runtime.jit import jit
 
+OCCURRENCES, TOTAL_PS, SELF_PS, MIN_PS, MAX_PS, FIRST_EVENT = range(6)
+"""Columns of an op's figures."""
+
 
 @jit
 def nested_times(lines: I64, begin: I64, duration: I64, op: I32, ops: Int) -> tuple[I64Matrix, I64Matrix]:
-    """Per op: occurrences, total, self, min, max and first event (int64[ops, 6]); per line: busy and window.
+    """Per op the columns above (int64[ops, 6]), min and max of a single occurrence; per line: busy and window.
 
     Times in ps; per line int64[lines, 2].
 
@@ -34,21 +37,22 @@ def nested_times(lines: I64, begin: I64, duration: I64, op: I32, ops: Int) -> tu
             while depth > 0 and (closing or until[depth - 1] <= now):
                 depth -= 1
                 if until[depth] > at:
-                    figures[stack[depth], 2] += until[depth] - at
+                    figures[stack[depth], SELF_PS] += until[depth] - at
                     busy += until[depth] - at
                     at = until[depth]
             if closing:
                 break
             if depth > 0 and now > at:
-                figures[stack[depth - 1], 2] += now - at
+                figures[stack[depth - 1], SELF_PS] += now - at
                 busy += now - at
             at = now if depth == 0 or now > at else at
             row, time = np.int64(op[i]), duration[i]
-            if figures[row, 0] == 0:
-                figures[row, 3], figures[row, 5] = time, i
-            figures[row, 3], figures[row, 4] = min(figures[row, 3], time), max(figures[row, 4], time)
-            figures[row, 0] += 1
-            figures[row, 1] += time
+            if figures[row, OCCURRENCES] == 0:
+                figures[row, MIN_PS], figures[row, FIRST_EVENT] = time, i
+            figures[row, MIN_PS] = min(figures[row, MIN_PS], time)
+            figures[row, MAX_PS] = max(figures[row, MAX_PS], time)
+            figures[row, OCCURRENCES] += 1
+            figures[row, TOTAL_PS] += time
             stack[depth], until[depth] = row, now + time
             depth += 1
             low = min(low, now) if some else now

@@ -1,4 +1,4 @@
-"""Which framework ran the program: remedies speak its language."""
+"""Which framework ran the program, whose language remedies speak, and whether it trained."""
 
 from __future__ import annotations
 
@@ -38,6 +38,18 @@ def framework(host: Host) -> str:
     if any(name.startswith("jit_") for plane in modules for name in plane.names):
         return JAX
     return TENSORFLOW if any(":" in name and "/" in name for plane in host.devices for name in plane.names) else ""
+
+
+@per_host(keep=True)
+def is_training(host: Host) -> bool:
+    """Whether the XLA programs of a host hold gradient ops, or its ops in PyTorch are some."""
+    if host.cpu and framework(host) == PYTORCH:
+        return any(
+            category in vocabulary.TORCH_OPS and op_names.is_gradient(name, name)
+            for name, category in zip(host.cpu.names, host.cpu.categories, strict=True)
+        )
+    origins = {pair for module in host.modules.values() for pair in zip(module.op_names, module.op_types, strict=True)}
+    return any(op_names.is_gradient(*origin) for origin in origins)
 
 
 def op_names_of(host: Host) -> Callable[[str], op_names.OpName]:

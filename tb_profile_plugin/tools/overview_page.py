@@ -12,7 +12,7 @@ from ..analysis.diagnosis import diagnose as diagnosis
 from ..analysis.diagnosis.diagnose import diagnose
 from ..analysis.diagnosis.findings import findings
 from ..analysis.health import capture_health
-from ..analysis.ops.device_ops import device_ops, is_training
+from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import OpTable, merged, uses_tf_data
@@ -27,6 +27,7 @@ from ..model import clock
 from ..model.devices import plausible
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
+from ..model.framework import is_training
 from ..model.host import Host, HostWithSteps, run_window
 from ..model.profiler_options import is_unrecorded
 from ..model.session import Session

@@ -11,7 +11,7 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.health import unmarked_input
 from tb_profile_plugin.analysis.health.capture_health import findings_of_host
 from tb_profile_plugin.analysis.ops import gpu_copies, gpu_kernels
-from tb_profile_plugin.analysis.ops.device_ops import device_ops, is_training
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
 from tb_profile_plugin.compat.step_account.breakdown import parts_of_steps
 from tb_profile_plugin.compat.step_account.parts import Part
@@ -21,7 +21,7 @@ from tb_profile_plugin.model.devices.allocations import allocations
 from tb_profile_plugin.model.devices.capabilities import gpu_capabilities
 from tb_profile_plugin.model.devices.properties import host_device_type
 from tb_profile_plugin.model.events import gradients
-from tb_profile_plugin.model.framework import PYTORCH, framework
+from tb_profile_plugin.model.framework import PYTORCH, framework, is_training
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.profiler_options import counted_kernels, versions
 from tb_profile_plugin.timeline.details import arrows_of

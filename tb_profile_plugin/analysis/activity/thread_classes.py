@@ -241,7 +241,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     trace = host.trace
     parent, last = trace.nesting
     calls = np.zeros(len(trace), bool)
-    calls[trace.named(lambda name: name.startswith(("PjitFunction", "EagerKernelExecute")))] = True
+    calls[trace.named(lambda name: name.startswith(("PjitFunction", vocabulary.EAGER_KERNEL_EXECUTE)))] = True
     compiling = np.flatnonzero(have_state(classes, State.COMPILE))
     above, at = parent[compiling], np.full(len(compiling), -1, np.int64)
     while (above >= 0).any():
@@ -258,7 +258,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     codes, texts = column.codes
     traced = np.array([text.startswith(("traced", "tracing")) for text in texts], bool)[codes]
     outer = column.owner[traced] + trace.rows(host.cpu).start
-    kernels = trace.named("EagerKernelExecute".__eq__)
+    kernels = trace.named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
     index = np.searchsorted(kernels, outer)
     inside = index < len(kernels)
     inside[inside] = kernels[index[inside]] < last[outer[inside]]

@@ -18,7 +18,7 @@ from ...model.per_host import per_host
 from ...model.xla_instructions import instructions
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
-from ..self_times import nested_times
+from ..self_times import FIRST_EVENT, MAX_PS, MIN_PS, OCCURRENCES, SELF_PS, TOTAL_PS, nested_times
 from .async_transfers import xla_op_lines
 from .op_costs import add_costs
 from .op_table import Op, OpTable, merged
@@ -50,9 +50,9 @@ def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> 
     else:
         bounds = np.concatenate(([0], np.cumsum([line.stop - line.start for line in lines])))
         figures, _ = nested_times(bounds, begin, end - begin, op_of_event, len(ops))
-    for op, row in zip(ops, figures[:, :5].tolist(), strict=True):
+    for op, row in zip(ops, figures[:, :FIRST_EVENT].tolist(), strict=True):
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
-    _fill_counts(plane, rows, op_of_event, ops)
+    _fill_kernel_facts(plane, rows, op_of_event, ops)
     table = merged([OpTable([op for op in ops if op.kernels])])
     busy_begin, busy_end = union(begin, end)
     table.busy_ps, table.window_ps = int((busy_end - busy_begin).sum()), int(end.max() - begin.min())
@@ -60,24 +60,24 @@ def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> 
 
 
 def _flat_times(begin: Array, end: Array, op: Array, ops: int, stream_and_step: Array) -> Array:
-    """int64[ops, 5]: executions, total, self, min and max, for kernels side by side on streams; min and max per kernel.
+    """int64[ops, 5] as `nested_times`, for kernels side by side on streams: executions, and min and max per kernel.
 
     An execution of an op is a run of its kernels in one ``stream_and_step``, with no other op between them.
     """
-    figures = np.zeros((ops, 5), np.int64)
+    figures = np.zeros((ops, FIRST_EVENT), np.int64)
     has_op = op >= 0
     op, stream_and_step, time = op[has_op], stream_and_step[:, has_op], (end - begin)[has_op]
     is_first = np.append(True, (np.diff(op) != 0) | (np.diff(stream_and_step) != 0).any(axis=0))[: len(op)]
-    np.add.at(figures[:, 0], op[is_first], 1)
-    np.add.at(figures[:, 1], op, time)
-    figures[:, 2] = figures[:, 1]
-    figures[:, 3] = np.iinfo(np.int64).max
-    np.minimum.at(figures[:, 3], op, time)
-    np.maximum.at(figures[:, 4], op, time)
+    np.add.at(figures[:, OCCURRENCES], op[is_first], 1)
+    np.add.at(figures[:, TOTAL_PS], op, time)
+    figures[:, SELF_PS] = figures[:, TOTAL_PS]
+    figures[:, MIN_PS] = np.iinfo(np.int64).max
+    np.minimum.at(figures[:, MIN_PS], op, time)
+    np.maximum.at(figures[:, MAX_PS], op, time)
     return figures
 
 
-def _fill_counts(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
+def _fill_kernel_facts(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     """Fill in kernels and time on tensor cores of each op, and whether it was executed eagerly."""
     rows, op = rows[op >= 0], op[op >= 0]
     name = plane.events.name[rows]
@@ -86,31 +86,19 @@ def _fill_counts(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     on_tensor_core = np.bincount(op, np.where(uses_core[name], plane.events.duration[rows], 0), size)
     executed = np.bincount(op, minlength=size)
     eager = np.bincount(op, _is_eager(plane)[rows], size) > 0
-    for i, entry in enumerate(ops):
-        entry.kernels, entry.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
-        entry.eager = bool(eager[i])
+    for i, table_op in enumerate(ops):
+        table_op.kernels, table_op.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
+        table_op.eager = bool(eager[i])
 
 
 def _is_eager(plane: Plane) -> Array:
     """float64[events]: 1 where the event or its metadata states that its op was executed eagerly."""
     by_name = np.zeros(len(plane.metadata))
-    of_metadata, of_events = plane.metadata_stat("is_eager"), plane.stat("is_eager")
+    of_metadata, of_events = plane.metadata_stat(vocabulary.IS_EAGER), plane.stat(vocabulary.IS_EAGER)
     by_name[of_metadata.owner] = of_metadata.numbers
     is_eager: Array = by_name[plane.events.name]
     is_eager[of_events.owner] = of_events.numbers
     return is_eager
-
-
-@per_host(keep=True)
-def is_training(host: Host) -> bool:
-    """Whether the XLA programs of a host hold gradient ops, or its ops in PyTorch are some."""
-    if host.cpu and framework(host) == PYTORCH:
-        return any(
-            category in vocabulary.TORCH_OPS and op_names.is_gradient(name, name)
-            for name, category in zip(host.cpu.names, host.cpu.categories, strict=True)
-        )
-    origins = {pair for module in host.modules.values() for pair in zip(module.op_names, module.op_types, strict=True)}
-    return any(op_names.is_gradient(*origin) for origin in origins)
 
 
 @per_host
@@ -161,7 +149,7 @@ class _Stated(NamedTuple):
     """The same, of a TPU's events by their metadata; -1 where these do not say."""
     module: str
     """The program's name."""
-    text: str
+    framework_text: str
     """The framework's name, or a path of scopes."""
     category: str
 
@@ -177,9 +165,9 @@ class _OpStats:
     def __init__(self, host: Host, plane: Plane):
         self._plane, self._has_gpus = plane, bool(host.gpus)
         self._instruction = _TextStat(*instructions(host, plane))
-        stats = (vocabulary.TF_OP, vocabulary.LEVEL_0, vocabulary.ANNOTATION, "name", vocabulary.HLO_MODULE)
+        names = vocabulary.TF_OP, vocabulary.LEVEL_0, vocabulary.ANNOTATION, vocabulary.NAME, vocabulary.HLO_MODULE
         self._tf_op, self._level, self._annotation, self._path, self._module = (
-            _TextStat(*plane.stat(name).codes_by_owner(len(plane.events))) for name in stats
+            _TextStat(*plane.stat(name).codes_by_owner(len(plane.events))) for name in names
         )
         self._program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), MISSING)
 
@@ -202,7 +190,8 @@ class _OpStats:
         }
         shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
         program_of_name = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
-        tf_op_of_name, category_of_name = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
+        tf_op_of_name = _metadata_texts(plane, vocabulary.TF_OP)
+        category_of_name = _metadata_texts(plane, vocabulary.HLO_CATEGORY)
         for event, instruction in instruction_of.items():
             name, program = int(plane.events.name[event]), int(self._program[event])
             if self._has_gpus and self._instruction[event]:
@@ -212,12 +201,12 @@ class _OpStats:
                 text = text or self._annotation[event].partition("#")[0]
             yield _Stated(
                 # A TPU's events name their instruction in their metadata.
-                self._instruction[event] if self._has_gpus else plane.display_names[name],
-                program,
-                program if self._has_gpus else int(program_of_name.get(name, -1)),
-                self._module[event],
-                text,
-                category_of_name.get(name, ""),
+                instruction=self._instruction[event] if self._has_gpus else plane.display_names[name],
+                program=program,
+                metadata_program=program if self._has_gpus else int(program_of_name.get(name, -1)),
+                module=self._module[event],
+                framework_text=text,
+                category=category_of_name.get(name, ""),
             )
 
 
@@ -228,13 +217,13 @@ def _op(host: Host, stated: _Stated) -> Op | None:
         instruction = module.instruction(stated.leaf) if module else None
         category = stated.category or (instruction.category if instruction else "unknown")
         provenance = instruction.provenance if instruction and host.gpus else ""
-        parsed = op_names.parse(provenance if op_names.is_path(provenance) else stated.text)
+        parsed = op_names.parse(provenance if op_names.is_path(provenance) else stated.framework_text)
         module_name = module.name if module else stated.module
         if parsed.name and parsed.type:
             return Op(parsed.name, parsed.type, category, module_name, parsed.category)
         return Op(stated.leaf, "", category, module_name, op_names.JAX)
-    parsed = op_names_of(host)(stated.text.partition("#")[0])
-    if parsed.is_known and stated.text:
+    parsed = op_names_of(host)(stated.framework_text.partition("#")[0])
+    if parsed.is_known and stated.framework_text:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
     return None
 
@@ -260,5 +249,6 @@ class _TextStat:
 
 
 def _metadata_texts(plane: Plane, name: str) -> dict[int, str]:
+    """The texts of a stat by the rows of event metadata that state it."""
     column = plane.metadata_stat(name)
     return dict(zip(column.owner.tolist(), column.strings, strict=True))

@@ -15,10 +15,10 @@ from ...model.framework import op_names_of
 from ...model.host import Host
 from ...model.names import op_names
 from ...model.per_host import per_host
-from ...runtime.arrays import I8, I32, I64, Array, Bool, distinct
+from ...runtime.arrays import I8, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.regex import regex
-from ..self_times import nested_times
+from ..self_times import FIRST_EVENT, nested_times
 from .op_costs import add_costs
 from .op_table import INPUT_PIPELINE, Op, OpTable, append_ops, merged
 
@@ -26,6 +26,9 @@ _CALL = regex(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
 """Names of calls of a single op until TensorFlow 2.10; other calls are of compiled functions."""
 _SINGLE_OP, _FUNCTION, _PENDING = 1, 2, -1
 """Marks of events under the call of a single op, of a compiled function, and of those still to be looked at."""
+
+_MOST_LEVELS = 3
+"""So many levels below its call lies a kernel at most: the choice of the device is between them."""
 
 
 @per_host(keep=True)
@@ -42,9 +45,9 @@ def host_ops(host: Host) -> OpTable:
         eager_ops = op_of_event[_eager_events(host, plane)]
         for index in distinct(eager_ops[eager_ops >= 0]).tolist():
             ops[index].eager = ops[index].framework == op_names.TENSORFLOW
-    for op, row in zip(ops, figures.tolist(), strict=True):
-        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps, _ = row
-    by_first_event = [ops[i] for i in np.argsort(figures[:, 5], kind="stable").tolist() if ops[i].occurrences]
+    for op, row in zip(ops, figures[:, :FIRST_EVENT].tolist(), strict=True):
+        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
+    by_first_event = [ops[i] for i in np.argsort(figures[:, FIRST_EVENT], kind="stable").tolist() if ops[i].occurrences]
     table = merged([OpTable(by_first_event)])
     table.busy_ps, table.window_ps = int(lines[:, 0].sum()), int(lines[:, 1].sum())
     if not host.devices:
@@ -152,7 +155,9 @@ def eager_calls(host: Host) -> list[tuple[int, str]]:
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
     stated = zip(column.owner.tolist(), column.strings, plane.events.name[column.owner].tolist(), strict=True)
     calls = [
-        (event, name) for event, name, row in stated if event not in functions and plane.names[row] == "EagerExecute"
+        (event, name)
+        for event, name, row in stated
+        if event not in functions and plane.names[row] == vocabulary.EAGER_EXECUTE
     ]
     op_of_name = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
     old_calls = plane.events.named(list(op_of_name)).tolist()
@@ -165,7 +170,7 @@ def kernels_of_single_ops(host: Host) -> Array:
     plane = host.cpu
     if plane is None:
         return np.empty(0, np.int64)
-    rows = plane.named("EagerKernelExecute".__eq__)
+    rows = plane.named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
     # The last element stands for no event.
     is_call = np.zeros(len(plane.events) + 1, bool)
     is_call[[event for event, _ in eager_calls(host)]] = True
@@ -173,8 +178,7 @@ def kernels_of_single_ops(host: Host) -> Array:
     parent, _ = host.trace.nesting
     outer = rows + offset
     is_within = np.zeros(len(rows), bool)
-    # Between a call and its kernel lies the choice of the device, at most.
-    for _ in range(3):
+    for _ in range(_MOST_LEVELS):
         outer = np.where(outer >= 0, parent[outer], -1)
         is_within |= is_call[np.where(outer >= 0, outer - offset, -1)]
     return rows[is_within]
@@ -189,7 +193,7 @@ def _eager_events(host: Host, plane: Plane) -> Array:
 def _under_eager_calls(host: Host, plane: Plane) -> Array:
     """int64[k]: rows of events that a call of a single op encloses or leads to."""
     trace = host.trace
-    calls = trace.named("EagerExecute".__eq__)
+    calls = trace.named(vocabulary.EAGER_EXECUTE.__eq__)
     if not len(calls):
         return calls
     is_single = trace.numbers(vocabulary.IS_FUNC, calls) == 0
@@ -219,18 +223,7 @@ def _mark_eager(calls: I64, is_single: Bool, last: I32, source: I32, target: I32
             top, row = calls[c], np.int64(np.searchsorted(source, calls[c]))
             while True:
                 stop = last[top]
-                following = np.int64(lower_bound(calls, top + 1, following))
-                i = top
-                while i < stop:
-                    until = min(stop, calls[following]) if following < len(calls) else stop
-                    for k in range(i, until):
-                        if mark[k] <= 0:
-                            mark[k] = wanted
-                    i = until
-                    if i < stop:
-                        i = np.int64(last[i])
-                        while following < len(calls) and calls[following] < i:
-                            following += 1
+                following = _mark_enclosed(top, wanted, calls, following, last, mark)
                 while row < len(source) and source[row] < stop:
                     if mark[source[row]] == wanted and mark[target[row]] == 0:
                         mark[target[row]] = _PENDING
@@ -241,3 +234,24 @@ def _mark_eager(calls: I64, is_single: Bool, last: I32, source: I32, target: I32
                     break
                 count -= 1
                 top, row = np.int64(target[pending[count]]), np.int64(onward[pending[count]])
+
+
+@jit
+def _mark_enclosed(top: Int, wanted: Int, calls: I64, following: Int, last: I32, mark: I8) -> Int:
+    """Mark an event and what it encloses, but neither calls in it nor what is in these.
+
+    Returns the index of the first call behind the last row marked; the search for one begins at ``following``.
+    """
+    row, stop = top, int(last[top])
+    following = np.int64(lower_bound(calls, top + 1, following))
+    while row < stop:
+        until = min(stop, int(calls[following])) if following < len(calls) else stop
+        for enclosed in range(row, until):
+            if mark[enclosed] <= 0:
+                mark[enclosed] = wanted
+        row = until
+        if row < stop:
+            row = int(last[row])
+            while following < len(calls) and calls[following] < row:
+                following += 1
+    return following

@@ -11,7 +11,7 @@ from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
-from ..self_times import nested_times
+from ..self_times import SELF_PS, TOTAL_PS, nested_times
 from .device_runs import DeviceRun, cpu_runs, gpu_run, tpu_run
 from .op import COSTS, XlaOpTable, merged_ops
 
@@ -76,7 +76,7 @@ def _total_and_self_ps(device_run: DeviceRun, is_execution: Array) -> Array:
     order = np.lexsort((-end, begin, line))
     bounds = np.append(np.flatnonzero(np.append(True, np.diff(line[order]) != 0)), len(order)).astype(np.int64)
     figures, _ = nested_times(bounds, begin[order], (end - begin)[order], op[order].astype(np.int32), size)
-    total_ps, self_ps = figures[:, 1], figures[:, 2]
+    total_ps, self_ps = figures[:, TOTAL_PS], figures[:, SELF_PS]
     for op_with_parts in distinct(op[~is_execution]).tolist():
         # Its threads work at once: no moment of it counts twice.
         of_op = op == op_with_parts

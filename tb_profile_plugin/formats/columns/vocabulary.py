@@ -33,6 +33,10 @@ PYTHON_FRAME = "$"
 COMPILED_GRAPH = "## Call CompiledFxGraph"
 """Of PyTorch's ops that run compiled code."""
 
+# Names of events.
+EAGER_EXECUTE, EAGER_KERNEL_EXECUTE = "EagerExecute", "EagerKernelExecute"
+"""TensorFlow's call of a single op or a function, and of the kernel that does it."""
+
 # Stats: links between events.
 PRODUCER_TYPE, PRODUCER_ID = "_pt", "_p"
 CONSUMER_TYPE, CONSUMER_ID = "_ct", "_c"
@@ -66,8 +70,9 @@ RANK, WORLD_SIZE = "rank", "world_size"
 
 # Stats: ops, functions and programs.
 TF_OP, HLO_OP, HLO_MODULE, HLO_CATEGORY, PROGRAM_ID = "tf_op", "hlo_op", "hlo_module", "hlo_category", "program_id"
-LEVEL_0, ANNOTATION = "level 0", "annotation"
-"""Stats by which TensorFlow 2.3 to 2.10 name the op of a kernel, not `TF_OP`; behind ``#`` the second goes on."""
+LEVEL_0, ANNOTATION, NAME = "level 0", "annotation", "name"
+"""Stats by which TensorFlow 2.3 to 2.10 name the op of a kernel, not `TF_OP`; behind ``#`` the second goes on, and the
+third is a path of scopes."""
 TF_FUNCTION_CALL = "tf_function_call"
 EAGER_OP, IS_EAGER, IS_FUNC = "eager_op", "is_eager", "is_func"
 EQUATION, SHAPE = "equation", "shape"

@@ -13,7 +13,7 @@ from ...runtime.arrays import Array
 from ...runtime.regex import regex
 
 MARKERS = ("train", "test", "TraceContext")
-CALLS = ("EagerKernelExecute", "FunctionRun")
+CALLS = (vocabulary.EAGER_KERNEL_EXECUTE, "FunctionRun")
 """Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
 EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
 """Begins of the names of what TensorFlow's executors do between ops, and all that small ops leave."""
