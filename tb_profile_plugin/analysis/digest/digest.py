@@ -17,7 +17,7 @@ from ...model.per_host import need
 from ...model.session import Session
 from ...runtime.arrays import Array
 from ..activity.device_events import Kind
-from ..activity.states import STATES
+from ..activity.states import STATES, State
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import Diagnosis, diagnose
 from ..health import capture_health
@@ -54,7 +54,6 @@ _MOST_OPS, _MOST_KERNELS, _MOST_CAUSES = 200, 60, 12
 """So many of each a digest names, those that cost most."""
 _MOST_NAMES = 5
 """Names of a cause."""
-_COMPILE = STATES.index("compile")
 
 
 def digest(session: Session, host: str = "", step_event: str = "", wanted: str = TYPICAL) -> Digest:
@@ -155,10 +154,25 @@ class _StepSeries:
         self.is_last = self.column(lambda blame: np.arange(len(blame)) == len(blame) - 1)
         """bool[n]: the last step of its host."""
         self.kind = [blames[i].kind[at] for i, at in zip(self._host.tolist(), self._row.tolist(), strict=True)]
+        self.ops = list(dict.fromkeys(op for blame in blames for op in blame.ops))
+        """State and identity of the ops of all hosts."""
+        self._column_of_op = {op: column for column, op in enumerate(self.ops)}
 
     def column(self, of_host: Callable[[HostBlame], Array]) -> Array:
         """[n, …]: a column that each host has, of the steps of this series."""
-        columns = [of_host(blame) for blame in self.blames]
+        return self._joined([of_host(blame) for blame in self.blames])
+
+    def op_matrix(self, of_host: Callable[[HostBlame], Array]) -> Array:
+        """int64[n, ops]: a matrix that each host has for its ops, of the steps of this series and for all `ops`."""
+        matrices = []
+        for blame in self.blames:
+            matrix = np.zeros((len(blame), len(self._column_of_op)), np.int64)
+            matrix[:, [self._column_of_op[op] for op in blame.ops]] = of_host(blame)
+            matrices.append(matrix)
+        return self._joined(matrices)
+
+    def _joined(self, columns: Sequence[Array]) -> Array:
+        """[n, …]: the steps of this series from a column of each host."""
         column = np.zeros((len(self._host), *columns[0].shape[1:]), columns[0].dtype)
         for host, values in enumerate(columns):
             on_host = self._host == host
@@ -181,7 +195,7 @@ def _reasons(series: _StepSeries, wanted: str) -> list[str]:
     complete = series.complete[rows].copy()
     if series.between_ps[rows].any() and not series.is_last[rows].all():
         complete &= ~series.is_last[rows]
-    compiling = series.column(lambda blame: blame.state_ps[:, _COMPILE])[rows]
+    compiling = series.column(lambda blame: blame.state_ps[:, State.COMPILE])[rows]
     reason = np.full(len(series.kind), OTHER_KIND, object)
     reason[rows] = choose(series.period_ps[rows], compiling, complete, series.number[rows], wanted).reason
     return reason.tolist()
@@ -213,32 +227,16 @@ def _facts(
 
 def _ops(series: _StepSeries, selected: Array, warm: Array) -> list[DigestOp]:
     """The ops that took most of the selected steps, and one for all others of each part."""
-    column_of: dict[tuple[int, Identity], int] = {}
-    for host in series.blames:
-        for op in host.ops:
-            column_of.setdefault(op, len(column_of))
-    ops = list(column_of)
-
-    def matrix(name: str) -> Array:
-        """int64[steps, ops]: a matrix of `HostBlame` with the ops of all hosts."""
-
-        def of_host(host: HostBlame) -> Array:
-            values = np.zeros((len(host), len(ops)), np.int64)
-            values[:, [column_of[op] for op in host.ops]] = getattr(host, name)
-            return values
-
-        return series.column(of_host)
-
-    blame_ps = np.ascontiguousarray(matrix("blame_ps").T)
-    launches, total_ps = (matrix(name)[selected].sum(axis=0) for name in ("launches", "total_ps"))
-    ranked = np.lexsort((np.arange(len(ops)), -total_ps, -blame_ps[:, selected].sum(axis=1))).tolist()
-    groups = _op_groups(ops, ranked)
+    blame_ps = np.ascontiguousarray(series.op_matrix(lambda blame: blame.blame_ps).T)
+    launches = series.op_matrix(lambda blame: blame.launches)[selected].sum(axis=0)
+    total_ps = series.op_matrix(lambda blame: blame.total_ps)[selected].sum(axis=0)
+    groups = _op_groups(series.ops, blame_ps[:, selected].sum(axis=1), total_ps)
     group_ps = np.array([blame_ps[members].sum(axis=0) for members in groups]).reshape(len(groups), blame_ps.shape[1])
     sums = group_ps[:, selected].sum(axis=1).tolist()
     variances_ps2 = variances(group_ps.take(warm, axis=1), np.isin(warm, selected))
     digest_ops = []
     for members, sum_ps, variance in zip(groups, sums, variances_ps2, strict=True):
-        state, identity = ops[members[0]]
+        state, identity = series.ops[members[0]]
         if len(members) > 1 or identity.name == OTHERS:
             identity = Identity(identity.side, OTHERS)
         count, total = int(launches[members].sum()), int(total_ps[members].sum())
@@ -248,8 +246,12 @@ def _ops(series: _StepSeries, selected: Array, warm: Array) -> list[DigestOp]:
     return digest_ops
 
 
-def _op_groups(ops: Sequence[tuple[int, Identity]], ranked: Sequence[int]) -> list[list[int]]:
-    """Indices of ops that a digest counts together: the first ones in the ranking alone, then all others by state."""
+def _op_groups(ops: Sequence[tuple[int, Identity]], blame_ps: Array, total_ps: Array) -> list[list[int]]:
+    """Indices of ops that a digest counts together: those that took most time alone, then all others by state.
+
+    int64[ops] ps each: by ``blame_ps``, of equal ones by ``total_ps``.
+    """
+    ranked = np.lexsort((np.arange(len(ops)), -total_ps, -blame_ps)).tolist()
     largest = [[i] for i in ranked[:_MOST_OPS] if ops[i][1].name != OTHERS]
     others_of_state: dict[int, list[int]] = {}
     for i in set(ranked) - {i for group in largest for i in group}:

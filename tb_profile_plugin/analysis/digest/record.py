@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
@@ -29,6 +29,19 @@ OTHERS = "(others)"
 """Name of the sum of a part's smaller ops."""
 NOTHING = Message("(nothing recorded)")
 """Name of moments of which no event tells what ran."""
+
+_MOST_ENTRIES = 4_000
+"""Entries of any list but those of steps, so that a forged digest costs no time: ours have far fewer."""
+_LARGEST = 2**128
+"""Beyond any variance, ps squared."""
+_SIGNED = frozenset({"number", "growth_bytes", "origin_ns"})
+"""What may be below 0."""
+_FACTS: dict[str, str] = (
+    dict.fromkeys(("device", "framework", "step_rule", "steps_are", "step_kind", "step_event", "chosen"), "str")
+    | dict.fromkeys(("devices", "hosts", "origin_ns"), "int")
+    | {"levels": "dict[str, int]", "versions": "dict[str, str]", "problems": "list[str]", "errors": "list[str]"}
+)
+"""What every digest states, and of which type; it may state more."""
 
 
 @dataclass(frozen=True)
@@ -201,20 +214,6 @@ def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-_MOST_ENTRIES = 4_000
-"""Entries of any list but those of steps, so that a forged digest costs no time: ours have far fewer."""
-_LARGEST = 2**128
-"""Beyond any variance, ps squared."""
-_SIGNED = frozenset({"number", "growth_bytes", "origin_ns"})
-"""What may be below 0."""
-_FACTS: dict[str, str] = (
-    dict.fromkeys(("device", "framework", "step_rule", "steps_are", "step_kind", "step_event", "chosen"), "str")
-    | dict.fromkeys(("devices", "hosts", "origin_ns"), "int")
-    | {"levels": "dict[str, int]", "versions": "dict[str, str]", "problems": "list[str]", "errors": "list[str]"}
-)
-"""What every digest states, and of which type; it may state more."""
-
-
 @contextmanager
 def _errors_as_problem(where: str) -> Iterator[None]:
     """Raise what Python raises for data that are no digest as a `ProblemError`."""
@@ -262,15 +261,27 @@ def _is_of_type(kind: str, name: str, value: Any) -> bool:
     """Whether a field's value is plain data of that type, as annotations write it; few fields may be below 0."""
     if kind.endswith(" | None"):
         return value is None or _is_of_type(kind.removesuffix(" | None"), name, value)
-    if kind == "int":
-        return type(value) is int and (0 if name not in _SIGNED else -_LARGEST) <= value < _LARGEST
-    if kind == "list[int]":
-        return type(value) is list and all(_is_of_type("int", name, number) for number in value)
-    if kind == "list[str]":
-        return type(value) is list and all(type(text) is str for text in value)
-    if kind == "list[tuple[str, int]]":
-        return type(value) is list and all(type(text) is str and _is_of_type("int", name, ps) for text, ps in value)
-    if kind.startswith("dict[str, "):
-        entry_kind = kind.removeprefix("dict[str, ").removesuffix("]")
-        return type(value) is dict and all(_is_of_type(entry_kind, name, entry) for entry in value.values())
-    return type(value) is {"str": str, "bool": bool}[kind]
+    return _CHECKS[kind](name, value)
+
+
+def _is_int(name: str, value: Any) -> bool:
+    return type(value) is int and (-_LARGEST if name in _SIGNED else 0) <= value < _LARGEST
+
+
+def _is_str(name: str, value: Any) -> bool:
+    return type(value) is str
+
+
+_CHECKS: dict[str, Callable[[str, Any], bool]] = {
+    "int": _is_int,
+    "str": _is_str,
+    "bool": lambda name, value: type(value) is bool,
+    "list[int]": lambda name, value: type(value) is list and all(_is_int(name, number) for number in value),
+    "list[str]": lambda name, value: type(value) is list and all(_is_str(name, text) for text in value),
+    "list[tuple[str, int]]": lambda name, value: (
+        type(value) is list and all(_is_str(name, text) and _is_int(name, ps) for text, ps in value)
+    ),
+    "dict[str, int]": lambda name, value: type(value) is dict and all(_is_int(name, n) for n in value.values()),
+    "dict[str, str]": lambda name, value: type(value) is dict and all(_is_str(name, text) for text in value.values()),
+}
+"""By type, whether a field of that name may have a value."""
