@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, SEND, STARTED
@@ -12,8 +12,7 @@ from .findings import ALL_WAIT, MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, SILE
 from .groups import Unit, rank_ranges
 from .mismatches import TYPE
 from .shifts import Shift, rank_shift
-from .table import MISSING as NEVER_CALLED
-from .table import NO_DUMP, OVERWRITTEN, Cell
+from .table import NEVER_CALLED, NO_DUMP, OVERWRITTEN, Cell
 from .verdict import HANG, NOT_JUDGED, HangVerdict
 
 _MOST_CHARACTERS = 24
@@ -62,54 +61,13 @@ def _circle_sentence(verdict: HangVerdict) -> Message:
 
 def finding_sentence(finding: GroupFinding) -> Message:
     """What a finding says."""
-    of_group: dict[str, Any] = {"operation": operation_text(finding.unit), "group": finding.group.label}
-    who, others = ranks_text(finding.culprits), _other_ranks(finding, finding.others)
-    waiting, count = _other_ranks(finding, finding.waiting), len(finding.waiting)
-    if finding.sort == MISSING:
-        return _missing_sentence(finding, who, of_group)
-    if finding.sort == SILENT:
-        return Message(
-            "{who} left no dump; {others} {count, plural, one {waits} other {wait}} in {operation} of group {group}.",
-            who=who,
-            others=waiting,
-            count=count,
-            **of_group,
-        )
-    if finding.sort == NOT_BEGUN:
-        return Message(
-            "{who} queued {operation} of group {group}, but {count, plural, one {its device} other {their devices}} "
-            "never began it; {others} began it.",
-            who=who,
-            count=len(finding.culprits),
-            others=others,
-            **of_group,
-        )
-    if finding.sort == NOT_COMPLETED:
-        return Message(
-            "{who} did not complete {operation} of group {group}; {others} did.", who=who, others=others, **of_group
-        )
-    if finding.sort == ALL_WAIT:
-        everyone = len(finding.waiting) == len(finding.group.members) > 1
-        return Message(
-            "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group}; no call differs.",
-            who=_all_ranks(finding.waiting) if everyone else ranks_text(finding.waiting),
-            count=count,
-            **of_group,
-        )
-    if finding.sort == NO_PEER:
-        return Message(
-            "{who} never {direction, select, receive {received from} other {sent to}} {peer} in group {group}; "
-            "{peer} waits in {operation}.",
-            who=who,
-            direction="receive" if any(call.kind == SEND for call in finding.unit.calls) else "send",
-            peer=_ranks_in_sentence(finding.waiting),
-            **of_group,
-        )
-    return _mismatch_sentence(finding, of_group)
+    of_group = {"operation": operation_text(finding.unit), "group": finding.group.label}
+    return _SENTENCES.get(finding.sort, _mismatch_sentence)(finding, of_group)
 
 
-def _missing_sentence(finding: GroupFinding, who: Message, of_group: Mapping[str, Any]) -> Message:
+def _missing_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
     """What some ranks never started, and who waits for that."""
+    who = ranks_text(finding.culprits)
     if not finding.waiting:
         others = _other_ranks(finding, finding.others)
         return Message(
@@ -132,6 +90,73 @@ def _missing_sentence(finding: GroupFinding, who: Message, of_group: Mapping[str
         **waiting,
         **of_group,
     )
+
+
+def _silent_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+    """Which ranks left no dump, and who waits."""
+    return Message(
+        "{who} left no dump; {others} {count, plural, one {waits} other {wait}} in {operation} of group {group}.",
+        who=ranks_text(finding.culprits),
+        others=_other_ranks(finding, finding.waiting),
+        count=len(finding.waiting),
+        **of_group,
+    )
+
+
+def _not_begun_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+    """Whose devices did not begin what was queued."""
+    return Message(
+        "{who} queued {operation} of group {group}, but {count, plural, one {its device} other {their devices}} "
+        "never began it; {others} began it.",
+        who=ranks_text(finding.culprits),
+        count=len(finding.culprits),
+        others=_other_ranks(finding, finding.others),
+        **of_group,
+    )
+
+
+def _not_completed_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+    """Who did not complete what others did."""
+    return Message(
+        "{who} did not complete {operation} of group {group}; {others} did.",
+        who=ranks_text(finding.culprits),
+        others=_other_ranks(finding, finding.others),
+        **of_group,
+    )
+
+
+def _all_wait_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+    """That ranks wait, though they all call the same."""
+    is_everyone = len(finding.waiting) == len(finding.group.members) > 1
+    return Message(
+        "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group}; no call differs.",
+        who=_all_ranks(finding.waiting) if is_everyone else ranks_text(finding.waiting),
+        count=len(finding.waiting),
+        **of_group,
+    )
+
+
+def _no_peer_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+    """Who never sent what a rank waits to receive, or the other way round."""
+    return Message(
+        "{who} never {direction, select, receive {received from} other {sent to}} {peer} in group {group}; "
+        "{peer} waits in {operation}.",
+        who=ranks_text(finding.culprits),
+        direction="receive" if any(call.kind == SEND for call in finding.unit.calls) else "send",
+        peer=ranks_text(finding.waiting, at_begin=False),
+        **of_group,
+    )
+
+
+_SENTENCES: dict[str, Callable[[GroupFinding, Mapping[str, Any]], Message]] = {
+    MISSING: _missing_sentence,
+    SILENT: _silent_sentence,
+    NOT_BEGUN: _not_begun_sentence,
+    NOT_COMPLETED: _not_completed_sentence,
+    ALL_WAIT: _all_wait_sentence,
+    NO_PEER: _no_peer_sentence,
+}
+"""By sort what makes the sentence, of a finding, its operation and its group; all other sorts are of mismatches."""
 
 
 def details(verdict: HangVerdict) -> list[Message]:
@@ -174,7 +199,7 @@ def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Me
             "{who} sends {sent} to {peer}, which receives {received}.",
             who=ranks_text(source),
             sent=sent,
-            peer=_ranks_in_sentence(target),
+            peer=ranks_text(target, at_begin=False),
             received=received,
         )
     if finding.culprits:
@@ -183,7 +208,7 @@ def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Me
         others = _other_ranks(finding, second.ranks) if len(sides) == 2 else _rank_count(second.ranks)
     else:
         first, second = sides[:2]
-        others = _ranks_in_sentence(second.ranks)
+        others = ranks_text(second.ranks, at_begin=False)
     both = {"who": ranks_text(first.ranks), "what": first.what, "others": others, "other": second.what}
     if finding.sort == TYPE:
         return Message(
@@ -244,20 +269,14 @@ def _where_culprits_are(verdict: HangVerdict, finding: GroupFinding) -> Iterator
             )
 
 
-def ranks_text(ranks: Sequence[int]) -> Message:
-    """Ranks at the begin of a sentence: ``Rank 3``, ``Ranks 0-2, 5``, ``64 ranks``."""
-    text = rank_ranges(ranks)
-    if len(text) > _MOST_CHARACTERS:
+def ranks_text(ranks: Sequence[int], at_begin: bool = True) -> Message:
+    """Ranks at the begin of a sentence, or within it: ``Rank 3``, ``ranks 0-2, 5``, ``64 ranks``."""
+    names = rank_ranges(ranks)
+    if len(names) > _MOST_CHARACTERS:
         return _rank_count(ranks)
-    return Message("{count, plural, one {Rank {ranks}} other {Ranks {ranks}}}", count=len(ranks), ranks=text)
-
-
-def _ranks_in_sentence(ranks: Sequence[int]) -> Message:
-    """Ranks within a sentence."""
-    text = rank_ranges(ranks)
-    if len(text) > _MOST_CHARACTERS:
-        return _rank_count(ranks)
-    return Message("{count, plural, one {rank {ranks}} other {ranks {ranks}}}", count=len(ranks), ranks=text)
+    if at_begin:
+        return Message("{count, plural, one {Rank {ranks}} other {Ranks {ranks}}}", count=len(ranks), ranks=names)
+    return Message("{count, plural, one {rank {ranks}} other {ranks {ranks}}}", count=len(ranks), ranks=names)
 
 
 def _rank_count(ranks: Sequence[int]) -> Message:
@@ -274,4 +293,4 @@ def _other_ranks(finding: GroupFinding, ranks: Sequence[int]) -> Message:
         return Message("no rank")
     if len(ranks) > 1 and finding.culprits and {*ranks, *finding.culprits} == {*finding.group.members}:
         return Message("the other {count} ranks", count=len(ranks))
-    return _ranks_in_sentence(ranks)
+    return ranks_text(ranks, at_begin=False)

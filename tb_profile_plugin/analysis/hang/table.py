@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from ...runtime.records import NamedTuple
 from .groups import ProcessGroup, RankRecord
 
-MISSING, OVERWRITTEN, NO_DUMP = "missing", "overwritten", "no dump"
-"""What a cell says besides states: it was never asked for; it is no longer known; nothing is known of the rank."""
+NEVER_CALLED, OVERWRITTEN, NO_DUMP = "missing", "overwritten", "no dump"
+"""What a cell says besides states: the rank never called it; it is no longer known; nothing is known of the rank."""
 
 _BEFORE = 3
 _AFTER = 2
@@ -63,5 +63,5 @@ def _cell(record: RankRecord | None, number: int, usual: Mapping[int, str]) -> C
         return Cell(NO_DUMP)
     unit = record.units.get(number)
     if unit is None:
-        return Cell(MISSING if number > record.last else OVERWRITTEN)
+        return Cell(NEVER_CALLED if number > record.last else OVERWRITTEN)
     return Cell(unit.state, "" if unit.kind == usual[number] else unit.kind)
