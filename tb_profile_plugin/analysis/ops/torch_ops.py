@@ -8,7 +8,7 @@ is part of that one, and what runs on a device belongs to the op that launched i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -104,18 +104,15 @@ class _HostOps:
         self.last = last[rows].astype(np.int64) - rows.start
         """int64[n]: the end of the rows that each one encloses."""
         self.ps: I64 = plane.events.duration
-        is_op = self._of_category(vocabulary.TORCH_OPS.__contains__)
         self.is_call = self._of_category(lambda category: _DRIVER.search(category) is not None)
-        outer = self._outer(is_op)
-        # Directly within one of its own name: part of that one.
-        outer_name = np.where(outer >= 0, self.name[outer], -1)
-        self.is_op: Bool = is_op & (outer_name != self.name)
+        self.is_op = self._is_op()
         self.outer_op = self._outer(self.is_op)
         self.launched_ps, self.on_tensor_cores_ps = self._launched()
         self.launched_before = np.concatenate(([0], np.cumsum(self.launched_ps)))
         """int64[n + 1] ps: what all earlier events launched."""
 
     def torch_ops(self) -> TorchOps:
+        """The costs of all ops, modules and ranges."""
         ops = np.flatnonzero(self.is_op)
         is_outer_call = self.is_call & (self._outer(self.is_op | self.is_call) == self.outer_op)
         costs = self._costs(self.is_op, self.outer_op, np.concatenate((ops, np.flatnonzero(is_outer_call))))
@@ -133,6 +130,13 @@ class _HostOps:
             self._ranges(),
         )
 
+    def _is_op(self) -> Bool:
+        """bool[n]: ops, but those directly within one of their own name, which are part of that one."""
+        is_op = self._of_category(vocabulary.TORCH_OPS.__contains__)
+        outer = self._outer(is_op)
+        outer_name = np.where(outer >= 0, self.name[outer], -1)
+        return is_op & (outer_name != self.name)
+
     def _of_category(self, condition: Callable[[str], bool]) -> Bool:
         """bool[n]: events whose category meets the condition."""
         return np.array([condition(category) for category in self.plane.categories], bool)[self.name]
@@ -145,8 +149,8 @@ class _HostOps:
             outer[unmarked] = outer[outer[unmarked]]
         return outer
 
-    def _costs(self, marked: Bool, outer: I64, parts: Array | None = None) -> Array:
-        """int64[k, 6]: the fields of a `CallCost` up to ``tensor_core`` of each marked event.
+    def _costs(self, marked: Bool, outer: I64, parts: Array | None = None) -> dict[str, I64]:
+        """int64[k] by field of a `CallCost`, without those of gradients: the costs of each marked event.
 
         ``outer`` is the marked event around each event. Self time is without that of ``parts``, which are rows; without
         them, of the marked events inside. What is launched counts for the nearest marked event.
@@ -159,8 +163,15 @@ class _HostOps:
         launched_itself, on_tensor_cores = (
             _sums(nearest, values, size)[events] for values in (self.launched_ps, self.on_tensor_cores_ps)
         )
-        ps, calls = self.ps[events], np.ones(len(events), np.int64)
-        return np.stack([calls, ps, np.maximum(ps - inner_ps, 0), launched, launched_itself, on_tensor_cores], 1)
+        ps = self.ps[events]
+        return {
+            "calls": np.ones(len(events), np.int64),
+            "host_total": ps,
+            "host_self": np.maximum(ps - inner_ps, 0),
+            "device_total": launched,
+            "device_self": launched_itself,
+            "tensor_core": on_tensor_cores,
+        }
 
     def _launched(self) -> tuple[I64, I64]:
         """int64[n] ps each: what each call led to on devices, and of it on tensor cores."""
@@ -184,10 +195,12 @@ class _HostOps:
         return np.where(number > 0, number, np.where(outer >= 0, number[outer], 0)), lines
 
     def _ranges(self) -> Costs:
+        """`TorchOps.by_range`."""
         is_range = self._of_category(vocabulary.TORCH_RANGE.__eq__)
         return _summed(self._costs(is_range, self._outer(is_range)), self.name[is_range], self.plane.names)
 
     def _modules(self) -> Costs:
+        """`TorchOps.by_module`, where modules are told from one another by those that they were called in."""
         labels = self.plane.display_names
         modules = [name.removeprefix(MODULE) if name.startswith(MODULE) else "" for name in labels]
         is_module = np.array([bool(name) for name in modules], bool)[self.name]
@@ -233,16 +246,20 @@ def _sums(rows: Array, values: Array, size: int) -> I64:
 
 
 def _summed(
-    costs: Array, name: Array, names: Sequence[str], text: Array | None = None, texts: Sequence[str] = ("",)
+    costs: Mapping[str, I64],
+    name: Array,
+    names: Sequence[str],
+    text: Array | None = None,
+    texts: Sequence[str] = ("",),
 ) -> Costs:
     """The costs of those that share a name and a text; ``name`` and ``text`` are indices, of the first text if None."""
-    if not len(costs):
+    if not len(name):
         return {}
-    text = np.zeros(len(costs), np.int64) if text is None else text
+    text = np.zeros(len(name), np.int64) if text is None else text
     example, code = combine(name, text)
-    sums = np.zeros((len(example), costs.shape[1]), np.int64)
-    np.add.at(sums, code, costs)
+    sums = {field: _sums(code, values, len(example)).tolist() for field, values in costs.items()}
     summed: Costs = {}
-    for at, figures in zip(example.tolist(), sums.tolist(), strict=True):
-        summed.setdefault((names[int(name[at])], texts[int(text[at])]), CallCost()).add(CallCost(*figures))
+    for i, row in enumerate(example.tolist()):
+        cost = CallCost(**{field: values[i] for field, values in sums.items()})
+        summed.setdefault((names[int(name[row])], texts[int(text[row])]), CallCost()).add(cost)
     return summed
