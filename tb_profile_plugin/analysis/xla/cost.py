@@ -36,32 +36,37 @@ class Costs(NamedTuple):
 
 def costs(module: Module) -> Costs:
     """What each instruction costs, with the computations that it calls; those in circles are not known."""
-    sized, costs = SizedModule(module), _simple_costs(module)
+    sized, module_costs = SizedModule(module), _simple_costs(module)
     fusions = FusionBytes(sized)
     rules: dict[str, cost_rules.Rule] = _RULES | {"fusion": lambda _, row: fusions.cost(row)}
     # Without its shape nothing is known of what an instruction costs.
     special = np.array([opcode in rules for opcode in module.opcodes], np.bool_)
     has_no_shape = special & (module.shapes.type[: len(module)] == 0)
     special &= ~has_no_shape
-    for column in costs:
+    for column in module_costs:
         column[has_no_shape] = UNKNOWN
-    simple_sums = _sums(module, costs, ~special)
+    simple_sums = _sums(module, module_costs, ~special)
     special_rows = np.flatnonzero(special)
     first, rows = np.searchsorted(special_rows, module.members).tolist(), special_rows.tolist()
     for number, computation in enumerate(in_order(module)):
         sums = simple_sums[computation]
         for row in rows[first[computation] : first[computation + 1]]:
-            try:
-                cost = rules[module.opcodes[row]](sized, row)
-            except IndexError:
-                # An operand or a dimension that does not exist: the program is damaged.
-                cost = ALL_UNKNOWN
-            costs.flops[row], costs.transcendentals[row], costs.bytes[row] = cost
+            cost = _cost_by_rule(rules[module.opcodes[row]], sized, row)
+            module_costs.flops[row], module_costs.transcendentals[row], module_costs.bytes[row] = cost
             sums = Cost(sums[0] + cost.flops, sums[1] + cost.transcendentals, sums[2] + cost.bytes)
         sized.sums[computation] = sums
         if number % _BETWEEN_CHECKS == 0:
             cancellation.check()
-    return costs
+    return module_costs
+
+
+def _cost_by_rule(rule: cost_rules.Rule, sized: SizedModule, row: int) -> Cost:
+    """What the rule says of an instruction."""
+    try:
+        return rule(sized, row)
+    except IndexError:
+        # An operand or a dimension that does not exist: the program is damaged.
+        return ALL_UNKNOWN
 
 
 def _sums(module: Module, costs: Costs, selected: Array) -> Sequence[Cost]:
@@ -85,11 +90,11 @@ def _simple_costs(module: Module) -> Costs:
         return np.array([name in group for name in names], np.bool_)[code]
 
     stated = module.shapes.type[:rows] > 0
-    unknown = np.where(is_in(ELEMENTWISE | FREE | MOVES) & stated, 0.0, UNKNOWN)
+    zero_or_unknown = np.where(is_in(ELEMENTWISE | FREE | MOVES) & stated, 0.0, UNKNOWN)
     return Costs(
-        unknown + np.where(is_in(ELEMENTWISE - TRANSCENDENTAL), elements, 0),
-        unknown + np.where(is_in(TRANSCENDENTAL), elements, 0),
-        unknown + np.where(is_in(FREE), 0, sizes + read),
+        flops=zero_or_unknown + np.where(is_in(ELEMENTWISE - TRANSCENDENTAL), elements, 0),
+        transcendentals=zero_or_unknown + np.where(is_in(TRANSCENDENTAL), elements, 0),
+        bytes=zero_or_unknown + np.where(is_in(FREE), 0, sizes + read),
     )
 
 
@@ -97,16 +102,17 @@ def in_order(module: Module) -> Iterator[int]:
     """The computations, each after those that it calls; those that are in a circle in any order."""
     calls = module.called
     begins = calls.first[module.members].tolist()
-    alone = np.diff(calls.first[module.members]) == 0
-    yield from np.flatnonzero(alone).tolist()
-    state = bytearray(alone.tobytes())
-    for start in range(len(state)):
-        stack = [(start, begins[start])] if not state[start] else []
+    calls_none = np.diff(calls.first[module.members]) == 0
+    yield from np.flatnonzero(calls_none).tolist()
+    # 1 once a computation is entered, so that circles end: depth first, each comes when all that it calls have come.
+    is_entered = bytearray(calls_none.tobytes())
+    for start in range(len(is_entered)):
+        stack = [(start, begins[start])] if not is_entered[start] else []
         while stack:
             computation, at = stack.pop()
-            state[computation] = 1
+            is_entered[computation] = 1
             end = begins[computation + 1]
-            while at < end and (calls.values[at] < 0 or state[calls.values[at]]):
+            while at < end and (calls.values[at] < 0 or is_entered[calls.values[at]]):
                 at += 1
             if at < end:
                 stack += [(computation, at + 1), (int(calls.values[at]), begins[calls.values[at]])]
