@@ -132,34 +132,19 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     matched = _matched_collectives(workers, missing(hosts) is None)
     if not matched.kind:
         return None
-    kinds, is_member, begin, end, event = np.array(matched.kind, object), *matched[1:]
-    host_of = [worker.host for worker, _ in workers]
-    shift = np.array(clock.shifts(hosts), np.int64)[host_of]
-    is_simultaneous = np.isin(kinds, _SIMULTANEOUS)
-    begins, ends, members = (table[is_simultaneous] for table in (begin + shift, end + shift, is_member))
-    offset, error = _offsets(ends, members, _clock_numbers(hosts, host_of, begins, ends, members))
-    duration = end - begin
-    shortest = np.where(is_member, duration, _INFINITE).min(axis=1, keepdims=True)
-    aligned = error is not None and error < _MOST_ERROR * float(np.median(shortest))
-    offset *= aligned
-    arrival = begin + shift - offset
-    last = np.where(is_member, arrival, -_INFINITE).max(axis=1, keepdims=True)
-    if aligned:
-        waiting = np.where(is_member, np.clip(last - arrival, 0, duration), 0)
-    else:
-        waiting = np.where(is_member, duration - shortest, 0)
-    order = np.argsort(last[:, 0], kind="stable")
+    waits = _waits(hosts, [worker.host for worker, _ in workers], matched)
+    order = np.argsort(waits.last, kind="stable")
     return LatePeers(
         workers=[worker for worker, _ in workers],
-        kind=kinds[order].tolist(),
-        is_member=is_member[order],
-        event=event[order],
-        begin=begin[order],
-        waiting_ps=waiting[order],
-        transfer_ps=(duration - waiting)[order],
-        are_clocks_aligned=aligned,
-        offset_ps=offset.tolist(),
-        error_ps=error if aligned else None,
+        kind=[matched.kind[row] for row in order.tolist()],
+        is_member=matched.is_member[order],
+        event=matched.event[order],
+        begin=matched.begin[order],
+        waiting_ps=waits.waiting_ps[order],
+        transfer_ps=(matched.end - matched.begin - waits.waiting_ps)[order],
+        are_clocks_aligned=waits.error_ps is not None,
+        offset_ps=waits.offset_ps.tolist(),
+        error_ps=waits.error_ps,
     )
 
 
@@ -202,6 +187,37 @@ class _MatchedCollectives(NamedTuple):
     event: Array
 
 
+class _Waits(NamedTuple):
+    """How long workers waited in n collectives; the rest as `LatePeers` has it."""
+
+    last: Array
+    """int64[n] ps: when the last worker came."""
+    waiting_ps: Array
+    offset_ps: Array
+    error_ps: int | None
+
+
+def _waits(hosts: Sequence[Host], host_of: Sequence[int], matched: _MatchedCollectives) -> _Waits:
+    """By when workers came if their clocks can be aligned, else by the shortest time on any of them.
+
+    ``host_of`` is the index of each worker's host.
+    """
+    is_member, duration = matched.is_member, matched.end - matched.begin
+    shift = np.array(clock.shifts(hosts), np.int64)[host_of]
+    is_simultaneous = np.isin(np.array(matched.kind, object), _SIMULTANEOUS)
+    begins, ends, members = (
+        table[is_simultaneous] for table in (matched.begin + shift, matched.end + shift, is_member)
+    )
+    offset, error = _offsets(ends, members, _clock_numbers(hosts, host_of, begins, ends, members))
+    shortest = np.where(is_member, duration, _INFINITE).min(axis=1, keepdims=True)
+    if error is None or error >= _MOST_ERROR * float(np.median(shortest)):
+        offset, error = np.zeros_like(offset), None
+    arrival = matched.begin + shift - offset
+    last = np.where(is_member, arrival, -_INFINITE).max(axis=1, keepdims=True)
+    waiting = np.clip(last - arrival, 0, duration) if error is not None else duration - shortest
+    return _Waits(last[:, 0], np.where(is_member, waiting, 0), offset, error)
+
+
 _Key = tuple[str, tuple[int | str, ...], tuple[int, ...]]
 """Kind, what `Collectives` tell of it, and the worker's own one of its replica groups."""
 
@@ -230,7 +246,8 @@ def _matched_collectives(workers: Sequence[tuple[Peer, Collectives | None]], is_
     first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(worker_of) != 0)))
     count = np.diff(np.append(first, len(number)))
     position = np.arange(len(number)) - np.repeat(first, count)
-    is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), len(workers) * is_complete)
+    all_workers = len(workers) if is_complete else 0
+    is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), all_workers)
     is_matched = is_complete_key[number]
     most = int(count.max())
     matched, row = np.unique((number * most + position)[is_matched], return_inverse=True)
@@ -264,7 +281,8 @@ def _own_groups(
 
 def _are_complete(number: Array, count: Array, size: Array, all_workers: int) -> Array:
     """bool[keys]: whether as many workers have a key as its group has, all equally often; of each worker's ``number``
-    of the key, how often it has it, and how large it says that the group is.
+    of the key, how often it has it, and how large it says that the group is. Groups that state no size are those of
+    ``all_workers``, where that is not 0.
     """
     workers = np.bincount(number)
     largest, most = np.zeros((2, len(workers)), np.int64)
@@ -307,33 +325,33 @@ def _has_time_of_day(host: Host) -> bool:
 
 
 def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | None]:
-    """(ps by host, error): by ends of collectives that end together; None where those are too few.
+    """(ps, error), int64[workers]: by ends of collectives that end together; None where those are too few.
 
-    Hosts that share no group with the first one are reached by others, along those that share its clock or most
+    Workers that share no group with the first one are reached by others, along those that share its clock or most
     collectives.
     """
-    host_count = ends.shape[1]
+    worker_count = ends.shape[1]
     groups, counts = np.unique(member, axis=0, return_counts=True)
 
-    def shared_with(host: int) -> Array:
-        return np.where(clocks == clocks[host], _INFINITE, (counts * groups[:, host]) @ groups)
+    def shared_with(worker: int) -> Array:
+        return np.where(clocks == clocks[worker], _INFINITE, (counts * groups[:, worker]) @ groups)
 
-    offset, error = np.zeros(host_count, np.int64), np.zeros(host_count)
-    shared, parent, is_reached = shared_with(0), np.zeros(host_count, np.int64), np.zeros(host_count, bool)
+    offset, error = np.zeros(worker_count, np.int64), np.zeros(worker_count)
+    shared, parent, is_reached = shared_with(0), np.zeros(worker_count, np.int64), np.zeros(worker_count, bool)
     is_reached[0] = True
     while not is_reached.all():
-        host = int(np.where(is_reached, -1, shared).argmax())
-        if shared[host] < _LEAST_SHARED:
-            return np.zeros(host_count, np.int64), None
-        offset[host], error[host] = offset[parent[host]], error[parent[host]]
-        if clocks[host] != clocks[parent[host]]:
-            both = member[:, host] & member[:, parent[host]]
-            differences = ends[both, host] - ends[both, parent[host]]
+        worker = int(np.where(is_reached, -1, shared).argmax())
+        if shared[worker] < _LEAST_SHARED:
+            return np.zeros(worker_count, np.int64), None
+        offset[worker], error[worker] = offset[parent[worker]], error[parent[worker]]
+        if clocks[worker] != clocks[parent[worker]]:
+            both = member[:, worker] & member[:, parent[worker]]
+            differences = ends[both, worker] - ends[both, parent[worker]]
             median_ps = np.median(differences)
-            offset[host] += int(median_ps)
-            error[host] += _DEVIATIONS_PER_MEDIAN * np.median(np.abs(differences - median_ps))
-        is_reached[host] = True
-        through_host = shared_with(host)
-        is_nearer = ~is_reached & (through_host > shared)
-        parent[is_nearer], shared[is_nearer] = host, through_host[is_nearer]
+            offset[worker] += int(median_ps)
+            error[worker] += _DEVIATIONS_PER_MEDIAN * np.median(np.abs(differences - median_ps))
+        is_reached[worker] = True
+        through_worker = shared_with(worker)
+        is_nearer = ~is_reached & (through_worker > shared)
+        parent[is_nearer], shared[is_nearer] = worker, through_worker[is_nearer]
     return offset, int(error.max())
