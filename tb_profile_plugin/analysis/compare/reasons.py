@@ -66,7 +66,7 @@ def _part_reason(comparison: Comparison, part: PartRow) -> tuple[list[str], Mess
     delta = part.difference.delta
     change = Message("{part}: {change}", part=message(LABELS[part.id]), change=more_or_less(delta))
     op_ids, detail = _main_op(_named_ops(comparison, part.id), delta)
-    if detail is None and part.id == "unrecorded" and _is_untraced(comparison):
+    if detail is None and part.id == "unrecorded" and _is_python_untraced(comparison):
         detail = Message("Turn on the Python tracer to name it")
     return op_ids, Message("{reason}. {detail}", reason=change, detail=detail) if detail else change
 
@@ -94,7 +94,7 @@ def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[list[str], Message 
     )
 
 
-def _is_untraced(comparison: Comparison) -> bool:
+def _is_python_untraced(comparison: Comparison) -> bool:
     """Whether the Python tracer, which would tell what runs where nothing was recorded, was off."""
     return all(digest.facts["levels"].get(PYTHON_TRACER) == 0 for digest in comparison.sides.new.digests)
 

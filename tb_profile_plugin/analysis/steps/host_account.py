@@ -19,7 +19,7 @@ from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import DeviceTimeline, timeline
 from .event_labels import event_labels
 from .event_names import display_name
-from .xla_origins import XlaWork, xla_work
+from .xla_origins import XlaTimes, xla_times
 
 _MOST_NAMES = 64
 """So many names are told apart, those that took most time."""
@@ -93,7 +93,7 @@ class HostFigures(NamedTuple):
     """Devices that the capture names and of which it holds no event."""
     long_silent_ps: Array
     """int64[steps]: of the time in which nothing was recorded, what lies in intervals of 1 ms and more."""
-    xla: XlaWork
+    xla: XlaTimes
     """What programs of XLA do, by where they come from."""
 
     @property
@@ -151,7 +151,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
         unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
         long_silent_ps=long_silent_ps,
-        xla=xla_work(host, edges, host_timeline),
+        xla=xla_times(host, edges, host_timeline),
     )
 
 

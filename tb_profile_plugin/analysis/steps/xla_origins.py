@@ -80,8 +80,8 @@ class XlaOrigin(NamedTuple):
         return self.collective or origin
 
 
-class XlaWork(NamedTuple):
-    """What the programs of XLA do while they work."""
+class XlaTimes(NamedTuple):
+    """How long the programs of XLA work in each window, by where that comes from."""
 
     origins: list[XlaOrigin]
     ps: Array
@@ -90,10 +90,10 @@ class XlaWork(NamedTuple):
     """Names of programs whose products another one has among those that it differentiates, and of that one."""
 
 
-def xla_work(host: Host, edges: Array, timeline: DeviceTimeline) -> XlaWork:
-    """The work of a timeline in the windows between these edges (int64[windows + 1] ps); none where programs lack."""
+def xla_times(host: Host, edges: Array, timeline: DeviceTimeline) -> XlaTimes:
+    """The times of a timeline in the windows between these edges (int64[windows + 1] ps); none where programs lack."""
     if not 0 < sum(len(module.blob) for module in host.modules.values()) <= _MOST_BYTES:
-        return XlaWork([], np.zeros((len(edges) - 1, 0), np.int64), [])
+        return XlaTimes([], np.zeros((len(edges) - 1, 0), np.int64), [])
     origin_of, origins, programs = _origins(host, timeline)
     length = timeline.end - timeline.begin
     has_origin = origin_of >= 0
@@ -103,7 +103,7 @@ def xla_work(host: Host, edges: Array, timeline: DeviceTimeline) -> XlaWork:
     begin, end = np.ascontiguousarray(edges[:-1], np.int64), np.ascontiguousarray(edges[1:], np.int64)
     ps = time_in_windows(begin, end, timeline.edges, row_of_origin[origin_of], _MOST_ORIGINS + 1)
     longest = longest[:_MOST_ORIGINS]
-    return XlaWork([origins[row] for row in longest.tolist()], ps[:, : len(longest)], _repeated(programs))
+    return XlaTimes([origins[row] for row in longest.tolist()], ps[:, : len(longest)], _repeated(programs))
 
 
 def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigin], list[Module]]:
@@ -203,7 +203,7 @@ def _own_scope(part: str) -> str:
 
 
 def _repeated(programs: Sequence[Module]) -> list[tuple[str, str]]:
-    """`XlaWork.repeated` of these programs."""
+    """`XlaTimes.repeated` of these programs."""
     if len(programs) < 2 or sum(len(module.blob) for module in programs) > _MOST_COMPARED:
         return []
     from ..xla.avoidable_work import repeated_forward_passes  # As above.
