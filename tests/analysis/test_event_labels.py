@@ -367,8 +367,6 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("python", {"report (a.py:1), in debug (logging/__init__.py:1477)": 9}, ["printing"]),
         ("python", {"report (a.py:1), in debug (__init__.py:1467)": 9}, ["printing"]),
         ("python", {"report (a.py:1), in print": 9}, ["printing"]),
-        ("python", {"response (server.py:21), in iterencode (json/encoder.py:205)": 9}, ["encoding"]),
-        ("python", {"response (server.py:21), in encode (text/words.py:20)": 9}, []),
         ("dispatch", {"DevicePut": 5, "Execute": 4}, ["transfer"]),
         ("dispatch", {"DevicePut": 4, "Execute": 5}, []),
         ("python", {"report (a.py:1), in log (math)": 9}, []),

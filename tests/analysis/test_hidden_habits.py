@@ -327,3 +327,16 @@ def test_objects_that_workers_exchange_are_no_checkpoints() -> None:
 def test_the_largest_op_is_named_where_nothing_more_is_known() -> None:
     compute = diagnose([steps_of(("aten::addmm", 5, 900))]).causes[0]
     assert compute.remedy.text == "Make aten::addmm cheaper, or run it less often; the Ops page lists all ops."
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("response (server.py:21), in iterencode (json/encoder.py:205)", ["encoding"]),
+        ("dumps (json/__init__.py:183)", ["encoding"]),
+        ("response (server.py:21), in encode (text/words.py:20)", []),
+    ],
+)
+def test_json_is_no_work_for_tensors(name: str, told: list[str]) -> None:
+    assert kinds("python", [(name, 9.0)], 10.0) == told
+    assert "as bytes" in remedy("pytorch", "encoding", "python").text
