@@ -12,9 +12,9 @@ from hlodraw import computation, instruction, shape
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.steps.host_account import figures
 from tb_profile_plugin.analysis.steps.xla_origins import _function, scopes
-from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats import protobuf, xspace
 from tb_profile_plugin.formats.protobuf import message as field
-from tb_profile_plugin.formats.protobuf import varint
+from tb_profile_plugin.formats.protobuf import numbers, varint
 from tb_profile_plugin.formats.xspace.hlo.source import SourceFrame
 from tb_profile_plugin.model.host import Host, HostWithSteps
 
@@ -94,6 +94,18 @@ def test_lines_of_installed_packages_are_none_of_the_program() -> None:
     blob = program("jit_train", op(2, "dot", "sequential/dense/MatMul", 1221, [1], file=file))
     found = diagnose([host(("jit_train", blob, [("dot.2", 900)]))])
     assert found.headline.sentence.text.endswith("mostly sequential/dense.")
+
+
+@pytest.mark.parametrize(("sharding", "told"), [(b"", True), (protobuf.number(1, 3) + numbers(3, [2]), False)])
+def test_a_batch_that_no_device_gets_a_part_of_is_to_be_split(sharding: bytes, told: bool) -> None:
+    """Each of two devices computes all: at most half of that can be won."""
+    body = instruction(1, "parameter", MATRIX, name="x", rest=field(40, sharding))
+    body += op(2, "dot", "jit(train)/jvp()/dot_general", 10, [1])
+    devices = field(15, b"".join(field(3, numbers(1, [device])) for device in range(2)))
+    blob = field(1, field(1, b"jit_train") + field(2, b"c1") + computation(1, body) + devices)
+    compute = diagnose([host(("jit_train", blob, [("dot.2", 900)]))]).causes[0]
+    assert compute.remedy.text.startswith("Split the batch over the devices") == told
+    assert compute.remedy.gain_ps(compute.per_step_ps) == (compute.per_step_ps / 2 if told else compute.per_step_ps)
 
 
 @pytest.mark.parametrize(("calls", "heavy_us", "told"), [(12, 60, True), (12, 1000, False), (6, 60, False)])

@@ -24,7 +24,8 @@ from .catalogue import Sentence
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
-from .program.facts import ON_CPU, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
+from .program.facts import ON_CPU, REPLICATES, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
+from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch_facts import unused_forward_ps, unused_nodes
 from .remedies import Remedy, remedy
@@ -53,7 +54,7 @@ NEEDS = (
         function_between,
     ),
     *(device_count, host_device_type, framework, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, unused_nodes, unused_forward_ps, early_share),
+    *(program_facts, unused_nodes, unused_forward_ps, replicas, early_share),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -182,6 +183,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     if loss.id == WORK and UNUSED_FORWARD in program.facts:
         most_ps = sum(map(unused_forward_ps, hosts)) / len(hosts)
         loss.remedy = remedy(PYTORCH, loss.id, facts=frozenset({UNUSED_FORWARD}))._replace(most_ps=most_ps)
+    if loss.id == WORK and REPLICATES in program.facts:
+        most_ps = loss.ps * (1 - 1 / max(map(replicas, hosts)))
+        loss.remedy = remedy(JAX, loss.id, facts=frozenset({REPLICATES}))._replace(most_ps=most_ps)
     name_xla_work(loss, hosts, typical, program)
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))

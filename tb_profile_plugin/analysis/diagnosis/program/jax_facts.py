@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
 from ....model.events.repeated_calls import outermost
+from ....model.framework import JAX, framework
 from ....model.host import HostWithSteps
+from ....model.per_host import per_host
 from ....runtime.regex import regex
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
@@ -24,6 +27,9 @@ from .facts import (
     RESHARDS,
     SMALL_TURNS,
 )
+
+if TYPE_CHECKING:
+    from ....formats.xspace.hlo.module import Module
 
 _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
@@ -41,8 +47,8 @@ _MUCH_RESHARDING = 0.1
 
 def jax_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of JAX alone a host's capture shows."""
-    modules = list(host.modules.values())
-    if not modules or sum(len(module.blob) for module in modules) > _MOST_BYTES:
+    modules = _small_modules(host)
+    if not modules:
         return set()
     # HLO is read for JAX only.
     from ...xla.avoidable_work import (
@@ -69,6 +75,22 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
     return {fact for fact, is_so in holds.items() if is_so}
+
+
+@per_host(keep=True)
+def replicas(host: HostWithSteps) -> int:
+    """On how many devices the program runs that each of them computes all of; 1 where there is none."""
+    # HLO is read for JAX only.
+    from ...xla.avoidable_work import computes_all_everywhere
+
+    modules = _small_modules(host) if framework(host) == JAX else []
+    return max((module.device_assignment.size for module in modules if computes_all_everywhere(module)), default=1)
+
+
+def _small_modules(host: HostWithSteps) -> list[Module]:
+    """The programs of a host; none where they are too large to look through."""
+    modules = list(host.modules.values())
+    return modules if sum(len(module.blob) for module in modules) <= _MOST_BYTES else []
 
 
 def _reshard_much(host: HostWithSteps) -> bool:
