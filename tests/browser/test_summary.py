@@ -53,8 +53,8 @@ def test_an_old_link_to_the_causes_opens_them(drawn_gpu: Any, page: Page) -> Non
 def test_an_open_fold_is_kept_in_the_address(drawn_gpu: Any, page: Page) -> None:
     page.goto(drawn_gpu.link(run="run", tool="overview_page"))
     summary = drawn_gpu.main(page).locator("summary", has_text="Environment")
-    # Until causes stand above, the line may move away from under the pointer.
-    page.wait_for_load_state("networkidle")
+    # Until causes stand above it, the line may move away from under the pointer.
+    expect(drawn_gpu.main(page).locator("summary", has_text="All causes")).to_be_visible()
     summary.click()
     expect(page).to_have_url(re.compile("open=environment"))
     page.reload()
