@@ -148,3 +148,20 @@ def test_an_output_that_is_closed_or_full_ends_no_command_in_a_traceback() -> No
         found = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
         assert found.returncode == code and "Traceback" not in found.stderr and said in found.stderr
         assert found.stderr.count("\n") == bool(said)
+
+
+def test_a_process_ends_with_its_code_after_all_that_was_to_end_before() -> None:
+    """Its memory is not taken apart, yet what modules do at exit is, and what was printed is written."""
+    program = (
+        "import atexit; from tb_profile_plugin.cli import main as command\n"
+        "command.main = lambda: (atexit.register(print, 'later'), print('answer'), 3)[-1]\n"
+        "command.run()"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, "answer\nlater\n", "")
+
+
+def test_an_error_of_a_process_that_nothing_caught_is_shown() -> None:
+    program = "from tb_profile_plugin.cli import main as command; command.main = lambda: 1 // 0; command.run()"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1 and "ZeroDivisionError" in ended.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.events.steps import Steps
+from ...model.events.intervals import covered
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
@@ -135,12 +135,13 @@ def figures(host: HostWithSteps) -> HostFigures:
     state_ps, name_ps, name_count, name_long_ps = _time_sums(
         edges, labelled.columns, len(STATES), len(names), len(host.trace)
     )
-    step_ps, long_silent_ps = _step_times(host.steps, host_timeline)
+    step_begin, step_end = (np.ascontiguousarray(ps, np.int64) for ps in (host.steps.begin, host.steps.end))
+    silent = _long_silences(host_timeline)
     return HostFigures(
         has_steps=len(host.steps) > 0,
         edges=edges,
         state_ps=state_ps,
-        step_ps=step_ps,
+        step_ps=_step_times(step_begin, step_end, edges, state_ps, host_timeline),
         device_kind_ps=_kind_times(host, edges, host_timeline),
         names=names,
         name_ps=name_ps,
@@ -150,7 +151,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         devices=[work.name for work in device_work(host)],
         device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
         unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
-        long_silent_ps=long_silent_ps,
+        long_silent_ps=covered(step_begin, step_end, host_timeline.edges[silent], host_timeline.edges[silent + 1]),
         xla=xla_times(host, edges, host_timeline),
     )
 
@@ -163,17 +164,25 @@ def named_times(host: HostWithSteps, device_timeline: DeviceTimeline) -> NamedTi
     return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
-def _step_times(steps: Steps, host_timeline: DeviceTimeline) -> tuple[Array, Array]:
-    """``step_ps`` and ``long_silent_ps`` of `HostFigures`. What of a step lies outside of the record is unexplained."""
-    begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
-    long, state = host_timeline.indices_lasting(_LONG_PS), host_timeline.state.copy()
-    # One state more: what is long of the time of which nothing was recorded.
-    state[long[have_state(state[long], State.UNRECORDED)]] = len(STATES)
-    times = time_in_windows(begin, end, host_timeline.edges, state, len(STATES) + 1)
-    step_ps: Array = np.ascontiguousarray(times[:, :-1])
-    step_ps[:, State.UNRECORDED] += times[:, -1]
+def _step_times(begin: Array, end: Array, edges: Array, state_ps: Array, host_timeline: DeviceTimeline) -> Array:
+    """``step_ps`` of `HostFigures`; ``state_ps`` is that of the windows with these ``edges``. What of a step lies
+    outside of the record is unexplained.
+    """
+    # Windows are shorter where steps overlap, and what lies beyond the record is in none.
+    are_windows = np.array_equal(edges[2:-2:2], begin) and np.array_equal(edges[3:-2:2], end)
+    step_ps = (
+        state_ps[2:-2:2].copy()
+        if are_windows
+        else time_in_windows(begin, end, host_timeline.edges, host_timeline.state, len(STATES))
+    )
     step_ps[:, State.UNEXPLAINED] += end - begin - step_ps.sum(axis=1)
-    return step_ps, times[:, -1]
+    return step_ps
+
+
+def _long_silences(host_timeline: DeviceTimeline) -> Array:
+    """int64[k]: the long intervals of which nothing was recorded."""
+    long = host_timeline.indices_lasting(_LONG_PS)
+    return long[have_state(host_timeline.state[long], State.UNRECORDED)]
 
 
 def _kind_times(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Array:

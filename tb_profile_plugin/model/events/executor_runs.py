@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
+from ...formats.columns.gather import gather
 from ...runtime.arrays import Array
 from .joins import sums_by_key
 from .nested import MISSING, Nested
@@ -22,6 +23,7 @@ def executor_ids(trace: Nested) -> Array:
 
 def executor_ps(trace: Nested, ids: Array) -> Array:
     """int64[n] ps: how long executors ran for each of these ids (int64[n]); 0 for a missing one."""
-    runs = trace.once(executor_runs)
-    run_ps = sums_by_key(ids, trace.once(executor_ids), trace.end[runs] - trace.begin[runs])
+    runs = trace.once(executor_runs).astype(np.int32)
+    durations = gather(trace.end, runs) - gather(trace.begin, runs)
+    run_ps = sums_by_key(ids, trace.once(executor_ids), durations)
     return np.where(ids == MISSING, 0, run_ps)
