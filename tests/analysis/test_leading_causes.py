@@ -59,3 +59,18 @@ def test_a_loss_that_few_of_the_steps_hold_says_so(slow_steps: tuple[int, ...], 
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     text = next(cause for cause in found.causes if cause.id == "python").sentence.text
     assert ("of it lies in 2 of 8 steps." in text) == few and ("of it lies" in text) == few
+
+
+@pytest.mark.parametrize(("steps", "leads"), [((2,), "compute"), ((1, 2, 3, 4), "input")])
+def test_what_a_single_step_waits_for_leads_nothing(steps: tuple[int, ...], leads: str) -> None:
+    """Steps differ so much that none is unusual; one wait of 240 ms is a quarter of all their time."""
+    text, at = "", 0
+    for number, work in enumerate((90, 30, 150, 300, 110, 500)):
+        waits = 240 if number in steps else 1
+        text += f" train[{at},{work + waits + 2}]{{_r=1, step_num={number}}} IteratorGetNext[{at + 1},{waits}]"
+        text += f" x/MatMul:MatMul[{at + 1 + waits},{work}]"
+        at += work + waits + 2
+    found = diagnose([draw.host(f"/host:CPU\n  python |{text}")])
+    assert found.causes[0].id == leads
+    waiting = next(cause for cause in found.causes if cause.id == "input")
+    assert ("lies in 1 of" in waiting.sentence.text) == (len(steps) == 1)

@@ -280,13 +280,13 @@ def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> 
     work = [loss for loss in all_losses if loss.id == WORK]
     losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
     losses = [loss for loss in losses if loss.ps >= least_ps] or losses[: 0 if work else 1]
-    # What costs nothing by comparison of the steps leads nothing.
-    free = [loss for loss in losses if loss.most_ps is not None]
-    losses = [loss for loss in losses if loss.most_ps is None]
+    # What costs nothing by comparison of the steps leads nothing, nor does what a single step has by chance.
+    behind = [loss for loss in losses if loss.most_ps is not None or loss.is_of_one_step]
+    losses = [loss for loss in losses if loss not in behind]
     host_first = _host_first(losses)
     leads = _first_leads(host_first, work, typical.period_ps, is_wasteful)
     passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= least_ps]
-    ranked = [*host_first, *work, *free, *passes] if leads else [*work, *losses, *free, *passes]
+    ranked = [*host_first, *work, *behind, *passes] if leads else [*work, *losses, *behind, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda loss: loss.id != UNUSED)
 

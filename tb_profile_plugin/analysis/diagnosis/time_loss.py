@@ -117,6 +117,11 @@ class TimeLoss:
         return self.id in NAMED_BY_TRACERS and self.id != EVALUATION and self.unnamed_share > MOSTLY
 
     @property
+    def is_of_one_step(self) -> bool:
+        """Whether a single one of the steps that count has most of it."""
+        return self.few_steps is not None and self.few_steps.arguments["count"] == 1
+
+    @property
     def is_work(self) -> bool:
         """Whether most of what passes between steps is compute."""
         work_ps = sum(time.ps for time in self.names if time.state == WORK)
@@ -294,7 +299,8 @@ def _name_of(label: str) -> str:
 
 
 def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps: bool) -> Sentence:
-    if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in COMMUNICATION) or not count:
+    is_often = count >= _MANY and loss.id not in COMMUNICATION
+    if loss.id in (WORK, UNUSED) or is_often or not count or loss.is_of_one_step:
         return Sentence("names.share", {"name": name, "share": ps / loss.ps})
     if loss.id == PAUSE and loss.long_pauses:
         # Such a pause begins where the step before it ends.
