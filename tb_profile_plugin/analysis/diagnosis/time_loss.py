@@ -309,7 +309,7 @@ def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps
         return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
     if count < _EACH_STEP:
         return Sentence("names.seldom", {"name": name, "each_ps": ps / count, "share": count})
-    return Sentence("names.each" if has_steps else "names.once", {"name": name, "each_ps": ps / count})
+    return Sentence("names.each" if has_steps else "names.once", {"name": name, "each_ps": ps})
 
 
 def _names_sentence(parts: Sequence[Sentence], are_most: bool) -> Sentence:

@@ -76,7 +76,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         "session": _name(session),
         "verdict": {key: _sentence(headline[key]) for key in ("code", "text", "level", "doubt")},
         "facts": {
-            "hosts": overview.fact_value("hosts"),
+            "hosts": overview.fact_value("tasks"),
             "device": overview.fact_value("device_type"),
             "device_recorded": overview.fact_value("device_recorded"),
             "steps": why.fact_value("steps_count"),
