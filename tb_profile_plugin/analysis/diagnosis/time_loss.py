@@ -122,6 +122,11 @@ class TimeLoss:
         return self.few_steps is not None and self.few_steps.arguments["count"] == 1
 
     @property
+    def few_steps_of(self) -> int:
+        """How many steps those are few of that have most of it; 0 where no few have."""
+        return self.few_steps.arguments["steps_count"] if self.few_steps is not None else 0
+
+    @property
     def is_work(self) -> bool:
         """Whether most of what passes between steps is compute."""
         work_ps = sum(time.ps for time in self.names if time.state == WORK)
@@ -300,7 +305,9 @@ def _name_of(label: str) -> str:
 
 def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps: bool) -> Sentence:
     is_often = count >= _MANY and loss.id not in COMMUNICATION
-    if loss.id in (WORK, UNUSED) or is_often or not count or loss.is_of_one_step:
+    # Where one step has most of several intervals, their mean is the length of none.
+    is_uneven = loss.is_of_one_step and round(count * loss.few_steps_of) > 1
+    if loss.id in (WORK, UNUSED) or is_often or not count or is_uneven:
         return Sentence("names.share", {"name": name, "share": ps / loss.ps})
     if loss.id == PAUSE and loss.long_pauses:
         # Such a pause begins where the step before it ends.
