@@ -338,7 +338,7 @@ class _ThreadTies:
         ran = self._plane.named(lambda name: name.endswith("PyFunc"))
         if len(ran):
             is_process = np.zeros(len(self._plane.events), bool)
-            is_process[self._plane.named("ExecutorState::Process".__eq__)] = True
+            is_process[self._plane.named(vocabulary.EXECUTOR_RUN.__eq__)] = True
             ran = nearest_holder(self._outer, is_process)[ran]
         at = (called[call >= 0], ran[ran >= 0])
         ids, python_ids = (self._plane.numbers(vocabulary.ID, rows, MISSING) for rows in at)

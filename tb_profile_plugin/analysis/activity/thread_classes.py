@@ -95,8 +95,8 @@ def event_classes(host: Host) -> Array:
     caller = host.trace.nesting[0][waits + rows.start]
     for_workers = host.trace.are_named(caller, lambda name: name.startswith(_COMMUNICATES)) & (caller >= 0)
     classes[waits[for_workers]] = State.COLLECTIVE_HOST
-    if any(_PICKLES.match(name) for name in plane.names):
-        pauses = np.flatnonzero(have_state(classes, State.PAUSE))
+    pauses = np.flatnonzero(have_state(classes, State.PAUSE))
+    if len(pauses):
         around = host.trace.nearest_named(pauses + rows.start, lambda name: bool(_PICKLES.match(name)))
         classes[pauses[around >= 0]] = State.PYTHON
     python = python_lines(plane)

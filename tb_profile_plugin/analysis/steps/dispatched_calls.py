@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.events.repeated_calls import are_inside, outermost
+from ...model.events.repeated_calls import are_inside, outermost, outermost_ps
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
 from ...model.names.host_events import asks_for_input, is_frame
@@ -93,8 +93,7 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
 def _is_step(host: HostWithSteps, function: ProgramFunction) -> bool:
     """Whether a function is (nearly) all that steps do."""
     calls, steps = distinct(function.call), host.steps
-    calls_ps = (host.trace.end - host.trace.begin)[outermost(host.trace, calls)].sum()
-    return bool(calls_ps >= _WHOLE_STEP * (steps.end - steps.begin).sum())
+    return bool(outermost_ps(host.trace, calls) >= _WHOLE_STEP * (steps.end - steps.begin).sum())
 
 
 @per_host

@@ -24,8 +24,6 @@ _BLOCKING_CALLS = frozenset(f"{_FUNCTION_CALL}{method}" for method in ("Run", "R
 """Those that wait until the function has run."""
 _RANDOM_OP = regex(r"(?:Stateless)?(?:Random|TruncatedNormal|Multinomial)")
 """TensorFlow's ops that make random numbers, as augmentation does."""
-_EXECUTOR = "ExecutorState::Process"
-"""Events of an executor's threads, which run functions."""
 
 
 def handed_over_ps(data: TfData, lines: Array) -> int:
@@ -34,7 +32,7 @@ def handed_over_ps(data: TfData, lines: Array) -> int:
     rows = trace.rows(plane)
     called = plane.named(_BLOCKING_CALLS.__contains__)
     called = called[lines[plane.events.line[called]]]
-    executor_events = plane.named(_EXECUTOR.__eq__)
+    executor_events = plane.named(vocabulary.EXECUTOR_RUN.__eq__)
     executor_ps = np.zeros(len(plane.events) + 1, np.int64)
     executor_ps[executor_events + 1] = plane.events.duration[executor_events]
     executor_ps = np.cumsum(executor_ps)

@@ -36,6 +36,8 @@ COMPILED_GRAPH = "## Call CompiledFxGraph"
 # Names of events.
 EAGER_EXECUTE, EAGER_KERNEL_EXECUTE = "EagerExecute", "EagerKernelExecute"
 """TensorFlow's call of a single op or a function, and of the kernel that does it."""
+EXECUTOR_RUN = "ExecutorState::Process"
+"""Where a thread of TensorFlow's executor runs ops of a function."""
 
 # Stats: links between events.
 PRODUCER_TYPE, PRODUCER_ID = "_pt", "_p"

@@ -154,6 +154,12 @@ def outermost(trace: Trace, events: Array) -> Array:
     return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
 
 
+def outermost_ps(trace: Trace, events: Array) -> int:
+    """How long the `outermost` of the events last together."""
+    outer = outermost(trace, events)
+    return int((trace.end[outer] - trace.begin[outer]).sum())
+
+
 def are_inside(events: Array, first: Array, last: Array) -> Array:
     """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
     if not len(first):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
-from ....model.events.repeated_calls import outermost
+from ....model.events.repeated_calls import outermost_ps
 from ....model.framework import JAX, framework
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
@@ -96,8 +96,7 @@ def _small_modules(host: HostWithSteps) -> list[Module]:
 def _reshard_much(host: HostWithSteps) -> bool:
     """Whether moving arrays to other shardings takes much of the steps."""
     trace, steps = host.trace, host.steps
-    calls = outermost(trace, trace.named(lambda name: bool(_RESHARDING.match(name))))
-    ps = int((trace.end[calls] - trace.begin[calls]).sum())
+    ps = outermost_ps(trace, trace.named(lambda name: bool(_RESHARDING.match(name))))
     return ps > 0 and len(steps) > 0 and ps >= _MUCH_RESHARDING * int(steps.end[-1] - steps.begin[0])
 
 

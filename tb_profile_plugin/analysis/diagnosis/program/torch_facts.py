@@ -11,7 +11,7 @@ import numpy as np
 from ....formats.columns import Plane, vocabulary
 from ....model.devices.properties import device_count
 from ....model.events.intervals import union
-from ....model.events.repeated_calls import are_inside, outermost
+from ....model.events.repeated_calls import are_inside, outermost, outermost_ps
 from ....model.events.trace import Trace
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
@@ -267,8 +267,8 @@ def _multiplies_one_hot(trace: Trace) -> bool:
 def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
     """Whether frames of these names take a notable part of the steps."""
     trace, steps = host.trace, host.steps
-    frames = outermost(trace, trace.named(lambda name: bool(names.match(name))))
-    return bool((trace.end - trace.begin)[frames].sum() > _MUCH_OF_OPS * (steps.end - steps.begin).sum() > 0)
+    ps = outermost_ps(trace, trace.named(lambda name: bool(names.match(name))))
+    return bool(ps > _MUCH_OF_OPS * (steps.end - steps.begin).sum() > 0)
 
 
 def _computes_second_order(host: HostWithSteps) -> bool:
