@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tb_profile_plugin.analysis.activity.states import CATEGORIES
 from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES
-from tb_profile_plugin.analysis.diagnosis.remedy_texts import REMEDIES
+from tb_profile_plugin.analysis.diagnosis.remedies.texts import REMEDIES
 from tb_profile_plugin.runtime.messages import ENGLISH, FOLDER, LANGUAGES, Message, slots
 from tb_profile_plugin.tools import find
 from tb_profile_plugin.tools.answers.answer import facts_with_baseline

@@ -22,12 +22,13 @@ ORDER = {
         *("xla", "ops", "activity", "steps", "workers", "tfdata", "diagnosis", "health", "digest", "compare", "hang"),
     ),
     "tools": ("answers", "columns"),
+    "analysis/diagnosis": ("program", "remedies"),
     "export": ("frames", "report", "sql"),
 }
 """Of folders, and at the top of modules, too: each imports from those before it alone."""
 ALONE = {
     **{"runtime": ("jit",), "formats/xspace": ("hlo",), "compat": ("step_account",), "serve": ("routes",)},
-    **{"analysis/activity": ("replay",), "analysis/diagnosis": ("program",)},
+    "analysis/activity": ("replay",),
 }
 """Folders that hold one other."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "compat/paths"))

@@ -6,7 +6,7 @@ from idle_draw import START, US, captured, events, kernels
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import _without_repetition, findings
-from tb_profile_plugin.analysis.diagnosis.remedies import Remedy
+from tb_profile_plugin.analysis.diagnosis.remedies.remedy import Remedy
 from tb_profile_plugin.analysis.finding import Finding
 from tb_profile_plugin.analysis.ops.op_table import OpTable
 from tb_profile_plugin.model.host import HostWithSteps

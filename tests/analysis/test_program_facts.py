@@ -10,7 +10,7 @@ from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import findings
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
 from tb_profile_plugin.analysis.ops.op_table import OpTable
 from tb_profile_plugin.model.host import HostWithSteps
 

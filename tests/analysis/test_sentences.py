@@ -13,8 +13,8 @@ import tb_profile_plugin
 from tb_profile_plugin import tools
 from tb_profile_plugin.analysis.diagnosis.catalogue import TEMPLATES, Sentence, joined
 from tb_profile_plugin.analysis.diagnosis.causes import HOST_LATE
-from tb_profile_plugin.analysis.diagnosis.remedies import remedy
-from tb_profile_plugin.analysis.diagnosis.remedy_texts import REMEDIES
+from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
+from tb_profile_plugin.analysis.diagnosis.remedies.texts import REMEDIES
 from tb_profile_plugin.tools.answers.tool import Tool
 
 TESTS = Path(__file__).resolve().parent.parent

@@ -12,7 +12,7 @@ from figures import facts
 from frameworks import ENVIRONMENT, ROOT
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.diagnosis.remedy_examples import EXAMPLES
+from tb_profile_plugin.analysis.diagnosis.remedies.examples import EXAMPLES
 
 TORCH = os.environ.get("TORCH_PYTHON") or (sys.executable if importlib.util.find_spec("torch") else "")
 """An interpreter with PyTorch, which is large: nothing installs it for these tests."""

@@ -184,6 +184,7 @@ def _pauses(work: DeviceWork, latency_ps: int) -> Array:
     return pause_ps
 
 
+@per_host
 def general_causes(host: Host) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 

@@ -13,7 +13,7 @@ from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
 from .cause_kinds import OPTIMIZER, PAUSE
-from .remedies import Remedy
+from .remedies.remedy import Remedy
 from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
 
 Confidence = Literal["high", "medium", "low"]

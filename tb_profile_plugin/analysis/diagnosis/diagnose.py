@@ -21,15 +21,16 @@ from ..steps.typical_times import NamedTime, Typical, typical_times, typical_win
 from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
 from .catalogue import Sentence
+from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
-from .headlines import BAD, LEADS, NOTABLE, DiagnosisHeadline, has_devices, headline, passing
+from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .program.facts import ON_CPU, REPLICATES, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch_facts import unused_forward_ps, unused_nodes
-from .remedies import Remedy, remedy
-from .remedy_texts import LARGEST_OPS
+from .remedies.remedy import Remedy, remedy
+from .remedies.texts import LARGEST_OPS
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
@@ -65,19 +66,11 @@ Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time an
 PROFILER = "profiler"
 _EVIDENCE = 5
 """So many intervals are shown of each cause."""
-_WORTH_A_LINE, _NO_GAIN = 0.03, 0.005
-"""Shares of the period: of a loss that is worth a line; and of a gain that is none."""
-_ONE_OP_FACTOR, _LARGE = 2.0, 0.25
-"""An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
-_BESIDE_WORK = 1 / 3
-"""A loss that is less than such a part of the work is no largest fact."""
-_WASTED_SHARE = 0.5
-"""Share of its time that wasteful work may do without: float32 takes half as long as float64."""
+_NO_GAIN = 0.005
+"""Share of the period, below which a gain is none."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
 """Shares of the period that nothing explains, up to which confidence is high, and from which on it is low."""
-_TIE_MARGIN = 0.1
-"""Several ways of being late lead together over another cause only where they are by this share longer than that."""
 
 
 class CapturePart(NamedTuple):
@@ -110,7 +103,7 @@ class Diagnosis(NamedTuple):
     """Per host it sums to the time from the first to the last event."""
     typical: Typical
     causes: list[Cause]
-    """Ranked."""
+    """First what the headline speaks of; the others by what each saves at most, without replays by what they take."""
     scenario_gains: dict[str, float]
     """As `gains.scenario_gains` has them; nothing without replays."""
     unusual: list[UnusualStep]
@@ -121,7 +114,7 @@ class Diagnosis(NamedTuple):
 def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
     """The diagnosis over some hosts; ``wanted`` chooses the steps as `typical.choose` takes it.
 
-    Only with ``replays`` causes have gains; nothing else differs.
+    Only with ``replays`` causes have gains and are ranked by these; nothing else differs.
     """
     typical, program = typical_times(hosts, wanted, replays), program_of(hosts)
     unusual = unusual_steps(hosts, typical)
@@ -129,7 +122,11 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     losses = _losses(hosts, typical, program)
     losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
-    ranked = [_counted_loss(counted, typical)] if counted else _ranked(losses, typical, bool(WASTEFUL & program.facts))
+    ranked = (
+        [_counted_loss(counted, typical)]
+        if counted
+        else by_cost(losses, typical.period_ps, bool(WASTEFUL & program.facts))
+    )
     evidence = [interval for host in hosts for interval in figures(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
     accounting = [part for host in hosts for part in _accounting(host)]
@@ -138,7 +135,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         headline=headline(ranked, typical, hosts),
         accounting=accounting,
         typical=typical,
-        causes=causes,
+        causes=by_gain(ranked, causes),
         scenario_gains=scenario_gains([*zip(ranked, (cause.gain_ps for cause in causes), strict=True)], typical),
         unusual=unusual,
         devices=devices,
@@ -269,53 +266,6 @@ def _devices(host: HostWithSteps) -> list[Device]:
         for name, row in zip(host_figures.devices, host_figures.device_ps.tolist(), strict=True)
     ]
     return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.unrecorded_devices]
-
-
-def _ranked(all_losses: list[TimeLoss], typical: Typical, is_wasteful: bool) -> list[TimeLoss]:
-    """The causes in the order of what they cost. Work comes first where no loss leads, else after all losses. Warming
-    up is last, since it passes, and so is the one step of a few that is unlike the others.
-    """
-    least_ps = _WORTH_A_LINE * typical.period_ps
-    last = passing(all_losses)
-    work = [loss for loss in all_losses if loss.id == WORK]
-    losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
-    losses = [loss for loss in losses if loss.ps >= least_ps] or losses[: 0 if work else 1]
-    # What costs nothing by comparison of the steps leads nothing, nor does what a single step has by chance.
-    behind = [loss for loss in losses if loss.most_ps is not None or loss.is_of_one_step]
-    losses = [loss for loss in losses if loss not in behind]
-    host_first = _host_first(losses)
-    leads = _first_leads(host_first, work, typical.period_ps, is_wasteful)
-    passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= least_ps]
-    ranked = [*host_first, *work, *behind, *passes] if leads else [*work, *losses, *behind, *passes]
-    # That the GPU is not used is said before anything else.
-    return sorted(ranked, key=lambda loss: loss.id != UNUSED)
-
-
-def _host_first(losses: list[TimeLoss]) -> list[TimeLoss]:
-    """The losses, largest first; but first one of the ways in which the host is late, where these lead together."""
-    late = [loss for loss in losses if loss.id in HOST_LATE]
-    other_ps = max((loss.ps for loss in losses if loss.id not in HOST_LATE), default=0.0)
-    if sum(loss.ps for loss in late) <= (1 + _TIE_MARGIN) * other_ps:
-        return losses
-    return [*late[:1], *(loss for loss in losses if loss is not late[0])]
-
-
-def _first_leads(losses: Sequence[TimeLoss], work: Sequence[TimeLoss], period_ps: float, is_wasteful: bool) -> bool:
-    """Whether the first loss is what to begin with: it is large, and neither one op nor half of a waste is more."""
-    if not losses:
-        return False
-    late_ps = sum(loss.ps for loss in losses if loss.id in HOST_LATE)
-    largest_ps = max(late_ps, losses[0].ps)
-    is_large = losses[0].ps >= LEADS * period_ps or (losses[0].id in HOST_LATE and late_ps >= BAD * period_ps)
-    is_large &= largest_ps >= _BESIDE_WORK * sum(loss.ps for loss in work)
-    one_op_is_more = largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps)
-    waste_is_more = is_wasteful and _WASTED_SHARE * sum(loss.ps for loss in work) > largest_ps
-    return is_large and not one_op_is_more and not waste_is_more
-
-
-def _is_one_op(work: Sequence[TimeLoss], loss_ps: float) -> bool:
-    """Whether one op takes so much more than the largest loss that it is what to look at first."""
-    return max((ps for loss in work for _, ps, _ in loss.by_name()), default=0.0) >= _ONE_OP_FACTOR * loss_ps
 
 
 def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:

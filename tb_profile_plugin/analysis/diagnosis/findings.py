@@ -16,8 +16,8 @@ from .diagnose import Diagnosis
 from .gains import works_elsewhere
 from .headlines import BAD, HOST_OVERHEAD
 from .program.facts import UNFUSED_ATTENTION, UNUSED_GRAPH, WASTEFUL
-from .remedies import advised
-from .remedy_texts import LOOK_AT_STEPS
+from .remedies.remedy import advised
+from .remedies.texts import LOOK_AT_STEPS
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
 

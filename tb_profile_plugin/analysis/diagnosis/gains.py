@@ -37,8 +37,8 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return None
     if loss.id not in NAMED_BY_TRACERS and _host_is_silent(typical):
         return None
-    if loss.most_ps is not None:
-        return round(loss.most_ps)
+    if loss.costs_nothing:
+        return round(loss.winnable_ps)
     scenario = {"retrace": "compile", "pauses": "between"}.get(loss.id, loss.id)
     replayed = typical.replayed.get(scenario)
     if replayed is None:
@@ -49,9 +49,9 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     beside_straggler = loss.id in COMMUNICATION and typical.late_peer is not None
     least_ps = loss.ps if loss.awaited_unseen else loss.work_ps
     most_ps = loss.ps if beside_straggler else typical.steady_ps or typical.period_ps
-    # Of input also what steps that do not wait are shorter than those that do.
-    known_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
-    most_ps = most_ps if known_ps is None else min(most_ps, known_ps)
+    # Of input also what steps that do not wait are shorter than those that do, and what its remedy saves.
+    remedy_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
+    most_ps = min(ps for ps in (most_ps, loss.most_ps, remedy_ps) if ps is not None)
     gain_ps = min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps)
     # A hair more than the cause takes needs a reason that nobody can give.
     return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))

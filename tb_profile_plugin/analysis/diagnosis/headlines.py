@@ -79,8 +79,8 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)
-    others = [loss for loss in ranked if loss.id not in (*HOST_LATE, WORK, *passing(ranked)) and loss.most_ps is None]
-    other_ps = max((loss.ps for loss in others), default=0.0)
+    others = [loss for loss in ranked if loss.id not in (*HOST_LATE, WORK, *passing(ranked)) and not loss.costs_nothing]
+    other_ps = max((loss.winnable_ps for loss in others), default=0.0)
     if lead.id in HOST_LATE and lead.ps < max(_MOST_OF_HOST * late_ps, other_ps) and late_ps > other_ps:
         return DiagnosisHeadline(_host_sentence(late, late_ps, typical, hosts), _level(late_ps / period_ps))
     return DiagnosisHeadline(_sentence(_code(lead, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
@@ -144,7 +144,7 @@ def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> Diagnosi
     if share < _LITTLE_INPUT:
         code = "input.little" if share >= _NO_INPUT else "input.none"
         return DiagnosisHeadline(_sentence(code, loss, typical, hosts), "ok" if typical.has_steps else "unknown")
-    if loss.most_ps is not None:
+    if loss.costs_nothing:
         return DiagnosisHeadline(_sentence("input.idle", loss, typical, hosts), "info")
     return DiagnosisHeadline(_sentence(f"headline.input{loss.variant}", loss, typical, hosts), _level(share))
 

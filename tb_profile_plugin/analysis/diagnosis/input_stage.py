@@ -11,7 +11,7 @@ from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead, shape
 from .cause_kinds import NEW_INPUT
-from .remedies import Remedy
+from .remedies.remedy import Remedy
 from .time_loss import TimeLoss
 
 NEEDS = pipeline_diagnosis.NEEDS
@@ -28,8 +28,10 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     steps that do not wait last as long, nothing of that helps.
     """
     costs = [cost for host in hosts if (cost := input_cost(host)).notable]
+    if costs and all(cost.compared for cost in costs):
+        loss.most_ps = sum(cost.gain_ps for cost in costs) / len(costs)
     if costs and all(cost.costs_nothing for cost in costs):
-        loss.arguments, loss.most_ps = {"idle": True}, sum(cost.gain_ps for cost in costs) / len(costs)
+        loss.arguments = {"idle": True}
         loss.remedy = Remedy(Message("Make the other causes smaller first; faster input alone saves nothing."), "")
         return
     made_ps = sum(time.ps for time in loss.names if NEW_INPUT[1].match(time.name))

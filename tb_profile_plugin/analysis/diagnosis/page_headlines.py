@@ -11,7 +11,7 @@ from ...runtime.units import memory as amount
 from ..ops.gpu_kernels import KernelGroup
 from ..ops.memory import STACK, Holding, op_text
 from ..ops.memory_peaks import MemoryPeak
-from .remedies import remedy
+from .remedies.remedy import remedy
 
 _WARNING_SHARE = 0.1
 """Share of kernel time from which something is worth a warning."""

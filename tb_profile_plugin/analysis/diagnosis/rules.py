@@ -31,7 +31,7 @@ from .gains import works_elsewhere
 from .program.facts import OWN_OPS, UNUSED_GRAPH
 from .program.program_facts import ProgramFacts
 from .program.torch_facts import unused_nodes
-from .remedies import advised
+from .remedies.remedy import advised
 
 _OPS_TOOL = "framework_op_stats"
 _LITTLE_16_BIT = 0.1

@@ -16,7 +16,7 @@ from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
 from .cause_kinds import NAMED_SHARE, PAUSE, PYTHON_INPUT, kinds
-from .remedies import Remedy
+from .remedies.remedy import Remedy
 
 WORK = "compute"
 """The one part of a step that is not lost."""
@@ -120,6 +120,16 @@ class TimeLoss:
     def is_of_one_step(self) -> bool:
         """Whether a single one of the steps that count has most of it."""
         return self.few_steps is not None and self.few_steps.arguments["count"] == 1
+
+    @property
+    def winnable_ps(self) -> float:
+        """ps that can be won of it, as far as that is known without replays: all that it takes, or less."""
+        return self.ps if self.most_ps is None else min(self.ps, self.most_ps)
+
+    @property
+    def costs_nothing(self) -> bool:
+        """Whether steps without it last as long."""
+        return self._input_variant == ".idle" if self.id == "input" else False
 
     @property
     def few_steps_of(self) -> int:

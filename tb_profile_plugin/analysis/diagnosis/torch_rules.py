@@ -14,7 +14,7 @@ from ..finding import Finding
 from ..ops.torch_ops import CallCost, TorchOps
 from .cause_kinds import HAS_FUSED_FORM
 from .program.program_facts import program_facts, program_of
-from .remedies import advised
+from .remedies.remedy import advised
 
 NEEDS = (gpu_capabilities, framework, host_device_type, program_facts)
 """Per-host functions that `torch_findings` asks."""

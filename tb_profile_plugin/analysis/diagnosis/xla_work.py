@@ -11,7 +11,7 @@ from ..steps.xla_origins import XlaOrigin
 from .catalogue import Sentence, joined
 from .cause_kinds import NAMED_SHARE
 from .program.program_facts import ProgramFacts
-from .remedies import Remedy, remedy
+from .remedies.remedy import Remedy, remedy
 from .time_loss import MOSTLY, WORK, TimeLoss
 
 _MOST_PROGRAMS = 3

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program.facts import (
+from ....model.framework import JAX, PYTORCH, TENSORFLOW
+from ..program.facts import (
     ACCUMULATES,
     BROADCASTS_BUFFERS,
     BUILDS_HESSIAN,

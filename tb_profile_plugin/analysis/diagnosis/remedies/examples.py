@@ -1,9 +1,9 @@
-"""Code that remedies show and that runs as it stands, by the keys of `remedies`."""
+"""Code that remedies show and that runs as it stands, by the keys of `texts`."""
 
 from __future__ import annotations
 
-from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program.facts import (
+from ....model.framework import JAX, PYTORCH, TENSORFLOW
+from ..program.facts import (
     BUILDS_HESSIAN,
     CONCATENATES,
     DENSE_EMBEDDING,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...runtime.messages import message
-from ...runtime.records import NamedTuple
-from ..finding import Finding
-from .program.facts import FUSED, NO_TENSOR_CORES, ON_CPU, TRACED
-from .program.program_facts import ProgramFacts
-from .remedy_examples import EXAMPLES
-from .remedy_texts import LOOK_AT_STEPS, REMEDIES, SPREAD
+from ....runtime.messages import message
+from ....runtime.records import NamedTuple
+from ...finding import Finding
+from ..program.facts import FUSED, NO_TENSOR_CORES, ON_CPU, TRACED
+from ..program.program_facts import ProgramFacts
+from .examples import EXAMPLES
+from .texts import LOOK_AT_STEPS, REMEDIES, SPREAD
 
 _SAVE_NOTHING = (
     "unexplained",

@@ -1,0 +1,1 @@
+"""What to do about a cause, in which words, and with which code."""

@@ -1,0 +1,43 @@
+"""Which cause leads, and what stands behind it."""
+
+import pytest
+
+from tb_profile_plugin.analysis.diagnosis.catalogue import Sentence
+from tb_profile_plugin.analysis.diagnosis.cause_order import by_cost, by_gain
+from tb_profile_plugin.analysis.diagnosis.causes import Cause
+from tb_profile_plugin.analysis.diagnosis.remedies.remedy import Remedy
+from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
+
+PERIOD_PS = 1000.0
+
+
+def causes_of(losses: list[TimeLoss], gains: dict[str, int]) -> list[Cause]:
+    sentence = Sentence("names.none")
+    return [
+        Cause(
+            loss.id, round(loss.ps), loss.ps / PERIOD_PS, gains.get(loss.id), "high", "", sentence, Remedy(""), [], []
+        )
+        for loss in losses
+    ]
+
+
+def test_causes_behind_the_first_stand_by_what_each_saves() -> None:
+    losses = [TimeLoss("python", 300), TimeLoss("sync", 100), TimeLoss("exposed_copy", 200), TimeLoss("compute", 350)]
+    ranked = by_cost([*losses, TimeLoss("warmup", 900)], PERIOD_PS, False)
+    assert [loss.id for loss in ranked] == ["python", "exposed_copy", "sync", "compute", "warmup"]
+    gains = {"python": 90, "exposed_copy": 0, "sync": 250, "warmup": 800}
+    by_gains = by_gain(ranked, causes_of(ranked, gains))
+    assert [cause.id for cause in by_gains] == ["python", "sync", "exposed_copy", "compute", "warmup"]
+    # What no replay tells counts by its time; without replays nothing changes.
+    by_some = by_gain(ranked, causes_of(ranked, {"sync": 150}))
+    assert [cause.id for cause in by_some] == ["python", "exposed_copy", "sync", "compute", "warmup"]
+    assert [cause.id for cause in by_gain(ranked, causes_of(ranked, {}))] == [loss.id for loss in ranked]
+    assert by_gain([], []) == []
+
+
+@pytest.mark.parametrize(("most_ps", "leads"), [(None, "input"), (350.0, "input"), (60.0, "dispatch")])
+def test_a_wait_for_input_leads_by_what_steps_without_it_are_shorter(most_ps: float | None, leads: str) -> None:
+    """It takes 40 % of the step, and framework overhead 20 %."""
+    wait = TimeLoss("input", 400, most_ps=most_ps)
+    ranked = by_cost([wait, TimeLoss("dispatch", 200), TimeLoss("compute", 400)], PERIOD_PS, False)
+    assert ranked[0].id == leads
