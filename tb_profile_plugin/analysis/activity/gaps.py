@@ -81,7 +81,7 @@ def _device_moments(host: Host, count: int) -> tuple[Moments, ...]:
     """The moments of the first ``count`` of `host_work`."""
     if not count:
         return ()
-    general = general_causes(host)
+    general = general_causes(host, host.window)
     return tuple(_moments_of(host, device, general) for device in range(count))
 
 
@@ -184,29 +184,21 @@ def _pauses(work: DeviceWork, latency_ps: int) -> Array:
     return pause_ps
 
 
-@per_host
-def general_causes(host: Host) -> Array:
+def general_causes(host: Host, window: tuple[int, int]) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 
     On the CPU that is compiling within an executor, as for batches of new shapes, input, callbacks, pauses and copies
     within a program, and its executors, else callbacks only. What pipelines of input do does not count, since those run
-    ahead.
+    ahead. Only what lies in the ``window``, at least in part, is told; ps.
     """
     cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
-    wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
-    trace, classes = host.trace, event_classes(host)
+    wanted, trace = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,), host.trace
     layers, events = [], []
     for state in wanted:
-        if state == State.INPUT:
-            cause_events = trace.named(host_events.asks_for_input)
-        elif state == State.DISPATCH:
-            cause_events = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
-        else:
-            cause_events = np.flatnonzero(have_state(classes, state))
-        if state == State.COMPILE:
-            cause_events = _within_executors(host, cause_events)
-        if state in (State.CALLBACK, State.DISPATCH):
-            cause_events = cause_events[~activity(host).of_input[cause_events]]
+        cause_events = _cause_events(host, state)
+        if window != host.window:
+            begin, end = trace.begin[cause_events], trace.end[cause_events]
+            cause_events = cause_events[(begin < window[1]) & (end > window[0])]
         events.append(trace.by_time(cause_events))
         layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
     pieces = _LayerPieces(*layered(layers, *host.window))
@@ -215,6 +207,20 @@ def general_causes(host: Host) -> Array:
     states = np.array(wanted, np.int64)
     causes = _LayerCauses(states, anytime)
     return _general_causes(pieces, begins, opening_events, trace.begin, causes)
+
+
+def _cause_events(host: Host, state: State) -> Array:
+    """int64[k]: events that launched work may wait for, of a kind, ascending."""
+    trace = host.trace
+    if state == State.INPUT:
+        return trace.named(host_events.asks_for_input)
+    if state == State.DISPATCH:
+        events = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
+    else:
+        events = np.flatnonzero(have_state(event_classes(host), state))
+    if state == State.COMPILE:
+        return _within_executors(host, events)
+    return events[~activity(host).of_input[events]] if state in (State.CALLBACK, State.DISPATCH) else events
 
 
 def _within_executors(host: Host, events: Array) -> Array:

@@ -15,7 +15,6 @@ from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
 from ..blocking_copies import blocking_copies
 from ..device_events import DeviceWork
-from ..gaps import general_causes
 from ..thread_classes import Activity
 
 LONG_AGO, FAR_AHEAD = -(1 << 62), 1 << 62
@@ -133,7 +132,7 @@ def concatenation(columns: list[Array]) -> Array:
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
-def usual_lags(host: Host, events: DeviceEvents, previous: Array) -> tuple[Array, Array]:
+def usual_lags(host: Host, events: DeviceEvents, previous: Array, general: Array) -> tuple[Array, Array]:
     """(group, lags): a number for each event, int32[d], and for each number how long it usually takes from a launch's
     end to the begin of what finds its stream free, and from one event to the next on its stream; int64[groups, 3] ps.
 
@@ -148,7 +147,7 @@ def usual_lags(host: Host, events: DeviceEvents, previous: Array) -> tuple[Array
     queued = launched & (previous_end > events.launch_end + _QUEUED_PS)
     lags = np.zeros((len(example) + 1, 3), np.int64)
     since, until = events.launch_end[on_free_stream], events.begin[on_free_stream]
-    cause_begin, cause_end = np.ascontiguousarray(general_causes(host)[:, :2].T)
+    cause_begin, cause_end = np.ascontiguousarray(general[:, :2].T)
     unexplained_ps = until - since - covered(since, until, cause_begin, cause_end)
     lags[:-1, LAUNCHED] = _low_quarter(unexplained_ps, group[on_free_stream], len(example), -1)
     unknown = lags[:-1, LAUNCHED] < 0

@@ -120,7 +120,8 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
         window = part[0], max(part[1], *(int(work.end.max(initial=part[1])) for work in works))
         act = _activity_within(act, *window)
     events = events_of(host, works, act, window)
-    lags, request_ps, join_table, activities, track = _activities(host, events)
+    general = general_causes(host, window)
+    lags, request_ps, join_table, activities, track = _activities(host, events, general)
     # Sorting takes most memory of all: what these were made of need not lie beside it.
     memory.trim_heap()
     dag, order, violations = sorted_dag(activities.begin, activities.end, activities.waits, *lags)
@@ -134,7 +135,8 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
             (node[join_table.line_waits[:, 0] + len(events.begin)], join_table.line_waits[:, 1]), axis=1
         )
         line_waits = line_waits[np.argsort(line_waits[:, 0], kind="stable")]
-    node_lags = _lags(host, works, events, dag, order, state)
+    nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
+    node_lags = _lags(host, works, events, nodes, general)
     return Graph(
         dag=dag,
         line=line,
@@ -165,10 +167,12 @@ def _activity_within(act: Activity, begin: int, end: int) -> Activity:
     return act._replace(first=first, **columns)
 
 
-def _activities(host: Host, events: DeviceEvents) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
+def _activities(
+    host: Host, events: DeviceEvents, general: Array
+) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
     """(group and lags as `sorted_dag` takes them, `Graph.request_ps`, joins, activities, `Graph.track`), unsorted."""
     act, trace = events.activity, host.trace
-    group, lags = usual_lags(host, events, previous := events.previous())
+    group, lags = usual_lags(host, events, previous := events.previous(), general)
     order, launched = launch_order(events), launched_first(host, events)
     join_table, previous = joins(host, events, order, launched, previous, (group, lags))
     join_table, calls, awaited = awaited_by_calls(host, events, order, launched, join_table)
@@ -217,15 +221,12 @@ def _groups_and_lags(all_activities: Activities, group: Array, lags: Array, join
     return groups, np.concatenate((lags, thread_lags))
 
 
-def _lags(
-    host: Host, works: tuple[DeviceWork, ...], events: DeviceEvents, dag: Dag, order: Array, state: Array
-) -> Lags:
+def _lags(host: Host, works: tuple[DeviceWork, ...], events: DeviceEvents, nodes: _Nodes, general: Array) -> Lags:
     """As `Graph.lags`."""
     latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
     pauses = concatenation([usual_pauses(work) for work in works])
-    nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
     usual = _UsualLags(events.launch, events.launch_end, events.first, latency, pauses)
-    general, size = general_causes(host), 2 * len(events.begin)
+    size = 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
         pieces, node = empty_pieces(size), np.empty(size, np.int32)
