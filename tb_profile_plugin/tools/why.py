@@ -47,9 +47,7 @@ _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
 
 
 _FACTS = (
-    number(
-        "window_ps", "Recorded", "ps", "Time from the first to the last event, summed over the hosts shown.", CLOCKS
-    ),
+    number("window_ps", "Recorded", "ps", "Time from the first to the last event, mean of the hosts shown.", CLOCKS),
     text("step_rule", "Step rule", "Rule by which the steps were found."),
     number("steps_count", "Steps", doc="Number of steps found."),
     number("steps_kept", "Counted steps", doc="Number of steps that the figures cover."),
@@ -95,7 +93,7 @@ _PHASES = Table(
             "Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
         ),
         text("label", "Where", translated=True),
-        number("time_ps", "Time", "ps", "Time over the whole capture, summed over the hosts shown."),
+        number("time_ps", "Time", "ps", "Time over the whole capture, mean of the hosts shown."),
         number("share", "Share", "share", "Share of the recorded time."),
     ),
 )
@@ -249,7 +247,7 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
             findings(diagnosis, hosts, merged([device_ops(host) for host in hosts])), diagnosis.typical.period_ps
         ),
         "step": _step_columns(diagnosis),
-        "places": _phase_columns(diagnosis),
+        "places": _phase_columns(diagnosis, len(hosts)),
         "accounting": _accounting_columns(diagnosis),
         "unusual": _unusual_columns(diagnosis),
         "names": by_column(_NAMES, [(cause.id, *row) for cause in diagnosis.causes for row in cause.names]),
@@ -265,7 +263,7 @@ def _fact_values(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWi
     typical = diagnosis.typical
     sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
     return {
-        "window_ps": sum(part.ps for part in diagnosis.accounting),
+        "window_ps": round(sum(part.ps for part in diagnosis.accounting) / len(hosts)),
         "step_rule": listed(list(sources)),
         "steps_count": len(typical.steps),
         "steps_kept": len(typical.choice.selected),
@@ -311,11 +309,12 @@ def _step_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     return by_column(_STEP, rows)
 
 
-def _phase_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
+def _phase_columns(diagnosis: Diagnosis, host_count: int) -> dict[str, list[Any]]:
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     labels = _PHASE_LABELS if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
     total_ps = sum(times.values())
-    return by_column(_PHASES, [(phase, labels[phase], ps, ps / total_ps) for phase, ps in times.items() if ps])
+    rows = [(phase, labels[phase], round(ps / host_count), ps / total_ps) for phase, ps in times.items() if ps]
+    return by_column(_PHASES, rows)
 
 
 def _accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:

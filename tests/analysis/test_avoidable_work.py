@@ -10,6 +10,7 @@ from tb_profile_plugin.analysis.xla.avoidable_work import (
     computes_all_everywhere,
     computes_in_float64,
     copies_its_state,
+    gradient_sums_in_loops,
     light_programs,
     names_in_loops,
     take_more_and_more,
@@ -71,6 +72,25 @@ def test_instructions_in_the_turns_of_loops() -> None:
     )
     assert names_in_loops([program]) == {"add.turn"}
     assert not names_in_loops([module(update(8), entry="c1")])
+
+
+@pytest.mark.parametrize(
+    ("reduced", "added", "told"),
+    [
+        ("while/body/transpose(jvp())/dot_general", "while/body/add", True),
+        ("while/body/transpose(jvp())/dot_general", "while/body/transpose(jvp())/add_any", False),
+        ("transpose(jvp(while))/body/dot_general", "transpose(jvp(while))/body/add_any", False),
+        ("transpose(jvp())/dot_general", "add", False),
+        ("while/body/dot_general", "while/body/add", False),
+    ],
+)
+def test_gradients_that_each_turn_of_a_loop_reduces(reduced: str, added: str, told: bool) -> None:
+    """As where a scan over micro-batches adds up gradients of arrays that lie on several devices."""
+    reduction, addition = (field(7, field(2, f"jit(step)/{scope}".encode())) for scope in (reduced, added))
+    body = instruction(1, "all-reduce", shape(8), name="all-reduce.1", rest=reduction)
+    body += instruction(2, "get-tuple-element", shape(8), [1]) + instruction(3, "fusion", shape(8), [2], rest=addition)
+    program = module(computation(1, body, 3), entry="c1")
+    assert gradient_sums_in_loops([program]) == ({"all-reduce.1"} if told else set())
 
 
 def test_programs_that_build_hessians() -> None:

@@ -202,6 +202,37 @@ def test_copies_that_change_the_order_in_memory_are_told_apart(around: str, told
     assert ("one order in memory" in compute.remedy.text) == told
 
 
+@pytest.mark.parametrize(("inner", "told"), [("aten::masked_fill_", True), ("aten::fill_", False)])
+def test_copies_of_ops_that_have_a_form_in_place(inner: str, told: bool) -> None:
+    """The op that the program called names the copies: ``masked_fill()`` changes a copy of its tensor."""
+    host = steps_of(
+        ("aten::masked_fill", 10, 900),
+        ("aten::clone", 12, 690),
+        ("aten::copy_", 14, 680),
+        (inner, 710, 190),
+    )
+    assert ("copies_to_change" in program_facts(host)) == told
+    diagnosis = diagnose([host])
+    assert diagnosis.headline.sentence.text.endswith("mostly aten::masked_fill (copies).")
+    assert diagnosis.causes[0].remedy.text.startswith("Change tensors in place") == told
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        (("Mul", *["ReadVariableOp", "Identity"] * 4, *["_EagerConst", "AssignVariableOp"] * 4), True),
+        ((*["Mul"] * 100, *["ReadVariableOp", "Identity"] * 4, *["_EagerConst", "AssignVariableOp"] * 4), False),
+        ((*["ReadVariableOp", "Mul", "Sub", "AssignVariableOp"] * 4,), False),
+        ((*["_EagerConst", "AssignVariableOp"] * 8,), False),
+    ],
+)
+def test_weights_that_go_through_numpy(kinds: tuple[str, ...], told: bool) -> None:
+    """As ``set_weights(get_weights())`` reads all variables, and then gives each a constant."""
+    host = single_ops(*kinds)
+    assert ("copies_weights" in program_facts(host)) == told
+    assert any("get_weights()" in cause.remedy.text for cause in diagnose([host]).causes) == told
+
+
 def steps_of(*ops: tuple[str, float, float]) -> HostWithSteps:
     """Six steps of 1 ms on the CPU, in each these events of PyTorch: name, begin and duration, µs."""
     events = []

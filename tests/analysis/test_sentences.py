@@ -93,6 +93,7 @@ VERBS = (
         "Sort",
         "Split",
         "Start",
+        "Sum",
         "Stop",
         "Then read",
         "Trace",

@@ -177,7 +177,8 @@ def test_a_shuffle_that_is_filled_again_is_no_warm_up() -> None:
     every_step, _ = filling_shuffle(150).replace("step_num=0", "step_num=s").split("         | train", 1)
     first = drawn(every_step, steps=4, every=1000).findings[0]
     assert first.id == "refilled_shuffle"
-    assert first.title.startswith("Keep one iterator for all steps")
+    assert "keep one iterator for all epochs" in first.title
+    assert "dataset.shuffle(1000)\ndataset = dataset.map(" in first.code
     assert "4 of 4 calls" in first.evidence
 
 

@@ -70,7 +70,7 @@ _KINDS = {
         ("sorting", _SORTING),
         ("text", regex(r"(?:String|RegexFull|RegexReplace|StaticRegex|Unicode|AsString|DecodeCSV|ParseExample)\w*$")),
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),
-        ("tensor_copies", regex(r"aten::copy_$|.*direct_copy_kernel")),
+        ("tensor_copies", regex(r"aten::(?:copy_|.*\(copies\))$|.*direct_copy_kernel")),
         ("factorization", _FACTORIZATION),
         ("elementwise", ELEMENTWISE),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.devices.properties import device_count, host_device_type
-from ...model.framework import JAX, PYTORCH, framework
+from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ...runtime.messages import Message, message
@@ -25,7 +25,7 @@ from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
-from .program.facts import ON_CPU, REPLICATES, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
+from .program.facts import COPIES_WEIGHTS, ON_CPU, REPLICATES, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch_facts import unused_forward_ps, unused_nodes
@@ -120,7 +120,11 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     unusual = unusual_steps(hosts, typical)
     early = max(early_share(host) for host in hosts)
     losses = _losses(hosts, typical, program)
-    losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
+    if (of_unusual := cause_of_unusual(typical, unusual)) is not None:
+        input_stage.name_refilled_shuffle(of_unusual, hosts)
+        losses.append(of_unusual)
+    if (of_warm_up := cause_of_warm_up(typical, early)) is not None:
+        losses.append(of_warm_up)
     counted = sum(counted_kernels(host) for host in hosts)
     ranked = (
         [_counted_loss(counted, typical)]
@@ -177,6 +181,8 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.arguments = {"count": round(loss.count)}
     if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)
+    if loss.id == "unrecorded" and COPIES_WEIGHTS in program.facts:
+        loss.remedy = remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id == WORK and UNUSED_FORWARD in program.facts:
         most_ps = sum(map(unused_forward_ps, hosts)) / len(hosts)
         loss.remedy = remedy(PYTORCH, loss.id, facts=frozenset({UNUSED_FORWARD}))._replace(most_ps=most_ps)

@@ -20,6 +20,13 @@ _MAIN_SHARE = 0.5
 """Share of the wait for input from which on one pipeline is to blame for it."""
 
 
+def name_refilled_shuffle(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
+    """Add to unusual steps that wait for input that a pipeline fills a buffer anew each time, where one does."""
+    findings = [finding for host in hosts for diagnosis in diagnoses(host) if (finding := diagnosis.refilled)]
+    if findings and loss.main_cause == "input":
+        loss.remedy = Remedy(findings[0].title, findings[0].code)
+
+
 def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     """Add to a wait for input why the pipeline that most of it is for is slow, and what helps there.
 

@@ -178,10 +178,10 @@ class TimeLoss:
     @property
     def kinds(self) -> list[str]:
         """Its kinds by its names, the largest first, see `cause_kinds`; of unusual steps those of their main cause."""
-        return kinds(self._main_cause, ((name, ps) for name, ps, _ in self.by_name()), self.ps)
+        return kinds(self.main_cause, ((name, ps) for name, ps, _ in self.by_name()), self.ps)
 
     @property
-    def _main_cause(self) -> str:
+    def main_cause(self) -> str:
         """Id of the largest cause of unusual steps that is known, if it is much of them; of what passes between steps
         that of the kind of wait that most of it is; else its own.
         """
@@ -232,7 +232,7 @@ class TimeLoss:
         if self.is_recurring_work:
             return ("recurring_work",)
         is_few = self.id == "exposed_collective" and 0 < self.count < _MANY_COLLECTIVES
-        return (*kinds, *(["few_collectives"] if is_few else []), self._main_cause, self.id)
+        return (*kinds, *(["few_collectives"] if is_few else []), self.main_cause, self.id)
 
     def own_evidence(self, evidence: Sequence[Interval]) -> list[Interval]:
         """The intervals of its states, with names as its sentence has them: the longest of each name in the sentence,

@@ -25,6 +25,8 @@ from .time_loss import WORK, TimeLoss
 
 _MOST = 50
 """So many unusual steps are listed, the longest."""
+_NOTABLY = 0.1
+"""Share of the typical step, by which a step is longer or shorter that is listed."""
 _EARLY = 0.1
 """The first step does not warm up where devices do work from before the capture in this share of it."""
 _FEW_OF, _HOLD = 4, 0.75
@@ -60,11 +62,12 @@ class UnusualStep(NamedTuple):
 
 
 def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
-    """The steps in order; of very many the longest."""
+    """The steps in order; of very many the longest. Those that warm up and are as long as others are not among them."""
     indices = typical.choice.left_out(WARM_UP, UNUSUAL)
+    typical_ps = _typical_ps(typical)
+    indices = indices[np.abs(typical.steps.duration_ps[indices] - typical_ps) >= _NOTABLY * typical_ps]
     longest = indices[np.argsort(-typical.steps.duration_ps[indices], kind="stable")[:_MOST]]
     by_name = {host.name: host for host in hosts}
-    typical_ps = _typical_ps(typical)
     return [
         _unusual_step(by_name[typical.steps.host[index]], typical, typical_ps, index)
         for index in np.sort(longest).tolist()

@@ -31,10 +31,10 @@ from .program_functions import is_loop_over_values, program_function
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
 OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
-OF_LOOP = ", in many short calls"
+OF_LOOP, OF_COPIES = ", in many short calls", " (copies)"
 """Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of what the driver and
-libraries do first of all, of waits for other threads or processes of the program, or for sockets and timers, and of
-loops over values in Python."""
+libraries do first of all, of waits for other threads or processes of the program, or for sockets and timers, of loops
+over values in Python, and of ops that spend their time on copies of tensors."""
 _MACHINERY = regex(
     r"\$(?:threading|queue|queues|contextlib|functools|selectors|connection|subprocess|socket|_\w+|\S*/_\w+)\.py:\d+ "
     r"|\$\S+ (?:wrapp(?:er|ed)|inner|_fn|_call_impl|_wrapped_call_impl|decorate_context)$"
@@ -63,6 +63,7 @@ _CALLEE_SHARE, _MOST_CALLERS = 0.5, 1000
 """A function that it calls tells where it takes half of the time; looked for in so many calls."""
 _STARTING_PS = 10**11
 """A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
+_COPY = regex(r"aten::copy_$")
 _LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
 _DISPATCH = int(State.DISPATCH)
 _OPTIMIZER = "Optimizer.step#"
@@ -84,6 +85,7 @@ _WITH_ENDING: dict[str, Callable[[str], Message]] = {
     OF_THREAD: lambda name: Message("{name} (waits for a thread)", name=name),
     OF_EVENTS: lambda name: Message("{name} (waits for events)", name=name),
     OF_LOOP: lambda name: Message("{name}, in many short calls", name=name),
+    OF_COPIES: lambda name: Message("{name} (copies)", name=name),
 }
 
 
@@ -209,6 +211,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     rows = np.flatnonzero(are_inside(labels.event, marks, trace.nesting[1][marks].astype(np.int64)))
     rows = rows[is_among(state[rows].astype(np.int64), np.array(_OF_OPS))]
     labels.replace(rows, marks[np.searchsorted(marks, labels.event[rows], "right") - 1])
+    _let_calling_op_tell(labels, labels.with_names(_COPY))
     labels.append(on_cpu, ON_CPU)
     labels.append(starting[~is_among(starting, on_cpu)], STARTING)
     return EventLabels(labels.event, labels.number, [label_text(label) for label in labels.number_of])
@@ -224,6 +227,19 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
     )
     rows = np.flatnonzero(events >= 0)
     return rows, events[rows].astype(np.int64)
+
+
+def _let_calling_op_tell(labels: _Labels, rows: Array) -> None:
+    """Let the op that the program called name PyTorch's copies (int64[k]) that it made."""
+    if not len(rows):
+        return
+    trace = labels.trace
+    ops = outermost(trace, trace.named(lambda name: name.startswith("aten::")))
+    calls = ops[np.searchsorted(ops, labels.event[rows], "right") - 1]
+    is_other = calls != labels.event[rows]
+    names = trace.name_of[calls[is_other]]
+    for name in distinct(names).tolist():
+        labels.number[rows[is_other][names == name]] = labels.add(event_label(trace.names[name]) + OF_COPIES)
 
 
 def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array) -> None:

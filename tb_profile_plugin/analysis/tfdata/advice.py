@@ -12,6 +12,8 @@ from .filter_advice import late_filter_finding
 from .pipeline import SLOW_PS, Pipeline
 from .pipeline_finding import PipelineFinding
 from .structure import (
+    PipelineCounts,
+    all_inputs,
     core_count,
     filled_stage,
     fills_again,
@@ -24,16 +26,20 @@ from .structure import (
     python_works_ahead,
 )
 
+REFILLED = "refilled_shuffle"
+"""Id of the finding that each new iterator fills a shuffle buffer."""
+_MAPS = ("Map", "ParallelMap")
+"""Kinds that run the program's function on each element."""
+
 
 def findings(
-    pipeline: Pipeline, costs: bool, function_ps: int | None, filled_pipelines: int, is_random: bool = False
+    pipeline: Pipeline, costs: bool, function_ps: int | None, same_stages: PipelineCounts, is_random: bool = False
 ) -> list[PipelineFinding]:
     """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     Gains are of all its calls together, `Pipeline.total_ps`. The functions of all pipelines of the host ran for
-    ``function_ps``, where that is known; ``filled_pipelines`` of the same stages filled a buffer or a cache.
-    ``is_random`` says that their elements may differ from epoch to epoch.
+    ``function_ps``, where that is known. ``is_random`` says that their elements may differ from epoch to epoch.
     """
     rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _prefetch_finding, _contention_finding)
     candidates = [rule(pipeline) for rule in rules] if costs else []
@@ -48,7 +54,7 @@ def findings(
             candidates = [one for one in candidates if one is None or one.id != "slow_parallel_map"]
     advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
     advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
-    start = _filling_finding(pipeline, filled_pipelines) if costs else None
+    start = filling_finding(pipeline, same_stages) if costs else None
     late_filter = late_filter_finding(pipeline) if costs and pipeline.slow_calls and not pipeline.is_contended else None
     # What only the start costs makes all else that is found doubtful; work in vain is left out before it gets faster.
     return [first for first in (start, late_filter) if first] + advice
@@ -78,7 +84,7 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
     return PipelineFinding(finding_id, title, evidence, gain_ps, level, snippets.runnable(snippet), stage=row)
 
 
-def _filling_finding(pipeline: Pipeline, filled_pipelines: int) -> PipelineFinding | None:
+def filling_finding(pipeline: Pipeline, same_stages: PipelineCounts) -> PipelineFinding | None:
     """A finding where most of the time went into what only the start of a pipeline, or of an epoch, needs."""
     row = filled_stage(pipeline)
     if row < 0:
@@ -97,14 +103,20 @@ def _filling_finding(pipeline: Pipeline, filled_pipelines: int) -> PipelineFindi
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
         evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
         return PipelineFinding("filling_cache", title, evidence, None, "warn", stage=row)
-    if fills_again(pipeline, filled_pipelines):
-        title = Message("Keep one iterator for all steps, by repeat(): each new one fills the shuffle buffer again.")
+    if fills_again(pipeline, same_stages):
+        is_mapped = any(pipeline.stages[below].kind in _MAPS for below in all_inputs(pipeline, row))
+        title = Message(
+            "Shuffle before the map, or keep one iterator for all epochs: each new one fills the shuffle buffer again."
+            if is_mapped
+            else "Keep one iterator for all steps, by repeat(): each new one fills the shuffle buffer again."
+        )
         others = (
-            Message("{count} pipelines with these stages filled their own.", count=filled_pipelines)
-            if filled_pipelines > 1
+            Message("{count} pipelines with these stages filled their own.", count=same_stages.filled)
+            if same_stages.filled > 1
             else ""
         )
-        return PipelineFinding("refilled_shuffle", title, sentences(spent, others), stage.filled_ps, "bad", stage=row)
+        evidence, snippet = sentences(spent, others), snippets.SHUFFLE_FIRST if is_mapped else ""
+        return PipelineFinding(REFILLED, title, evidence, stage.filled_ps, "bad", snippets.runnable(snippet), stage=row)
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
     evidence = sentences(spent, "Later calls take one element per element returned.")
     return PipelineFinding("filling_shuffle", title, evidence, None, "warn", stage=row)

@@ -11,12 +11,12 @@ from ...model.per_host import per_host
 from ...runtime.memo import lazy
 from ...runtime.records import record
 from . import input_wait_cost, iterator_calls
-from .advice import findings
+from .advice import REFILLED, filling_finding, findings
 from .functions import function_ps, has_random_ops
 from .input_wait_cost import InputCost, input_cost
 from .pipeline import Pipeline, Stage
 from .pipeline_finding import PipelineFinding
-from .structure import filled_stage, fills_again, shape
+from .structure import PipelineCounts, filled_stage, fills_again, shape
 
 NEEDS = (iterator_calls.pipelines, function_ps, has_random_ops, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
@@ -33,8 +33,8 @@ class PipelineDiagnosis:
     """This one's part in the time that the program waited for the host's pipelines, 0–1."""
     function_ps: int | None = None
     """As `functions.function_ps` says of the host."""
-    filled_pipelines: int = 1
-    """How many pipelines of the host have these stages and filled a buffer or a cache."""
+    same_stages: PipelineCounts = PipelineCounts()
+    """Those of the host that have these stages, itself included."""
     is_random: bool = False
     """As `functions.has_random_ops` says of the host."""
 
@@ -54,6 +54,12 @@ class PipelineDiagnosis:
         at = self.pipeline.bottleneck
         return None if at < 0 or self.pipeline.is_contended else self.pipeline.stages[at]
 
+    @property
+    def refilled(self) -> PipelineFinding | None:
+        """That its shuffle buffer is filled again and again, however much steps wait for it; None where it is not."""
+        finding = None if self.pipeline.is_for_device else filling_finding(self.pipeline, self.same_stages)
+        return finding if finding is not None and finding.id == REFILLED else None
+
     @lazy
     def findings(self) -> list[PipelineFinding]:
         """What to do, the largest gain first; nothing for a pipeline of a device. Gains are of an average step."""
@@ -62,9 +68,7 @@ class PipelineDiagnosis:
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
         return [
             replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
-            for finding in findings(
-                self.pipeline, self.cost.costly, self.function_ps, self.filled_pipelines, self.is_random
-            )
+            for finding in findings(self.pipeline, self.cost.costly, self.function_ps, self.same_stages, self.is_random)
         ]
 
 
@@ -83,7 +87,7 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
     for host in hosts:
         for diagnosis in diagnoses(host):
             pipeline = diagnosis.pipeline
-            if diagnosis.slow and (filled_stage(pipeline) < 0 or fills_again(pipeline, diagnosis.filled_pipelines)):
+            if diagnosis.slow and (filled_stage(pipeline) < 0 or fills_again(pipeline, diagnosis.same_stages)):
                 for finding in diagnosis.findings:
                     before, own = findings_by_title.get(finding.title), finding.gain_ps
                     others = 0.0 if before is None else before.gain_ps
@@ -95,6 +99,7 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
 def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[PipelineDiagnosis]:
     """These pipelines of one host, and what they cost its steps."""
     cost, functions_ps = input_cost(host), function_ps(host)
+    same_stages = Counter(map(shape, pipelines))
     filled = Counter(shape(pipeline) for pipeline in pipelines if pipeline.starting.any())
     total_ps = Counter[bool]()
     for pipeline in pipelines:
@@ -105,7 +110,7 @@ def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pipeli
             cost,
             share=pipeline.total_ps / max(total_ps[pipeline.is_for_device], 1),
             function_ps=functions_ps,
-            filled_pipelines=max(filled[shape(pipeline)], 1),
+            same_stages=PipelineCounts(same_stages[shape(pipeline)], filled[shape(pipeline)]),
             is_random=has_random_ops(host),
         )
         for pipeline in pipelines

@@ -54,6 +54,7 @@ def side_by_side(transformation: str) -> str:
 
 PARALLEL_MAP = "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)"
 CACHE = "dataset = dataset.cache()  # if the results fit into memory and are not random"
+SHUFFLE_FIRST = "dataset = dataset.shuffle(1000)\n" + PARALLEL_MAP
 BATCH_FIRST = (
     "dataset = dataset.batch(batch_size)\n"
     "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)  # on whole batches"

@@ -8,10 +8,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ...model.iterators import CACHES, REPEATS, TRANSPARENT
+from ...runtime.records import NamedTuple
 from .pipeline import Pipeline
 
 _REMADE = 3
-"""So many pipelines alike are one that the program makes again and again."""
+"""So many pipelines of the same stages are one that the program makes again and again."""
 _WHOLE_PASS = 3
 """Of so many iterators that a repeat() made one after the other, those in the middle were read from begin to end."""
 NEGLIGIBLE = 0.05
@@ -96,15 +97,24 @@ def core_count(pipeline: Pipeline) -> int:
     return budget if isinstance(budget, int) else 0
 
 
-def fills_again(pipeline: Pipeline, filled_pipelines: int = 1) -> bool:
+class PipelineCounts(NamedTuple):
+    """How many pipelines of a host have the same stages."""
+
+    all: int = 1
+    filled: int = 1
+    """Those that filled a buffer or a cache."""
+
+
+def fills_again(pipeline: Pipeline, same_stages: PipelineCounts) -> bool:
     """Whether what only the start should need was filled several times, as by an iterator for each step or epoch: by
-    this pipeline, or by so many of the same stages, itself included. Two may be those of training and of evaluation.
+    this pipeline, or by several of the same stages. Two in all may be those of training and of evaluation.
     """
-    return int(pipeline.starting.sum()) > 1 or (filled_pipelines >= _REMADE and bool(pipeline.starting.any()))
+    is_remade = same_stages.all >= _REMADE and same_stages.filled > 1
+    return int(pipeline.starting.sum()) > 1 or (is_remade and bool(pipeline.starting.any()))
 
 
 def shape(pipeline: Pipeline) -> tuple[str, ...]:
-    """Equal for pipelines of a host that are alike in all their stages."""
+    """Equal for pipelines of a host that have the same stages."""
     return (pipeline.host, *(stage.long_name for stage in pipeline.stages))
 
 

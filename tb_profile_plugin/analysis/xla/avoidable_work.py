@@ -28,6 +28,11 @@ _REPLICATED = "{replicated}"
 """How XLA writes that each device has all of an array."""
 _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
+_REDUCTIONS = ("all-reduce", "reduce-scatter")
+_TURN, _SUMS = "while/body/", ("/add", "/add_any")
+"""Scope of a loop's body, and ends of the scopes of additions."""
+_MOST_HOPS = 4
+"""From a reduction over its end, and what picks its parts and their shards, to who adds these up."""
 _LEAST_HESSIAN, _HESSIAN_PART = 10, 5
 """So many instructions, and one in so many, are a notable part."""
 _SEVERAL_COUNTS = 3
@@ -84,6 +89,35 @@ def names_in_loops(modules: Iterable[Module]) -> frozenset[str]:
         computations = {int(number) for row in loops for number in module.called[row]}
         names.update(module.names[row] for number in computations for row in module.rows_in(number))
     return frozenset(names)
+
+
+def gradient_sums_in_loops(modules: Iterable[Module]) -> frozenset[str]:
+    """Names of the instructions that reduce gradients over devices in each turn of a loop that then adds them up: of
+    which the sum could be reduced once.
+    """
+    names = set[str]()
+    for module in modules:
+        for row, (opcode, scope) in enumerate(zip(module.opcodes, module.op_names, strict=True)):
+            if opcode.startswith(_REDUCTIONS) and _is_gradient_of_turn(scope) and _is_added_up(module, row):
+                names.add(module.names[row])
+    return frozenset(names)
+
+
+def _is_added_up(module: Module, row: int) -> bool:
+    """Whether an addition of the loop's own, beyond the gradient, takes what an instruction returns."""
+    reached = {row}
+    for _ in range(_MOST_HOPS):
+        reached = {int(user) for instruction in reached for user in module.users[instruction]}
+        scopes = [module.op_names[user] for user in reached]
+        if any(_TURN in scope and scope.endswith(_SUMS) and _GRADIENT not in scope for scope in scopes):
+            return True
+    return False
+
+
+def _is_gradient_of_turn(scope: str) -> bool:
+    """Whether each turn of a loop computes the gradient anew that a scope is of, rather than the loop being a part."""
+    before, turn, within = scope.partition(_TURN)
+    return bool(turn) and _GRADIENT not in before and _GRADIENT in within
 
 
 def build_hessians(modules: Iterable[Module]) -> bool:

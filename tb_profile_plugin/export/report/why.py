@@ -103,7 +103,7 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield _steps(named)
     hosts = len({row["host"] for row in named.records("accounting")})
-    title = localized("Wall-time breakdown, summed over {count} hosts", count=hosts) if hosts > 1 else ""
+    title = localized("Wall-time breakdown, mean of {count} hosts", count=hosts) if hosts > 1 else ""
     yield from _table(title or localized("Wall-time breakdown"), named.records("places"), _wall_clock)
     yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_UNUSUAL], _unusual)
     for row in named.records("causes"):

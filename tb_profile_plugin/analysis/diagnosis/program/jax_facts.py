@@ -23,6 +23,8 @@ from .facts import (
     GROWING_ARGUMENTS,
     MANY_PROGRAMS,
     NOT_DONATED,
+    ONE_PROGRAM,
+    REDUCES_IN_LOOP,
     REPLICATES,
     RESHARDS,
     SMALL_TURNS,
@@ -31,6 +33,8 @@ from .facts import (
 if TYPE_CHECKING:
     from ....formats.xspace.hlo.module import Module
 
+_TWO_CALLS = 1.5
+"""From so many calls of programs in a step on, most steps make more than one."""
 _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
 _MANY_TURNS = 100
@@ -57,12 +61,13 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         computes_all_everywhere,
         computes_in_float64,
         copies_its_state,
+        gradient_sums_in_loops,
         light_programs,
         names_in_loops,
         take_more_and_more,
     )
 
-    in_loops = names_in_loops(modules)
+    in_loops, sums = names_in_loops(modules), gradient_sums_in_loops(modules)
     holds = {
         MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_much(host, light_programs(modules)),
         COMPILES_AGAIN: are_mostly_repeated(modules),
@@ -70,6 +75,8 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         BUILDS_HESSIAN: build_hessians(modules),
         REPLICATES: _run_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
         RESHARDS: _reshard_much(host),
+        ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
+        REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
         SMALL_TURNS: bool(in_loops) and _run_often(host, in_loops),
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
@@ -104,13 +111,7 @@ def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
     """Whether most ops that programs run, and most of their time, are instructions of these names, each of them many
     times in a step.
     """
-    counts: Counter[str] = Counter()
-    times_ps: Counter[str] = Counter()
-    for plane in host.devices or ([host.cpu] if host.cpu else []):
-        column = plane.stat(vocabulary.HLO_OP)
-        codes, names = column.codes
-        for sums, weights in ((counts, None), (times_ps, plane.events.duration[column.owner])):
-            sums.update(dict(zip(names, np.bincount(codes, weights, len(names)).tolist(), strict=True)))
+    counts, times_ps = _counts_and_times(host)
     least = _MANY_TURNS * max(len(host.steps), 1)
     often = [name for name in instructions if counts[name] >= least]
     # A loop lasts as long as all of its turns, whose ops are events of their own.
@@ -118,6 +119,25 @@ def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
     return all(
         2 * sum(sums[name] for name in often) > sum(sums[name] for name in others) > 0 for sums in (counts, times_ps)
     )
+
+
+def _is_most_of_reductions(host: HostWithSteps, instructions: frozenset[str]) -> bool:
+    """Whether instructions of these names take most of the time of all that reduce over devices."""
+    _, times_ps = _counts_and_times(host)
+    reductions_ps = sum(ps for name, ps in times_ps.items() if name.startswith(("all-reduce", "reduce-scatter")))
+    return 2 * sum(times_ps[name] for name in instructions) > reductions_ps > 0
+
+
+def _counts_and_times(host: HostWithSteps) -> tuple[Counter[str], Counter[str]]:
+    """How often instructions of each name ran, and for how long, ps."""
+    counts: Counter[str] = Counter()
+    times_ps: Counter[str] = Counter()
+    for plane in host.devices or ([host.cpu] if host.cpu else []):
+        column = plane.stat(vocabulary.HLO_OP)
+        codes, names = column.codes
+        for sums, weights in ((counts, None), (times_ps, plane.events.duration[column.owner])):
+            sums.update(dict(zip(names, np.bincount(codes, weights, len(names)).tolist(), strict=True)))
+    return counts, times_ps
 
 
 def _run_much(host: HostWithSteps, programs: frozenset[str]) -> bool:

@@ -7,18 +7,45 @@ import numpy as np
 from ....model.host import HostWithSteps
 from ....runtime.regex import regex
 from ...steps.dispatched_calls import calls_per_step
-from .facts import SINGLE_OPS, WRITES_SUMMARIES
+from .facts import COPIES_WEIGHTS, SINGLE_OPS, WRITES_SUMMARIES
 
 _SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w*Summary")
+_READ, _ASSIGN, _CONSTANT = (f"{_SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
+_OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{_SINGLE_OP}Identity"))
+"""What ``get_weights()`` and ``set_weights()`` run."""
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
+_MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
+"""Shares of the steps' time that copies of weights take, and of the ops in that time that are theirs."""
 
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
+    facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
-        return set()
-    return {SINGLE_OPS, WRITES_SUMMARIES} if _prepares_summaries(host) else {SINGLE_OPS}
+        return facts
+    return facts | ({SINGLE_OPS, WRITES_SUMMARIES} if _prepares_summaries(host) else {SINGLE_OPS})
+
+
+def _copies_weights(host: HostWithSteps) -> bool:
+    """Whether much of the steps passes from the first variable that is read to the last one that gets a constant."""
+    steps, trace = host.steps, host.trace
+    if not len(steps) or not len(assigned := trace.named(_ASSIGN.__eq__)):
+        return False
+    begin_of = {name: np.sort(trace.begin[trace.named(name.__eq__)]) for name in (_READ, _CONSTANT)}
+    ops = trace.by_time(trace.named(lambda name: name.startswith(_SINGLE_OP)))
+    is_of_weights, ends = trace.are_named(ops, _OF_WEIGHTS.__contains__), np.sort(trace.end[assigned])
+    spans_ps = op_count = weight_count = 0
+    for begin, end in zip(steps.begin.tolist(), steps.end.tolist(), strict=True):
+        reads, constants, assigns = (
+            column[slice(*np.searchsorted(column, (begin, end)))] for column in (*begin_of.values(), ends)
+        )
+        if len(assigns) < 2 or len(reads) < len(assigns) or 2 * len(constants) < len(assigns):
+            continue
+        spans_ps += int(assigns[-1] - reads[0])
+        rows = slice(*np.searchsorted(trace.begin[ops], (reads[0], assigns[-1])))
+        op_count, weight_count = op_count + rows.stop - rows.start, weight_count + int(is_of_weights[rows].sum())
+    return spans_ps >= _MUCH_OF_STEPS * (steps.end - steps.begin).sum() and weight_count >= _MOST_OPS * op_count
 
 
 def _prepares_summaries(host: HostWithSteps) -> bool:

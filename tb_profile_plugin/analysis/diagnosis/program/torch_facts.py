@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -26,6 +26,7 @@ from .facts import (
     CHECKS_NUMERICS,
     CONCATENATES,
     COPIES_MODEL,
+    COPIES_TO_CHANGE,
     DENSE_EMBEDDING,
     EXCHANGES_OBJECTS,
     FLOAT64,
@@ -111,7 +112,8 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         RECOMPUTES: _runs_forward_again(trace),
         GROWS: _runs_more_and_more_ops(host),
         UNFUSED_ATTENTION: _has_unfused_attention(trace),
-        CHANGES_LAYOUT: _copies_change_layout(trace),
+        CHANGES_LAYOUT: _are_most_copies_in(trace, _LAYOUT_OPS.__contains__),
+        COPIES_TO_CHANGE: _are_most_copies_in(trace, _names_with_inplace_form(trace).__contains__),
         MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
         FORMATS_TENSORS: _take_much(host, _FORMATS),
         COPIES_MODEL: _take_much(host, _COPIES_ALL),
@@ -289,11 +291,17 @@ def _loads_rows(trace: Trace) -> bool:
     return 2 * takes_row.sum() > len(ops) >= _MANY_ROWS * len(loads)
 
 
-def _copies_change_layout(trace: Trace) -> bool:
-    """Whether most of the time of copies lies in calls that give a tensor another order in memory."""
+def _are_most_copies_in(trace: Trace, is_call: Callable[[str], bool]) -> bool:
+    """Whether most of the time of copies lies in calls that have one of these names."""
     copies = trace.named(_COPY.__eq__)
     ps = trace.end[copies] - trace.begin[copies]
-    return bool(2 * ps[trace.nearest_named(copies, _LAYOUT_OPS.__contains__) >= 0].sum() > ps.sum())
+    return bool(2 * ps[trace.nearest_named(copies, is_call) >= 0].sum() > ps.sum())
+
+
+def _names_with_inplace_form(trace: Trace) -> set[str]:
+    """Names of ops that copy a tensor and then change the copy: each calls the op of the name that ends with ``_``."""
+    names = {*trace.names}
+    return {name for name in names if name.startswith(_OP_PREFIX) and f"{name}_" in names}
 
 
 def _computes_again(host: HostWithSteps, plane: Plane) -> bool:

@@ -12,6 +12,8 @@ from ..program.facts import (
     COMPILES_AGAIN,
     CONCATENATES,
     COPIES_MODEL,
+    COPIES_TO_CHANGE,
+    COPIES_WEIGHTS,
     DDP,
     DENSE_EMBEDDING,
     EXCHANGES_OBJECTS,
@@ -28,8 +30,10 @@ from ..program.facts import (
     NO_BF16,
     NOT_DONATED,
     ON_CPU,
+    ONE_PROGRAM,
     OWN_OPS,
     RECOMPUTES,
+    REDUCES_IN_LOOP,
     REPEATED_BACKWARD,
     REPLICATES,
     RESHARDS,
@@ -78,6 +82,7 @@ COPY_IN_PLACE_TORCH = (
 )
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 TENSORS_TORCH = "Send tensors instead of objects, which are pickled (all_gather_object and its like), or less often."
+STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
 KEEP_SHARDING_JAX = "Keep arrays in the sharding that the next program takes: changing it goes through the host."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
@@ -90,6 +95,9 @@ SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or Spa
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
 SUMMARIES = "Write summaries less often."
+WEIGHTS_IN_GRAPH = (
+    "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
+)
 NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
 NO_GRAPH_TORCH = (
     "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
@@ -146,6 +154,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
     ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
+    **{(cause, TENSORFLOW, COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},
     ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
     ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
@@ -165,7 +174,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
     ),
     ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
-    ("dispatch", JAX, ""): "Run several steps per call (lax.scan), and donate input buffers (donate_argnums).",
+    ("dispatch", JAX, ""): STEPS_PER_CALL_JAX,
     ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",
     ("launch", TENSORFLOW, ""): "Launch fewer, larger kernels: let XLA fuse them, and use larger batches.",
     ("launch", TENSORFLOW, ON_CPU): "Run fewer, larger ops: let XLA fuse them (jit_compile=True).",
@@ -173,6 +182,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Launch fewer, larger kernels: put the whole step under one jax.jit, or scan over several steps."
     ),
     ("launch", JAX, ON_CPU): "Call fewer, larger programs: put the whole step under one jax.jit.",
+    ("launch", JAX, ONE_PROGRAM): STEPS_PER_CALL_JAX,
     ("launch", PYTORCH, ""): "Replay the step as a CUDA graph, which takes one launch.",
     ("launch", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
     ("between", "", ""): "Fuse short kernels into longer ones, by the compiler or by larger batches.",
@@ -262,6 +272,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("broadcast", PYTORCH, BROADCASTS_BUFFERS): (
         "Use DDP's broadcast_buffers=False, if workers need not have the same buffers in each forward pass."
     ),
+    ("exposed_collective", JAX, REDUCES_IN_LOOP): (
+        "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
+    ),
     ("exposed_collective", JAX, ""): (
         "Overlap communication with compute, use larger batches, or send bfloat16 gradients."
     ),
@@ -289,6 +302,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
     ("tensor_copies", PYTORCH, CHANGES_LAYOUT): (
         "Keep one order in memory: most copies follow permute(), transpose() or another memory format."
+    ),
+    ("tensor_copies", PYTORCH, COPIES_TO_CHANGE): (
+        "Change tensors in place, as masked_fill_() and scatter_() do: the other form copies the whole tensor first."
     ),
     ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
     ("attention", PYTORCH, UNFUSED_ATTENTION): (
