@@ -1,15 +1,35 @@
-"""What launched the CPU's ops: XLA and TensorFlow run them on threads of pools."""
+"""Ops of the CPU: which are some, what launched them on threads of pools, and when all threads had come to one."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
-from ...runtime.arrays import I32, Bool, Int
+from ...formats.columns import vocabulary
+from ...model.names import op_names
+from ...runtime.arrays import I32, I64, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
+from ...runtime.regex import regex
 
+_TORCH = ("aten::", vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
+"""Begins of the names of PyTorch's ops and compiled code, and of its backends' collectives on threads of their own."""
+_COMPUTES_NOTHING = regex(
+    r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
+)
+"""Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere."""
 _MOST_HOPS = 4096
 """So many causes and enclosing events are followed at most: links of a broken capture may form a circle."""
+
+
+@lru_cache(maxsize=65536)
+def computes(name: str) -> bool:
+    """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
+    op = op_names.parse(name)
+    return name.startswith(_TORCH) or (
+        op.is_known and op.category == op_names.TENSORFLOW and not _COMPUTES_NOTHING.match(op.type or op.name)
+    )
 
 
 class LaunchedOps(NamedTuple):
@@ -64,3 +84,18 @@ def _launch_of(op: Int, led_to: I32, parent: I32, is_other_work: Bool) -> tuple[
         else:
             event = np.int64(parent[event])
     return launch, start, True
+
+
+@jit
+def last_begins(name: I32, begin: I64, end: I64) -> I64:
+    """int64[k] ps: of each interval when the last one began of those that have its name and overlap it; ascending by
+    name, then by begin.
+    """
+    last = begin.copy()
+    first, first_end = 0, np.int64(0)
+    for i in range(len(name)):
+        if i == 0 or name[i] != name[first] or begin[i] >= first_end:
+            first, first_end = i, end[i]
+        first_end = min(first_end, end[i])
+        last[first : i + 1] = begin[i]
+    return last

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from enum import IntEnum
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
 from ...model.devices.copies import copies
+from ...model.events.joins import is_among
 from ...model.events.links import LAUNCH, RUN
 from ...model.events.nested import MISSING
 from ...model.events.repeated_calls import are_inside, outermost
@@ -28,7 +28,7 @@ from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from ..xla.pool_threads import op_ends, shards
-from .cpu_ops import launches_of_ops
+from .cpu_ops import computes, last_begins, launches_of_ops
 from .event_classes import python_ops
 from .states import State
 from .thread_classes import INPUT_THREADS, Activity, activity, event_classes
@@ -42,12 +42,6 @@ _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?h
 """Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
 _FIRST_OTHER_WORK, _LAST_OTHER_WORK = int(State.COMPILE), int(State.PAUSE)
 """Classes of what the CPU does for compiling, input, a callback or a pause: no work of the program's own."""
-_TORCH = ("aten::", vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
-"""Begins of the names of PyTorch's ops and compiled code, and of its backends' collectives on threads of their own."""
-_COMPUTES_NOTHING = regex(
-    r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
-)
-"""Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere."""
 
 
 class Kind(IntEnum):
@@ -200,7 +194,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     assert plane is not None
     act, classes = activity(host), event_classes(host)
     first = trace.rows(plane).start
-    op = gather(np.array([_computes(name) for name in plane.heads], bool), plane.events.name)
+    op = gather(np.array([computes(name) for name in plane.heads], bool), plane.events.name)
     for line, name in enumerate(plane.lines.name):
         if name.startswith(INPUT_THREADS):
             op[plane.lines.events(line)] = False
@@ -209,6 +203,9 @@ def work_of_cpu(host: Host) -> DeviceWork:
     xla = plane.stat(vocabulary.HLO_OP).owner
     op[xla] = True
     is_other_work = (classes >= _FIRST_OTHER_WORK) & (classes <= _LAST_OTHER_WORK)
+    # A conditional or a loop that holds a callback is no work meanwhile; its other ops are.
+    other_work, last = np.flatnonzero(is_other_work), trace.nesting[1][xla + first]
+    op[xla[np.searchsorted(other_work, last) > np.searchsorted(other_work, xla + first, "right")]] = False
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
     kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
     if kinds.any():  # Copies of gloo are part of its collective.
@@ -227,7 +224,24 @@ def work_of_cpu(host: Host) -> DeviceWork:
     kind = np.zeros(len(event), np.int8)
     if kinds.any():
         kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
-    return _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, end, kind, launch, start), True)
+    work = _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, end, kind, launch, start), True)
+    return _without_waits_for_threads(work, trace.name_of, xla + first)
+
+
+def _without_waits_for_threads(work: DeviceWork, name_of: Array, xla: Array) -> DeviceWork:
+    """The work, with each collective of XLA (of the events int64[k]) from when the last of its threads has come to it:
+    devices are threads there, of which one may be in a callback while the others wait for it.
+    """
+    rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
+    rows = rows[is_among(work.event[rows].astype(np.int64), xla)]
+    if not len(rows) or (work.stream[rows] == work.stream[rows[0]]).all():
+        return work
+    rows = rows[np.lexsort((work.begin[rows], name_of[work.event[rows]]))]
+    begin = work.begin.copy()
+    begin[rows] = last_begins(name_of[work.event[rows]], begin[rows], work.end[rows])
+    order = np.argsort(begin, kind="stable")
+    columns: dict[str, Any] = {id: column[order] for id, column in vars(work).items() if isinstance(column, np.ndarray)}
+    return replace(work, **columns | {"begin": begin[order]})
 
 
 def _leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int) -> None:
@@ -258,15 +272,6 @@ def _add_own_launches(host: Host, event: Array, launch: Array, start: Array) -> 
         if len(linked):
             at_once &= ~(stated & (number < linked.min()))
     launch[at_once] = start[at_once] = event[at_once]
-
-
-@lru_cache(maxsize=65536)
-def _computes(name: str) -> bool:
-    """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
-    op = op_names.parse(name)
-    return name.startswith(_TORCH) or (
-        op.is_known and op.category == op_names.TENSORFLOW and not _COMPUTES_NOTHING.match(op.type or op.name)
-    )
 
 
 class _Recorded(NamedTuple):

@@ -1,0 +1,58 @@
+"""XLA's devices on the CPU, which are threads: what each does while another one waits for it in a collective."""
+
+import draw
+import pytest
+import torchtrace
+from idle_draw import US
+
+from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.states import STATES
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.steps.typical_times import typical_times
+from tb_profile_plugin.model.host import HostWithSteps
+
+
+def on_two_devices(held: str) -> HostWithSteps:
+    """Steps of 1 ms: the second device comes to the collective 400 µs after the first one, ``held`` up by an event."""
+    return draw.host(
+        f"""
+/host:CPU
+  python | train[0,990]{{_r=1, step_num=s}} PjitFunction(step)[2,20]
+         | CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[3,8]{{_pt=7, _p=10s+1}}
+         | CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[12,8]{{_pt=7, _p=10s+2}}
+  tf_XLAPjRtCpuClient/5 | dot.1[30,100]{{_ct=7, _c=10s+1, hlo_op=dot.1}} all-reduce.2[130,500]{{hlo_op=all-reduce.2}}
+         | dot.3[640,330]{{hlo_op=dot.3}}
+  tf_XLAPjRtCpuClient/6 | dot.1[30,100]{{_ct=7, _c=10s+2, hlo_op=dot.1}} {held}
+         | all-reduce.2[530,100]{{hlo_op=all-reduce.2}} dot.3[640,330]{{hlo_op=dot.3}}
+""".replace("\n         | ", " "),
+        6,
+        1000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "states"),
+    [
+        ("debug_callback.9[130,400]", {"callback": 400, "exposed_collective": 100}),
+        ("conditional.8[130,400]{hlo_op=conditional.8} debug_callback.9[131,398]", {"callback": 398}),
+        ("dot.7[130,400]{hlo_op=dot.7}", {"compute": 830, "exposed_collective": 100}),
+    ],
+)
+def test_a_collective_begins_when_the_last_device_has_come_to_it(held: str, states: dict[str, int]) -> None:
+    state_ps = typical_times([on_two_devices(held)], "typical", False).state_ps
+    for state, us in states.items():
+        assert state_ps[STATES.index(state)] / US == pytest.approx(us, abs=3), state
+
+
+def test_a_callback_that_another_device_waits_for_leads() -> None:
+    found = diagnose([on_two_devices("debug_callback.9[130,400]")])
+    assert found.causes[0].id == "callback" and "debug_callback" in found.headline.sentence.text
+
+
+def test_collectives_of_one_name_that_gloo_runs_at_once_are_several() -> None:
+    """Each of its threads reduces a bucket of its own."""
+    events = [torchtrace.mark("ProfilerStep#0", 0, 900)]
+    for thread, begin in ((11, 100), (12, 300)):
+        events.append(torchtrace.on_host("user_annotation", "gloo:all_reduce", begin, 500) | {"tid": thread})
+    (work,) = device_work(torchtrace.host(*events, deviceProperties=[]))
+    assert (work.end - work.begin).tolist() == [500_000_000] * 2
