@@ -121,7 +121,7 @@ TEMPLATES: dict[str, str] = {
     "headline.compile": f"Compiling functions {_TAKES}",
     "headline.retrace": f"Retracing functions {_TAKES}",
     "headline.eager": f"Eager execution takes {_PART}: {{count}} ops are dispatched one by one.",
-    "headline.eager.function": f"Eager execution takes {_PART}: {{name}} dispatches {{count}} ops.",
+    "headline.eager.function": f"Eager execution takes {_PART}: {{name}} dispatches {{count}} of {{all_count}} ops.",
     "headline.cpu_ops": f"CPU ops {_TAKE}",
     "headline.start_up": f"Initialization {_TAKES}",
     "headline.thread_wait": f"Waiting for another thread {_TAKES}",
@@ -178,8 +178,10 @@ TEMPLATES: dict[str, str] = {
     "cause.retrace": "Functions are traced again during the steps.{names}",
     "cause.eager": "The host dispatches {count} ops one by one in each step, slower than they run.{names}",
     "cause.eager.short": "The host dispatches {count} short ops one by one in each step.{names}",
-    "cause.eager.function.short": "{name} dispatches {count} short ops one by one in each step.{names}",
-    "cause.eager.function": "{name} dispatches {count} ops one by one in each step, slower than they run.{names}",
+    "cause.eager.function.short": "{name} dispatches {count} of {all_count} short ops one by one in each step.{names}",
+    "cause.eager.function": (
+        "{name} dispatches {count} of {all_count} ops one by one in each step, slower than they run.{names}"
+    ),
     "cause.cpu_ops": "Ops run on the CPU, in the thread that launches the device's work.{names}",
     "cause.start_up": "First calls create the driver's context and load libraries.{names}",
     "cause.thread_wait": "The loop waits for another thread or process of the program.{names}",

@@ -195,7 +195,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     elif loss.id == "between_steps":
         function = _calling_function(hosts)
         if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
-            loss.remedy = _fewer_calls(function.name, program)
+            loss.remedy = _fewer_calls(function, program)
 
 
 def _long_share(host: HostWithSteps, typical: Typical) -> float:
@@ -217,12 +217,13 @@ def _name_function(loss: TimeLoss, name: str) -> None:
 
 def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
     """Count the ops, and name the function of the program that dispatches most of them, which is what to compile."""
-    loss.arguments = {"count": round(max(map(calls_per_step, hosts)))}
+    all_count = round(max(map(calls_per_step, hosts)))
+    loss.arguments = {"count": all_count}
     function = _calling_function(hosts)
     if function.name:
-        loss.arguments = {"name": function.name, "count": round(function.calls_per_step)}
+        loss.arguments = {"name": function.name, "count": round(function.calls_per_step), "all_count": all_count}
         if not loss.kinds:
-            loss.remedy = _fewer_calls(function.name, program)
+            loss.remedy = _fewer_calls(function, program)
 
 
 def _calling_function(hosts: Sequence[HostWithSteps]) -> CallingFunction:
@@ -230,14 +231,14 @@ def _calling_function(hosts: Sequence[HostWithSteps]) -> CallingFunction:
     return max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
 
 
-def _fewer_calls(name: str, program: ProgramFacts) -> Remedy | None:
-    """What helps where a function of that name dispatches many ops; None for what helps all programs."""
+def _fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | None:
+    """What helps where a function dispatches many ops, and saves at most its time; None for what helps all programs."""
     if program.framework == JAX:
-        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=name)
-        return remedy(JAX, "eager")._replace(text=text)
+        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
+        return remedy(JAX, "eager")._replace(text=text, most_ps=function.step_ps)
     if ON_CPU in program.facts:
-        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=name)
-        return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text)
+        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function.name)
+        return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text, most_ps=function.step_ps)
     return None
 
 

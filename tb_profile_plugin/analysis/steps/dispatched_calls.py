@@ -44,6 +44,8 @@ class CallingFunction(NamedTuple):
     name: str
     """As it is shown, e.g. ``update (train.py:12)``; empty where no function makes most of them."""
     calls_per_step: float
+    step_ps: float = 0.0
+    """ps that a step spends in it."""
 
 
 @per_host(keep=True)
@@ -52,8 +54,9 @@ def calls_per_step(host: HostWithSteps) -> float:
     for those that compute on the CPU beside devices. 0 where there are no steps.
     """
     steps, calls = host.steps, host.trace.begin[_calls(host)]
-    step = np.searchsorted(steps.begin, calls, "right") - 1
-    return float((step >= 0).sum() / len(steps)) if len(steps) else 0.0
+    if not len(steps):
+        return 0.0
+    return float(((calls >= steps.begin[0]) & (calls < steps.end.max())).sum() / len(steps))
 
 
 @per_host(keep=True)
@@ -81,13 +84,15 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
     if framework(host) not in (JAX, PYTORCH) or not any(map(is_frame, trace.names)):
         return CallingFunction("", 0.0)
     calls = _calls(host)
-    calls = calls[trace.begin[calls] >= steps.begin[0]] if len(steps) else calls
+    if len(steps):
+        calls = calls[(trace.begin[calls] >= steps.begin[0]) & (trace.begin[calls] < steps.end.max())]
     frame = trace.nearest_named(calls, is_frame).astype(np.int32)
     function = program_function(trace, frame, np.ones(len(frame), np.int64), np.sort(steps.begin))
     name = "" if function is None else display_name(trace.name(int(function.call[0])))
     if function is None or (framework(host) == PYTORCH and (name.startswith(_OF_MODULE) or _is_step(host, function))):
         return CallingFunction("", 0.0)
-    return CallingFunction(name, len(function.call) / len(steps))
+    step_ps = outermost_ps(trace, distinct(function.call)) / len(steps)
+    return CallingFunction(name, len(function.call) / len(steps), step_ps)
 
 
 def _is_step(host: HostWithSteps, function: ProgramFunction) -> bool:
