@@ -233,6 +233,15 @@ def test_weights_that_go_through_numpy(kinds: tuple[str, ...], told: bool) -> No
     assert any("get_weights()" in cause.remedy.text for cause in diagnose([host]).causes) == told
 
 
+@pytest.mark.parametrize(("before", "told"), [("aten::expand", True), ("aten::transpose", False)])
+def test_copies_of_what_is_repeated(before: str, told: bool) -> None:
+    """As keys and values of grouped attention are, for each head that shares them."""
+    host = steps_of((before, 10, 3), ("aten::reshape", 14, 900), ("aten::clone", 15, 890), ("aten::copy_", 16, 880))
+    facts = program_facts(host)
+    assert ("copies_expanded" in facts, "changes_layout" in facts) == (told, not told)
+    assert ("enable_gqa=True" in diagnose([host]).causes[0].remedy.text) == told
+
+
 def steps_of(*ops: tuple[str, float, float]) -> HostWithSteps:
     """Six steps of 1 ms on the CPU, in each these events of PyTorch: name, begin and duration, µs."""
     events = []

@@ -194,7 +194,7 @@ TEMPLATES: dict[str, str] = {
     "cause.pause": "The loop pauses for {parts}.{few}{names}",
     "cause.pause.other": "The loop pauses.{few}{names}",
     "cause.allocator": "The host allocates or frees memory.{names}",
-    "cause.collective_host": "Hosts communicate while the device waits.{names}",
+    "cause.collective_host": "Hosts communicate, and nothing computes meanwhile.{names}",
     "cause.dispatch": "The framework's own code runs on the thread that launches work.{names}",
     "cause.python": "Python runs, and nothing is launched.{names}",
     "cause.unrecorded": "The host launches nothing; the reason was not recorded.",

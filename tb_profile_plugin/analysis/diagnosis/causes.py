@@ -7,7 +7,7 @@ from typing import Literal
 
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
-from ..steps.event_labels import HOST_MEMORY, ON_CPU, without_ending
+from ..steps.event_labels import HOST_MEMORY, OF_PYTHON, ON_CPU, without_ending
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
@@ -126,6 +126,8 @@ def losses_by_cause(
     _split_late_peer(losses, typical)
     for ending, id in BY_ENDING.items():
         _split_by_ending(losses, ending, id)
+    for loss in losses.values():
+        loss.names = [time._replace(name=without_ending(time.name, OF_PYTHON)) for time in loss.names]
     if "eager" in losses:
         silent_ps = float(typical.step_ps[State.UNRECORDED])
         _limit_eager(losses, on_cpu, silent_ps, calls.long_share * silent_ps)
@@ -197,7 +199,8 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
         return
     wait = TimeLoss("late_peer", late.waiting_ps, states=("exposed_collective", "collective_host"))
     wait.names = [NamedTime("exposed_collective", "", late.waiting_ps, 1.0, 0.0, 0.0)]
-    what = Sentence("list.1", {"name": short_name(late.own_work)}) if late.own_work else Sentence(f"label.{late.state}")
+    own_work = short_name(without_ending(late.own_work, OF_PYTHON))
+    what = Sentence("list.1", {"name": own_work}) if own_work else Sentence(f"label.{late.state}")
     wait.arguments = {"host": late.host, "label": what, "state": late.state, "more_ps": round(late.more_ps)}
     if late.every:
         wait.arguments["every"] = late.every
@@ -218,7 +221,7 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
 def _split_by_ending(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
     """Move the times of names with that ending from causes that only say what kind of time it is to one of that id."""
     for source_id in _SPLIT_CAUSES:
-        if source_id in losses:
+        if source_id in losses and source_id != id:
             named_times = [time for time in losses[source_id].names if time.name.endswith(ending)]
             _move(losses, source_id, id, named_times)
     if id in losses:
@@ -277,7 +280,9 @@ def _part_with_cause(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id
 
 
 def _refined(id: str, typical: Typical, calls: DispatchedCalls, is_unrecorded: bool) -> str:
-    """The cause, or a more special one that the capture shows."""
+    """The cause, or a more special one that the capture shows; hosts' and devices' communication are one."""
+    if id == "collective_host" and typical.state_ps[State.EXPOSED_COLLECTIVE] > 0:
+        return "exposed_collective"
     if is_unrecorded and id == "unexplained":
         return "not_recorded"
     if id == "exposed_copy" and _is_offload(typical):

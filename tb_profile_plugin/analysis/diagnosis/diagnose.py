@@ -25,12 +25,20 @@ from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
-from .program.facts import COPIES_WEIGHTS, ON_CPU, REPLICATES, UNRECORDED_DEVICE, UNUSED_FORWARD, WASTEFUL
+from .program.facts import (
+    COPIES_WEIGHTS,
+    ON_CPU,
+    REPLICATES,
+    TRACED,
+    UNRECORDED_DEVICE,
+    UNUSED_FORWARD,
+    WASTEFUL,
+)
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch_facts import unused_forward_ps, unused_nodes
 from .remedies.remedy import Remedy, remedy
-from .remedies.texts import LARGEST_OPS
+from .remedies.work_texts import LARGEST_OPS
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
@@ -181,6 +189,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.arguments = {"count": round(loss.count)}
     if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)
+    if loss.id == "python" and program.framework == PYTORCH and TRACED not in program.facts:
+        # What a range of the program does by itself is not known without its frames.
+        loss.remedy = remedy(PYTORCH, "unexplained")
     if loss.id == "unrecorded" and COPIES_WEIGHTS in program.facts:
         loss.remedy = remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id == WORK and UNUSED_FORWARD in program.facts:

@@ -10,7 +10,7 @@ from typing import Any
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
 from ...runtime.records import mutable_record
-from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_LOOP, OF_THREAD, ON_CPU, STARTING, without_ending
+from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_LOOP, OF_PYTHON, OF_THREAD, ON_CPU, STARTING, without_ending
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
@@ -37,7 +37,13 @@ _MANY_COLLECTIVES = 8
 """So many collectives in a step may be joined into fewer; of less there is next to nothing to join."""
 _MANY = 20
 """Intervals in a step from which on a sentence has their share instead of their count."""
-BY_ENDING = {ON_CPU: "cpu_ops", OF_THREAD: "thread_wait", OF_EVENTS: "event_wait", STARTING: "start_up"}
+BY_ENDING = {
+    ON_CPU: "cpu_ops",
+    OF_THREAD: "thread_wait",
+    OF_EVENTS: "event_wait",
+    STARTING: "start_up",
+    OF_PYTHON: "python",
+}
 """The cause of its own that a part of a kind of time has, by the ending of its names."""
 _EACH_STEP = 0.9
 """What comes less often per step is not said to happen in each."""

@@ -15,6 +15,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
 from ..activity.device_events import device_work
 from ..activity.states import STATES, State
+from ..steps.event_labels import OF_PYTHON, without_ending
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import UNUSUAL, WARM_UP
 from ..steps.typical import period
@@ -97,6 +98,7 @@ def _unusual_step(host: HostWithSteps, typical: Typical, typical_ps: int, index:
     if best < 0 or differences[best] < _EXPLAINS * abs(more_ps):
         return UnusualStep(*facts, *_by_state(host_figures, typical, rows, more_ps))
     state, name = host_figures.names[best]
+    name = without_ending(name, OF_PYTHON)
     code = "unusual.shorter" if more_ps < 0 else "unusual.longer" if mean_ps[best] else "unusual.new"
     why = Sentence(code, {"name": name, "more_ps": round(float(differences[best]))})
     count = int(host_figures.name_count[host_figures.steps][rows[0], best])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model.framework import PYTORCH, framework
 from ...model.host import Host
 from ...runtime.messages import Message
-from ..diagnosis.remedies.texts import UNRECORDED_REMEDY
+from ..diagnosis.remedies.work_texts import UNRECORDED_REMEDY
 
 STEPS, DEVICES, KERNELS, GPUS, MEMORY, PYTHON, TF_DATA = (
     *("steps", "devices", "kernels", "gpus", "memory", "python", "tf_data"),

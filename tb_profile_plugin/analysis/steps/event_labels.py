@@ -27,14 +27,14 @@ from .device_timeline import DeviceTimeline
 from .dispatched_calls import cpu_ops
 from .event_names import display_name
 from .first_launches import loading_launches
-from .program_functions import is_loop_over_values, program_function
+from .program_functions import dispatches_nothing, is_loop_over_values, program_function
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
 OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
-OF_LOOP, OF_COPIES = ", in many short calls", " (copies)"
+OF_LOOP, OF_COPIES, OF_PYTHON = ", in many short calls", " (copies)", " (dispatches nothing)"
 """Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of what the driver and
 libraries do first of all, of waits for other threads or processes of the program, or for sockets and timers, of loops
-over values in Python, and of ops that spend their time on copies of tensors."""
+over values in Python, of ops that spend their time on copies of tensors, and of functions without the framework."""
 _MACHINERY = regex(
     r"\$(?:threading|queue|queues|contextlib|functools|selectors|connection|subprocess|socket|_\w+|\S*/_\w+)\.py:\d+ "
     r"|\$\S+ (?:wrapp(?:er|ed)|inner|_fn|_call_impl|_wrapped_call_impl|decorate_context)$"
@@ -86,6 +86,7 @@ _WITH_ENDING: dict[str, Callable[[str], Message]] = {
     OF_EVENTS: lambda name: Message("{name} (waits for events)", name=name),
     OF_LOOP: lambda name: Message("{name}, in many short calls", name=name),
     OF_COPIES: lambda name: Message("{name} (copies)", name=name),
+    OF_PYTHON: lambda name: Message("{name} (dispatches nothing)", name=name),
 }
 
 
@@ -250,11 +251,14 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, s
         return
     rows = rows[function.rows]
     labels.replace(rows, function.call)
-    may_loop = (timeline.state[rows] == State.PYTHON).all() and not function.has_long_calls
-    if may_loop and is_loop_over_values(labels.trace, function.call):
+    is_python = (timeline.state[rows] == State.PYTHON).all()
+    is_python &= not labels.trace.are_named(timeline.event[rows], waits_for_others).any()
+    if is_python and not function.has_long_calls and is_loop_over_values(labels.trace, function.call):
         labels.append(rows, OF_LOOP)
     elif function.callee:
         labels.append(rows, _WITHIN + event_label(function.callee))
+    if is_python and dispatches_nothing(labels.trace, function.call):
+        labels.append(rows, OF_PYTHON)
 
 
 def _waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Array]:

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 
+from ...model.events.joins import is_among
 from ...model.events.trace import Trace
 from ...model.names.host_events import are_frames
 from ...runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
@@ -104,15 +105,36 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
     Where the framework does something in more than a few of these, they dispatch ops.
     """
     calls, last = distinct(call)[:_MOST_LOOPS], trace.nesting[1]
-    if (last[calls] - calls - 1).sum() < _LEAST_CALLS * len(calls):
+    if (last[calls] - calls - 1).sum() < _LEAST_CALLS * len(calls) or not dispatches_nothing(trace, calls):
         return False
-    inner = np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
-    if np.count_nonzero(_are_frames(trace, inner)) < (1 - _MOST_FRAMEWORK) * len(inner):
-        return False
+    inner = _events_within(trace, calls)
     inner_ps = (trace.end - trace.begin)[inner]
     calls_nothing = last[inner] == inner + 1
-    long_ps = inner_ps[(inner_ps >= _SHORT_PS) & calls_nothing].sum()
+    long_ps = inner_ps[(inner_ps >= _SHORT_PS) & calls_nothing].sum() + _long_pauses_ps(trace, inner)
     return bool(2 * long_ps <= (trace.end - trace.begin)[calls].sum())
+
+
+def dispatches_nothing(trace: Trace, call: Array) -> bool:
+    """Whether next to nothing but Python's functions lies in calls (int64[k], events) of a function."""
+    inner = _events_within(trace, distinct(call)[:_MOST_LOOPS])
+    return bool(np.count_nonzero(_are_frames(trace, inner)) >= (1 - _MOST_FRAMEWORK) * len(inner))
+
+
+def _events_within(trace: Trace, calls: Array) -> Array:
+    """int64[k]: what lies in these calls (int64[n], events)."""
+    last = trace.nesting[1]
+    return np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
+
+
+def _long_pauses_ps(trace: Trace, inner: Array) -> int:
+    """ps between one of the calls (int64[k], events) that a function makes itself and the next, where that is long: it
+    waits for a lock, or does something that no event tells.
+    """
+    parent = trace.nesting[0][inner]
+    own = inner[~is_among(parent.astype(np.int64), inner)]
+    follows = np.flatnonzero(trace.nesting[0][own[1:]] == trace.nesting[0][own[:-1]])
+    pauses_ps = trace.begin[own[1:]][follows] - trace.end[own[:-1]][follows]
+    return int(pauses_ps[pauses_ps >= _LONG_PS].sum())
 
 
 def _are_frames(trace: Trace, events: Array) -> Bool:

@@ -38,7 +38,7 @@ SCENARIOS: dict[str, tuple[State, ...]] = {
     "dispatch": (State.DISPATCH,),
     "latency": (State.LATENCY,),
     "between": (State.BETWEEN,),
-    "exposed_collective": (State.EXPOSED_COLLECTIVE,),
+    "exposed_collective": (State.EXPOSED_COLLECTIVE, State.COLLECTIVE_HOST),
     "exposed_copy": (State.EXPOSED_COPY,),
     "eager": (
         *(State.PYTHON, State.UNRECORDED, State.DISPATCH, State.LAUNCH),

@@ -19,6 +19,7 @@ from ...activity.own_calls import waits_for_own_ops
 from .facts import (
     CHECKS_NUMERICS,
     DDP,
+    FSDP,
     FUSED,
     NO_BF16,
     NO_TENSOR_CORES,
@@ -37,6 +38,7 @@ from .torch_facts import torch_facts
 _EVENTS_OF_FACT = {
     TRACED: regex(r"\$"),
     FUSED: regex(r"aten::_fused_"),
+    FSDP: regex(r".*(?:FullyShardedDataParallel|FSDP|fsdp)"),
     DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
     SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
     CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),

@@ -7,12 +7,14 @@ import numpy as np
 from ....model.host import HostWithSteps
 from ....runtime.regex import regex
 from ...steps.dispatched_calls import calls_per_step
-from .facts import COPIES_WEIGHTS, SINGLE_OPS, WRITES_SUMMARIES
+from .facts import COPIES_WEIGHTS, INFERS, SINGLE_OPS, WRITES_SUMMARIES
 
 _SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w*Summary")
 _READ, _ASSIGN, _CONSTANT = (f"{_SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
 _OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{_SINGLE_OP}Identity"))
 """What ``get_weights()`` and ``set_weights()`` run."""
+_TRAINS = regex(r".*(?:[Gg]radient|Grad\b|Backprop|Apply\w+|Assign\w*VariableOp)")
+"""What computes gradients, or updates variables."""
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
@@ -23,7 +25,7 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
-        return facts
+        return facts if any(map(_TRAINS.match, host.trace.names)) else facts | {INFERS}
     return facts | ({SINGLE_OPS, WRITES_SUMMARIES} if _prepares_summaries(host) else {SINGLE_OPS})
 
 

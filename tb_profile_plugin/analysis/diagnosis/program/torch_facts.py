@@ -25,6 +25,7 @@ from .facts import (
     CHANGES_LAYOUT,
     CHECKS_NUMERICS,
     CONCATENATES,
+    COPIES_EXPANDED,
     COPIES_MODEL,
     COPIES_TO_CHANGE,
     DENSE_EMBEDDING,
@@ -60,6 +61,7 @@ _FORWARD_OP, _GRADIENT = regex(r"aten::(?:linear|layer_norm|conv[123]d)$"), "aut
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
+_EXPANDS = frozenset(("aten::expand", "aten::expand_as", "aten::broadcast_to"))
 _COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshape"))
 _SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _INPUT_TYPES, _DOUBLE, _SHAPES = "Input type", '"double"', "Input Dims"
@@ -113,6 +115,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         GROWS: _runs_more_and_more_ops(host),
         UNFUSED_ATTENTION: _has_unfused_attention(trace),
         CHANGES_LAYOUT: _are_most_copies_in(trace, _LAYOUT_OPS.__contains__),
+        COPIES_EXPANDED: _are_most_copies_expanded(trace),
         COPIES_TO_CHANGE: _are_most_copies_in(trace, _names_with_inplace_form(trace).__contains__),
         MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
         FORMATS_TENSORS: _take_much(host, _FORMATS),
@@ -125,6 +128,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
         GROWING_INPUT: not trains and _computes_again(host, plane),
     }
+    holds[CHANGES_LAYOUT] &= not holds[COPIES_EXPANDED]
     if not holds[RECOMPUTES]:
         step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
         holds[UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
@@ -296,6 +300,15 @@ def _are_most_copies_in(trace: Trace, is_call: Callable[[str], bool]) -> bool:
     copies = trace.named(_COPY.__eq__)
     ps = trace.end[copies] - trace.begin[copies]
     return bool(2 * ps[trace.nearest_named(copies, is_call) >= 0].sum() > ps.sum())
+
+
+def _are_most_copies_expanded(trace: Trace) -> bool:
+    """Whether most of the time of copies lies in ops that give what ``expand()`` repeats an order of its own."""
+    copies, ops = trace.named(_COPY.__eq__), _outermost_ops(trace)
+    ps, index = trace.end[copies] - trace.begin[copies], np.searchsorted(ops, copies, "right") - 1
+    calls, before = ops[index], ops[np.maximum(index - 1, 0)]
+    is_expanded = trace.are_named(calls, _LAYOUT_OPS.__contains__) & trace.are_named(before, _EXPANDS.__contains__)
+    return bool(2 * ps[is_expanded].sum() > ps.sum())
 
 
 def _names_with_inplace_form(trace: Trace) -> set[str]:

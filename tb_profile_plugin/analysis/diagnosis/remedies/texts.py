@@ -6,103 +6,55 @@ from ....model.framework import JAX, PYTORCH, TENSORFLOW
 from ..program.facts import (
     ACCUMULATES,
     BROADCASTS_BUFFERS,
-    BUILDS_HESSIAN,
-    CHANGES_LAYOUT,
     CHECKS_NUMERICS,
     COMPILES_AGAIN,
-    CONCATENATES,
-    COPIES_MODEL,
-    COPIES_TO_CHANGE,
     COPIES_WEIGHTS,
     DDP,
-    DENSE_EMBEDDING,
-    EXCHANGES_OBJECTS,
-    FLOAT64,
-    FORMATS_TENSORS,
+    FSDP,
     GRAPH_BREAKS,
     GROWING_ARGUMENTS,
-    GROWING_INPUT,
     GROWS,
+    INFERS,
     INFERS_ON_CPU,
     LOADS_ROWS,
-    MANY_PROGRAMS,
-    MULTIPLIES_ONE_HOT,
-    NO_BF16,
-    NOT_DONATED,
     ON_CPU,
     ONE_PROGRAM,
     OWN_OPS,
-    RECOMPUTES,
     REDUCES_IN_LOOP,
-    REPEATED_BACKWARD,
-    REPLICATES,
-    RESHARDS,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
-    SECOND_ORDER,
     SINGLE_OPS,
-    SINGLE_ROWS,
     SMALL_TURNS,
     TRACED,
-    UNFUSED_ATTENTION,
     UNRECORDED_DEVICE,
-    UNUSED_FORWARD,
-    UNUSED_GRAPH,
-    UPDATES,
     WRITES_SUMMARIES,
 )
+from .work_texts import FUSE_UPDATES_TORCH, UNRECORDED_REMEDY, WORK_REMEDIES
 
 LOOK_AT_STEPS, SPREAD = "unusual_steps", "recurring_work"
 """Causes that are known by their remedies, too."""
-
-UNRECORDED_REMEDY = (
-    "Record the device: on Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH (Windows: PATH); on AMD, install "
-    "rocprofiler. "
-    "Then read the errors in the notes on this capture."
-)
-"""What lets a device be recorded that was there but left no event."""
-
 _OF_TORCH = ("eager", "dispatch", "python", "compute", "optimizer", "other_optimizer")
 """Causes, and kinds of them, that checks of each result make longer."""
 NO_CHECKS_TORCH = "Check for NaN only while debugging: drop set_detect_anomaly, and isnan() in each step."
 NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.enable_check_numerics."
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
-FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
-USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
 LATER_STEPS = "Start the capture after the first steps; first calls matter only in short runs."
-ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
-LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
-FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
 LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
-LARGEST_OPS = "Make the largest ops cheaper; the Ops page lists them."
-FEWER_PENALTIES_TORCH = "Compute gradients of gradients, such as a gradient penalty, every N steps."
-COPY_IN_PLACE_TORCH = (
-    "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() in each step."
-)
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
-TENSORS_TORCH = "Send tensors instead of objects, which are pickled (all_gather_object and its like), or less often."
 STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
-KEEP_SHARDING_JAX = "Keep arrays in the sharding that the next program takes: changing it goes through the host."
+STEPS_PER_CALL_TENSORFLOW = "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
+BATCH_REQUESTS = "Answer several requests in one call: one batch for one tf.function."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
 )
-FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
-SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
-ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
-
 SUMMARIES = "Write summaries less often."
 WEIGHTS_IN_GRAPH = (
     "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
 )
-NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
-NO_GRAPH_TORCH = (
-    "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
-)
-
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
     ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
@@ -128,9 +80,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("network", "", ""): "Request the next data in a background thread while the step runs.",
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
     ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
-    ("sync", TENSORFLOW, OWN_OPS): (
-        "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
-    ),
+    ("sync", TENSORFLOW, OWN_OPS): STEPS_PER_CALL_TENSORFLOW,
+    ("sync", TENSORFLOW, INFERS): BATCH_REQUESTS,
     ("sync", PYTORCH, ""): "Read results (.item(), .cpu(), print) every N steps.",
     # Compiling.
     ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",
@@ -170,9 +121,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     "splits it.",
     ("compiled", PYTORCH, ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
     ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
-    ("dispatch", TENSORFLOW, ""): (
-        "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
-    ),
+    ("dispatch", TENSORFLOW, ""): STEPS_PER_CALL_TENSORFLOW,
+    ("dispatch", TENSORFLOW, INFERS): BATCH_REQUESTS,
     ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
     ("dispatch", JAX, ""): STEPS_PER_CALL_JAX,
     ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",
@@ -281,6 +231,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", PYTORCH, ""): FEWER_TORCH,
     ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
     ("gather", PYTORCH, ""): (
+        "Gather less: sums and counts instead of whole tensors, or every N steps; or start ahead (async_op=True)."
+    ),
+    ("gather", PYTORCH, FSDP): (
         "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
         "FSDP2's set_modules_to_forward_prefetch)."
     ),
@@ -296,81 +249,6 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("late_input", "", ""): "Prepare this worker's input as the others do theirs: it waits longer for its batches.",
     ("late_compute", "", ""): "Give all workers equal work; where they have that, check this worker's device.",
     ("late_peer", "", ""): "Find what takes longer on the straggler; the Pod page compares it with the others.",
-    # Work, and what was not recorded.
-    **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
-    ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
-    ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
-    ("tensor_copies", PYTORCH, CHANGES_LAYOUT): (
-        "Keep one order in memory: most copies follow permute(), transpose() or another memory format."
-    ),
-    ("tensor_copies", PYTORCH, COPIES_TO_CHANGE): (
-        "Change tensors in place, as masked_fill_() and scatter_() do: the other form copies the whole tensor first."
-    ),
-    ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
-    ("attention", PYTORCH, UNFUSED_ATTENTION): (
-        "Use fused attention: F.scaled_dot_product_attention, or attn_implementation='sdpa' in Transformers."
-    ),
-    ("elementwise", PYTORCH, ""): (
-        "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
-        "such as F.layer_norm."
-    ),
-    ("elementwise", PYTORCH, INFERS_ON_CPU): (
-        "Compile the model (torch.compile), which fuses elementwise ops; run what does not change, such as converting "
-        "weights, once."
-    ),
-    ("elementwise", PYTORCH, UPDATES): FUSE_UPDATES_TORCH,
-    ("compute", PYTORCH, RECOMPUTES): (
-        "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
-    ),
-    **{
-        (cause, framework, REPEATED_BACKWARD): ONE_GRADIENT
-        for cause in ("compute", "eager")
-        for framework in (PYTORCH, TENSORFLOW)
-    },
-    **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
-    **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
-    **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
-    **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
-    **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
-    **{(cause, PYTORCH, UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
-    ("compute", PYTORCH, SINGLE_ROWS): "Run several requests in one batch: most matrix products take a single row.",
-    ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
-    ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
-    ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
-    ("repeated_forward_pass", JAX, ""): (
-        "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
-        "and batch."
-    ),
-    ("sorting", "", ""): (
-        "Sort less: take the largest few (top_k), or sample values for quantiles and random choices."
-    ),
-    ("text", TENSORFLOW, ""): "Prepare text ahead of the step: in the input pipeline (dataset.map), or once, offline.",
-    ("concatenation", TENSORFLOW, ""): (
-        "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."
-    ),
-    **{(cause, PYTORCH, SECOND_ORDER): FEWER_PENALTIES_TORCH for cause in ("compute", "eager")},
-    **{
-        (cause, PYTORCH, COPIES_MODEL): COPY_IN_PLACE_TORCH
-        for cause in ("compute", "eager", "python", "dispatch", "elementwise", "tensor_copies")
-    },
-    ("compute", JAX, REPLICATES): (
-        "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
-    ),
-    **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
-    **{(cause, JAX, RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
-    ("compute", JAX, BUILDS_HESSIAN): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
-    ("factorization", "", ""): (
-        "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
-    ),
-    ("compute", "", ""): LARGEST_OPS,
-    ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
-    ("float32", "", ""): "Use 16-bit floats where the model allows it.",
-    ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
-    ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
-    ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
-    ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
-    ("not_recorded", "", ""): UNRECORDED_REMEDY,
-    ("before_capture", "", ""): "Capture longer, so that the work it waits for is recorded.",
-    ("counted", "", ""): "Capture again without CUPTI metrics (profiler_metrics) to see times.",
+    **WORK_REMEDIES,
 }
 """By cause or kind of it, framework, and what the capture shows; empty strings are any."""

@@ -1,0 +1,143 @@
+"""What would help against work that need not be, and where work was not recorded."""
+
+from __future__ import annotations
+
+from ....model.framework import JAX, PYTORCH, TENSORFLOW
+from ..program.facts import (
+    BUILDS_HESSIAN,
+    CHANGES_LAYOUT,
+    CONCATENATES,
+    COPIES_EXPANDED,
+    COPIES_MODEL,
+    COPIES_TO_CHANGE,
+    DENSE_EMBEDDING,
+    EXCHANGES_OBJECTS,
+    FLOAT64,
+    FORMATS_TENSORS,
+    GROWING_INPUT,
+    INFERS_ON_CPU,
+    MANY_PROGRAMS,
+    MULTIPLIES_ONE_HOT,
+    NO_BF16,
+    NOT_DONATED,
+    RECOMPUTES,
+    REPEATED_BACKWARD,
+    REPLICATES,
+    RESHARDS,
+    SECOND_ORDER,
+    SINGLE_ROWS,
+    UNFUSED_ATTENTION,
+    UNUSED_FORWARD,
+    UNUSED_GRAPH,
+    UPDATES,
+)
+
+UNRECORDED_REMEDY = (
+    "Record the device: on Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH (Windows: PATH); on AMD, install "
+    "rocprofiler. "
+    "Then read the errors in the notes on this capture."
+)
+"""What lets a device be recorded that was there but left no event."""
+
+FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
+USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
+ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
+LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
+FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
+LARGEST_OPS = "Make the largest ops cheaper; the Ops page lists them."
+FEWER_PENALTIES_TORCH = "Compute gradients of gradients, such as a gradient penalty, every N steps."
+COPY_IN_PLACE_TORCH = (
+    "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() in each step."
+)
+TENSORS_TORCH = "Send tensors instead of objects, which are pickled (all_gather_object and its like), or less often."
+KEEP_SHARDING_JAX = "Keep arrays in the sharding that the next program takes: changing it goes through the host."
+FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
+SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
+ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
+
+NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."
+NO_GRAPH_TORCH = (
+    "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
+)
+
+WORK_REMEDIES: dict[tuple[str, str, str], str] = {
+    **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
+    ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
+    ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
+    ("tensor_copies", PYTORCH, CHANGES_LAYOUT): (
+        "Keep one order in memory: most copies follow permute(), transpose() or another memory format."
+    ),
+    ("tensor_copies", PYTORCH, COPIES_EXPANDED): (
+        "Broadcast instead of copying what expand() repeats, or use scaled_dot_product_attention's enable_gqa=True."
+    ),
+    ("tensor_copies", PYTORCH, COPIES_TO_CHANGE): (
+        "Change tensors in place, as masked_fill_() and scatter_() do: the other form copies the whole tensor first."
+    ),
+    ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
+    ("attention", PYTORCH, UNFUSED_ATTENTION): (
+        "Use fused attention: F.scaled_dot_product_attention, or attn_implementation='sdpa' in Transformers."
+    ),
+    ("elementwise", PYTORCH, ""): (
+        "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
+        "such as F.layer_norm."
+    ),
+    ("elementwise", PYTORCH, INFERS_ON_CPU): (
+        "Compile the model (torch.compile), which fuses elementwise ops; run what does not change, such as converting "
+        "weights, once."
+    ),
+    ("elementwise", PYTORCH, UPDATES): FUSE_UPDATES_TORCH,
+    ("compute", PYTORCH, RECOMPUTES): (
+        "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
+    ),
+    **{
+        (cause, framework, REPEATED_BACKWARD): ONE_GRADIENT
+        for cause in ("compute", "eager")
+        for framework in (PYTORCH, TENSORFLOW)
+    },
+    **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
+    **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    **{(cause, PYTORCH, UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
+    ("compute", PYTORCH, SINGLE_ROWS): "Run several requests in one batch: most matrix products take a single row.",
+    ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
+    ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
+    ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
+    ("repeated_forward_pass", JAX, ""): (
+        "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
+        "and batch."
+    ),
+    ("sorting", "", ""): (
+        "Sort less: take the largest few (top_k), or sample values for quantiles and random choices."
+    ),
+    ("text", TENSORFLOW, ""): "Prepare text ahead of the step: in the input pipeline (dataset.map), or once, offline.",
+    ("concatenation", TENSORFLOW, ""): (
+        "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."
+    ),
+    **{(cause, PYTORCH, SECOND_ORDER): FEWER_PENALTIES_TORCH for cause in ("compute", "eager")},
+    **{
+        (cause, PYTORCH, COPIES_MODEL): COPY_IN_PLACE_TORCH
+        for cause in ("compute", "eager", "python", "dispatch", "elementwise", "tensor_copies")
+    },
+    ("compute", JAX, REPLICATES): (
+        "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
+    ),
+    **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
+    **{(cause, JAX, RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
+    ("compute", JAX, BUILDS_HESSIAN): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
+    ("factorization", "", ""): (
+        "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
+    ),
+    ("compute", "", ""): LARGEST_OPS,
+    ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
+    ("float32", "", ""): "Use 16-bit floats where the model allows it.",
+    ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
+    ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
+    ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
+    ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
+    ("not_recorded", "", ""): UNRECORDED_REMEDY,
+    ("before_capture", "", ""): "Capture longer, so that the work it waits for is recorded.",
+    ("counted", "", ""): "Capture again without CUPTI metrics (profiler_metrics) to see times.",
+}
+"""As `texts.REMEDIES`."""
