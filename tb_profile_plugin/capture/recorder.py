@@ -10,7 +10,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from .address import Address
 from .options import Options
-from .rpc import ProfilerServer, request
+from .rpc import ProfilerServer, profile_request
 from .write import Target
 
 
@@ -19,7 +19,7 @@ def start(addresses: Sequence[Address], options: Options) -> None:
     for address in addresses:
         with ProfilerServer(address) as server:
             server.reach()
-            server.start_recorder(request(options, address, "recorder", ""))
+            server.start_recorder(profile_request(options, address, "recorder", ""))
 
 
 def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: str = "") -> Path:

@@ -17,7 +17,7 @@ import grpc
 from ..runtime.messages import Message, sentences
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.protos import message
-from ..runtime.records import record
+from ..runtime.records import NamedTuple, record
 from . import port_probe
 from .address import Address
 from .options import Options
@@ -36,12 +36,14 @@ _CHANNEL = (
     # A failed attempt must not make the next one wait.
     ("grpc.use_local_subchannel_pool", 1),
 )
-_EVENTS = 1_000_000
+_MOST_EVENTS = 1_000_000
 """The most events that a server may record."""
 _START_IT = Message(
     "Check that the program started its profiler there: "
     "tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
 )
+_VARINT, _LENGTH = 0, 2
+"""Protobuf's wire types."""
 _TOOL_DATA, _EMPTY, _XSPACE = 6, 7, 8
 """Numbers of a ProfileResponse's fields."""
 _XSPACE_FIELDS = range(1, 6)
@@ -50,10 +52,18 @@ _MOST_FIELDS = 10_000
 """The most of those fields that are checked: captures have some ten planes."""
 
 
-_Cause = tuple[Callable[[Any, str], bool], str, str, str]
-"""(whether a code and details are of it, its code, message, remedy)."""
-_CAUSES: tuple[_Cause, ...] = (
-    (
+class _FailedCall(NamedTuple):
+    """A problem that calls may have."""
+
+    matches: Callable[[Any, str], bool]
+    """Whether a status of gRPC and its details are of it."""
+    code: str
+    message: str
+    remedy: str
+
+
+_FAILED_CALLS = (
+    _FailedCall(
         lambda code, text: "profiling session active" in text.lower() or code is grpc.StatusCode.ALREADY_EXISTS,
         "busy",
         Message("The program is already being profiled."),
@@ -62,19 +72,19 @@ _CAUSES: tuple[_Cause, ...] = (
             "stop."
         ),
     ),
-    (
+    _FailedCall(
         lambda _, text: "no continuous profiling session" in text.lower(),
         "no_recorder",
         Message("The flight recorder is not running there."),
         Message("Start it first: tb-profile capture ADDRESS --recorder start."),
     ),
-    (
+    _FailedCall(
         lambda code, _: code is grpc.StatusCode.UNIMPLEMENTED,
         "not_a_profiler",
         Message("A gRPC server answers there, but without this profiler call."),
         _START_IT,
     ),
-    (
+    _FailedCall(
         lambda code, text: (
             code is grpc.StatusCode.RESOURCE_EXHAUSTED or "serializ" in text.lower() or "too large" in text.lower()
         ),
@@ -82,13 +92,13 @@ _CAUSES: tuple[_Cause, ...] = (
         Message("The capture is too large to transfer (2 GB at most)."),
         Message("Capture for a shorter time or at lower levels, first without the Python tracer."),
     ),
-    (
+    _FailedCall(
         lambda code, _: code is grpc.StatusCode.UNAVAILABLE,
         "connection_lost",
         Message("The connection broke: the program ended, or the network failed."),
         Message("Check that the program still runs, and capture again."),
     ),
-    (
+    _FailedCall(
         lambda code, _: code is grpc.StatusCode.DEADLINE_EXCEEDED,
         "late",
         Message("The answer did not arrive in time."),
@@ -131,49 +141,39 @@ class ProfilerServer:
         try:
             self.terminate(_PING)
         except grpc.RpcError as error:
-            if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
-                other_server = port_probe.name(self.address)
-                if other_server:
-                    raise self.failed(
-                        "not_a_profiler",
-                        Message("{server} answers there instead of a profiler.", server=other_server),
-                        _START_IT,
-                    ) from error
-            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                text = Message(
-                    "A server listens there but did not answer within {seconds} s.", seconds=f"{_ANSWER_S:g}"
-                )
-                raise self.failed(
-                    "silent", text, sentences(_START_IT, "Check also that the program does not hang.")
-                ) from error
-            raise self.explain(error) from error
+            raise self._ping_problem(error) from error
+
+    def _ping_problem(self, error: Any) -> ProblemError:
+        is_late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        if is_late or error.code() is grpc.StatusCode.UNAVAILABLE:
+            other_server = port_probe.name(self.address)
+            if other_server:
+                text = Message("{server} answers there instead of a profiler.", server=other_server)
+                return self.problem("not_a_profiler", text, _START_IT)
+        if is_late:
+            text = Message("A server listens there but did not answer within {seconds} s.", seconds=f"{_ANSWER_S:g}")
+            return self.problem("silent", text, sentences(_START_IT, "Check also that the program does not hang."))
+        return self.call_problem(error)
 
     def _connect(self) -> None:
         """Raise `ProblemError` where no plain connection succeeds; its errors are clearer than gRPC's."""
         try:
             socket.create_connection((self.address.host, self.address.port), CONNECT_S).close()
         except socket.gaierror as error:
-            remedy = Message("Check the name, or use the IP address.")
-            raise self.failed(
-                "unknown_host", Message("There is no host named {host}.", host=self.address.host), remedy
-            ) from error
+            text = Message("There is no host named {host}.", host=self.address.host)
+            raise self.problem("unknown_host", text, Message("Check the name, or use the IP address.")) from error
         except ConnectionRefusedError as error:
-            raise self.failed("nothing_listens", Message("Nothing listens there."), _START_IT) from error
+            raise self.problem("nothing_listens", Message("Nothing listens there."), _START_IT) from error
         except TimeoutError as error:
+            text = Message("No answer within {seconds} s.", seconds=f"{CONNECT_S:g}")
             remedy = Message("Check that the machine runs and that no firewall drops the connection.")
-            raise self.failed(
-                "no_answer", Message("No answer within {seconds} s.", seconds=f"{CONNECT_S:g}"), remedy
-            ) from error
+            raise self.problem("no_answer", text, remedy) from error
         except OSError as error:
-            remedy = Message("Check the address and the network.")
-            raise self.failed(
-                "unreachable",
-                Message("The server cannot be reached: {reason}.", reason=str(error.strerror or error)),
-                remedy,
-            ) from error
+            text = Message("The server cannot be reached: {reason}.", reason=str(error.strerror or error))
+            raise self.problem("unreachable", text, Message("Check the address and the network.")) from error
 
     def profile(self, request: Any, timeout_s: float) -> Any:
-        """Begin a capture; the call's `result()` are bytes for `answer`."""
+        """Begin a capture; the call's `result()` are bytes for `capture_answer`."""
         return self._call("Profile", request, timeout_s)
 
     def terminate(self, session: str) -> None:
@@ -182,49 +182,46 @@ class ProfilerServer:
 
     def start_recorder(self, request: Any) -> None:
         """Keep recording, so that `snapshot` finds the last seconds; raises `ProblemError`."""
-        self._ask("StartContinuousProfiling", request)
+        self._response("StartContinuousProfiling", request)
 
     def snapshot(self) -> CaptureAnswer:
         """What the recorder holds; raises `ProblemError`."""
-        return answer(self._ask("GetSnapshot", message("tensorflow.GetSnapshotRequest")(), 60.0))
+        return capture_answer(self._response("GetSnapshot", message("tensorflow.GetSnapshotRequest")(), 60.0))
 
     def stop_recorder(self) -> None:
         """End the recorder; raises `ProblemError`."""
-        self._ask("StopContinuousProfiling", message("tensorflow.StopContinuousProfilingRequest")())
+        self._response("StopContinuousProfiling", message("tensorflow.StopContinuousProfilingRequest")())
 
-    def _ask(self, method: str, request: Any, timeout_s: float = _ANSWER_S) -> bytes:
+    def _response(self, method: str, request: Any, timeout_s: float = _ANSWER_S) -> bytes:
         try:
             return self._call(method, request, timeout_s).result()
         except grpc.RpcError as error:
-            raise self.explain(error) from error
+            raise self.call_problem(error) from error
 
     def _call(self, method: str, request: Any, timeout_s: float) -> Any:
         call = self._channel.unary_unary(_SERVICE + method, request_serializer=type(request).SerializeToString)
         return call.future(request, timeout=timeout_s)
 
-    def explain(self, error: Any) -> ProblemError:
-        """The problem that a failed call is, in words."""
-        code, details = error.code(), str(error.details() or "")
-        for matches, name, what, remedy in _CAUSES:
-            if matches(code, details):
-                return self.failed(name, what, remedy)
-        return self.failed(
-            "profiler_failed",
-            Message("The profiler failed: {reason}.", reason=details or code.name),
-            Message("Check the program's log."),
-        )
+    def call_problem(self, error: Any) -> ProblemError:
+        """What the grpc.RpcError of a failed call means."""
+        status, details = error.code(), str(error.details() or "")
+        for failed_call in _FAILED_CALLS:
+            if failed_call.matches(status, details):
+                return self.problem(failed_call.code, failed_call.message, failed_call.remedy)
+        text = Message("The profiler failed: {reason}.", reason=details or status.name)
+        return self.problem("profiler_failed", text, Message("Check the program's log."))
 
-    def failed(self, code: str, message: str, remedy: str) -> ProblemError:
-        """A problem with this server."""
+    def problem(self, code: str, message: str, remedy: str) -> ProblemError:
+        """A problem (502) with this server."""
         return problem_error(code, message, remedy, str(self.address), status=502)
 
 
-def request(options: Options, address: Address, session: str, root: str, at_ns: int = 0) -> Any:
+def profile_request(options: Options, address: Address, session: str, root: str, at_ns: int = 0) -> Any:
     """What a server is asked for: the capture in its answer, or, from one too old for that, a file below `root`.
 
     `at_ns` is the moment at which all workers begin, for those that wait for it.
     """
-    opts = message("tensorflow.ProfileOptions")(
+    profile_options = message("tensorflow.ProfileOptions")(
         version=1,
         include_dataset_ops=True,
         enable_hlo_proto=True,
@@ -238,9 +235,9 @@ def request(options: Options, address: Address, session: str, root: str, at_ns: 
     )
     return message("tensorflow.ProfileRequest")(
         duration_ms=options.duration_ms,
-        max_events=_EVENTS,
+        max_events=_MOST_EVENTS,
         tools=["xplane.pb"],
-        opts=opts,
+        opts=profile_options,
         repository_root=root,
         session_id=session,
         host_name=address.file_host,
@@ -248,38 +245,33 @@ def request(options: Options, address: Address, session: str, root: str, at_ns: 
     )
 
 
-def answer(data: bytes) -> CaptureAnswer:
+def capture_answer(data: bytes) -> CaptureAnswer:
     """A ProfileResponse, its capture cut out; raises `ProblemError` (502) where it is none."""
     empty, parts, files = False, [], []
     try:
-        for field, value in _fields(memoryview(data)):
-            if field == _XSPACE and isinstance(value, memoryview):
+        for number, value in _fields(memoryview(data)):
+            if number == _XSPACE and isinstance(value, memoryview):
                 parts.append(value)
-            elif field == _EMPTY:
+            elif number == _EMPTY:
                 empty = bool(value)
-            elif field == _TOOL_DATA and isinstance(value, memoryview):
-                file = dict(_fields(value))
-                name, content = file.get(1), file.get(2)
-                if (
-                    isinstance(name, memoryview)
-                    and isinstance(content, memoryview)
-                    and bytes(name).endswith(b"xplane.pb")
-                ):
-                    files.append(content)
-        capture_parts = [part for part in parts or files if len(part)]
-        for part in capture_parts:
-            _check_space(part)
+            elif number == _TOOL_DATA and isinstance(value, memoryview):
+                match dict(_fields(value)):
+                    case {1: memoryview() as name, 2: memoryview() as content} if bytes(name).endswith(b"xplane.pb"):
+                        files.append(content)
+        capture = tuple(part for part in parts or files if len(part))
+        for part in capture:
+            _check_xspace(part)
     except (IndexError, ValueError) as error:
         remedy = Message("Check that the port is the profiler's.")
         raise problem_error("bad_answer", "The answer cannot be read.", remedy, status=502) from error
-    return CaptureAnswer(empty, tuple(capture_parts))
+    return CaptureAnswer(empty, capture)
 
 
-def _check_space(data: memoryview) -> None:
+def _check_xspace(data: memoryview) -> None:
     """Raise IndexError or ValueError for what is no XSpace, so that nothing is kept that no page can show."""
-    for field, value in islice(_fields(data), _MOST_FIELDS):
-        if field not in _XSPACE_FIELDS or not isinstance(value, memoryview):
-            raise ValueError(f"field {field} in a capture")
+    for number, value in islice(_fields(data), _MOST_FIELDS):
+        if number not in _XSPACE_FIELDS or not isinstance(value, memoryview):
+            raise ValueError(f"field {number} in a capture")
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
@@ -287,15 +279,15 @@ def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)
-        kind = tag & 7
+        wire_type = tag & 7
         value, at = _varint(data, at)
-        if kind == 0:
+        if wire_type == _VARINT:
             yield tag >> 3, value
-        elif kind == 2 and value <= len(data) - at:
+        elif wire_type == _LENGTH and value <= len(data) - at:
             yield tag >> 3, data[at : at + value]
             at += value
         else:
-            raise ValueError(f"field of kind {kind} at {at}")
+            raise ValueError(f"field of wire type {wire_type} at {at}")
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.records import record
 from .address import Address
 from .options import Options
-from .rpc import CaptureAnswer, ProfilerServer, answer, request
+from .rpc import CaptureAnswer, ProfilerServer, capture_answer, profile_request
 from .write import Target
 
 _GRACE_S = 300.0
@@ -111,8 +111,8 @@ class Worker:
 
     def _profile(self, server: ProfilerServer, at_ns: int) -> CaptureAnswer:
         """One call; Stop ends it early, with what there is."""
-        profile_request = request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
-        call = server.profile(profile_request, _GRACE_S + 3 * self._options.duration_ms / 1000)
+        request = profile_request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
+        call = server.profile(request, _GRACE_S + 3 * self._options.duration_ms / 1000)
         call_done = threading.Event()
         call.add_done_callback(lambda _: call_done.set())
         give_up = None
@@ -128,9 +128,9 @@ class Worker:
             elif now > self.progress.until and self.progress.state == CAPTURING:
                 self._set_state(COLLECTING)
         try:
-            return answer(call.result())
+            return capture_answer(call.result())
         except grpc.RpcError as error:
-            raise server.explain(error) from error
+            raise server.call_problem(error) from error
 
     def _terminate(self, server: ProfilerServer) -> None:
         try:
@@ -169,4 +169,4 @@ class Worker:
 
 def _not_stopped(server: ProfilerServer, waited_s: float) -> ProblemError:
     message = Message("The server sent nothing within {waited} s of the stop.", waited=f"{waited_s:.0f}")
-    return server.failed("not_stopped", message, Message("Capture again; this recording is lost."))
+    return server.problem("not_stopped", message, Message("Capture again; this recording is lost."))

@@ -304,15 +304,15 @@ def test_a_server_that_says_nothing(talker: Talkers, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("data", [b"\xff", b"\x42\x05ab", b"\x43\x00", b"\x80" * 20, b"\x42"])
 def test_an_answer_that_is_none(data: bytes) -> None:
     with pytest.raises(ProblemError, match="cannot be read"):
-        rpc.answer(data)
+        rpc.capture_answer(data)
 
 
 def test_an_answer_in_parts_and_in_the_oldest_form() -> None:
-    parts = rpc.answer(b"\x42\x03\x22\x01a\x38\x00\x42\x04\x22\x02bc")
+    parts = rpc.capture_answer(b"\x42\x03\x22\x01a\x38\x00\x42\x04\x22\x02bc")
     assert (parts.empty, b"".join(parts.capture), parts.size) == (False, b"\x22\x01a\x22\x02bc", 7)
-    old = rpc.answer(b"\x32\x13\x0a\x0cvm.xplane.pb\x12\x03\x22\x01a\x32\x06\x0a\x01x\x12\x01y")
+    old = rpc.capture_answer(b"\x32\x13\x0a\x0cvm.xplane.pb\x12\x03\x22\x01a\x32\x06\x0a\x01x\x12\x01y")
     assert b"".join(old.capture) == b"\x22\x01a"
-    assert rpc.answer(b"\x38\x01").empty
+    assert rpc.capture_answer(b"\x38\x01").empty
 
 
 def test_the_flight_recorder(fake: Fakes, tmp_path: Path) -> None:
