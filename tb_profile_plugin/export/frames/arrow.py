@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...runtime.arrays import Array
 from ...runtime.problems import problem_error
 from ...tools.answers.answer import Column
 from .batches import Batches, Values
@@ -18,7 +19,7 @@ from .batches import Batches, Values
 def schema(frame: Batches) -> Any:
     """nanoarrow's schema of a frame; units and explanations are the fields' metadata."""
     na = _nanoarrow()
-    return na.c_schema(na.struct([_typed(field) for field in frame.schema], nullable=False))
+    return na.c_schema(na.struct([_field_schema(field) for field in frame.schema], nullable=False))
 
 
 def stream(frame: Batches) -> Any:
@@ -43,7 +44,7 @@ def _nanoarrow() -> Any:
     return nanoarrow
 
 
-def _typed(field: Column) -> Any:
+def _field_schema(field: Column) -> Any:
     descriptions = {"unit": field.unit, "doc": field.doc}
     metadata = {key: value.encode() for key, value in descriptions.items() if value}
     return _nanoarrow().c_schema(_type(field)).modify(name=field.id, metadata=metadata)
@@ -57,30 +58,33 @@ def _type(field: Column) -> Any:
 
 
 def _array(field: Column, values: Values) -> Any:
+    validity = None if values.is_known is None else _bits(values.is_known)
+    if values.texts is not None:
+        return _dictionary_array(field, values, validity)
+    data = _bits(values.data) if field.kind == "boolean" else np.ascontiguousarray(values.data)
+    return _nanoarrow().c_array_from_buffers(_type(field), len(values), [validity, data])
+
+
+def _dictionary_array(field: Column, values: Values, validity: Array | None) -> Any:
     from nanoarrow.c_array import CArrayBuilder
     from nanoarrow.device import cpu
 
-    length = len(values)
-    validity = None if values.is_known is None else _bits(values.is_known)
-    if values.texts is None:
-        data = _bits(values.data) if field.kind == "boolean" else np.ascontiguousarray(values.data)
-        return _nanoarrow().c_array_from_buffers(_type(field), length, [validity, data])
     codes = values.data if values.is_known is None else np.where(values.is_known, values.data, np.int32(0))
     builder = CArrayBuilder.allocate()
     builder.init_from_schema(_nanoarrow().c_schema(_type(field)))
-    for number, buffer in enumerate((validity, codes)):
+    for position, buffer in enumerate((validity, codes)):
         if buffer is not None:
-            builder.set_buffer(number, _nanoarrow().c_buffer(np.ascontiguousarray(buffer)))
-    builder.set_length(length)
-    builder.set_null_count(0 if values.is_known is None else int(length - values.is_known.sum()))
+            builder.set_buffer(position, _nanoarrow().c_buffer(np.ascontiguousarray(buffer)))
+    builder.set_length(len(values))
+    builder.set_null_count(0 if values.is_known is None else int(len(values) - values.is_known.sum()))
     # Checked without its texts: nanoarrow makes room for them, which is filled afterwards.
     array = builder.finish("none")
     texts = CArrayBuilder(array.dictionary, cpu())
     texts.start_appending()
-    texts.append_strings([text.encode("utf-8", "replace").decode() for text in values.texts])
+    texts.append_strings([text.encode("utf-8", "replace").decode() for text in values.texts or ()])
     texts.finish()
     return array
 
 
-def _bits(values: Any) -> Any:
+def _bits(values: Array) -> Array:
     return np.packbits(values, bitorder="little")

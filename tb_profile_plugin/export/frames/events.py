@@ -77,29 +77,28 @@ def events(
 
     With ``details`` they have columns that must be worked out, too.
     """
-    shifts = clock.shifts(hosts)
-    window = (begin_ps, end_ps)
-    return Frame(DETAILED if details else EVENTS, [
-        _batch(host, first, plane, shift, rows) | (_details(host, first, plane, rows) if details else {})
-        for host, shift in zip(hosts, shifts, strict=True)
-        for first, plane in host.trace.parts
-        for rows in [_selected_rows(plane, line, name, shift, window)]
-    ])  # fmt: skip
+    batches = []
+    for host, shift in zip(hosts, clock.shifts(hosts), strict=True):
+        for first, plane in host.trace.parts:
+            rows = _selected_rows(plane, shift, line, name, begin_ps, end_ps)
+            batch = _batch(host, first, plane, shift, rows)
+            batches.append(batch | _details(host, first, plane, rows) if details else batch)
+    return Frame(DETAILED if details else EVENTS, batches)
 
 
-def step_of(host: Host, events: Array | slice) -> Values:
+def step_of(host: Host, events: Array) -> Values:
     """The number of each event's step."""
     steps = host.with_steps().grouped_steps
     group = steps.of_event[events]
-    # The last place is of events in no group.
-    number = np.zeros(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, np.int64)
-    is_step = np.zeros(len(number), bool)
-    number[steps.group], is_step[steps.group] = steps.number, True
-    return Values(number[group], is_known=is_step[group])
+    # The last entry is of events in no group, -1.
+    size = int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2
+    number_of, is_step = np.zeros(size, np.int64), np.zeros(size, bool)
+    number_of[steps.group], is_step[steps.group] = steps.number, True
+    return Values(number_of[group], is_known=is_step[group])
 
 
 def _selected_rows(
-    plane: Plane, line: str, name: str, shift: int, window: tuple[int | None, int | None]
+    plane: Plane, shift: int, line: str, name: str, begin_ps: int | None, end_ps: int | None
 ) -> slice | Array:
     """Rows of the plane: all as a slice, so that columns stay views."""
     events = plane.events
@@ -108,11 +107,10 @@ def _selected_rows(
         tests.append(_like(plane.lines.name, line)[events.line])
     if name:
         tests.append(_like(plane.display_names, name)[events.name])
-    begin, end = window
-    if begin is not None:
-        tests.append(events.end + shift > begin)
-    if end is not None:
-        tests.append(events.begin + shift < end)
+    if begin_ps is not None:
+        tests.append(events.end + shift > begin_ps)
+    if end_ps is not None:
+        tests.append(events.begin + shift < end_ps)
     return np.flatnonzero(np.logical_and.reduce(tests)) if tests else slice(0, len(events))
 
 
@@ -136,7 +134,7 @@ def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array
         "begin_ps": Values(begin + shift if shift else begin),
         "duration_ps": Values(events.duration[rows]),
         "parent": Values(parent, is_known=parent >= 0),
-        "step": step_of(host, slice(first, first + len(events)) if isinstance(rows, slice) else rows + first),
+        "step": step_of(host, numbers),
     }
 
 
@@ -146,14 +144,14 @@ def _details(host: Host, first: int, plane: Plane, rows: slice | Array) -> dict[
     categories = [*plane.categories, *(op.category for op in ops)]
     op_category = np.where(op >= 0, op + len(plane.categories), -1)
     has_category = np.array([bool(category) for category in plane.categories], bool)[events.name]
-    correlation = _number(plane, vocabulary.CORRELATION_ID)
+    correlation = _stat_or_missing(plane, vocabulary.CORRELATION_ID)
     columns = {
         "thread_id": Values(plane.lines.id[events.line]),
         "self_ps": Values(_self_ps(host, slice(first, first + len(events)))),
         "op": coded(op, [op.name for op in ops]),
         "category": texts_or_unknown(np.where(has_category, events.name, op_category), categories),
         "correlation": _missing_as_unknown(
-            np.where(correlation == MISSING, _number(plane, vocabulary.CORRELATION), correlation)
+            np.where(correlation == MISSING, _stat_or_missing(plane, vocabulary.CORRELATION), correlation)
         ),
         "bytes": _missing_as_unknown(_bytes(host, plane)),
     }
@@ -175,7 +173,7 @@ def _missing_as_unknown(numbers: Array) -> Values:
     return Values(np.where(is_known, numbers, 0), is_known=is_known)
 
 
-def _number(plane: Plane, name: str) -> Array:
+def _stat_or_missing(plane: Plane, name: str) -> Array:
     """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
     by_name = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
     own = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
@@ -183,7 +181,7 @@ def _number(plane: Plane, name: str) -> Array:
 
 
 def _bytes(host: Host, plane: Plane) -> Array:
-    sizes = _number(plane, "bytes_accessed")
+    sizes = _stat_or_missing(plane, "bytes_accessed")
     device_copies = copies(host).get(plane.name)
     if device_copies:
         has_size = device_copies.size > 0
