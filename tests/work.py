@@ -94,7 +94,8 @@ class Walked:
                 begin, end = (lines.begin, lines.end) if lines else arguments[1:3]
                 size = int((end - begin).sum())
             else:
-                columns = [item for item in arguments if isinstance(item, np.ndarray) and len(item) != SIZE]
+                items = [item for each in arguments for item in (each if isinstance(each, tuple) else (each,))]
+                columns = [item for item in items if isinstance(item, np.ndarray) and len(item) != SIZE]
                 size = max(map(len, columns), default=0)
             with self._lock:
                 self.called.add(name)

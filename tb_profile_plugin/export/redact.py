@@ -17,17 +17,21 @@ from ..formats.columns.codes import combine
 from ..formats.columns.lookup import SECRET, first_equal
 from ..formats.columns.pool import payload
 from ..formats.columns.tables import Plane, XSpace
-from ..formats.xspace import wire
+from ..formats.xspace import field_numbers, wire, wire_tables
 from ..formats.xspace.rewrite import (
     DOUBLE,
+    FIELD,
     KEY,
     NUMBER,
+    OUTERMOST,
+    OWNER,
     REFERENCE,
+    START,
     TEXT,
     Schema,
     field_code,
-    rewritten,
-    table,
+    field_table,
+    rewritten_message,
     text_fields,
 )
 from ..runtime import cancellation
@@ -93,7 +97,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], pseudonyms: Pseud
     """
     space = xspace.decode(data, host)
     buf = np.frombuffer(data, np.uint8)
-    fields = table(_SPACE)
+    fields = field_table(_SPACE)
     text_rows, damage = text_fields(buf, fields)
     if damage != wire.NO_DAMAGE or any(problem.code in _UNREADABLE for problem in space.problems):
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
@@ -110,7 +114,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], pseudonyms: Pseud
         _PROFILE_OPTIONS: lambda text: _cleaned_message(text, _OPTIONS, cleaner),
         _THREAD: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "thread").encode(),
     }
-    return rewritten(buf, fields, *_replacements(buf, text_rows, action, replace))
+    return rewritten_message(buf, fields, *_replacements(buf, text_rows, action, replace))
 
 
 def text_cleaner(
@@ -129,14 +133,14 @@ def _variants(host: str) -> set[str]:
 
 def _actions(buf: Array, space: XSpace, text_rows: Array, cleaner: TextCleaner) -> Array:
     """int64[n]: what is done with each text."""
-    where = text_rows[:, 1]
+    where = text_rows[:, FIELD]
     action = np.full(len(text_rows), _CLEANED)
     action[where == _HOSTNAME] = _HOST
     action[where == _THREAD_NAME] = _THREAD
     stats = np.flatnonzero(np.isin(where, (_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE)))
     planes = _planes(buf, space)
-    example, code = combine(text_rows[stats, 2], text_rows[stats, 3])
-    names = [_stat_name(planes[top], key) for top, key in text_rows[stats[example], 2:].tolist()]
+    example, code = combine(text_rows[stats, OUTERMOST], text_rows[stats, OWNER])
+    names = [_stat_name(planes[top], key) for top, key in text_rows[stats[example]][:, [OUTERMOST, OWNER]].tolist()]
     stays = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
     action[stats[~stays]] = _REPLACED
     blobs = np.array([_BLOBS.get(name, _EMPTIED) for name in names], np.int64)
@@ -144,19 +148,21 @@ def _actions(buf: Array, space: XSpace, text_rows: Array, cleaner: TextCleaner) 
     action[stats[some]] = blobs[code[some]]
 
     references = stats[(where[stats] == _STAT_REFERENCE) & ~stays]
-    example, _ = combine(text_rows[references, 2], text_rows[references, 0])
-    secret = set(map(tuple, text_rows[references[example]][:, [2, 0]].tolist()))
+    example, _ = combine(text_rows[references, OUTERMOST], text_rows[references, START])
+    secret = set(map(tuple, text_rows[references[example]][:, [OUTERMOST, START]].tolist()))
     for row in np.flatnonzero(where == _STAT_NAME).tolist() if secret else ():
-        top, key = text_rows[row, 2:].tolist()
+        top, key = text_rows[row, [OUTERMOST, OWNER]].tolist()
         if (top, key) in secret and not cleaner.knows(_stat_name(planes[top], key)):
             action[row] = _REPLACED
     return action
 
 
 def _planes(buf: Array, space: XSpace) -> dict[int, Plane]:
-    """The planes by their place among the fields of the whole."""
-    rows, _ = wire.messages(buf, np.int64(0), np.int64(len(buf)))
-    return dict(zip(np.flatnonzero((rows[:, 0] == 1) & (rows[:, 1] == 2)).tolist(), space.planes, strict=True))
+    """The planes by their ordinal among the fields of the whole."""
+    fields, _ = wire.fields(buf, np.int64(0), np.int64(len(buf)))
+    kinds = fields[:, [wire_tables.NUMBER, wire_tables.WIRE_TYPE]]
+    is_plane = (kinds == (field_numbers.SPACE_PLANES, wire.LENGTH)).all(axis=1)
+    return dict(zip(np.flatnonzero(is_plane).tolist(), space.planes, strict=True))
 
 
 def _stat_name(plane: Plane, key: int) -> str:
@@ -167,8 +173,8 @@ def _replacements(
     buf: Array, text_rows: Array, action: Array, replace: Mapping[int, Callable[[bytes], bytes]]
 ) -> tuple[Array, list[bytes]]:
     """(int64[n], texts): which new text each old one gets; each distinct one is worked out once."""
-    rows = np.flatnonzero(text_rows[:, 1] != _STAT_REFERENCE)
-    prefix = first_equal(buf, text_rows[rows, 0], SECRET)
+    rows = np.flatnonzero(text_rows[:, FIELD] != _STAT_REFERENCE)
+    prefix = first_equal(buf, text_rows[rows, START], SECRET)
     example, code = combine(prefix, action[rows])
     new_texts, new = np.zeros(len(text_rows), np.int64), []
     new_texts[rows] = code
@@ -181,12 +187,12 @@ def _replacements(
 
 def _cleaned_message(blob: bytes, schema: Schema, cleaner: TextCleaner) -> bytes:
     """A protobuf message within a stat with all of its texts cleaned; empty where it is damaged."""
-    buf, fields = np.frombuffer(blob, np.uint8), table(schema)
+    buf, fields = np.frombuffer(blob, np.uint8), field_table(schema)
     text_rows, damage = text_fields(buf, fields)
     if damage != wire.NO_DAMAGE:
         return b""
     cleaned = {0: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "op").encode()}
-    return rewritten(buf, fields, *_replacements(buf, text_rows, np.zeros(len(text_rows), np.int64), cleaned))
+    return rewritten_message(buf, fields, *_replacements(buf, text_rows, np.zeros(len(text_rows), np.int64), cleaned))
 
 
 def users_in(data: Any) -> list[str]:

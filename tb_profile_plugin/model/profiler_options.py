@@ -22,8 +22,6 @@ _GPU_ALLOCATOR = regex(r"[G\0]PU_\d+_bfc$")
 """Allocators of a GPU's memory; TensorFlow on Windows writes NUL over the first letter."""
 _COMPUTE_OP = regex(r"_?(?:Fused)?(?:Conv\dD|DepthwiseConv\dd|(?:Batch)?MatMul)")
 """Types of ops that any training spends its time on."""
-_VARINT = 0
-"""The wire type of numbers."""
 
 
 @per_host(keep=True)
@@ -34,10 +32,10 @@ def levels(host: Host) -> dict[str, int]:
     if not isinstance(noted, bytes):
         return {}
     # Not by protobuf, which takes a tenth of a small capture's time to load.
-    fields, damage = wire.messages(np.frombuffer(bytearray(noted), np.uint8), np.int64(0), np.int64(len(noted)))
+    fields, damage = wire.fields(np.frombuffer(bytearray(noted), np.uint8), np.int64(0), np.int64(len(noted)))
     if damage != wire.NO_DAMAGE:
         return {}
-    stated = {number: value for number, kind, value, _, _ in fields.tolist() if kind == _VARINT}
+    stated = {number: value for number, wire_type, value, _, _ in fields.tolist() if wire_type == wire.VARINT}
     return {name: stated.get(number, 0) for number, name in LEVELS.items()}
 
 

@@ -136,17 +136,16 @@ class Timeline:
 
         What is narrower than a pixel is merged with its neighbours on the row. Counters have none: see `counter`.
         """
-        view = PixelWindow(begin, end, max(1, (end - begin) // max(1, width)))
+        window = PixelWindow(begin, end, max(1, (end - begin) // max(1, width)))
         parts = []
         for i, (lane_index, limit) in enumerate(lanes):
             lane, rows = self.lanes[lane_index], self.rows[lane_index]
             if lane.kind != COUNTER:
-                columns = _visible(lane, rows, min(len(rows), limit or len(rows)), view)
-                parts.append((np.full(len(columns.row), i, np.uint16), *columns))
+                parts.append(_visible_slices(i, lane, rows, min(len(rows), limit or len(rows)), window))
         if not parts:
-            none = np.empty(0, np.int64)
-            return Slices(*[none] * 8)
-        return Slices(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+            return Slices(*[np.empty(0, np.int64)] * 8)
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return Slices(*map(np.concatenate, columns))
 
     def counter(self, lane_index: int, begin: int, end: int, width: int) -> CounterColumns:
         """A counter's lowest, highest and last value per column of pixels; what held before the window comes first.
@@ -194,43 +193,36 @@ def _time_shares(lane: Lane, begin: int, end: int, width: int) -> CounterColumns
     return CounterColumns(edges[:-1], filled, filled, filled)
 
 
-class _Visible(NamedTuple):
-    """Columns of `Slices`."""
-
-    row: Array
-    begin: Array
-    end: Array
-    name: Array
-    event: Array
-    events: Array
-    """How many were merged."""
-    busy: Array
-
-
-def _visible(lane: Lane, rows: Rows, row_count: int, view: PixelWindow) -> _Visible:
+def _visible_slices(lane_number: int, lane: Lane, rows: Rows, row_count: int, window: PixelWindow) -> Slices:
     """The visible slices of the first ``row_count`` rows of a lane, which is no counter."""
     first = rows.first[: row_count + 1]
     # Per column one event that is wide enough and one of merged ones, and at each edge one that begins or ends outside.
-    most = 2 * ((view.end - view.begin) // view.column) + 4
+    most = 2 * ((window.end - window.begin) // window.column) + 4
     size = int(np.minimum(np.diff(first), most).sum())
     spans, numbers = np.empty((2, size), np.int64), np.empty((2, size), np.uint32)
     room = SliceColumns(np.empty(size, np.uint16), spans, numbers, np.empty(size, np.uint8))
     columns = LaneColumns(lane.begin, lane.end, lane.name_of)
-    count = fill_slices(columns, rows.order, rows.levels, first, view, most, room)
-    begin, end = spans[:, :count]
-    at, events = numbers[:, :count]
-    name = (lane.name_of[at] + lane.name_base).astype(np.uint32)
-    event = lane.events(at.astype(np.int64)).astype(np.uint32)
-    return _Visible(room.row[:count], begin, end, name, event, events, room.busy[:count])
+    count = _fill_slices(columns, rows.order, rows.levels, first, window, most, room)
+    position, event_count = numbers[:, :count]
+    return Slices(
+        lane=np.full(count, lane_number, np.uint16),
+        row=room.row[:count],
+        begin=spans[0, :count],
+        end=spans[1, :count],
+        name=(lane.name_of[position] + lane.name_base).astype(np.uint32),
+        event=lane.events(position.astype(np.int64)).astype(np.uint32),
+        count=event_count,
+        busy=room.busy[:count],
+    )
 
 
 @jit
-def fill_slices(
+def _fill_slices(
     lane: LaneColumns,
     order: U32,
     levels: Levels,
     first: I64,
-    view: PixelWindow,
+    window: PixelWindow,
     most: Int,
     room: SliceColumns,
 ) -> Int:
@@ -239,31 +231,31 @@ def fill_slices(
     """
     count = 0
     for row in range(len(first) - 1):
-        part = overlapping_range(lane.begin, lane.end, order, first[row], first[row + 1], view.begin, view.end)
+        bounds = overlapping_range(lane.begin, lane.end, order, first[row], first[row + 1], window.begin, window.end)
         first_slot = count
-        count = merge(lane, order, levels, part, view.column, room, (first_slot, first_slot + most))
+        count = _fill_row(lane, order, levels, bounds, window.column, room, (first_slot, first_slot + most))
         room.row[first_slot:count] = row
     return count
 
 
 @jit
-def merge(
+def _fill_row(
     lane: LaneColumns,
     order: U32,
     levels: Levels,
-    part: tuple[Int, Int],
+    bounds: tuple[Int, Int],
     column: Int,
     room: SliceColumns,
     slots: tuple[Int, Int],
 ) -> Int:
-    """Slices of part of a row: events of at least a column's width as they are, others merged within a column.
+    """Fill ``room`` with slices of part of a row: events of at least a column's width, others merged within a column.
 
-    Neighbours of one name and about one share become one. ``part`` are bounds in ``order``. Slices are written to the
-    rows of ``room`` from the first of the ``slots`` on, below the second one; returns the row behind the last slice.
+    Neighbours of one name and about one share become one. ``bounds`` are positions in ``order``. Slices are written
+    from the first of the ``slots`` on, below the second one; returns the slot behind the last slice.
     """
     begin, end, name_of = lane
     _, spans, numbers, busy = room
-    k, high = part
+    k, high = bounds
     count, end_slot = slots
     is_merged = False
     while k < high and count < end_slot:

@@ -52,7 +52,7 @@ def look(data: bytes, deeply: bool = False) -> XSpace:
             plane.event_facts(event)
         for name in ("tf_op", "correlation_id", "x", "y"):
             column = plane.stat(name)
-            assert len(column.strings) == len(column.numbers) == len(column.floats)
+            assert len(column.strings) == len(column.numbers)
     if deeply:
         ask_every_tool(space)
         with suppress(ProblemError):
@@ -72,7 +72,7 @@ def cut(data: bytes, every: int) -> None:
 
 def boundaries(data: bytes) -> list[int]:
     """Where a message at the top ends."""
-    rows, _ = wire.messages(np.frombuffer(data, np.uint8), 0, len(data))
+    rows, _ = wire.fields(np.frombuffer(data, np.uint8), 0, len(data))
     return [0, *rows[:, 4].tolist()]
 
 

@@ -26,7 +26,6 @@ def test_stats_of_every_kind() -> None:
     assert plane.event_facts(0) == {"x": 1, "y": 2, "z": 0.5, "text": "word", "ref": "other", "r": -3}
     assert plane.event_facts(1) == {}
     assert plane.stat("y").numbers.tolist() == [2]
-    assert plane.stat("z").floats.tolist() == [0.5]
     assert plane.stat("text").strings == ["word"]
     assert plane.stat("ref").strings == ["other"]
     assert plane.stat("x").strings == [""], "a number is no text"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...runtime.arrays import I32, I64, U8, U64, Array, Bool, Int
 from ...runtime.jit import jit
+from ...runtime.records import NamedTuple
 from .kinds import BYTES, INT, REF, TEXT, UINT
 from .pool import payload
 from .words import has_word, word_at
@@ -18,6 +19,15 @@ SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 
 _RECENT_TEXTS = 4096
 """Texts seen lately that are remembered with what they equal."""
+
+
+class StatArrays(NamedTuple):
+    """The fields of `tables.Stats` that say whose stats have which values."""
+
+    first: I32
+    name: I32
+    kind: U8
+    value: I64
 
 
 @jit
@@ -116,48 +126,46 @@ def text_keys(kind: U8, value: I64, rows: I64) -> tuple[I64, I64, I64]:
 
 
 @jit
-def first_number(
-    first: I32, name: I32, kind: U8, value: I64, owner_rows: I64 | I32, is_wanted: Bool, default: Int
-) -> I64:
+def first_number(stats: StatArrays, owner_rows: I64 | I32, is_wanted: Bool, default: Int) -> I64:
     """int64[k]: of each owner its first integer under a wanted name (bool[names]), or ``default``."""
     answer = np.empty(len(owner_rows), np.int64)
     for i in range(len(owner_rows)):
-        answer[i] = _first_number_of(first, name, kind, value, owner_rows[i], is_wanted, default)
+        answer[i] = _first_number_of(stats, owner_rows[i], is_wanted, default)
     return answer
 
 
 @jit
-def _first_number_of(first: I32, name: I32, kind: U8, value: I64, owner: Int, is_wanted: Bool, default: Int) -> Int:
+def _first_number_of(stats: StatArrays, owner: Int, is_wanted: Bool, default: Int) -> Int:
     """`first_number` of one owner."""
-    for row in range(first[owner], first[owner + 1]):
-        if is_wanted[name[row]] and (kind[row] == UINT or kind[row] == INT):
-            return value[row]
+    for row in range(stats.first[owner], stats.first[owner + 1]):
+        if is_wanted[stats.name[row]] and (stats.kind[row] == UINT or stats.kind[row] == INT):
+            return stats.value[row]
     return default
 
 
 @jit
-def number_pairs(  # noqa: PLR0913
-    first: I32, name: I32, kind: U8, value: I64, is_wanted: Bool, other_is_wanted: Bool, count: Int, default: Int
+def number_pairs(
+    stats: StatArrays, is_wanted: Bool, other_is_wanted: Bool, count: Int, default: Int
 ) -> tuple[I32, I64, I64]:
-    """(owner, number, other), int32[count] and int64[count] twice, of the stats under a wanted name (bool[names]).
+    """(owners, numbers, others), int32[count] and int64[count] twice, of the stats under a wanted name (bool[names]).
 
-    There are ``count`` of them. ``number`` is a stat's integer or 0, ``other`` its owner's first integer under the
+    There are ``count`` of them. A number is a stat's integer or 0, the other its owner's first integer under the
     other names, or ``default``.
     """
-    owner = np.empty(count, np.int32)
-    number, other = np.zeros(count, np.int64), np.empty(count, np.int64)
-    row = at = np.int64(0)
+    owners = np.empty(count, np.int32)
+    numbers, others = np.zeros(count, np.int64), np.empty(count, np.int64)
+    row = owner = np.int64(0)
     for k in range(count):
-        while not is_wanted[name[row]]:
+        while not is_wanted[stats.name[row]]:
             row += 1
-        while first[at + 1] <= row:
-            at += 1
-        owner[k] = at
-        if kind[row] == UINT or kind[row] == INT:
-            number[k] = value[row]
-        other[k] = _first_number_of(first, name, kind, value, at, other_is_wanted, default)
+        while stats.first[owner + 1] <= row:
+            owner += 1
+        owners[k] = owner
+        if stats.kind[row] == UINT or stats.kind[row] == INT:
+            numbers[k] = stats.value[row]
+        others[k] = _first_number_of(stats, owner, other_is_wanted, default)
         row += 1
-    return owner, number, other
+    return owners, numbers, others
 
 
 @jit

@@ -18,6 +18,7 @@ from . import kinds, pool, vocabulary
 from .codes import numbered
 from .lookup import (
     SECRET,
+    StatArrays,
     count_codes,
     first_equal,
     first_number,
@@ -49,6 +50,11 @@ class Stats:
     """uint8[n]: `kinds.DOUBLE`, ``UINT``, ``INT``, ``TEXT``, ``BYTES``, ``REF``, or 0 for none."""
     value: Array
     """int64[n]: the bits of the number; for text and bytes, where the length prefix stands in the file."""
+
+    @property
+    def arrays(self) -> StatArrays:
+        """The stats as compiled functions take them."""
+        return StatArrays(self.first, self.name, self.kind, self.value)
 
     @lazy
     def counts(self) -> Array:
@@ -203,12 +209,6 @@ class StatColumn:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
         return integers(self.stats.kind, self.stats.value, self.row)
 
-    @property
-    def floats(self) -> Array:
-        """float64[k]: doubles as they are, integers converted, 0.0 for another kind."""
-        value = self.stats.value[self.row]
-        return np.where(self.stats.kind[self.row] == kinds.DOUBLE, value.view(np.float64), self.numbers)
-
     @lazy
     def codes(self) -> tuple[Array, list[str]]:
         """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
@@ -321,16 +321,13 @@ class Plane:
 
     def numbers(self, name: str, events: Array, default: int) -> Array:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
-        stats = self.events.stats
-        wanted = self._stat_mask(name)
-        return first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
+        return first_number(self.events.stats.arrays, events, self._stat_mask(name), default)
 
     def number_pairs(self, name: str, other: str, default: int) -> tuple[Array, Array, Array]:
         """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of the other stat."""
         stats = self.events.stats
         wanted, others = self._stat_mask(name), self._stat_mask(other)
-        count = stats.counts[wanted].sum()
-        return number_pairs(stats.first, stats.name, stats.kind, stats.value, wanted, others, count, default)
+        return number_pairs(stats.arrays, wanted, others, stats.counts[wanted].sum(), default)
 
     def _stat_mask(self, name: str) -> Array:
         """bool: which of the names of events' stats are this one."""

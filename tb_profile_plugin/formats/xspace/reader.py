@@ -22,13 +22,20 @@ from ..columns.line_order import is_ordered, line_order
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
 from ..columns.text import Text
 from . import field_numbers, wire
-from .wire_tables import LineMessages, MetadataRows, PlaneEventColumns, StatColumns
+from .wire_tables import (
+    BEGIN,
+    END,
+    NUMBER,
+    VALUE,
+    WIRE_TYPE,
+    LineMessages,
+    MetadataRows,
+    PlaneEventColumns,
+    StatColumns,
+)
 
 Progress = Callable[[str, float], None]
 Result = TypeVar("Result")
-
-_NUMBER, _KIND, _VALUE, _BEGIN, _END = range(5)
-"""Columns of what `wire.messages` returns: a field's number, kind of value, the value itself or where its bytes lie."""
 
 _MOST_PLANES, _MOST_LINES, _MOST_MESSAGES = 4096, 1 << 15, 4096
 """Most of each in a capture, messages being errors, warnings and host names; each takes what hundreds of events take,
@@ -66,11 +73,11 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     fields, damage_at = _fields(data, np.int64(0), np.int64(len(data)), budget)
     damage.note(damage_at)
     damage.is_text_rewritten = bytes(data[:4096]).count(_REPLACEMENT) > 3
-    plane_rows = fields[(fields[:, _NUMBER] == field_numbers.SPACE_PLANES) & (fields[:, _KIND] == wire.LENGTH)]
+    plane_rows = fields[(fields[:, NUMBER] == field_numbers.SPACE_PLANES) & (fields[:, WIRE_TYPE] == wire.LENGTH)]
     damage.planes = len(plane_rows)
     message_fields = (field_numbers.SPACE_ERRORS, field_numbers.SPACE_WARNINGS, field_numbers.SPACE_HOSTNAMES)
     errors, warnings, hostnames = (_strings(data, fields, number, slice(_MOST_MESSAGES)) for number in message_fields)
-    damage.messages = max(int((fields[:, _NUMBER] == number).sum()) for number in message_fields)
+    damage.messages = max(int((fields[:, NUMBER] == number).sum()) for number in message_fields)
     sketches = [_sketch(data, row, damage, budget) for row in plane_rows[:_MOST_PLANES]]
     _count_lines(data, sketches, damage, lambda done: progress(Message("Reading"), done / 2))
     origin_ns = _origin_ns(sketches)
@@ -83,7 +90,7 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
         )
         planes.append(_fill_plane(data, sketch, origin_ns, damage))
         progress(Message("Decoding"), 0.5 + (i + 1) / len(sketches) / 2)
-    if not (fields[:, _KIND] == wire.LENGTH).any() and not damage_at > wire.NO_DAMAGE:
+    if not (fields[:, WIRE_TYPE] == wire.LENGTH).any() and not damage_at > wire.NO_DAMAGE:
         damage.is_empty = True
     return XSpace(planes, errors, warnings, hostnames, origin_ns, tuple(damage.problems()), len(data))
 
@@ -95,15 +102,15 @@ class _Sketch:
     id: int
     name: str
     parts: Array
-    """int64[n, 5]: the plane's fields as `wire.messages` gives them."""
+    """int64[n, 5]: the plane's fields as `wire.fields` gives them."""
     head: Array
     spans: Array
     """What `wire.count_lines` fills, by line."""
 
     def spans_of(self, number: int) -> tuple[Array, Array]:
         """int64[k] twice: begin and end of the messages in a field of the plane."""
-        parts = self.parts[(self.parts[:, _NUMBER] == number) & (self.parts[:, _KIND] == wire.LENGTH)]
-        return np.ascontiguousarray(parts[:, _BEGIN]), np.ascontiguousarray(parts[:, _END])
+        parts = self.parts[(self.parts[:, NUMBER] == number) & (self.parts[:, WIRE_TYPE] == wire.LENGTH)]
+        return np.ascontiguousarray(parts[:, BEGIN]), np.ascontiguousarray(parts[:, END])
 
 
 class _Damage:
@@ -166,21 +173,21 @@ class _Damage:
 
 
 def _fields(data: Array, begin: Int, end: Int, budget: MemoryBudget) -> tuple[Array, Int]:
-    """As `wire.messages`; takes what it needs of the memory budget first."""
+    """As `wire.fields`; takes what it needs of the memory budget first."""
     cancellation.check()
     # No field has less than two bytes; most captures are far below the limit, and need not be counted.
     if not budget.allows(_FIELD_BYTES * int(end - begin) // 2):
         budget.take(_FIELD_BYTES * wire.count_fields(data, begin, end))
-    rows, damage_at = wire.messages(data, begin, end)
+    rows, damage_at = wire.fields(data, begin, end)
     return rows, damage_at
 
 
 def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _Sketch:
-    """The parts of the plane in a row of `wire.messages`, not counted yet; of too many lines the first ones."""
-    parts, damage_at = _fields(data, row[_BEGIN], row[_END], budget)
+    """The parts of the plane in a row of `wire.fields`, not counted yet; of too many lines the first ones."""
+    parts, damage_at = _fields(data, row[BEGIN], row[END], budget)
     damage.note(damage_at)
-    number, kind = parts[:, _NUMBER], parts[:, _KIND]
-    ids = parts[(number == field_numbers.PLANE_ID) & (kind == wire.VARINT), _VALUE]
+    number, kind = parts[:, NUMBER], parts[:, WIRE_TYPE]
+    ids = parts[(number == field_numbers.PLANE_ID) & (kind == wire.VARINT), VALUE]
     entries = int(((number > field_numbers.PLANE_LINES) & (kind == wire.LENGTH)).sum())
     is_line = (number == field_numbers.PLANE_LINES) & (kind == wire.LENGTH)
     room = max(0, _MOST_LINES - damage.lines)
@@ -198,8 +205,8 @@ def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _
 
 def _strings(data: Array, rows: Array, number: int, selection: slice) -> list[str]:
     """The texts in a field, of which the selection is taken."""
-    selected = rows[(rows[:, _NUMBER] == number) & (rows[:, _KIND] == wire.LENGTH)][selection]
-    return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in selected[:, [_BEGIN, _END]].tolist()]
+    selected = rows[(rows[:, NUMBER] == number) & (rows[:, WIRE_TYPE] == wire.LENGTH)][selection]
+    return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in selected[:, [BEGIN, END]].tolist()]
 
 
 def _chunks(begins: Array, ends: Array) -> list[slice]:

@@ -26,18 +26,20 @@ _MOST_DEPTH = 16
 _UNSET = -(1 << 63)
 _MOST_VARINT = 10
 """Bytes that a varint takes at most."""
-_START, _FIELD, _OUTERMOST, _OWNER = range(4)
-"""Columns of `text_fields`."""
+START, FIELD, OUTERMOST, OWNER = range(4)
+"""Columns of `text_fields`: where the length prefix stands (or the number that a reference names), the `field_code`,
+the ordinal of the outermost field around it, and the key of its message or the next one around it that has one.
+"""
 
 
-def table(schema: Schema) -> Array:
+def field_table(schema: Schema) -> Array:
     """int64[messages, 64]: by message and field number what the field holds, for the compiled functions."""
     number = {name: _MESSAGES + i for i, name in enumerate(schema)}
-    answer = np.zeros((len(schema), _FIELDS), np.int64)
+    table = np.zeros((len(schema), _FIELDS), np.int64)
     for row, fields in enumerate(schema.values()):
         for at, content in fields.items():
-            answer[row, at] = _SIMPLE.get(content) or number[content]
-    return answer
+            table[row, at] = _SIMPLE.get(content) or number[content]
+    return table
 
 
 def field_code(schema: Schema, message: str, number: int) -> int:
@@ -71,10 +73,8 @@ def _declared_field(
 
 @jit
 def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
-    """The texts and references of a message in file order, and the offset of damage (`NO_DAMAGE` where there is none).
-
-    int64[n, 4]: where the length prefix stands (or the number that a reference names), its `field_code`, the ordinal
-    of the outermost field around it, and the key of its message or the next one around it that has one.
+    """(int64[n, 4], damage): the texts and references of a message in file order, with the columns `START` to `OWNER`;
+    the offset of damage, `NO_DAMAGE` where there is none.
     """
     rows = np.empty((1024, 4), np.int64)
     count = 0
@@ -87,8 +87,8 @@ def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
         if pos >= ends[depth]:
             if keys[depth] != _UNSET:
                 for row in range(firsts[depth], count):
-                    if rows[row, _OWNER] == _UNSET:
-                        rows[row, _OWNER] = keys[depth]
+                    if rows[row, OWNER] == _UNSET:
+                        rows[row, OWNER] = keys[depth]
             depth -= 1
             continue
         number, content, value, begin, after = _declared_field(buf, pos, ends[depth], table, kinds[depth], depth)
@@ -103,9 +103,9 @@ def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
         if content == _TEXT or content == _REFERENCE:
             if count == len(rows):
                 rows = with_twice_the_room(rows)
-            rows[count, _START] = varint(buf, pos, after)[1] if content == _TEXT else value
-            rows[count, _FIELD] = kinds[depth] * _FIELDS + number
-            rows[count, _OUTERMOST], rows[count, _OWNER] = outermost, _UNSET
+            rows[count, START] = varint(buf, pos, after)[1] if content == _TEXT else value
+            rows[count, FIELD] = kinds[depth] * _FIELDS + number
+            rows[count, OUTERMOST], rows[count, OWNER] = outermost, _UNSET
             count += 1
         elif content == _KEY:
             keys[depth] = value
@@ -113,18 +113,18 @@ def text_fields(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
     return rows[:count], np.int64(NO_DAMAGE)
 
 
-def rewritten(buf: Array, table: Array, code: Array, replacements: list[bytes]) -> bytes:
+def rewritten_message(buf: Array, table: Array, replacement_of: Array, replacements: list[bytes]) -> bytes:
     """The message with only the fields of the table; its texts replaced.
 
-    ``code`` int64[n] says for each row of `text_fields` which replacement it gets; references stay as they are.
+    ``replacement_of`` int64[n] says which replacement each row of `text_fields` gets; references stay as they are.
     """
     lengths = np.array([len(text) for text in replacements], np.int64)
     bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     # The lengths around a text grow, where the text does.
-    room = len(buf) + int(lengths[code].sum()) + _MOST_VARINT * _MOST_DEPTH * (len(code) + 1)
+    room = len(buf) + int(lengths[replacement_of].sum()) + _MOST_VARINT * _MOST_DEPTH * (len(replacement_of) + 1)
     out = np.empty(room, np.uint8)
     pool = np.frombuffer(b"".join(replacements), np.uint8)
-    size = _write_message(buf, table, code, pool, bounds, out)
+    size = _write_message(buf, table, replacement_of, pool, bounds, out)
     return out[:size].tobytes()
 
 
@@ -141,6 +141,12 @@ def _write_varint(out: U8, at: Int, value: Int) -> Int:
 
 
 @jit
+def _write_head(out: U8, at: Int, number: Int, wire: Int, value: Int) -> Int:
+    """Write a field's tag and a varint, its value or length, at ``at``; returns where they end."""
+    return _write_varint(out, _write_varint(out, at, number << 3 | wire), value)
+
+
+@jit
 def _write_bytes(out: U8, at: Int, source: U8, begin: Int, end: Int) -> Int:
     """Write ``source[begin:end]`` at ``at``, before its own place if it is ``out`` itself; returns where it ends."""
     for i in range(begin, end):
@@ -150,8 +156,8 @@ def _write_bytes(out: U8, at: Int, source: U8, begin: Int, end: Int) -> Int:
 
 
 @jit
-def _write_message(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, out: U8) -> Int:
-    """Write into ``out`` what `rewritten` gives; returns its size in bytes.
+def _write_message(buf: U8, table: I64Matrix, replacement_of: I64, pool: U8, bounds: I64, out: U8) -> Int:
+    """Write into ``out`` what `rewritten_message` returns; returns its size in bytes.
 
     What lies in a message is written behind room for the longest length, and moved once its length is known:
 
@@ -181,14 +187,14 @@ def _write_message(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, 
             pos = begin
             continue
         if content == _TEXT:
-            first, last = bounds[code[row]], bounds[code[row] + 1]
+            first, last = bounds[replacement_of[row]], bounds[replacement_of[row] + 1]
             row += 1
-            at = _write_varint(out, _write_varint(out, at, number << 3 | LENGTH), last - first)
+            at = _write_head(out, at, number, LENGTH, last - first)
             at = _write_bytes(out, at, pool, first, last)
         elif content == _DOUBLE:
             at = _write_bytes(out, _write_varint(out, at, number << 3 | FIXED64), buf, begin, after)
         elif content != _OMITTED:
             row += content == _REFERENCE
-            at = _write_varint(out, _write_varint(out, at, number << 3 | VARINT), value)
+            at = _write_head(out, at, number, VARINT, value)
         pos = after
     return at

@@ -89,7 +89,7 @@ def field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
 
 @jit
 def count_fields(buf: U8, pos: Int, end: Int) -> Int:
-    """How many fields `messages` finds at most."""
+    """How many rows `fields` has at most."""
     count = 0
     while pos < end:
         pos = field(buf, pos, end)[4]
@@ -110,8 +110,8 @@ def with_twice_the_room(rows: I64Matrix) -> I64Matrix:
 
 
 @jit
-def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
-    """The fields of one message in file order: number, wire type, value, begin, end (int64[n] each), damage."""
+def fields(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
+    """(int64[n, 5], damage): the fields of a message in file order, each as `field` returns it."""
     table = np.empty((16, 5), np.int64)
     count = 0
     pos = begin

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ...runtime.arrays import I32, I64, U8
 from ...runtime.records import NamedTuple
 
+NUMBER, WIRE_TYPE, VALUE, BEGIN, END = range(5)
+"""Columns of `wire.fields`: a field's number, its wire type, the value itself, and where its bytes lie."""
+
 
 class MetadataRows(NamedTuple):
     """The row of each id in a table of metadata, for `wire.row_of`: by ``dense`` where that is not

@@ -8,11 +8,12 @@ import numpy as np
 
 from ...formats.columns import Plane, kinds
 from ...formats.columns.codes import combine
+from ...formats.columns.lookup import StatArrays
 from ...formats.columns.tables import StatColumn
-from ...runtime.arrays import I32, I64, U8, Array, Bool, I64Matrix, distinct
+from ...runtime.arrays import I64, Array, Bool, I64Matrix, distinct
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
-from ...runtime.records import NamedTuple, record
+from ...runtime.records import record
 from ..host import Host
 from ..per_host import per_host
 
@@ -167,8 +168,7 @@ def allocations(host: Host) -> dict[str, Allocations]:
     values: dict[str, Any] = dict(zip(_STATS[_FIRST_NUMBER:], numbers, strict=True))
     for name in _MAY_BE_ABSENT:
         values[name][:] = -1
-    stats = plane.events.stats
-    _fill_stats(events, _Stats(stats.first, stats.name, stats.kind, stats.value), column, rows, numbers)
+    _fill_stats(events, plane.events.stats.arrays, column, rows, numbers)
     values |= {name: _mended_texts(plane, row_of[name], first) for name, first in _TEXT_STATS.items()}
     values["fragmentation"] = _floats(plane, row_of["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
@@ -213,17 +213,8 @@ def _allocations_of_memory(
     )
 
 
-class _Stats(NamedTuple):
-    """Columns of the events' stats: where those of each event begin; name, kind and value of each."""
-
-    first: I32
-    name: I32
-    kind: U8
-    value: I64
-
-
 @jit
-def _fill_stats(events: I64, stats: _Stats, column: I64, rows: I64Matrix, numbers: I64Matrix) -> None:
+def _fill_stats(events: I64, stats: StatArrays, column: I64, rows: I64Matrix, numbers: I64Matrix) -> None:
     """Fill ``rows[c, i]``, the row of stat c of the i-th event, and ``numbers``, its value if that is an integer.
 
     Columns as `_STATS` orders them. The last stat of a column wins.
