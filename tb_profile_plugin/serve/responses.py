@@ -84,36 +84,36 @@ def data_json(request: Request, data: Any, status: int = 200) -> Response:
 
 def packed_json(request: Request, packed: bytes) -> Response:
     """JSON that is compressed already."""
-    return _no_store(_respond(request, None, packed, "application/json"))
+    return _no_store(_response(request, None, packed, "application/json"))
 
 
 def binary(request: Request, body: bytes) -> Response:
     """Bytes for the pages' own use, which compressing would not shorten."""
-    return _no_store(_respond(request, body, None, "application/octet-stream"))
+    return _no_store(_response(request, body, None, "application/octet-stream"))
 
 
 def streamed_json(request: Request, pieces: Iterator[str]) -> Response:
     """JSON too large to hold, sent as it is made; raises `ProblemError` as `binary_file` does."""
-    encoded = _compressed(pieces) if _takes_gzip(request) else (piece.encode() for piece in pieces)
+    takes_gzip = _takes_gzip(request)
+    encoded = _gzip_pieces(pieces) if takes_gzip else (piece.encode() for piece in pieces)
     response = _streamed(request, encoded, "application/json")
     response.headers["Vary"] = "Accept-Encoding"
-    if _takes_gzip(request):
+    if takes_gzip:
         response.headers["Content-Encoding"] = "gzip"
-    return _no_store(_with_security_headers(response))
+    return response
 
 
 def streamed_file(request: Request, pieces: Iterator[str], name: str) -> Response:
     """Text as a file to save, sent as it is made; raises `ProblemError` as `binary_file` does."""
     encoded = (piece.encode("utf-8", "replace") for piece in pieces)
-    response = _streamed(request, encoded, _DOWNLOAD_TYPES[name.rpartition(".")[2]])
-    return _as_attachment(_no_store(_with_security_headers(response)), name)
+    return _as_attachment(_streamed(request, encoded, _DOWNLOAD_TYPES[name.rpartition(".")[2]]), name)
 
 
 def _takes_gzip(request: Request) -> bool:
     return request.accept_encodings["gzip"] > 0
 
 
-def _compressed(pieces: Iterator[str]) -> Iterator[bytes]:
+def _gzip_pieces(pieces: Iterator[str]) -> Iterator[bytes]:
     packer = zlib.compressobj(1, wbits=31)
     for piece in pieces:
         yield packer.compress(piece.encode())
@@ -127,7 +127,7 @@ def binary_file(request: Request, body: bytes | memoryview, name: str) -> Respon
     """
     response = _streamed(request, in_pieces(body), "application/octet-stream")
     response.content_length = len(body)
-    return _as_attachment(_no_store(_with_security_headers(response)), name)
+    return _as_attachment(response, name)
 
 
 def in_pieces(body: bytes | memoryview) -> Iterator[bytes]:
@@ -137,14 +137,14 @@ def in_pieces(body: bytes | memoryview) -> Iterator[bytes]:
 
 def _streamed(request: Request, pieces: Iterator[bytes], content_type: str) -> Response:
     if request.method == "HEAD":
-        return Response(content_type=content_type)
+        return _no_store(_with_security_headers(Response(content_type=content_type)))
     if not _stream_slots.acquire(blocking=False):
         message = Message("Too many large answers are being sent.")
         raise problem_error("busy", message, "Try again when they have arrived.", status=503)
     response = Response(pieces, content_type=content_type)
     # Also where a server forgets to close the response, when its pieces are garbage; never twice.
     response.call_on_close(weakref.finalize(pieces, _stream_slots.release))
-    return response
+    return _no_store(_with_security_headers(response))
 
 
 def _as_attachment(response: Response, name: str) -> Response:
@@ -155,7 +155,7 @@ def _as_attachment(response: Response, name: str) -> Response:
 
 def text(request: Request, body: str) -> Response:
     """A line of text, as some of the older routes answer."""
-    return _no_store(_respond(request, body.encode(), None, "text/plain; charset=utf-8"))
+    return _no_store(_response(request, body.encode(), None, "text/plain; charset=utf-8"))
 
 
 def document(request: Request, body: bytes, name: str) -> Response:
@@ -173,7 +173,7 @@ def page(request: Request, html: str) -> Response:
 
 def script(request: Request, body: bytes) -> Response:
     """A JavaScript module of a tool that another distribution brings."""
-    return _no_store(_respond(request, body, None, _STATIC_TYPES[".js"]))
+    return _no_store(_response(request, body, None, _STATIC_TYPES[".js"]))
 
 
 def problem(request: Request, problem: Problem, status: int) -> Response:
@@ -186,9 +186,8 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
     tables = answer if isinstance(answer, list) else [answer]
     table = next((part for part in tables if isinstance(part, dict) and part.get("cols")), None)
     if table is None:
-        raise problem_error(
-            "no_table", "This tool's answer has no table.", "Use the data route for its JSON.", status=422
-        )
+        remedy = Message("Use the data route for its JSON.")
+        raise problem_error("no_table", "This tool's answer has no table.", remedy, status=422)
     rows = [[column["label"] for column in table["cols"]]]
     rows += [[cell["v"] for cell in row["c"]] for row in table["rows"]]
     body = "".join(csv.lines(rows)).encode("utf-8", "replace")
@@ -206,17 +205,12 @@ def static_file(request: Request, name: str) -> Response:
     if not (is_inside and content_type and path.is_file()):
         if name == "index.html":
             raise problem_error("not_built", "The pages are not built.", "Run scripts/build once.", status=500)
-        raise problem_error(
-            "no_such_file",
-            Message("The pages have no file {name}.", name=repr(name)),
-            Message("Reload the page."),
-            status=404,
-        )
+        message = Message("The pages have no file {name}.", name=repr(name))
+        raise problem_error("no_such_file", message, Message("Reload the page."), status=404)
     body, packed, tag = _static_body(path, path.stat().st_mtime_ns)
-    response = _respond(request, body, packed, content_type)
-    response.headers["Cache-Control"] = (
-        "public, max-age=31536000, immutable" if _HASHED_NAME.search(name) else "no-cache"
-    )
+    response = _response(request, body, packed, content_type)
+    caching = "public, max-age=31536000, immutable" if _HASHED_NAME.search(name) else "no-cache"
+    response.headers["Cache-Control"] = caching
     response.headers["ETag"] = quote_etag(tag, weak=True)
     if content_type.startswith("text/html"):
         response.headers["Content-Security-Policy"] = _PAGE_POLICY
@@ -233,7 +227,7 @@ def _static_body(path: Path, mtime_ns: int) -> tuple[bytes, bytes | None, str]:
 
 def _uncached(request: Request, body: bytes, content_type: str, status: int = 200) -> Response:
     packed = pack(body) if len(body) > _SMALL_BYTES else None
-    return _no_store(_respond(request, body, packed, content_type, status))
+    return _no_store(_response(request, body, packed, content_type, status))
 
 
 def _no_store(response: Response) -> Response:
@@ -251,7 +245,7 @@ def _with_security_headers(response: Response) -> Response:
     return response
 
 
-def _respond(
+def _response(
     request: Request, body: bytes | None, packed: bytes | None, content_type: str, status: int = 200
 ) -> Response:
     """The body, or its compressed form where the client accepts that; one of them may be missing."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import groupby, islice, pairwise
-from typing import Any
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
@@ -12,6 +12,9 @@ from .. import responses
 from ..workspace import Workspace
 from .query import bounded_integer, is_number
 from .timeline_hosts import Hosts, listed, short, time_range
+
+if TYPE_CHECKING:
+    from ...timeline.align import StepSpans
 
 _NAMES_PER_BLOCK = 128
 """Names that are sent together."""
@@ -23,6 +26,8 @@ _MOST_OPEN_DEVICES = 6
 """Where a host has more sections of devices, those that tell why devices are idle are folded at first."""
 _LARGEST_STEP = 1 << 31
 """Index of a step."""
+_SLICE_DTYPES = {**dict.fromkeys(("begin", "width", "name", "event", "count"), "uint32"), "busy": "uint8"}
+"""Arrays of slices, and their types."""
 
 
 def lanes(workspace: Workspace, request: Request) -> Response:
@@ -37,20 +42,20 @@ def _sections(hosts: Hosts, index: int) -> list[dict[str, Any]]:
     """The sections of a host with their lanes: first those that tell why devices are idle, then those recorded."""
     timeline, host_index = hosts.timeline(index), hosts.host_indices[index]
     many_devices = sum(section.kind == "device" for section in timeline.sections) > _MOST_OPEN_DEVICES
-    lanes, number = enumerate(zip(timeline.lanes, timeline.rows, strict=True)), -1
     why_sections: list[dict[str, Any]] = []
     recorded_sections: list[dict[str, Any]] = []
+    end = 0
     for section in timeline.sections:
-        entries = []
-        for number, (lane, rows) in islice(lanes, len(section.lanes)):
+        first, end = end, end + len(section.lanes)
+        lanes = []
+        for number, lane in enumerate(section.lanes, first):
             facts = {"id": lane.id, "name": lane.name, "detail": lane.detail, "kind": lane.kind, "unit": lane.unit}
-            entries.append({"key": f"{host_index}.{number}", **facts, "rows": len(rows), "events": len(lane)})
-        is_recorded = hosts.is_recorded(index, number)
+            sizes = {"rows": len(timeline.rows[number]), "events": len(lane)}
+            lanes.append({"key": f"{host_index}.{number}", **facts, **sizes})
+        is_recorded = hosts.is_recorded(index, end - 1)
+        facts = {"host": hosts.views[index].host, "name": section.name, "kind": section.kind}
         (recorded_sections if is_recorded else why_sections).append(
-            {
-                **{"host": hosts.views[index].host, "name": section.name, "kind": section.kind},
-                **{"folded": not is_recorded and many_devices, "lanes": entries},
-            }
+            {**facts, "folded": not is_recorded and many_devices, "lanes": lanes}
         )
     return [*why_sections, *recorded_sections]
 
@@ -82,25 +87,23 @@ def slices(workspace: Workspace, request: Request) -> Response:
     requests = [text.partition(":") for text in listed(request, "lanes")]
     lanes = [(*hosts.lane(lane), int(limit) if is_number(limit) else 0) for lane, _, limit in requests]
     arrays: dict[str, Any] = {}
-    parts: list[Any] = []
+    parts: list[dict[str, Any]] = []
     counts: list[list[int]] = []
     for index, group in groupby(lanes, lambda lane: lane[0]):
         timeline, shift = hosts.timeline(index), hosts.shifts[index]
         lanes_of_host = [(lane_index, limit) for _, lane_index, limit in group]
         for i, (lane_index, _) in enumerate(lanes_of_host, len(counts)):
             if timeline.lanes[lane_index].kind == COUNTER:
-                column = timeline.counter(lane_index, begin - shift, end - shift, width)
-                arrays |= {f"{i}.begin": (column.begin + shift).astype(np.float64), f"{i}.low": column.low}
-                arrays |= {f"{i}.high": column.high, f"{i}.last": column.last}
+                counter = timeline.counter(lane_index, begin - shift, end - shift, width)
+                counter = counter._replace(begin=(counter.begin + shift).astype(np.float64))
+                arrays |= {f"{i}.{name}": values for name, values in counter._asdict().items()}
         visible = timeline.slices(lanes_of_host, begin - shift, end - shift, width)
         edges = [np.clip(times + shift - origin, 0, 3 * span) // unit for times in (visible.begin, visible.end)]
-        parts.append((edges[0], edges[1] - edges[0], visible.name, visible.event, visible.count, visible.busy))
+        parts.append(vars(visible) | {"begin": edges[0], "width": edges[1] - edges[0]})
         bounds = np.searchsorted(visible.lane, np.arange(len(lanes_of_host) + 1))
         counts += [np.bincount(visible.row[low:high]).tolist() for low, high in pairwise(bounds.tolist())]
-    dtypes = (np.uint32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint8)
-    columns = list(zip(*parts, strict=True)) or [()] * len(dtypes)
-    for name, dtype, pieces in zip(("begin", "width", "name", "event", "count", "busy"), dtypes, columns, strict=True):
-        arrays[name] = np.concatenate([np.empty(0, dtype), *(piece.astype(dtype) for piece in pieces)])
+    for name, dtype in _SLICE_DTYPES.items():
+        arrays[name] = np.concatenate([np.empty(0, dtype), *(part[name].astype(dtype) for part in parts)])
     facts = {"begin": begin, "end": end, "origin": origin, "unit": unit, "lanes": [lane for lane, *_ in requests]}
     return responses.binary(request, pack({**facts, "counts": counts}, arrays))
 
@@ -144,27 +147,33 @@ def _steps_by_host(hosts: Hosts) -> list[dict[str, Any]]:
 
 def aligned(workspace: Workspace, request: Request) -> Response:
     """How far a baseline's times are shifted so that a step of it begins where one of the session does."""
-    from ...timeline.align import MOST_NAMES, StepSpans, align
+    from ...timeline.align import align
 
     hosts, base_hosts = Hosts(workspace, request), Hosts(workspace, request, "base")
     if hosts.session.name == base_hosts.session.name:
         raise problem_error("same_session", "The baseline is this session itself.", "Choose another session.")
-
-    def first_steps(hosts: Hosts) -> StepSpans:
-        # Steps of several hosts are the same steps; one host's tell when they begin.
-        first = next((steps for steps in _steps_by_host(hosts) if steps["begin"]), None)
-        return StepSpans(*(first[key] if first else () for key in ("begin", "end", "name", "complete")))
-
-    def side(steps: StepSpans, step_index: int | None) -> dict[str, Any]:
-        step: dict[str, Any] = {"name": "", "begin": None, "end": None}
-        if step_index is not None:
-            name = short(steps.name[step_index])
-            step = {"name": name, "begin": steps.begin[step_index], "end": steps.end[step_index]}
-        return {"step": step_index, **step, "names": [short(name) for name in steps.name[:MOST_NAMES]]}
-
-    steps, base_steps = first_steps(hosts), first_steps(base_hosts)
+    steps, base_steps = _step_spans(hosts), _step_spans(base_hosts)
     step, base_step = (bounded_integer(request, name, 0, _LARGEST_STEP, -1) for name in ("step", "base_step"))
     alignment = align(steps, base_steps, None if step < 0 else step, None if base_step < 0 else base_step)
     answer = {"base_host": base_hosts.host_name, "offset": alignment.offset, "text": alignment.text}
-    answer |= {"session": side(steps, alignment.step), "base": side(base_steps, alignment.base_step)}
+    answer |= {"session": _aligned_side(steps, alignment.step), "base": _aligned_side(base_steps, alignment.base_step)}
     return responses.data_json(request, answer)
+
+
+def _step_spans(hosts: Hosts) -> StepSpans:
+    """The steps of the first host that has some: those of several hosts are the same steps."""
+    from ...timeline.align import StepSpans
+
+    first = next((steps for steps in _steps_by_host(hosts) if steps["begin"]), None)
+    return StepSpans(*(first[key] if first else () for key in StepSpans._fields))
+
+
+def _aligned_side(steps: StepSpans, index: int | None) -> dict[str, Any]:
+    """The step that is aligned, and the names of the first ones."""
+    from ...timeline.align import MOST_NAMES
+
+    names = [short(name) for name in steps.name[:MOST_NAMES]]
+    if index is None:
+        return {"step": None, "name": "", "begin": None, "end": None, "names": names}
+    name = short(steps.name[index])
+    return {"step": index, "name": name, "begin": steps.begin[index], "end": steps.end[index], "names": names}
