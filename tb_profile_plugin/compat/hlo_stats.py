@@ -44,7 +44,6 @@ _OWN = (
     OldColumn("roofline_efficiency", "efficiency"),
 )
 
-
 _SHARE_DOC = "Of the devices' time, idle included, in percent."
 _CUMULATIVE_DOC = "This row and those above it."
 NEVER_STATED = "0: no capture known to us states it."
@@ -52,52 +51,42 @@ NEVER_STATED = "0: no capture known to us states it."
 
 def hlo_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """The table of XLA's ops, by self time."""
-    op_names, shares, sums, recomputed, cores = (
-        answer.values("ops", column) for column in ("op_name", "share", "cumulative", "recomputed", "core")
-    )
+    op_names = [f"{name}:" if name else "" for name in answer.values("ops", "op_name")]
+    shares, sums = ([100 * share for share in answer.values("ops", column)] for column in ("share", "cumulative"))
+    recomputed = ["Yes" if is_recomputed else "No" for is_recomputed in answer.values("ops", "recomputed")]
     sources = [source_cell(source, stack) for source, stack in answer.rows("ops", "source", "stack")]
     count = len(op_names)
-
-    def numbers(id: str, label: str, values: Iterable[float], doc: str) -> MadeColumn:
-        return MadeColumn(column_head(id, label, doc=doc), values)
-
-    def never_stated(id: str, label: str) -> MadeColumn:
-        return numbers(id, label, [0.0] * count, NEVER_STATED)
-
-    def texts(id: str, label: str, values: Iterable[str]) -> MadeColumn:
-        return MadeColumn(column_head(id, label, "string"), values)
-
+    zeros = [0.0] * count
     columns = (
-        numbers("rank", "Rank", range(1, count + 1), "By self time."),
+        _numbers("rank", "Rank", range(1, count + 1), "By self time."),
         *_IDENTITY,
-        texts("tf_op_name", "Framework op name", [f"{name}:" if name else "" for name in op_names]),
+        _texts("tf_op_name", "Framework op name", op_names),
         *_FIGURES,
-        numbers("total_self_time_percent", "Total self time (%)", [100 * share for share in shares], _SHARE_DOC),
-        numbers(
-            "cumulative_total_self_time_percent",
-            "Cumulative total self time (%)",
-            [100 * share for share in sums],
-            _CUMULATIVE_DOC,
-        ),
-        never_stated("dma_stall_percent", "%time stalled by DMA"),
+        _numbers("total_self_time_percent", "Total self time (%)", shares, _SHARE_DOC),
+        _numbers("cumulative_total_self_time_percent", "Cumulative total self time (%)", sums, _CUMULATIVE_DOC),
+        _numbers("dma_stall_percent", "%time stalled by DMA", zeros, NEVER_STATED),
         *_RATES,
-        never_stated("cmem_read_bw", "CMEM Read BW (GiB/s)"),
-        never_stated("cmem_write_bw", "CMEM Write BW (GiB/s)"),
+        _numbers("cmem_read_bw", "CMEM Read BW (GiB/s)", zeros, NEVER_STATED),
+        _numbers("cmem_write_bw", "CMEM Write BW (GiB/s)", zeros, NEVER_STATED),
         *_INTENSITY,
-        texts(
-            "hlo_rematerialization",
-            "Rematerialization",
-            ["Yes" if is_recomputed else "No" for is_recomputed in recomputed],
-        ),
-        texts("outside_compilation", "Outside Compilation", ["No"] * count),
-        texts("autotuned", "Autotuned", ["No"] * count),
-        texts("source_info", "Source Info", sources),
-        texts("core_type", "TPU core type", cores),
-        texts("parent_op_name", "Parent op name", [""] * count),
-        never_stated("vdd_energy", "VDD Energy (J)"),
+        _texts("hlo_rematerialization", "Rematerialization", recomputed),
+        _texts("outside_compilation", "Outside Compilation", ["No"] * count),
+        _texts("autotuned", "Autotuned", ["No"] * count),
+        _texts("source_info", "Source Info", sources),
+        _texts("core_type", "TPU core type", answer.values("ops", "core")),
+        _texts("parent_op_name", "Parent op name", [""] * count),
+        _numbers("vdd_energy", "VDD Energy (J)", zeros, NEVER_STATED),
         *_OWN,
     )
     return rendered_table(answer, "ops", columns)
+
+
+def _numbers(id: str, label: str, values: Iterable[float], doc: str) -> MadeColumn:
+    return MadeColumn(column_head(id, label, doc=doc), values)
+
+
+def _texts(id: str, label: str, values: Iterable[str]) -> MadeColumn:
+    return MadeColumn(column_head(id, label, "string"), values)
 
 
 def source_cell(source: str, stack: str) -> str:

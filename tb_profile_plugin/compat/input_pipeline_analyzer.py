@@ -47,10 +47,11 @@ _LINKS = {
 
 def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """The page's tables: steps, input ops with advice, notes, summary."""
-    work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
-    times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}
-    docs = {_WORK[id]: doc for id, (_, doc, _) in work.items()}
-    advice = [[_linked(work[id][2] or _NOTHING)] for id in _WORK]
+    ids = [_WORK[work] for work in answer.values("input_work", "work")]
+    times = {id: f"{1000 * ms:.3f}" for id, ms in zip(ids, answer.values("input_work", "time_ms"), strict=True)}
+    docs = dict(zip(ids, answer.values("input_work", "doc"), strict=True))
+    advice_of = dict(answer.rows("input_work", "work", "advice"))
+    advice = [[_with_addresses(advice_of[work] or _NOTHING)] for work in _WORK]
     return [
         data_table(),
         step_table(answer, hosts, old_steps(answer, hosts, options)),
@@ -67,7 +68,7 @@ def _category(answer: AnswerReader) -> MadeColumn:
     return MadeColumn(head, [_CATEGORIES.get(category, category) for category in column["values"]])
 
 
-def _linked(advice: str) -> str:
+def _with_addresses(advice: str) -> str:
     for words, anchor in _LINKS.items():
         advice = advice.replace(words, f"{words} ({_GUIDE}#{anchor})")
     return advice

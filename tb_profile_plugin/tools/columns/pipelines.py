@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ...analysis.tfdata.host_pipelines import HostPipelines
-from ...analysis.tfdata.pipeline import SLOW_PS, IteratorPart, Pipeline
+from ...analysis.tfdata.pipeline import SLOW_PS, Pipeline
 from ...model.host import Host
 from ...model.iterators import ASYNCHRONOUS, kind_of
 from ...runtime.messages import Message
 from ...runtime.problems import Problem
 from ...runtime.units import PS_PER_US
-from ..answers.answer import Table, by_column, flag, number, ratio, text
+from ..answers.answer import Table, by_column, by_id, flag, number, ratio, text
 
 WHERE = (
     text("host", "Host"),
@@ -124,18 +124,34 @@ REQUESTS = Table(
 
 def calls(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
     """The columns of `CALLS`, for the ``limit`` slowest requests of each pipeline."""
-    rows: list[list[Any]] = []
+    rows = []
     for page, pipeline in ordered:
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
             nodes = page.nodes[request]
             blocking = [node for node in nodes if node.is_blocking and node.self_ps > 0]
-            worst = max(blocking, key=lambda node: node.self_ps, default=None)
+            bottleneck = max(blocking, key=lambda node: node.self_ps, default=None)
             latency_ps = sum(node.critical_ps for node in nodes)
-            request_id = [pipeline.host, pipeline.name, rank]
             rows += [
-                [*request_id, *_node_cells(node, worst, latency_ps), page.first_event + node.row] for node in nodes
+                {
+                    **{"host": pipeline.host, "input_pipeline": pipeline.name, "rank": rank},
+                    "name": str(node.id),
+                    "parent": str(node.parent_id) if node.parent_id else "",
+                    "type": 2 if node is bottleneck else int(node.is_blocking),
+                    "label": node.label,
+                    "long_name": node.long_name,
+                    "start_us": node.begin_ps / PS_PER_US,
+                    "total_us": node.total_ps / PS_PER_US,
+                    "self_us": node.self_ps / PS_PER_US,
+                    "count": node.calls,
+                    "wait_us": (node.total_ps - node.self_ps) / PS_PER_US,
+                    "critical_us": node.critical_ps / PS_PER_US,
+                    "share": ratio(node.critical_ps, latency_ps),
+                    "asynchronous": kind_of(node.label) in ASYNCHRONOUS,
+                    "event": page.first_event + node.row,
+                }
+                for node in nodes
             ]
-    return by_column(CALLS, rows)
+    return by_id(CALLS, rows)
 
 
 def requests(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
@@ -148,58 +164,41 @@ def requests(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
     return by_column(REQUESTS, rows)
 
 
-def _node_cells(node: IteratorPart, worst: IteratorPart | None, latency_ps: int) -> list[Any]:
-    """A node's cells of `CALLS`, from ``name`` to ``asynchronous``; ``worst`` is the request's bottleneck."""
-    return [
-        str(node.id),
-        str(node.parent_id) if node.parent_id else "",
-        2 if node is worst else int(node.is_blocking),
-        node.label,
-        node.long_name,
-        node.begin_ps / PS_PER_US,
-        node.total_ps / PS_PER_US,
-        node.self_ps / PS_PER_US,
-        node.calls,
-        (node.total_ps - node.self_ps) / PS_PER_US,
-        node.critical_ps / PS_PER_US,
-        ratio(node.critical_ps, latency_ps),
-        kind_of(node.label) in ASYNCHRONOUS,
-    ]
-
-
-def stages(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
-    """The columns of `STAGES`."""
-    return by_column(STAGES, [row for page, pipeline in ordered for row in _stage_rows(page, pipeline)])
-
-
 _NO_SETTINGS = frozenset(
     ["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"]
 )
 """Stats of an iterator's event that are no settings of it."""
 
 
-def _stage_rows(page: HostPipelines, pipeline: Pipeline) -> list[list[Any]]:
-    return [
-        [
-            *(pipeline.host, pipeline.name, stage_number, stage.parent, stage.label, stage.long_name, stage.dataset),
-            stage.is_asynchronous,
-            2 if stage_number == pipeline.bottleneck else int(stage.critical_ps > 0),
-            stage.calls,
-            stage.iterators,
-            stage.total_ps / PS_PER_US,
-            stage.self_ps / PS_PER_US,
-            (stage.total_ps - stage.self_ps) / PS_PER_US,
-            stage.wait_ps / PS_PER_US,
-            stage.critical_ps / PS_PER_US,
-            ratio(stage.critical_ps, pipeline.total_ps),
-            stage.scheduling_delay_ps / PS_PER_US,
-            stage.longest_ps / PS_PER_US,
-            stage.begin_ps / PS_PER_US,
-            page.first_event + stage.row,
-            ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _NO_SETTINGS),
-        ]
-        for stage_number, stage in enumerate(pipeline.stages)
+def stages(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
+    """The columns of `STAGES`."""
+    rows = [
+        {
+            **{"host": pipeline.host, "input_pipeline": pipeline.name, "stage": row},
+            "parent": stage.parent,
+            "label": stage.label,
+            "long_name": stage.long_name,
+            "dataset": stage.dataset,
+            "asynchronous": stage.is_asynchronous,
+            "path": 2 if row == pipeline.bottleneck else int(stage.critical_ps > 0),
+            "count": stage.calls,
+            "iterators": stage.iterators,
+            "total_us": stage.total_ps / PS_PER_US,
+            "self_us": stage.self_ps / PS_PER_US,
+            "wait_us": (stage.total_ps - stage.self_ps) / PS_PER_US,
+            "element_wait_us": stage.wait_ps / PS_PER_US,
+            "critical_us": stage.critical_ps / PS_PER_US,
+            "share": ratio(stage.critical_ps, pipeline.total_ps),
+            "held_us": stage.scheduling_delay_ps / PS_PER_US,
+            "longest_us": stage.longest_ps / PS_PER_US,
+            "start_us": stage.begin_ps / PS_PER_US,
+            "event": page.first_event + stage.row,
+            "settings": ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _NO_SETTINGS),
+        }
+        for page, pipeline in ordered
+        for row, stage in enumerate(pipeline.stages)
     ]
+    return by_id(STAGES, rows)
 
 
 def histogram(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
