@@ -141,13 +141,11 @@ def decode(data: bytes, rank: int, where: str) -> Dump:
         content = plain_pickle.loads(data) if data.startswith(plain_pickle.MAGIC) else json.loads(data)
     except plain_pickle.RefusedPickle as error:
         message = Message("This pickle is refused: {error}.", error=error.args[0])
-        raise _unreadable(
-            message, Message("Do not open it with Python's pickle; it may be malicious."), where
-        ) from error
+        remedy = Message("Do not open it with Python's pickle; it may be malicious.")
+        raise _unreadable(message, remedy, where) from error
     except plain_pickle.BadPickle as error:
-        raise _unreadable(
-            Message("This pickle cannot be read: {error}.", error=error.args[0]), _COPY_AGAIN, where
-        ) from error
+        message = Message("This pickle cannot be read: {error}.", error=error.args[0])
+        raise _unreadable(message, _COPY_AGAIN, where) from error
     except (ValueError, RecursionError) as error:
         raise _unreadable(Message("This JSON is damaged or incomplete."), _COPY_AGAIN, where) from error
     if not isinstance(content, dict) or not ({"entries", "pg_config"} & content.keys()):
@@ -165,50 +163,48 @@ def _unreadable(message: str, remedy: str, where: str) -> ProblemError:
 
 def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
     entries = _list(content.get("entries"))
-    entry_of = _Entries(where)
-    operations = [operation for entry in entries if (operation := entry_of(entry))]
+    reader = _EntryReader(where)
+    operations = [operation for entry in entries if (operation := reader.operation(entry))]
     operations.sort(key=lambda operation: operation.record)
-    groups = {name: RecordedGroup(name, text, ()) for name, text in entry_of.descriptions.items()}
+    groups = {name: RecordedGroup(name, text, ()) for name, text in reader.descriptions.items()}
     configured = content.get("pg_config")
     for name, group_facts in configured.items() if isinstance(configured, dict) else ():
         ranks = _ranks(group_facts.get("ranks")) if isinstance(group_facts, dict) else ()
         if ranks:
             groups[_name(name)] = RecordedGroup(_name(name), _description(group_facts.get("desc")), ranks)
-    queued = _queued(content.get("pg_status"))
     return Dump(
         rank=rank,
         where=where,
         groups=groups,
         operations=operations,
         unread=len(entries) - len(operations),
-        world=entry_of.world,
-        queued=queued,
+        world=reader.world,
+        queued=_queued(content.get("pg_status")),
     )
 
 
-class _Entries:
+class _EntryReader:
     """Entries as operations; equal calls and stacks are kept once."""
 
     def __init__(self, where: str) -> None:
         self.descriptions: dict[str, str] = {}
+        """Of the groups of all entries that were read, by name."""
         self.world = ""
+        """As `Dump` has it."""
         self._interned: dict[Any, Any] = {}
         self._where = where
         self._items = 0
 
-    def _list(self, value: object) -> Sequence[Any]:
-        """As `_list`; a small pickle may hold one long list many times."""
+    def _counted_list(self, value: object) -> Sequence[Any]:
+        """`_list`, counted: a small pickle may hold one long list many times."""
         items = _list(value)
         self._items += len(items)
         if self._items > _MOST_ITEMS:
-            raise _unreadable(
-                Message("This dump holds more than {most} items.", most=_MOST_ITEMS),
-                _RECORD_AGAIN,
-                self._where,
-            )
+            message = Message("This dump holds more than {most} items.", most=_MOST_ITEMS)
+            raise _unreadable(message, _RECORD_AGAIN, self._where)
         return items
 
-    def __call__(self, entry: object) -> Operation | None:
+    def operation(self, entry: object) -> Operation | None:
         """The operation of an entry; None for what is none."""
         if not isinstance(entry, dict):
             return None
@@ -229,7 +225,7 @@ class _Entries:
         self.descriptions[_name(group[0])] = _description(group[1] if len(group) > 1 else "")
         if entry.get("pg_id") == 0:
             self.world = _name(group[0])
-        frames = self._intern(tuple(map(_frame, self._list(entry.get("frames")))))
+        frames = self._intern(tuple(map(_frame, self._counted_list(entry.get("frames")))))
         return Operation(
             record=record,
             group=_name(group[0]),
@@ -257,10 +253,10 @@ class _Entries:
         return Call(kind, source, target, *sizes, *dtypes) if kind else None
 
     def _texts(self, value: object) -> tuple[str, ...]:
-        return tuple(map(_text, self._list(value)))
+        return tuple(map(_text, self._counted_list(value)))
 
     def _sizes(self, value: object) -> tuple[tuple[int, ...], ...]:
-        shapes = (self._list(shape)[:_MOST_DIMENSIONS] for shape in self._list(value))
+        shapes = (self._counted_list(shape)[:_MOST_DIMENSIONS] for shape in self._counted_list(value))
         return tuple(tuple(filter(_is_nonnegative_int64, shape)) for shape in shapes)
 
 

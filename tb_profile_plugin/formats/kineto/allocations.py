@@ -6,11 +6,11 @@ deallocation is taken to free the latest allocation of its size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ...runtime.arrays import I64, Array, Bool
+from ...runtime.arrays import I64, Array, Bool, distinct
 from ...runtime.jit import jit
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
@@ -37,22 +37,28 @@ def stats(trace: TraceEvents, host: Draft, op: Array, ops: list[str], capacities
     size = trace.integers(event, "Bytes", default=0)
     kind, number = trace.integers(event, "Device Type", default=0), trace.integers(event, "Device Id")
     example, memory = combine(kind, number)
-    names = [_memory_name(int(kind[at]), int(number[at])) for at in example.tolist()]
+    names = [_memory_name(int(kind[row]), int(number[row])) for row in example.tolist()]
     address = trace.integers(event, "Addr", default=0)
-    in_use = trace.integers(event, "Total Allocated")
-    capacity = np.array([capacities.get(name, 0) for name in names], np.int64)[memory]
     if not trace.has_argument("Addr"):
         _guess_addresses(memory, size, address)
+    in_use = trace.integers(event, "Total Allocated")
     if not trace.has_argument("Total Allocated"):
-        in_use = _running_totals(memory, size, len(names))
-    free = np.where(capacity > 0, np.maximum(capacity - in_use, 0), 0)
-    peak = _peaks(memory, in_use, len(names))
-    columns = {"addr": address, "allocation_bytes": abs(size), "requested_bytes": abs(size), "bytes_allocated": in_use}
-    columns |= {"bytes_available": free, "peak_bytes_in_use": peak}
-    stats = [Stat(name, rows, kinds.INT, value.astype(np.int64)) for name, value in columns.items()]
-    stats.append(Stat("allocator_name", rows, kinds.TEXT, memory, names))
+        in_use = _by_memory(memory, size, _running_total)
+    capacity = np.array([capacities.get(name, 0) for name in names], np.int64)[memory]
+    columns = {
+        "addr": address,
+        "allocation_bytes": abs(size),
+        "requested_bytes": abs(size),
+        "bytes_allocated": in_use,
+        "bytes_available": np.where(capacity > 0, np.maximum(capacity - in_use, 0), 0),
+        "peak_bytes_in_use": _by_memory(memory, in_use, np.maximum.accumulate),
+    }
     has_op = op[rows] >= 0
-    return [*stats, Stat(vocabulary.TF_OP, rows[has_op], kinds.TEXT, op[rows[has_op]], ops)]
+    return [
+        *(Stat(name, rows, kinds.INT, value.astype(np.int64)) for name, value in columns.items()),
+        Stat("allocator_name", rows, kinds.TEXT, memory, names),
+        Stat(vocabulary.TF_OP, rows[has_op], kinds.TEXT, op[rows[has_op]], ops),
+    ]
 
 
 def _memory_name(kind: int, number: int) -> str:
@@ -60,23 +66,19 @@ def _memory_name(kind: int, number: int) -> str:
     return device if number < 0 else f"{device} {number}"
 
 
-def _running_totals(memory: Array, size: Array, memories: int) -> I64:
-    """int64[n] bytes: what each memory holds after each event, counted from the least that it ever holds."""
-    answer = np.zeros(len(size), np.int64)
-    for number in range(memories):
+def _by_memory(memory: Array, values: Array, accumulate: Callable[[Array], Array]) -> I64:
+    """int64[n]: what ``accumulate`` makes of the values of each memory."""
+    answer = np.zeros(len(values), np.int64)
+    for number in distinct(memory).tolist():
         in_memory = memory == number
-        total = np.cumsum(size[in_memory])
-        answer[in_memory] = total - min(int(total.min(initial=0)), 0)
+        answer[in_memory] = accumulate(values[in_memory])
     return answer
 
 
-def _peaks(memory: Array, in_use: Array, memories: int) -> I64:
-    """int64[n] bytes: the most that each memory has held up to each event."""
-    answer = np.zeros(len(in_use), np.int64)
-    for number in range(memories):
-        in_memory = memory == number
-        answer[in_memory] = np.maximum.accumulate(in_use[in_memory])
-    return answer
+def _running_total(size: Array) -> Array:
+    """int64[n] bytes: what a memory holds after each event, counted from the least that it ever holds."""
+    total = np.cumsum(size)
+    return total - min(int(total.min(initial=0)), 0)
 
 
 def _guess_addresses(memory: Array, size: Array, address: Array) -> None:
