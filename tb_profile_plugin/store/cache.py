@@ -22,7 +22,7 @@ from pathlib import Path
 from ..runtime import settings
 from ..runtime.memory import size_of
 from ..runtime.regex import regex
-from .safe_read import opened
+from .safe_read import regular_file
 
 try:
     # hashlib loads OpenSSL before it gives the same, which takes longer than an answer that was kept.
@@ -89,7 +89,7 @@ def hasher(content: bytes | memoryview = b"", size: int = 32) -> blake2b:
 def entry(path: Path) -> FileIO:
     """An entry, opened to be read; raises OSError for anything but a file that only this user can have put there."""
     _require_own_folder(path.parent)
-    file = opened(path, _NO_LINK)
+    file = regular_file(path, _NO_LINK)
     if not _is_own(os.fstat(file.fileno())):
         file.close()
         raise PermissionError(errno.EPERM, "others may write to it", os.fspath(path))
@@ -163,7 +163,7 @@ def _require_own_folder(own: Path) -> None:
 
 
 def _has_tag(own: Path) -> bool:
-    with suppress(OSError), opened(own / _TAG, _NO_LINK) as tag:
+    with suppress(OSError), regular_file(own / _TAG, _NO_LINK) as tag:
         return bool(tag.read(len(_SIGNATURE) + 1) == _SIGNATURE)
     return False
 

@@ -16,7 +16,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
 from . import cache
 from .files import StoredFile
-from .safe_read import GZIP, MAGIC, Buffer, FileStream, load, opened, streams
+from .safe_read import GZIP, MAGIC, Buffer, FileStream, load, regular_file, streams
 
 _MOST_RATIO, _ALWAYS_ALLOWED = 200, 4 << 20
 """A file that inflates to more than so many times its size, and to more bytes, was made to fill the memory.
@@ -79,7 +79,7 @@ def _stored_bytes(file: StoredFile, budget: MemoryBudget) -> Buffer:
 
 
 def _opener(file: StoredFile) -> Callable[[Path], FileIO]:
-    return cache.entry if file.url else opened
+    return cache.entry if file.url else regular_file
 
 
 @contextmanager

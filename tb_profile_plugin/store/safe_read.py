@@ -37,7 +37,7 @@ _PAUSE_S = 0.1
 """Wait between these, seconds."""
 
 
-def opened(path: Path, flags: int = 0) -> FileIO:
+def regular_file(path: Path, flags: int = 0) -> FileIO:
     """A file to be read; raises OSError, for what is no file, too: reading a pipe or a device might never end.
 
     `flags` are further ones of `os.open`.
@@ -55,8 +55,8 @@ class FileStream:
     """A `Stream`: the bytes of a file from an offset on, as long as it is open."""
 
     def __init__(self, file: FileIO, begin: int = 0):
-        self._file, self._facts, self._begin = file, os.fstat(file.fileno()), begin
-        self._at = begin
+        self._file, self._status, self._begin = file, os.fstat(file.fileno()), begin
+        self._position = begin
         head = bytearray(recognize.HEAD)
         self.head = bytes(head[: _fill(file, memoryview(head), begin)])
         """Its first bytes, `recognize.HEAD` at most."""
@@ -64,17 +64,17 @@ class FileStream:
     @property
     def fraction(self) -> float:
         """How much of it is read."""
-        return min(1.0, (self._at - self._begin) / max(self._facts.st_size - self._begin, 1))
+        return min(1.0, (self._position - self._begin) / max(self._status.st_size - self._begin, 1))
 
     def readinto(self, room: memoryview, /) -> int:
         """As `Stream` has it."""
-        size = _fill(self._file, room, self._at)
-        self._at += size
+        size = _fill(self._file, room, self._position)
+        self._position += size
         return size
 
     def is_unchanged(self) -> bool:
         """Whether nobody wrote into the file since it was opened."""
-        return _is_unchanged(self._facts, os.fstat(self._file.fileno()))
+        return _is_unchanged(self._status, os.fstat(self._file.fileno()))
 
 
 class SharedFileStream(FileStream):
@@ -83,7 +83,7 @@ class SharedFileStream(FileStream):
     @property
     def size(self) -> int:
         """Bytes of the file."""
-        return self._facts.st_size
+        return self._status.st_size
 
     def since(self, at: int) -> FileStream:
         """As `SeekableStream` has it."""
@@ -101,19 +101,19 @@ def streams(file: FileIO) -> Iterator[FileStream]:
 
 
 def load(
-    path: Path, take: Callable[[int], None] = lambda size: None, opener: Callable[[Path], FileIO] = opened
+    path: Path, reserve: Callable[[int], None] = lambda size: None, open_file: Callable[[Path], FileIO] = regular_file
 ) -> Buffer:
     """The bytes of a file as they were at one moment; if it never stops changing, as they were read last.
 
-    `take` is told how many there are before they are read, and may raise. Raises OSError.
+    `reserve` is told how many there are before they are read, and may raise. Raises OSError.
     """
-    announced = 0
-    with opener(path) as file:
+    reserved = 0
+    with open_file(path) as file:
         for attempt in range(1, _TRIES + 1):
             before = os.fstat(file.fileno())
             file.seek(0)
-            take(before.st_size - announced)
-            announced = before.st_size
+            reserve(before.st_size - reserved)
+            reserved = before.st_size
             content = _read(file, before.st_size)
             if attempt == _TRIES or _is_unchanged(before, os.fstat(file.fileno())):
                 break
@@ -124,7 +124,7 @@ def load(
 def head(path: Path) -> bytes:
     """The first `recognize.HEAD` bytes of a file, inflated where it is compressed; empty where it cannot be read."""
     try:
-        with opened(path) as file:
+        with regular_file(path) as file:
             begin = file.read(recognize.HEAD) or b""
         return zlib.decompressobj(wbits=GZIP).decompress(begin, recognize.HEAD) if begin[:2] == MAGIC else begin
     except (OSError, zlib.error):

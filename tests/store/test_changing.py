@@ -66,7 +66,7 @@ def test_a_file_is_read_in_pieces_up_to_where_it_ends(
     path.write_bytes(DRAWN)
     assert len(DRAWN) > 3000
     assert bytes(memoryview(safe_read.load(path))) == DRAWN
-    with safe_read.opened(path) as file:
+    with safe_read.regular_file(path) as file:
         for announced in (len(DRAWN) - 1500, len(DRAWN) + 1, len(DRAWN) + 5000):
             assert bytes(memoryview(safe_read._read(file, announced))) == DRAWN[:announced]
 
