@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis.activity.states import CATEGORIES
-from ..analysis.diagnosis import diagnose as diagnosis
+from ..analysis.diagnosis.diagnose import NEEDS as DIAGNOSIS_NEEDS
 from ..analysis.diagnosis.diagnose import diagnose
 from ..analysis.diagnosis.findings import findings
 from ..analysis.health import capture_health
@@ -186,7 +186,7 @@ _GUIDE_ADDRESSES = {
 
 
 _NEEDS = (
-    *(*diagnosis.NEEDS, *capture_health.NEEDS, host_ops, device_ops, iterator_calls.pipelines),
+    *(*DIAGNOSIS_NEEDS, *capture_health.NEEDS, host_ops, device_ops, iterator_calls.pipelines),
     *(host_device_type, host_facts, is_training, step_evidence.candidates, gpu_capabilities, run_window, rates),
 )
 

@@ -44,14 +44,16 @@ PEAKS = (
     Param("peak_gbps", "", "Peak GB/s (10⁹ bytes) of a device's memory, instead of the known one."),
 )
 """Options by which peaks are given."""
+_MOST_DIGITS = 20
+"""Digits of the largest program id, of 64 bits."""
 
 
 def unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     """Why there is no op of an XLA program; None where there is one."""
     tables = [xla_ops(host) for host in hosts]
-    return (
-        None if any(table.ops for table in tables) else no_ops_problem(session, any(table.programs for table in tables))
-    )
+    if any(table.ops for table in tables):
+        return None
+    return no_ops_problem(session, any(table.programs for table in tables))
 
 
 def no_ops_problem(session: Session, has_programs: bool) -> Problem:
@@ -77,7 +79,7 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
     Raises `ProblemError` for an option that is no positive number.
     """
     table = merged_ops([xla_ops(host) for host in hosts])
-    peaks = peaks_of(table.devices, _number("peak_tflops", peak_tflops), _number("peak_gbps", peak_gbps))
+    peaks = peaks_of(table.devices, _peak("peak_tflops", peak_tflops), _peak("peak_gbps", peak_gbps))
     return table, peaks, [bound_of(op, peaks) for op in table.ops]
 
 
@@ -109,22 +111,15 @@ def no_such_program(wanted: str, known_titles: Sequence[str]) -> ProblemError:
     return problem_error("no_such_program", message, remedy, status=404)
 
 
-_MOST_DIGITS = 20
-"""Digits of the largest program id, of 64 bits."""
-
-
-def _number(name: str, option: str) -> float:
-    """The value of an option; 0 for an empty text."""
+def _peak(name: str, option: str) -> float:
+    """The value of an option of `PEAKS`; 0 for an empty text."""
     try:
         value = float(option or 0)
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:
-        raise problem_error(
-            "bad_option",
-            Message("{name}={text} is not a number above 0.", name=name, text=repr(option)),
-            "Give a number above 0.",
-        )
+        message = Message("{name}={text} is not a number above 0.", name=name, text=repr(option))
+        raise problem_error("bad_option", message, "Give a number above 0.")
     return value
 
 
@@ -368,26 +363,27 @@ def time_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
         share=program_ps / total_ps,
         program=program or Message("a program without a name"),
     )
+    return sentences(sentence, _largest_waste_sentence(table, bounds))
+
+
+def _largest_waste_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
+    """Which op could save most; the largest one where none could save notably."""
     waste = [(bound.wasted_ps(op) or 0.0, op, bound) for op, bound in zip(table.ops, bounds, strict=True)]
     wasted_ps, op, bound = max(waste, key=lambda entry: entry[0])
-    if wasted_ps < NOTABLE * total_ps:
+    if wasted_ps < NOTABLE * table.self_ps:
         largest = table.ops[0]
-        return sentences(
-            sentence, Message("The largest op, {op}, takes {share}.", op=largest.name, share=largest.self_ps / total_ps)
-        )
+        share = largest.self_ps / table.self_ps
+        return Message("The largest op, {op}, takes {share}.", op=largest.name, share=share)
     values = {"op": op.name, "program": op.module, "wasted_ps": wasted_ps, "self_ps": op.self_ps}
-    most = (
-        Message(
-            "{op} of {program} could save most over all steps: {wasted_ps} of its {self_ps} are above the "
-            "roofline bound ({why}).",
-            **values,
-            why=_BOUND_LABELS[bound.limit],
-        )
-        if bound.limit in _BOUND_LABELS
-        else Message(
+    if bound.limit not in _BOUND_LABELS:
+        return Message(
             "{op} of {program} could save most over all steps: {wasted_ps} of its {self_ps} are above the "
             "roofline bound.",
             **values,
         )
+    return Message(
+        "{op} of {program} could save most over all steps: {wasted_ps} of its {self_ps} are above the "
+        "roofline bound ({why}).",
+        **values,
+        why=_BOUND_LABELS[bound.limit],
     )
-    return sentences(sentence, most)
