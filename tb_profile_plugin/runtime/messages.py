@@ -170,21 +170,21 @@ def best_language(wanted: Sequence[str]) -> str:
 
 
 def pages_catalogue() -> Mapping[str, str]:
-    """What the texts of the pages themselves say in the language of whoever asked, by marks of the English ones."""
-    return _by_mark(_language.get())
+    """What the texts of the pages say in the language of whoever asked, by `catalogue_key` of the English ones."""
+    return _by_key(_language.get())
 
 
 @lru_cache
-def _by_mark(language: str) -> Mapping[str, str]:
-    return {mark(text): translation for text, translation in _catalogue(f"pages.{language}").items()}
+def _by_key(language: str) -> Mapping[str, str]:
+    return {catalogue_key(text): translation for text, translation in _catalogue(f"pages.{language}").items()}
 
 
-def mark(text: str) -> str:
-    """Stands for an English text where pages read it: a catalogue without its keys is half as large."""
-    mark_bits = 0x811C9DC5
+def catalogue_key(text: str) -> str:
+    """FNV-1a of an English text, by which pages find its translation: a catalogue without its keys is half as large."""
+    value = 0x811C9DC5
     for letter in text:
-        mark_bits = (mark_bits ^ ord(letter)) * 0x01000193 & 0xFFFFFFFF
-    return f"{mark_bits >> 8:x}"
+        value = (value ^ ord(letter)) * 0x01000193 & 0xFFFFFFFF
+    return f"{value >> 8:x}"
 
 
 @lru_cache
@@ -259,7 +259,7 @@ _WITHOUT_SPACES = frozenset({"ja", "zh"})
 
 
 def _with_space(left: str, right: str) -> str:
-    """Two stretches of a text in Japanese or Chinese: a space stands between their letters and Latin ones or digits,
+    """Two parts of a text in Japanese or Chinese: a space stands between their letters and Latin ones or digits,
     none between their own or beside their marks.
     """
     before, after = left.rstrip(" "), right.lstrip(" ")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from tb_profile_plugin.runtime.messages import FOLDER, mark
+from tb_profile_plugin.runtime.messages import FOLDER, catalogue_key
 
 Sites = Callable[..., Any]
 CHINESE, JAPANESE = (json.loads((FOLDER / f"pages.{code}.json").read_text("utf-8")) for code in ("zh", "ja"))
@@ -44,7 +44,7 @@ def strange(text: str, answers: str) -> list[str]:
 
 @pytest.mark.parametrize("tool", ["overview_page", "trace_viewer"])
 def test_every_text_is_of_the_catalogue_and_has_room(site: Sites, page: Page, traces: Path, tool: str) -> None:
-    texts = {mark(text): longer(text) for text in JAPANESE}
+    texts = {catalogue_key(text): longer(text) for text in JAPANESE}
     answers: list[str] = []
 
     def english(route: Route) -> None:

@@ -14,8 +14,8 @@ from tb_profile_plugin.runtime.messages import (
     FOLDER,
     Message,
     best_language,
+    catalogue_key,
     localized,
-    mark,
     message_data,
     message_of,
     slots,
@@ -118,9 +118,9 @@ def test_the_first_wanted_language_that_is_there_counts() -> None:
 
 
 def test_texts_of_pages_are_marked_as_the_pages_do_and_each_by_its_own() -> None:
-    assert [mark(text) for text in ("", "Show all", "“{name}” · 日本語")] == ["811c9d", "4c83d", "34ac32"]
+    assert [catalogue_key(text) for text in ("", "Show all", "“{name}” · 日本語")] == ["811c9d", "4c83d", "34ac32"]
     texts = {text for path in FOLDER.glob("pages.*.json") for text in json.loads(path.read_text("utf-8"))}
-    assert len({mark(text) for text in texts}) == len(texts)
+    assert len({catalogue_key(text) for text in texts}) == len(texts)
 
 
 TRACE = str(Path(__file__).resolve().parent.parent / "traces/jax_steps")
