@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import Message, listed, localized, message
+from ..runtime.messages import Message, listed, localized
 from ..runtime.problems import problem_error
 from ..runtime.terminal import say, warn
 from . import answers, guide_command, options, output
@@ -207,11 +207,11 @@ def _merged_calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -
     from ..timeline.calls import WEIGHTS, calls_of_threads
 
     tree = combined_tree([calls_of_threads(host, args.weight) for host in hosts])
-    label, unit = WEIGHTS[args.weight]
+    weight = WEIGHTS[args.weight]
     if not len(tree):
-        remedy = Message("Choose another --weight, such as time.")
-        raise problem_error("nothing_weighed", Message("{weight} was not recorded.", weight=message(label)), remedy)
-    return FORMATS[args.format].write(WeightedTree(tree, title, label, unit))
+        text = Message("{weight} was not recorded.", weight=weight.label)
+        raise problem_error("nothing_weighed", text, Message("Choose another --weight, such as time."))
+    return FORMATS[args.format].write(WeightedTree(tree, title, *weight))
 
 
 def _mcp(args: argparse.Namespace) -> None:

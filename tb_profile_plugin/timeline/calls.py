@@ -15,19 +15,28 @@ from ..model.host import Host
 from ..model.lanes import COUNTER
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
+from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .selection import LaneRows, row_ranges
 from .tiles import Timeline, timeline
 
 TIME, DEVICE, IDLE, BYTES = "time", "device", "idle", "bytes"
 _STEP_NUMBER = regex(r"#[0-9]+$")
+
+
+class Weight(NamedTuple):
+    """What calls are weighed by."""
+
+    label: Message
+    unit: str
+
+
 WEIGHTS = {
-    TIME: (Message("Time"), "ps"),
-    DEVICE: (Message("Device time launched"), "ps"),
-    IDLE: (Message("Idle time caused"), "ps"),
-    BYTES: (Message("Memory allocated"), "bytes"),
+    TIME: Weight(Message("Time"), "ps"),
+    DEVICE: Weight(Message("Device time launched"), "ps"),
+    IDLE: Weight(Message("Idle time caused"), "ps"),
+    BYTES: Weight(Message("Memory allocated"), "bytes"),
 }
-"""What calls are weighed by: label and unit of each."""
 
 
 def weights(host: Host) -> list[str]:

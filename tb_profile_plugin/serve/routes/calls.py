@@ -37,7 +37,7 @@ def calls(workspace: Workspace, request: Request) -> Response:
     table = _table(tool_question.tool, required(request, "table"))
     stacks, values = table.stacks, _values(workspace, tool_question, table)
     assert stacks, "_table returns no other"
-    labels = [(weight.id, message(weight.label)) for weight in recorded_weights(stacks, values)]
+    labels = {weight.id: message(weight.label) for weight in recorded_weights(stacks, values)}
     id = trees.selected_weight(request, labels)
     weight = next(weight for weight in stacks.weights if weight.id == id)
     unit = "ps" if stacks.unit == "us" else "bytes"

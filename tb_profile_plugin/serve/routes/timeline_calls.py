@@ -25,38 +25,32 @@ def flame(workspace: Workspace, request: Request) -> Response:
     from ...timeline.calls import WEIGHTS
 
     hosts = Hosts(workspace, request)
-    weight = trees.selected_weight(request, [(id, label) for id, (label, _) in WEIGHTS.items()])
+    weight = trees.selected_weight(request, WEIGHTS)
     areas, has_base = selected_areas(hosts, request), bool(request.args.get("base"))
-    tree = _merged_calls(hosts, areas, time_range(request, hosts), weight, not has_base)
+    tree = _merged_calls(hosts, areas, time_range(request, hosts), weight, numbered=not has_base)
     weighted = WeightedTree(tree, hosts.session.name, *WEIGHTS[weight])
     if request.args.get("format"):
         return trees.tree_file(request, weighted, weight)
     base = None
     if has_base:
         base_hosts = Hosts(workspace, request, "base")
-        base = _merged_calls(
-            base_hosts,
-            _matching_areas(hosts, areas, base_hosts),
-            time_range(request, base_hosts, "base_"),
-            weight,
-            False,
-        )
+        base_areas = _matching_areas(hosts, areas, base_hosts)
+        base = _merged_calls(base_hosts, base_areas, time_range(request, base_hosts, "base_"), weight, numbered=False)
     return trees.tree_answer(request, weighted, base, weight, _recorded_weights(hosts))
 
 
-def _merged_calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str, program_ids: bool) -> CallTree:
+def _merged_calls(hosts: Hosts, areas: Areas, span: tuple[int, int], weight: str, numbered: bool) -> CallTree:
     from ...analysis.call_tree import combined_tree
     from ...timeline.calls import selected_calls
 
     begin, end = span
-    trees = []
+    trees_of_hosts = []
     for index, shift in enumerate(hosts.shifts):
         areas_of_host = [area for host_index, area in areas if host_index == index]
         if areas_of_host:
-            trees.append(
-                selected_calls(hosts.host(index), areas_of_host, begin - shift, end - shift, weight, program_ids)
-            )
-    return combined_tree(trees)
+            host, window = hosts.host(index), (begin - shift, end - shift)
+            trees_of_hosts.append(selected_calls(host, areas_of_host, *window, weight, numbered))
+    return combined_tree(trees_of_hosts)
 
 
 def _matching_areas(hosts: Hosts, areas: Areas, base_hosts: Hosts) -> Areas:
@@ -78,9 +72,9 @@ def _lane_keys(hosts: Hosts, index: int) -> list[tuple[str, str, str]]:
     return [(section.kind, lane.name, lane.kind) for section in sections for lane in section.lanes]
 
 
-def _recorded_weights(hosts: Hosts) -> list[tuple[str, str]]:
-    """(id, label) of the weights that any of the hosts recorded."""
+def _recorded_weights(hosts: Hosts) -> dict[str, str]:
+    """Labels of the weights that any of the hosts recorded, by id."""
     from ...timeline.calls import WEIGHTS, weights
 
     available = {weight for index in range(len(hosts.views)) for weight in weights(hosts.host(index))}
-    return [(weight, label) for weight, (label, _) in WEIGHTS.items() if weight in available]
+    return {id: weight.label for id, weight in WEIGHTS.items() if id in available}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
@@ -22,20 +22,16 @@ _MOST_NODES = 5000
 _MOST_BASE_ONLY_NODES = 10
 """Nodes that only the baseline has and that are listed."""
 
-Labels = Sequence[tuple[str, str]]
-"""(id, label) of the weights that nodes can have."""
 
-
-def selected_weight(request: Request, weights: Labels) -> str:
+def selected_weight(request: Request, weights: Mapping[str, object]) -> str:
     """The id of the weight that the request names, by default the first; raises `ProblemError` for an unknown one."""
-    ids = [id for id, _ in weights]
-    return selected_choice(request, "weight", ids, ids[0])
+    return selected_choice(request, "weight", [*weights], next(iter(weights)))
 
 
 def tree_answer(
-    request: Request, weighted: WeightedTree, base: CallTree | None, weight: str, weights: Labels
+    request: Request, weighted: WeightedTree, base: CallTree | None, weight: str, labels: Mapping[str, str]
 ) -> Response:
-    """The tree as flame graphs draw it, with its `_MOST_NODES` largest nodes.
+    """The tree as flame graphs draw it, with its `_MOST_NODES` largest nodes; ``labels`` of all weights are by id.
 
     docs/http.md describes the fields, below ``/timeline/flame``.
     """
@@ -45,7 +41,7 @@ def tree_answer(
     tree = inverted(weighted.tree) if is_inverted else weighted.tree
     answer: dict[str, Any] = {
         "weight": weight,
-        "weights": [{"id": id, "label": label} for id, label in weights],
+        "weights": [{"id": id, "label": label} for id, label in labels.items()],
         "unit": weighted.unit,
         "nodes": len(weighted.tree),
         "total_weight": _total_weight(weighted.tree),
