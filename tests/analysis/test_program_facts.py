@@ -293,7 +293,7 @@ def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: 
         ("DistributedDataParallel.forward", "gloo:all_reduce", 1, "Overlap communication"),
         ("forward", "gloo:all_reduce", 10, "fewer, larger collectives"),
         ("forward", "gloo:all_reduce", 1, "Start these collectives ahead"),
-        ("forward", "gloo:all_gather", 1, "each layer's while the one before"),
+        ("forward", "gloo:all_gather", 1, "start ahead"),
     ],
 )
 def test_what_helps_communication_is_an_option_of_what_the_program_uses(

@@ -41,6 +41,9 @@ FRAGMENT = re.compile(
 """Beginnings of explanations whose subject the reader would have to guess."""
 VERBS = (
     *(
+        "Answer",
+        "Broadcast",
+        "Gather",
         "Add",
         "Call",
         "Capture",

@@ -81,7 +81,6 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
     ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
     ("sync", TENSORFLOW, OWN_OPS): STEPS_PER_CALL_TENSORFLOW,
-    ("sync", TENSORFLOW, INFERS): BATCH_REQUESTS,
     ("sync", PYTORCH, ""): "Read results (.item(), .cpu(), print) every N steps.",
     # Compiling.
     ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",
