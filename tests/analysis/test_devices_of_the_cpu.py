@@ -1,10 +1,12 @@
 """XLA's devices on the CPU, which are threads: what each does while another one waits for it in a collective."""
 
 import draw
+import numpy as np
 import pytest
 import torchtrace
 from idle_draw import US
 
+from tb_profile_plugin.analysis.activity.cpu_ops import last_begins
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.states import STATES
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
@@ -56,3 +58,10 @@ def test_collectives_of_one_name_that_gloo_runs_at_once_are_several() -> None:
         events.append(torchtrace.on_host("user_annotation", "gloo:all_reduce", begin, 500) | {"tid": thread})
     (work,) = device_work(torchtrace.host(*events, deviceProperties=[]))
     assert (work.end - work.begin).tolist() == [500_000_000] * 2
+
+
+def test_collectives_of_several_devices_that_follow_one_another() -> None:
+    """Four devices come to the first one at different times; the next of its name is another one."""
+    name = np.array([5, 5, 5, 5, 5, 6], np.int32)
+    begin, end = np.array([10, 20, 30, 40, 60, 15]), np.array([50, 51, 52, 53, 70, 25])
+    assert last_begins(name, begin, end).tolist() == [40, 40, 40, 40, 60, 15]

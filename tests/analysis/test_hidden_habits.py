@@ -217,6 +217,11 @@ def test_copies_of_ops_that_have_a_form_in_place(inner: str, told: bool) -> None
     assert diagnosis.causes[0].remedy.text.startswith("Change tensors in place") == told
 
 
+@pytest.mark.parametrize(("op", "trains"), [("MatMul", False), ("AssignSubVariableOp", True), ("BiasAddGrad", True)])
+def test_a_program_of_tensorflow_that_updates_nothing_answers_requests(op: str, trains: bool) -> None:
+    assert ("infers" in program_facts(single_ops("ReadVariableOp", op))) != trains
+
+
 @pytest.mark.parametrize(
     ("kinds", "told"),
     [

@@ -91,11 +91,13 @@ def last_begins(name: I32, begin: I64, end: I64) -> I64:
     """int64[k] ps: of each interval when the last one began of those that have its name and overlap it; ascending by
     name, then by begin.
     """
-    last = begin.copy()
-    first, first_end = 0, np.int64(0)
-    for i in range(len(name)):
-        if i == 0 or name[i] != name[first] or begin[i] >= first_end:
-            first, first_end = i, end[i]
-        first_end = min(first_end, end[i])
-        last[first : i + 1] = begin[i]
+    last = np.empty(len(begin), np.int64)
+    first = 0
+    while first < len(name):
+        behind, first_end = first + 1, end[first]
+        while behind < len(name) and name[behind] == name[first] and begin[behind] < first_end:
+            first_end = min(first_end, end[behind])
+            behind += 1
+        last[first:behind] = begin[behind - 1]
+        first = behind
     return last

@@ -88,9 +88,12 @@ class DeviceWork:
 
     def launched_in(self, begin: int, end: int) -> DeviceWork:
         """Only what was launched in that time, ps."""
-        is_within = (self.launch_begin >= begin) & (self.launch_begin <= end)
+        return self.with_rows((self.launch_begin >= begin) & (self.launch_begin <= end))
+
+    def with_rows(self, rows: Array) -> DeviceWork:
+        """Only these rows, in their order: int64[k], or a mask, bool[n]."""
         arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
-        columns: dict[str, Any] = {name: array[is_within] for name, array in arrays.items()}
+        columns: dict[str, Any] = {name: array[rows] for name, array in arrays.items()}
         return replace(self, **columns)
 
 
@@ -239,9 +242,7 @@ def _without_waits_for_threads(work: DeviceWork, name_of: Array, xla: Array) -> 
     rows = rows[np.lexsort((work.begin[rows], name_of[work.event[rows]]))]
     begin = work.begin.copy()
     begin[rows] = last_begins(name_of[work.event[rows]], begin[rows], work.end[rows])
-    order = np.argsort(begin, kind="stable")
-    columns: dict[str, Any] = {id: column[order] for id, column in vars(work).items() if isinstance(column, np.ndarray)}
-    return replace(work, **columns | {"begin": begin[order]})
+    return replace(work, begin=begin).with_rows(np.argsort(begin, kind="stable"))
 
 
 def _leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int) -> None:

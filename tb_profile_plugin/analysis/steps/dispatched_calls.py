@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.events.repeated_calls import are_inside, outermost, outermost_ps
+from ...model.events.repeated_calls import are_inside, outermost, outermost_ps, outermost_torch_ops
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
 from ...model.names.host_events import asks_for_input, is_frame
@@ -127,7 +127,7 @@ def cpu_ops(host: Host) -> tuple[Array, Array]:
         return none, none
     trace = host.trace
     driver_calls = trace.named(lambda name: bool(DRIVER_CALL.match(name)))
-    ops = outermost(trace, trace.named(lambda name: name.startswith(_ATEN)))
+    ops = trace.once(outermost_torch_ops)
     last = trace.nesting[1][ops].astype(np.int64)
     # Ops without a driver's call in them, by how many of these came before.
     calls_before = np.searchsorted(driver_calls, ops)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...model.events.joins import is_among
-from ...model.events.repeated_calls import are_inside, outermost
+from ...model.events.repeated_calls import are_inside, outermost, outermost_torch_ops
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import hlo_text, host_events
@@ -235,7 +235,7 @@ def _let_calling_op_tell(labels: _Labels, rows: Array) -> None:
     if not len(rows):
         return
     trace = labels.trace
-    ops = outermost(trace, trace.named(lambda name: name.startswith("aten::")))
+    ops = trace.once(outermost_torch_ops)
     calls = ops[np.searchsorted(ops, labels.event[rows], "right") - 1]
     is_other = calls != labels.event[rows]
     names = trace.name_of[calls[is_other]]
@@ -253,11 +253,13 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, s
     labels.replace(rows, function.call)
     is_python = (timeline.state[rows] == State.PYTHON).all()
     is_python &= not labels.trace.are_named(timeline.event[rows], waits_for_others).any()
-    if is_python and not function.has_long_calls and is_loop_over_values(labels.trace, function.call):
+    is_loop = is_python and not function.has_long_calls and is_loop_over_values(labels.trace, function.call)
+    if is_loop:
         labels.append(rows, OF_LOOP)
     elif function.callee:
         labels.append(rows, _WITHIN + event_label(function.callee))
-    if is_python and dispatches_nothing(labels.trace, function.call):
+    # Such a loop has been looked through for that already.
+    if is_loop or (is_python and dispatches_nothing(labels.trace, function.call)):
         labels.append(rows, OF_PYTHON)
 
 

@@ -154,6 +154,11 @@ def outermost(trace: Trace, events: Array) -> Array:
     return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
 
 
+def outermost_torch_ops(trace: Trace) -> Array:
+    """int64[k]: PyTorch's ops that no other op calls; `Nested.once` works them out once."""
+    return outermost(trace, trace.named(lambda name: name.startswith("aten::")))
+
+
 def outermost_ps(trace: Trace, events: Array) -> int:
     """How long the `outermost` of the events last together."""
     outer = outermost(trace, events)

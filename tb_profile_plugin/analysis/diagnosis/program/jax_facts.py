@@ -128,6 +128,7 @@ def _is_most_of_reductions(host: HostWithSteps, instructions: frozenset[str]) ->
     return 2 * sum(times_ps[name] for name in instructions) > reductions_ps > 0
 
 
+@per_host
 def _counts_and_times(host: HostWithSteps) -> tuple[Counter[str], Counter[str]]:
     """How often instructions of each name ran, and for how long, ps."""
     counts: Counter[str] = Counter()

@@ -13,8 +13,8 @@ _SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w
 _READ, _ASSIGN, _CONSTANT = (f"{_SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
 _OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{_SINGLE_OP}Identity"))
 """What ``get_weights()`` and ``set_weights()`` run."""
-_TRAINS = ("radient", "Grad", "Backprop", "Apply", "VariableOp")
-"""What computes gradients, or updates variables."""
+_TRAINS = ("radient", "Grad", "Backprop", "Apply", "Assign")
+"""Parts of the names of what computes gradients, or updates variables."""
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
@@ -25,11 +25,8 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
-        return (
-            facts
-            if any(word in name and "ReadVariable" not in name for name in host.trace.names for word in _TRAINS)
-            else facts | {INFERS}
-        )
+        trains = any(word in name for name in host.trace.names for word in _TRAINS)
+        return facts if trains else facts | {INFERS}
     return facts | ({SINGLE_OPS, WRITES_SUMMARIES} if _prepares_summaries(host) else {SINGLE_OPS})
 
 

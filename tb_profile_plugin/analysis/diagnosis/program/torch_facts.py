@@ -11,7 +11,7 @@ import numpy as np
 from ....formats.columns import Plane, vocabulary
 from ....model.devices.properties import device_count
 from ....model.events.intervals import union
-from ....model.events.repeated_calls import are_inside, outermost, outermost_ps
+from ....model.events.repeated_calls import are_inside, outermost, outermost_ps, outermost_torch_ops
 from ....model.events.trace import Trace
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
@@ -145,7 +145,7 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):
         return set()
     ps = trace.end - trace.begin
-    ops = _outermost_ops(trace)
+    ops = trace.once(outermost_torch_ops)
     half_ps = ps[ops].sum() / 2
     holds = {
         FLOAT64: ps[ops[_takes_float64(trace, plane)[ops]]].sum() > half_ps,
@@ -153,11 +153,6 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
         **{_MOST_OF_OPS[name]: ps[trace.named(name.__eq__)].sum() > half_ps for name in candidates},
     }
     return {fact for fact, is_so in holds.items() if is_so}
-
-
-def _outermost_ops(trace: Trace) -> Array:
-    """int64[k]: PyTorch's ops that no other op calls."""
-    return outermost(trace, trace.named(lambda name: name.startswith(_OP_PREFIX)))
 
 
 def _accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
@@ -259,7 +254,7 @@ def _multiplies_one_hot(trace: Trace) -> bool:
     """Whether most results of ``one_hot`` go into a product at once, and both take a notable part of all ops' time."""
     if not len(trace.named(_ONE_HOT.__eq__)):
         return False
-    ops = _outermost_ops(trace)
+    ops = trace.once(outermost_torch_ops)
     one_hot = np.flatnonzero(trace.are_named(ops, _ONE_HOT.__eq__))
     product = one_hot + 1
     product = product[product < len(ops)]
@@ -289,7 +284,7 @@ def _loads_rows(trace: Trace) -> bool:
     loads = trace.named(lambda name: bool(_LOADS.match(name)))
     if not len(loads):
         return False
-    ops = _outermost_ops(trace)
+    ops = trace.once(outermost_torch_ops)
     ops = ops[trace.nearest_named(ops, lambda name: bool(_LOADS.match(name))) >= 0]
     takes_row = trace.are_named(ops, _TAKES_ROW.__contains__)
     return 2 * takes_row.sum() > len(ops) >= _MANY_ROWS * len(loads)
@@ -298,17 +293,22 @@ def _loads_rows(trace: Trace) -> bool:
 def _are_most_copies_in(trace: Trace, is_call: Callable[[str], bool]) -> bool:
     """Whether most of the time of copies lies in calls that have one of these names."""
     copies = trace.named(_COPY.__eq__)
-    ps = trace.end[copies] - trace.begin[copies]
-    return bool(2 * ps[trace.nearest_named(copies, is_call) >= 0].sum() > ps.sum())
+    return _are_most(trace, copies, trace.nearest_named(copies, is_call) >= 0)
 
 
 def _are_most_copies_expanded(trace: Trace) -> bool:
     """Whether most of the time of copies lies in ops that give what ``expand()`` repeats an order of its own."""
-    copies, ops = trace.named(_COPY.__eq__), _outermost_ops(trace)
-    ps, index = trace.end[copies] - trace.begin[copies], np.searchsorted(ops, copies, "right") - 1
+    copies, ops = trace.named(_COPY.__eq__), trace.once(outermost_torch_ops)
+    index = np.searchsorted(ops, copies, "right") - 1
     calls, before = ops[index], ops[np.maximum(index - 1, 0)]
     is_expanded = trace.are_named(calls, _LAYOUT_OPS.__contains__) & trace.are_named(before, _EXPANDS.__contains__)
-    return bool(2 * ps[is_expanded].sum() > ps.sum())
+    return _are_most(trace, copies, is_expanded)
+
+
+def _are_most(trace: Trace, events: Array, mask: Array) -> bool:
+    """Whether those in ``mask`` (bool[k]) take most of the time of all of the events (int64[k])."""
+    ps = trace.end[events] - trace.begin[events]
+    return bool(2 * ps[mask].sum() > ps.sum())
 
 
 def _names_with_inplace_form(trace: Trace) -> set[str]:
