@@ -81,3 +81,32 @@ def test_ops_that_only_some_iterations_have_are_not_missed() -> None:
 
 def test_nothing_tells_whether_the_last_turn_is_whole_where_only_marks_were_recorded() -> None:
     assert len(steps(LOADER)) == ITERATIONS - 1
+
+
+def in_ranges(count: int, *names: str) -> list[dict[str, Any]]:
+    """Turns of 100 µs, each with ranges of 20 µs, and in each of these two ops of 9 µs."""
+    events = []
+    for turn in range(count):
+        for place, name in enumerate(names):
+            begin = PERIOD * turn + 20 * place
+            events += [mark(name.format(turn), begin, 20), op(FORWARD, begin + 1, 9), op("aten::mul", begin + 10, 9)]
+    return events
+
+
+@pytest.mark.parametrize("names", [("request",), ("request {0}",), ("forward", "backward"), ("step {0}", "sample")])
+def test_ranges_of_the_program_tell_the_turns(names: tuple[str, ...]) -> None:
+    found = torchtrace.host(*in_ranges(ITERATIONS, *names)).steps
+    assert (found.source, len(found), found.begin[0]) == ("ranges", ITERATIONS, 0)
+    assert lengths(found)[:-1] == [PERIOD] * (ITERATIONS - 1)
+
+
+def test_ranges_around_few_of_the_ops_are_no_turns() -> None:
+    others = [op("aten::mm", PERIOD * turn + 30, 60) for turn in range(ITERATIONS)]
+    assert torchtrace.host(*in_ranges(ITERATIONS, "metrics"), *others).steps.source != "ranges"
+    assert torchtrace.host(*in_ranges(2, "request")).steps.source != "ranges"
+
+
+def test_the_outer_of_nested_ranges_tells_the_turns() -> None:
+    outer = [mark("request", PERIOD * turn, 90) for turn in range(ITERATIONS)]
+    found = torchtrace.host(*in_ranges(ITERATIONS, "prefill", "decode", "decode"), *outer).steps
+    assert (found.source, len(found), found.name[0]) == ("ranges", ITERATIONS, "request 0")

@@ -33,13 +33,14 @@ SOURCES = {
     "turns": Message(
         "turns of the training loop (from one batch, one zero_grad of PyTorch or one iteration to the next)"
     ),
+    "ranges": Message("ranges that the program puts around its work (record_function)"),
     "functions": Message("calls of the function that leads to most of the work"),
     "stored": Message("steps that the profiler had already written into the capture"),
     "device": Message("runs of the program that the device executes most of the time"),
     "none": Message("none was found"),
 }
 """What each rule finds steps by."""
-TIME_SOURCES = ("profiler", "served", "turns")
+TIME_SOURCES = ("profiler", "served", "turns", "ranges")
 """Sources (keys of `SOURCES`) of steps that are intervals of time, whatever runs in them on whichever thread."""
 
 _PAUSE = 0.05
@@ -87,7 +88,7 @@ def find(trace: Trace, name: str = "") -> Steps:
         rules += [_function_steps]
     else:
         rules = [_marker_steps, _profiler_steps, _serving_steps, _numbered_steps, _loop_steps]
-        rules += [_marked_turn_steps(turns.TORCH_MARKS)]
+        rules += [_marked_turn_steps(turns.TORCH_MARKS), _range_steps]
         rules += [_function_steps, _stored_steps, _device_steps]
         # Where a program of TensorFlow calls no function in its loop, but runs all ops one by one.
         rules += [_marked_turn_steps(turns.TENSORFLOW_MARKS)]
@@ -153,10 +154,14 @@ def _marked_turn_steps(marks: tuple[re.Pattern[str], ...]) -> Callable[[Trace], 
     return lambda trace: _steps_of_turns(trace, turns.marked_turns(trace, marks))
 
 
-def _steps_of_turns(trace: Trace, turns_of_loop: turns.Turns | None) -> Steps | None:
+def _range_steps(trace: Trace) -> Steps | None:
+    return _steps_of_turns(trace, turns.range_turns(trace), "ranges")
+
+
+def _steps_of_turns(trace: Trace, turns_of_loop: turns.Turns | None, source: str = "turns") -> Steps | None:
     if turns_of_loop is None:
         return None
-    steps = _steps_of_times(trace, turns_of_loop.root, turns_of_loop.end, "turns")
+    steps = _steps_of_times(trace, turns_of_loop.root, turns_of_loop.end, source)
     return steps if turns_of_loop.begins_with_mark else replace(steps, marker=np.full(len(steps), -1))
 
 

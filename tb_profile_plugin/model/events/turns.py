@@ -15,11 +15,13 @@ from itertools import chain
 import numpy as np
 
 from ...formats.columns import vocabulary
+from ...formats.columns.gather import gather
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..names import host_events
+from .repeated_calls import outermost, outermost_torch_ops
 from .trace import Trace
 
 TORCH_MARKS = (
@@ -32,6 +34,10 @@ TENSORFLOW_MARKS = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
 """What a loop of TensorFlow does once in each turn if it takes its batches itself."""
 _LEAST_MARKS = 3
 """Fewer marks are no loop."""
+_DIGITS = regex(r"\d+")
+"""What differs between the names of ranges that count turns: ``request 7``."""
+_RANGES_SHARE = 0.5
+"""Ranges that tell turns hold at least this share of what their thread does, or they are around single ops."""
 _OPS = (*vocabulary.TORCH_OPS, vocabulary.TORCH_RANGE, "")
 """Categories of what a turn does each time, unlike calls of a driver; of none is what other profilers recorded."""
 
@@ -50,6 +56,54 @@ class Turns(NamedTuple):
 def marked_turns(trace: Trace, marks: tuple[re.Pattern[str], ...]) -> Turns | None:
     """The turns of a loop that does what one of the names says once in each; None where nothing tells them."""
     return _turns_between(trace, _marks(trace, marks))
+
+
+def range_turns(trace: Trace) -> Turns | None:
+    """The turns of a loop whose body, or whose phases, the program puts in ranges (``record_function``).
+
+    Where several ranges follow one another in each turn, it begins with the first of them.
+    """
+    ranges = trace.by_time(_outermost_ranges(trace))
+    if len(ranges) < _LEAST_MARKS:
+        return None
+    time = trace.end[ranges] - trace.begin[ranges]
+    on_line = trace.line_of[ranges] == np.bincount(trace.line_of[ranges], time).argmax()
+    ranges, time = ranges[on_line], time[on_line]
+    kinds = _names_without_digits(trace, ranges)
+    count, of_kind = np.bincount(kinds), np.bincount(kinds, time)
+    longest = np.where(count >= _LEAST_MARKS, of_kind, 0).argmax()
+    is_in_turn = count[kinds] == count[longest]
+    if count[longest] < _LEAST_MARKS or _share_of_ops(trace, ranges[is_in_turn]) < _RANGES_SHARE:
+        return None
+    return _turns_between(trace, ranges[kinds == kinds[is_in_turn.argmax()]])
+
+
+def _outermost_ranges(trace: Trace) -> Array:
+    """int64[k]: ranges on threads of the host that lie in no other."""
+    rows = [
+        np.flatnonzero(gather(np.array(plane.categories) == vocabulary.TORCH_RANGE, plane.events.name)) + first
+        for first, plane in trace.parts
+        if vocabulary.TORCH_RANGE in plane.categories
+    ]
+    ranges = np.concatenate([np.empty(0, np.int64), *rows])
+    return outermost(trace, ranges[~trace.on_device[ranges]])
+
+
+def _names_without_digits(trace: Trace, ranges: Array) -> Array:
+    """int64[k]: the kind of each range, by its name without the numbers in it."""
+    names, name_of = np.unique(trace.name_of[ranges], return_inverse=True)
+    texts = [_DIGITS.sub("#", trace.names[name]) for name in names.tolist()]
+    return np.unique(texts, return_inverse=True)[1][name_of]
+
+
+def _share_of_ops(trace: Trace, ranges: Array) -> float:
+    """The share of the time of PyTorch's ops on the ranges' thread that these, in order of time, hold."""
+    ops = trace.once(outermost_torch_ops)
+    ops = ops[trace.line_of[ops] == trace.line_of[ranges[0]]]
+    time, begin = trace.end[ops] - trace.begin[ops], trace.begin[ops]
+    at = np.searchsorted(trace.begin[ranges], begin, "right") - 1
+    is_inside = (at >= 0) & (begin < trace.end[ranges[at]])
+    return int(time[is_inside].sum()) / max(int(time.sum()), 1)
 
 
 def turns_of_starts(trace: Trace, starts: Array) -> Turns:
