@@ -80,12 +80,20 @@ def test_hosts_that_are_missing(tmp_path: Path) -> None:
 
 
 def test_clocks_apart(tmp_path: Path) -> None:
-    late = STEPS.replace("train[100", "train[800").replace("work[200", "work[900")
-    found = findings(tmp_path / "late", a=draw.space(STEPS, 5), b=draw.space(STEPS, 5), c=draw.space(late, 5))
+    steps = f"{STEPS} gloo:all_reduce[450,50]"
+    late = steps.replace("train[100", "train[800").replace("work[200", "work[900").replace("[450", "[1150")
+    found = findings(tmp_path / "late", a=draw.space(steps, 5), b=draw.space(steps, 5), c=draw.space(late, 5))
     assert "700 µs later on c than on a" in found["clocks_apart"].message
     assert found["clocks_apart"].where == "c"
     slightly = STEPS.replace("train[100", "train[150")
     assert findings(tmp_path / "near", a=draw.space(STEPS, 5), b=draw.space(slightly, 5)) == {}
+
+
+def test_hosts_without_collectives_may_step_at_other_times(tmp_path: Path) -> None:
+    late = STEPS.replace("train[100", "train[800").replace("work[200", "work[900")
+    found = findings(tmp_path, a=draw.space(STEPS, 5), b=draw.space(late, 5))
+    assert "no collective was captured" in found["clocks_free"].message
+    assert (list(found), capture_health.doubt([*found.values()])) == (["clocks_free"], "")
 
 
 def test_some_clocks_unknown(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from ...runtime.arrays import median
 from ...runtime.messages import Message, listed, message, sentences, some_of
 from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from ...runtime.records import NamedTuple
+from ..activity.communication import overlaps
 from . import unmarked_input
 from .impossible_figures import impossible_figures
 from .recording_advice import DEVICES, PYTHON, STEPS, remedy
@@ -40,6 +42,7 @@ _ALL = (AVERAGE, SPREAD, HOST, DEVICE, INPUT)
 
 AFFECTS: dict[str, tuple[str, ...]] = {
     "clocks_apart": (CLOCKS,),
+    "clocks_free": (CLOCKS,),
     "clocks_unknown": (CLOCKS,),
     "counted": _ALL,
     "damaged_capture": _ALL,
@@ -338,18 +341,33 @@ def _clock_findings(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
     offsets = {host: offset_ps for host, offset_ps in offsets.items() if offset_ps}
     if offsets:
         farthest = max(offsets, key=lambda host: abs(offsets[host]))
+        late_or_early = {
+            "offset_ps": abs(offsets[farthest]),
+            "way": "later" if offsets[farthest] > 0 else "earlier",
+            "host": farthest,
+            "first": host_marks[0].host,
+        }
+        yield _clock_problem(late_or_early, _listed(list(offsets)), any(overlaps(host) for host in hosts))
+
+
+def _clock_problem(late_or_early: dict[str, Any], where: str, is_collective: bool) -> Problem:
+    """What steps that begin at other times on other hosts mean: collectives, where any was captured, align them."""
+    if not is_collective:
         text = Message(
-            "Steps begin {offset_ps} {way, select, later {later} other {earlier}} on {host} than on {first}: the "
-            "clocks or the hosts are out of sync.",
-            offset_ps=abs(offsets[farthest]),
-            way="later" if offsets[farthest] > 0 else "earlier",
-            host=farthest,
-            first=host_marks[0].host,
+            "Steps begin {offset_ps} {way, select, later {later} other {earlier}} on {host} than on {first}; no "
+            "collective was captured that would align them.",
+            **late_or_early,
         )
-        advice = Message(
-            "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
-        )
-        yield Problem("clocks_apart", text, advice, _listed(list(offsets)), "warning")
+        return Problem("clocks_free", text, Message("Compare times within a host only."), where, "info")
+    text = Message(
+        "Steps begin {offset_ps} {way, select, later {later} other {earlier}} on {host} than on {first}: the "
+        "clocks or the hosts are out of sync.",
+        **late_or_early,
+    )
+    advice = Message(
+        "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
+    )
+    return Problem("clocks_apart", text, advice, where, "warning")
 
 
 def _clock_offset(one: _StepMarks, other: _StepMarks) -> float:
