@@ -7,6 +7,7 @@ from idle_draw import US
 
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
 from tb_profile_plugin.analysis.steps.dispatched_calls import calling_function
 from tb_profile_plugin.analysis.steps.wait_timeouts import timed_out_ps
 
@@ -140,3 +141,25 @@ def test_fewer_calls_of_a_function_save_no_more_than_its_time() -> None:
     assert eager.sentence.text.startswith("clip (train.py:20) dispatches 80 of 120 ops")
     assert (eager.gain_ps or 0) > 8_000 * US
     assert eager.remedy.gain_ps(eager.gain_ps) == pytest.approx(4_000 * US, rel=0.01)
+
+
+def _eager(op: str, begin: int, length: int, name: str = "") -> str:
+    """A call of an op or a function of TensorFlow with what is around and within it, in µs."""
+    calls = ("TFE_Py_FastPathExecute_C", "EagerExecute", f"EagerLocalExecute: {name or op}", "EagerKernelExecute")
+    return " ".join(f"{call}[{begin + depth},{length - 2 * depth}]" for depth, call in enumerate(calls))
+
+
+def test_what_tensorflow_calls_names_all_that_it_does_for_the_call() -> None:
+    step = f"train[0,100]{{_r=1, step_num=s}} learn[0,60] {_eager('', 2, 56, '__inference_learn_7')}"
+    diagnosis = diagnose([draw.host(f"/host:CPU\n  python | {step} {_eager('Unique', 62, 36)}", steps=5)])
+    calls_of_names = [(name, count) for cause in diagnosis.causes for name, _, count in cause.names]
+    assert calls_of_names == [("learn", 1), ("Unique", 1)]
+
+
+@pytest.mark.parametrize(("length", "filled_in", "told"), [(40, 5, True), (6, 5, False), (48, 1, False)])
+def test_lookup_tables_that_each_step_fills(length: int, filled_in: int, told: bool) -> None:
+    """``tf.lookup.StaticHashTable`` in a request's handler."""
+    steps = [f"train[{100 * step},50]{{_r=1, step_num={step}}}" for step in range(5)]
+    fills = [_eager("LookupTableImportV2", 100 * step + 51, length) for step in range(filled_in)]
+    host = draw.host(f"/host:CPU\n  python | {' '.join(steps)} {' '.join(fills)}")
+    assert ("makes_tables" in program_facts(host)) == told

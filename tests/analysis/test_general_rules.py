@@ -287,6 +287,7 @@ def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
         ("reshards", "transfer", "jax", "goes through the host"),
         ("reduces_in_loop", "exposed_collective", "jax", "reduce them once"),
         ("one_program", "launch", "jax", "several steps per call"),
+        ("makes_tables", "compute", "tensorflow", "lookup tables once"),
         ("copies_weights", "copied_weights", "tensorflow", "get_weights()"),
         ("copies_to_change", "tensor_copies", "pytorch", "in place"),
         ("copies_expanded", "tensor_copies", "pytorch", "enable_gqa"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...formats.columns import vocabulary
 from ...model.events.joins import is_among
 from ...model.events.repeated_calls import are_inside, outermost, outermost_torch_ops
 from ...model.events.trace import Trace
@@ -72,6 +73,9 @@ _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 _OF_PYTHON = (State.PYTHON, State.SYNC, State.CALLBACK, State.PAUSE)
 """In which the program's function tells more than what it calls."""
 _STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
+_IN_EAGER_CALL = regex(rf"EagerKernelExecute$|KernelAndDeviceFunc::Run$|{vocabulary.EAGER_OP_CALL}")
+_AROUND_EAGER_CALL = regex(r"EagerExecute$|TFE_Py_(?:FastPath)?Execute")
+"""What every call of an op or a function of TensorFlow has within and around the event that is named after it."""
 _JITTED = "PjitFunction("
 """Begin of the names of calls of functions that JAX compiles."""
 
@@ -188,6 +192,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     trace, state = host.trace, timeline.state
     labels = _Labels(trace, timeline.event)
     labels.replace(*_still_open(host, timeline))
+    _let_eager_calls_tell(labels)
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
     event_waits, process_waits = _waits_for_events(trace, timeline)
@@ -228,6 +233,27 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
     )
     rows = np.flatnonzero(events >= 0)
     return rows, events[rows].astype(np.int64)
+
+
+def _let_eager_calls_tell(labels: _Labels) -> None:
+    """Let the op, or the program's function, that TensorFlow calls name what it does for each call."""
+    trace, calls = labels.trace, labels.trace.named(_is_eager_call)
+    if not len(calls):
+        return
+    # A function has an event where Python calls it, too.
+    functions = {event_label(trace.names[row]) for row in distinct(trace.name_of[calls]).tolist()}
+    function_calls = trace.nearest_named(calls, functions.__contains__)
+    tells = np.where(function_calls >= 0, function_calls, calls)
+
+    rows = labels.with_names(_IN_EAGER_CALL)
+    events = labels.event[rows].astype(np.int64)
+    own = np.where(trace.are_named(events, _is_eager_call), events, trace.nearest_named(events, _is_eager_call))
+    labels.replace(rows[own >= 0], tells[np.searchsorted(calls, own[own >= 0])])
+
+    rows = labels.with_names(_AROUND_EAGER_CALL)
+    first = np.searchsorted(calls, labels.event[rows], "right")
+    is_around = np.append(calls, len(trace))[first] < trace.nesting[1][labels.event[rows]]
+    labels.replace(rows[is_around], tells[first[is_around]])
 
 
 def _let_calling_op_tell(labels: _Labels, rows: Array) -> None:
@@ -290,6 +316,10 @@ def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
     loads_code &= timeline.state[rows] != State.ALLOCATOR
     op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
     return rows[loads_code | trace.are_named(op, _is_op)]
+
+
+def _is_eager_call(name: str) -> bool:
+    return name.startswith(vocabulary.EAGER_OP_CALL)
 
 
 def _is_op(name: str) -> bool:

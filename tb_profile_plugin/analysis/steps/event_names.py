@@ -32,6 +32,7 @@ _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 """Where template arguments or parameters begin, by the sign that ends them and the name."""
 _CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+:\d+\)$")
 """Where the function is that the named one calls; of the two, that one's place is of more use."""
+_EAGER_CALL = regex(r"EagerLocalExecute: (?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
 _UNNAMED = {"function": "tf.function"}
 """What TensorFlow calls a function that was made of an object without a name: ``python/eager/polymorphic_function``."""
 _CUT = "…"
@@ -53,6 +54,9 @@ def _full_text(name: str) -> str:
         return name
     if name in _UNNAMED:
         return _UNNAMED[name]
+    called = _EAGER_CALL.match(name)
+    if called:
+        return called["op"] or called["function"]
     callback = _CALLBACK.fullmatch(name)
     if callback:
         return callback[1]

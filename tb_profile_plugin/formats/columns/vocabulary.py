@@ -32,6 +32,8 @@ PYTHON_FRAME = "$"
 """Of the names that Python's tracer gives to calls, ``$file.py:12 function``."""
 COMPILED_GRAPH = "## Call CompiledFxGraph"
 """Of PyTorch's ops that run compiled code."""
+EAGER_OP_CALL = "EagerLocalExecute: "
+"""Of TensorFlow's calls of single ops and functions, before the name of what is called."""
 
 # Names of events.
 EAGER_EXECUTE, EAGER_KERNEL_EXECUTE = "EagerExecute", "EagerKernelExecute"

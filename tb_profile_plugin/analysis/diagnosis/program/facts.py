@@ -49,6 +49,8 @@ INFERS = "infers"
 """TensorFlow computes no gradients and updates no variable."""
 COPIES_WEIGHTS = "copies_weights"
 """TensorFlow reads variables and gives variables constants, one by one, for a notable part of the steps."""
+MAKES_TABLES = "makes_tables"
+"""TensorFlow fills lookup tables in most steps or pauses between them, for a notable part of the time."""
 WRITES_SUMMARIES = "writes_summaries"
 """Most of the ops that TensorFlow runs one by one lie between the summaries that a step writes: they prepare these."""
 

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....formats.columns import vocabulary
 from ....model.host import HostWithSteps
+from ....runtime.arrays import distinct
 from ....runtime.regex import regex
 from ...steps.dispatched_calls import calls_per_step
-from .facts import COPIES_WEIGHTS, INFERS, SINGLE_OPS, WRITES_SUMMARIES
+from .facts import COPIES_WEIGHTS, INFERS, MAKES_TABLES, SINGLE_OPS, WRITES_SUMMARIES
 
-_SINGLE_OP, _SUMMARY = "EagerLocalExecute: ", regex(r"EagerLocalExecute: Write\w*Summary")
+_SINGLE_OP = vocabulary.EAGER_OP_CALL
+_SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
 _READ, _ASSIGN, _CONSTANT = (f"{_SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
 _OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{_SINGLE_OP}Identity"))
 """What ``get_weights()`` and ``set_weights()`` run."""
 _TRAINS = ("radient", "Grad", "Backprop", "Apply", "Assign")
 """Parts of the names of what computes gradients, or updates variables."""
+_FILL_TABLE = regex(rf"{_SINGLE_OP}(?:LookupTableImport|InitializeTable)")
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
 """Shares of the steps' time that copies of weights take, and of the ops in that time that are theirs."""
+_MUCH_OF_TIME = 0.1
+"""Share of the time from the first step to the last one that lookup tables take to be filled."""
 
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
+    facts |= {MAKES_TABLES} if _makes_tables(host) else set()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
         trains = any(word in name for name in host.trace.names for word in _TRAINS)
         return facts if trains else facts | {INFERS}
@@ -49,6 +56,18 @@ def _copies_weights(host: HostWithSteps) -> bool:
         rows = slice(*np.searchsorted(trace.begin[ops], (reads[0], assigns[-1])))
         op_count, weight_count = op_count + rows.stop - rows.start, weight_count + int(is_of_weights[rows].sum())
     return spans_ps >= _MUCH_OF_STEPS * (steps.end - steps.begin).sum() and weight_count >= _MOST_OPS * op_count
+
+
+def _makes_tables(host: HostWithSteps) -> bool:
+    """Whether lookup tables are filled in or after most steps, and that takes much of the time."""
+    steps, trace = host.steps, host.trace
+    fills = trace.named(lambda name: bool(_FILL_TABLE.match(name)))
+    if not len(fills) or len(steps) < 2:
+        return False
+    step = np.searchsorted(steps.begin, trace.begin[fills], "right") - 1
+    fills_ps = int((trace.end[fills] - trace.begin[fills])[step >= 0].sum())
+    is_frequent = 2 * len(distinct(step[step >= 0])) > len(steps)
+    return is_frequent and fills_ps >= _MUCH_OF_TIME * (int(steps.end[-1]) - int(steps.begin[0]))
 
 
 def _prepares_summaries(host: HostWithSteps) -> bool:

@@ -17,6 +17,7 @@ from ..program.facts import (
     INFERS,
     INFERS_ON_CPU,
     LOADS_ROWS,
+    MAKES_TABLES,
     ON_CPU,
     ONE_PROGRAM,
     OWN_OPS,
@@ -51,6 +52,7 @@ NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch 
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
 )
+TABLES_ONCE = "Make lookup tables once, outside of the loop: each step fills one anew."
 SUMMARIES = "Write summaries less often."
 WEIGHTS_IN_GRAPH = (
     "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
@@ -105,6 +107,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
     ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
     **{(cause, TENSORFLOW, COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},
+    **{
+        (cause, TENSORFLOW, MAKES_TABLES): TABLES_ONCE
+        for cause in ("between_steps", "compute", "dispatch", "eager", "executor")
+    },
     ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
     ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
