@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from guarded import guarded
 
 from tb_profile_plugin.cli import answers
 from tb_profile_plugin.runtime import jit
@@ -47,6 +48,24 @@ def needs_library() -> None:
 def test_the_library_answers_as_plain_python_does() -> None:
     needs_library()
     assert asked("native", *FEWEST) == asked("python", *FEWEST)
+
+
+def test_kernels_take_no_row_by_a_negative_number() -> None:
+    """Compiled ahead, they would read what lies before the array."""
+    program = [sys.executable, str(ROOT / "tests/guarded.py"), *map(str, FEWEST)]
+    environment = {**os.environ, "TB_PROFILE_KERNELS": "python", "PYTHONPATH": str(ROOT)}
+    found = subprocess.run(program, env=environment, capture_output=True, text=True)
+    assert (found.returncode, int(found.stdout or 0) > len(FEWEST)) == (0, True), found.stderr
+
+
+def before(values: list[int], row: int) -> int:
+    return values[row - 1]
+
+
+def test_the_guard_finds_a_negative_row() -> None:
+    assert guarded(before)([7, 8], 1) == 7
+    with pytest.raises(IndexError, match="takes row -1"):
+        guarded(before)([7, 8], 0)
 
 
 @pytest.mark.slow
