@@ -23,7 +23,7 @@ def causes_of(losses: list[TimeLoss], gains: dict[str, int]) -> list[Cause]:
 
 def test_causes_behind_the_first_stand_by_what_each_saves() -> None:
     losses = [TimeLoss("python", 300), TimeLoss("sync", 100), TimeLoss("exposed_copy", 200), TimeLoss("compute", 350)]
-    ranked = by_cost([*losses, TimeLoss("warmup", 900)], PERIOD_PS, False)
+    ranked = by_cost([*losses, TimeLoss("warmup", 900)], PERIOD_PS, False, [])
     assert [loss.id for loss in ranked] == ["python", "exposed_copy", "sync", "compute", "warmup"]
     gains = {"python": 90, "exposed_copy": 0, "sync": 250, "warmup": 800}
     by_gains = by_gain(ranked, causes_of(ranked, gains))
@@ -39,5 +39,19 @@ def test_causes_behind_the_first_stand_by_what_each_saves() -> None:
 def test_a_wait_for_input_leads_by_what_steps_without_it_are_shorter(most_ps: float | None, leads: str) -> None:
     """It takes 40 % of the step, and framework overhead 20 %."""
     wait = TimeLoss("input", 400, most_ps=most_ps)
-    ranked = by_cost([wait, TimeLoss("dispatch", 200), TimeLoss("compute", 400)], PERIOD_PS, False)
+    ranked = by_cost([wait, TimeLoss("dispatch", 200), TimeLoss("compute", 400)], PERIOD_PS, False, [])
     assert ranked[0].id == leads
+
+
+@pytest.mark.parametrize(("of_framework", "leads"), [([], "dispatch"), (["dispatch"], "compute")])
+def test_what_a_framework_costs_a_cpu_leads_over_no_work_of_twice_that(of_framework: list[str], leads: str) -> None:
+    losses = [TimeLoss("dispatch", 300), TimeLoss("compute", 700)]
+    assert by_cost(losses, PERIOD_PS, False, of_framework)[0].id == leads
+
+
+@pytest.mark.parametrize(("work_ps", "leads"), [(100, "eager"), (300, "compute")])
+def test_eager_execution_leads_by_what_is_no_work_of_the_ops(work_ps: float, leads: str) -> None:
+    """It takes half of the step."""
+    eager = TimeLoss("eager", 500, work_ps=work_ps)
+    assert by_cost([eager, TimeLoss("compute", 500)], PERIOD_PS, False, ["eager"])[0].id == leads
+    assert by_cost([eager, TimeLoss("compute", 500)], PERIOD_PS, False, [])[0].id == "eager"

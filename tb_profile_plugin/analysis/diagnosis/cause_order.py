@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from .causes import HOST_LATE, Cause
 from .headlines import BAD, LEADS, passing
@@ -12,19 +12,24 @@ _WORTH_A_LINE = 0.03
 """Share of the period, from which on a loss is worth a line."""
 _ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
-_BESIDE_WORK = 1 / 3
-"""A loss that is less than such a part of the work is no largest fact."""
+_BESIDE_WORK, _BESIDE_WORK_OF_CPU = 1 / 3, 1 / 2
+"""A loss that is less than such a part of the work is no largest fact; the second where a CPU does the work, and the
+loss is what every program of the framework costs it.
+"""
 _WASTED_SHARE = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
 _TIE_MARGIN = 0.1
 """Several ways of being late lead together over another cause only where they are by this share longer than that."""
 
 
-def by_cost(all_losses: list[TimeLoss], period_ps: float, is_wasteful: bool) -> list[TimeLoss]:
+def by_cost(
+    all_losses: list[TimeLoss], period_ps: float, is_wasteful: bool, of_framework: Collection[str]
+) -> list[TimeLoss]:
     """The causes in the order of what can be won of them, as far as that is known without replays.
 
     Work comes first where no loss leads, else after all losses. Warming up is last, since it passes, and so is the one
-    step of a few that is unlike the others.
+    step of a few that is unlike the others. ``of_framework`` are what every program of the framework costs a CPU that
+    does the work, too: these causes lead by what is no work in them.
     """
     least_ps = _WORTH_A_LINE * period_ps
     last = passing(all_losses)
@@ -34,7 +39,7 @@ def by_cost(all_losses: list[TimeLoss], period_ps: float, is_wasteful: bool) -> 
     behind = [loss for loss in losses if _leads_nothing(loss)]
     losses = [loss for loss in losses if loss not in behind]
     host_first = _host_first(losses)
-    leads = _first_leads(host_first, work, period_ps, is_wasteful)
+    leads = _first_leads(host_first, work, period_ps, is_wasteful, of_framework)
     passes = [loss for id in last for loss in all_losses if loss.id == id and loss.ps >= least_ps]
     ranked = [*host_first, *work, *behind, *passes] if leads else [*work, *losses, *behind, *passes]
     # That the GPU is not used is said before anything else.
@@ -68,17 +73,29 @@ def _host_first(losses: list[TimeLoss]) -> list[TimeLoss]:
     return [*late[:1], *(loss for loss in losses if loss is not late[0])]
 
 
-def _first_leads(losses: Sequence[TimeLoss], work: Sequence[TimeLoss], period_ps: float, is_wasteful: bool) -> bool:
+def _first_leads(
+    losses: Sequence[TimeLoss],
+    work: Sequence[TimeLoss],
+    period_ps: float,
+    is_wasteful: bool,
+    of_framework: Collection[str],
+) -> bool:
     """Whether the first loss is what to begin with: it is large, and neither one op nor half of a waste is more."""
     if not losses:
         return False
-    late_ps = sum(loss.ps for loss in losses if loss.id in HOST_LATE)
-    first_ps = losses[0].winnable_ps
+
+    def work_in(loss: TimeLoss) -> float:
+        return loss.work_ps if loss.id in of_framework else 0.0
+
+    first = losses[0]
+    first_ps = first.winnable_ps - work_in(first)
+    late_ps = sum(loss.ps - work_in(loss) for loss in losses if loss.id in HOST_LATE)
+    work_ps = sum(loss.ps for loss in work) + sum(map(work_in, losses))
     largest_ps = max(late_ps, first_ps)
-    is_large = first_ps >= LEADS * period_ps or (losses[0].id in HOST_LATE and late_ps >= BAD * period_ps)
-    is_large &= largest_ps >= _BESIDE_WORK * sum(loss.ps for loss in work)
+    is_large = first_ps >= LEADS * period_ps or (first.id in HOST_LATE and late_ps >= BAD * period_ps)
+    is_large &= largest_ps >= (_BESIDE_WORK_OF_CPU if first.id in of_framework else _BESIDE_WORK) * work_ps
     one_op_is_more = largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps)
-    waste_is_more = is_wasteful and _WASTED_SHARE * sum(loss.ps for loss in work) > largest_ps
+    waste_is_more = is_wasteful and _WASTED_SHARE * work_ps > largest_ps
     return is_large and not one_op_is_more and not waste_is_more
 
 

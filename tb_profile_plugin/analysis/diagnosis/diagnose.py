@@ -27,6 +27,7 @@ from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .program.facts import (
     COPIES_WEIGHTS,
+    KINDS_OF_PROGRAMS,
     ON_CPU,
     REPLICATES,
     TRACED,
@@ -71,6 +72,8 @@ NEEDS = (
 Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time and memory again.
 """
 
+_COSTS_OF_FRAMEWORK = ("dispatch", "launch", "latency", "between", "eager", "executor", "unrecorded")
+"""Causes that every program of a framework has some of."""
 PROFILER = "profiler"
 _EVIDENCE = 5
 """So many intervals are shown of each cause."""
@@ -137,7 +140,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     ranked = (
         [_counted_loss(counted, typical)]
         if counted
-        else by_cost(losses, typical.period_ps, bool(WASTEFUL & program.facts))
+        else by_cost(losses, typical.period_ps, bool(WASTEFUL & program.facts), _of_framework(program))
     )
     evidence = [interval for host in hosts for interval in figures(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
@@ -258,6 +261,14 @@ def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typi
     ended_ps = sum(typical_windows(host, typical.steps).period_ps(timed_out_ps(host)) for host in hosts)
     if ended_ps >= MOSTLY * len(hosts) * loss.ps:
         loss.arguments = {"timeout": True}
+
+
+def _of_framework(program: ProgramFacts) -> list[str]:
+    """Causes that a CPU which does the work has of every such program: nothing is seen that this one does too often."""
+    if ON_CPU not in program.facts:
+        return []
+    facts = {id: remedy(program.framework, id, facts=program.facts).fact for id in _COSTS_OF_FRAMEWORK}
+    return [id for id, fact in facts.items() if fact in KINDS_OF_PROGRAMS]
 
 
 def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:

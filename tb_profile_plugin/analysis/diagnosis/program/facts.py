@@ -119,3 +119,5 @@ WASTEFUL = frozenset(
 """With which much of the compute need not be, however much of the step it is."""
 NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION}
 """With which compute is not fine."""
+KINDS_OF_PROGRAMS = frozenset({"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP})
+"""Facts that say what a program is, and not what it could do without; the empty one says nothing."""
