@@ -163,3 +163,39 @@ def test_lookup_tables_that_each_step_fills(length: int, filled_in: int, told: b
     fills = [_eager("LookupTableImportV2", 100 * step + 51, length) for step in range(filled_in)]
     host = draw.host(f"/host:CPU\n  python | {' '.join(steps)} {' '.join(fills)}")
     assert ("makes_tables" in program_facts(host)) == told
+
+
+@pytest.mark.parametrize(("starts_in", "told"), [(6, True), (1, False)])
+def test_worker_processes_that_each_step_starts(starts_in: int, told: bool) -> None:
+    """As ``next(iter(loader))`` does; what makes and ends the loader's iterator is waiting for input, too."""
+    loader, events = "torch/utils/data/dataloader.py", []
+    for step in range(6):
+        begin = 1000 * step
+        events += [
+            torchtrace.mark(f"ProfilerStep#{step}", begin, 990),
+            torchtrace.mark("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", begin + 310, 200),
+            torchtrace.op("aten::mm", begin + 800, 180),
+        ]
+        if step < starts_in:
+            events += [
+                torchtrace.frame(f"{loader}(492): __iter__", begin + 5, 300),
+                torchtrace.frame("multiprocessing/popen_fork.py(62): _launch", begin + 10, 250),
+                torchtrace.frame(f"{loader}(1703): __del__", begin + 520, 250),
+                torchtrace.frame("multiprocessing/connection.py(933): wait", begin + 530, 230),
+            ]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("starts_workers" in program_facts(host)) == told
+    assert "worker_processes" in program_facts(host)
+    assert not told or cause(diagnose([host]), "input").per_step_ps == 750 * US
+
+
+@pytest.mark.parametrize(("count", "each", "told"), [(40, 100, True), (4, 1000, False), (40, 10, False)])
+def test_rows_that_are_asked_for_one_by_one(count: int, each: int, told: bool) -> None:
+    """``execute()`` of SQLite in a loop over candidates."""
+    queries = [
+        f"$<built-in method execute of sqlite3.Connection object at 0x7f>[{20 + 200 * number},{each}]"
+        for number in range(count)
+    ]
+    host = draw.host(drawn(*queries), 6, EVERY)
+    assert ("queries_rows" in program_facts(host)) == told
+    assert any("in one query" in one.remedy.text for one in diagnose([host]).causes) == told

@@ -42,6 +42,8 @@ FRAGMENT = re.compile(
 VERBS = (
     *(
         "Answer",
+        "Loop",
+        "Fetch",
         "Broadcast",
         "Gather",
         "Add",

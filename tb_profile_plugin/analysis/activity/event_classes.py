@@ -41,7 +41,7 @@ _RULES = (
         r"|MakeIterator|InfeedEnqueue|infeed|enumerate\(Data(?:Loader|Pipe)\)"
         r"|\$(?:dataloader|data_loader|dataset|iterator_ops)\.py:|\$builtins next$"
         r"|\$\S+ (?:__next__|next|get_next|(?:\w+_)?(?:generator|gen|loader|batches))$"
-        r"|\$\S+ (?:next|get|load|read|make|fetch)_batch$",
+        r"|\$\S+ (?:next|get|load|read|make|fetch)_batch$|\$torch/utils/data/dataloader\.py:\d+ (?:__iter__|__del__)$",
     ),
     (
         State.CALLBACK,
@@ -99,8 +99,8 @@ def class_of(name: str) -> int:
     # The program's own pauses, not those of `State.PAUSE`, which frameworks make.
     if host_events.is_sleeping(name):
         return State.PYTHON
-    # From here on the op's type tells, whoever executes it.
-    bare = _CALLED.sub("", name, count=1)
+    # From here on the op's type tells, whoever executes it; a frame's file tells, too.
+    bare = name if host_events.is_frame(name) else _CALLED.sub("", name, count=1)
     if host_events.asks_for_input(bare):
         return State.INPUT
     # Before the rules, too: ``c10d::allreduce_`` would be a call, and waiting for others only a wait.

@@ -30,8 +30,10 @@ _LETTERS, _WORDS = 48, 5
 """So long names are in headlines."""
 _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 """Where template arguments or parameters begin, by the sign that ends them and the name."""
-_CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+:\d+\)$")
-"""Where the function is that the named one calls; of the two, that one's place is of more use."""
+_CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+\)$")
+"""Where the function is that the named one calls, or of what; of the two, the other one's place is of more use."""
+_DIRECTORIES = regex(r"(?<= \()[^() ]+/(?=[^()/ ]+\.py:\d+\)$)")
+"""Of the file that a function is in."""
 _EAGER_CALL = regex(r"EagerLocalExecute: (?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
 _UNNAMED = {"function": "tf.function"}
 """What TensorFlow calls a function that was made of an object without a name: ``python/eager/polymorphic_function``."""
@@ -87,6 +89,7 @@ def short_name(name: str) -> str:
     """
     text = (name.rpartition("#")[2] if _is_long(name) else name) or name
     text = _CALLEE_SOURCE.sub(r"\1", text) if _is_long(text) else text
+    text = _DIRECTORIES.sub("", text) if _is_long(text) else text
     text = _without_arguments(text) if _is_long(text) else text
     words = text.split()
     if len(words) > _WORDS:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ....model.devices.capabilities import gpu_capabilities
 from ....model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
+from ....model.events.repeated_calls import outermost
 from ....model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ....model.host import Host, HostWithSteps
 from ....model.names.kernel_table import BF16, FP16
@@ -25,6 +26,7 @@ from .facts import (
     NO_TENSOR_CORES,
     ON_CPU,
     OWN_OPS,
+    QUERIES_ROWS,
     REPEATED_BACKWARD,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
@@ -52,6 +54,12 @@ _FACTS_OF_FRAMEWORK: dict[str, Callable[[HostWithSteps], set[str]]] = {
 _CONVOLUTION = regex(r"aten::convolution$|[^:]*:_?(?:Mkl)?(?:Native)?(?:Fused)?Conv2D(?!Backprop)")
 _OF_CONVOLUTION = regex(r"aten::convolution_backward$|[^:]*:_?(?:Mkl)?(?:Native)?Conv2DBackpropFilter")
 """Convolutions, and gradients of their weights, in PyTorch and TensorFlow."""
+_QUERY = regex(
+    r"\$?<built-in method execute of sqlite3|\$(?:\S*/)?(?:sqlalchemy|psycopg2?|pymysql|asyncpg)/\S+ execute$"
+)
+"""Calls that ask a database for rows: of Python's own module in C, and of common libraries."""
+_MANY_QUERIES, _MUCH_OF_TIME = 20, 0.1
+"""So many queries in a step, and such a share of it, are rows that are asked for one by one."""
 _SEVERAL_TIMES = 3
 """A backward pass that runs so many times for each forward pass is one for each of several losses."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
@@ -91,6 +99,7 @@ def program_facts(host: Host) -> frozenset[str]:
         UNRECORDED_DEVICE: is_unrecorded(host),
         OWN_OPS: waits_for_own_ops(host),
         REPEATED_BACKWARD: _repeats_backward(host),
+        QUERIES_ROWS: _queries_rows(host),
     }
     of_framework = _FACTS_OF_FRAMEWORK.get(framework(host))
     return frozenset(
@@ -110,3 +119,14 @@ def _repeats_backward(host: Host) -> bool:
     forward = len(host.trace.named(lambda name: bool(_CONVOLUTION.match(name))))
     backward = len(host.trace.named(lambda name: bool(_OF_CONVOLUTION.match(name))))
     return backward >= _SEVERAL_TIMES * forward > 0
+
+
+def _queries_rows(host: Host) -> bool:
+    """Whether steps, or the whole capture where it has none, run many queries, which take much of the time."""
+    trace, steps = host.trace, host.with_steps().steps
+    queries = outermost(trace, trace.named(lambda name: bool(_QUERY.match(name))))
+    if not len(queries):
+        return False
+    ps = (steps.end - steps.begin).sum() if len(steps) else host.window[1] - host.window[0]
+    queries_ps = (trace.end[queries] - trace.begin[queries]).sum()
+    return len(queries) >= _MANY_QUERIES * max(len(steps), 1) and bool(queries_ps >= _MUCH_OF_TIME * ps)

@@ -41,10 +41,12 @@ from .facts import (
     RECOMPUTES,
     SECOND_ORDER,
     SINGLE_ROWS,
+    STARTS_WORKERS,
     UNFUSED_ATTENTION,
     UNUSED_FORWARD,
     UNUSED_GRAPH,
     UPDATES,
+    WORKER_PROCESSES,
 )
 
 _OP_PREFIX = "aten::"
@@ -89,6 +91,9 @@ _OBJECTS = regex(r"\$torch/distributed/\S+ (?:(?:all_)?gather_object|(?:broadcas
 _COPIES_ALL = regex(r"\$(?:\S*/)?copy\.py:\d+ deepcopy\b")
 _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
 _LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
+_LAUNCH, _LOADER = regex(r"\$multiprocessing/popen_\w+\.py:\d+ _launch$"), regex(r"\$torch/utils/data/dataloader\.py:")
+"""Frames in which Python starts a process, and those of PyTorch's DataLoader."""
+_WORKERS = regex(r"enumerate\(DataLoader\)#_MultiProcessing")
 _TAKES_ROW = frozenset(("aten::select", "aten::unbind", "aten::index", "aten::narrow"))
 _MUCH_OF_OPS = 0.05
 """Share of the time of ops, or of steps, from which on what need not be is worth a change."""
@@ -121,8 +126,10 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         FORMATS_TENSORS: _take_much(host, _FORMATS),
         COPIES_MODEL: _take_much(host, _COPIES_ALL),
         EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
-        SECOND_ORDER: _computes_second_order(host),
+        SECOND_ORDER: _are_in_most_steps(host, trace.named(lambda name: bool(_SECOND_ORDER.match(name)))),
         LOADS_ROWS: _loads_rows(trace),
+        STARTS_WORKERS: _are_in_most_steps(host, _starts_of_workers(trace)),
+        WORKER_PROCESSES: any(map(_WORKERS.match, trace.names)),
         UPDATES: on_cpu and _are_mostly_updates(trace),
         INFERS_ON_CPU: on_cpu and not trains,
         UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
@@ -272,11 +279,16 @@ def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
     return bool(ps > _MUCH_OF_OPS * (steps.end - steps.begin).sum() > 0)
 
 
-def _computes_second_order(host: HostWithSteps) -> bool:
-    """Whether most steps compute gradients of gradients."""
-    begin = host.trace.begin[host.trace.named(lambda name: bool(_SECOND_ORDER.match(name)))]
-    step = distinct(np.searchsorted(host.steps.begin, begin, "right") - 1)
+def _are_in_most_steps(host: HostWithSteps, events: Array) -> bool:
+    """Whether most steps have some of these events, int64[k]."""
+    step = distinct(np.searchsorted(host.steps.begin, host.trace.begin[events], "right") - 1)
     return 2 * int((step >= 0).sum()) > len(host.steps) > 0
+
+
+def _starts_of_workers(trace: Trace) -> Array:
+    """int64[k]: frames in which a DataLoader starts a process."""
+    launches = trace.named(lambda name: bool(_LAUNCH.match(name)))
+    return launches[trace.nearest_named(launches, lambda name: bool(_LOADER.match(name))) >= 0]
 
 
 def _loads_rows(trace: Trace) -> bool:

@@ -21,13 +21,16 @@ from ..program.facts import (
     ON_CPU,
     ONE_PROGRAM,
     OWN_OPS,
+    QUERIES_ROWS,
     REDUCES_IN_LOOP,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
     SINGLE_OPS,
     SMALL_TURNS,
+    STARTS_WORKERS,
     TRACED,
     UNRECORDED_DEVICE,
+    WORKER_PROCESSES,
     WRITES_SUMMARIES,
 )
 from .work_texts import FUSE_UPDATES_TORCH, UNRECORDED_REMEDY, WORK_REMEDIES
@@ -42,6 +45,7 @@ NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
 LATER_STEPS = "Start the capture after the first steps; first calls matter only in short runs."
 LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
+MORE_WORKERS_TORCH = "Start more DataLoader workers (num_workers), or give each less to do."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
 STEPS_PER_CALL_TENSORFLOW = "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
@@ -65,6 +69,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("input", PYTORCH, LOADS_ROWS): (
         "Load whole batches at once (tensor[indices], or __getitems__): rows are taken one by one."
     ),
+    ("input", PYTORCH, STARTS_WORKERS): (
+        "Loop over the DataLoader, or keep iter(loader): each step starts its worker processes anew."
+    ),
+    ("input", PYTORCH, WORKER_PROCESSES): MORE_WORKERS_TORCH,
     ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
     ("python_input", TENSORFLOW, ""): (
         "Replace the Python generator or py_function in tf.data by TensorFlow ops or files."
@@ -72,7 +80,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("new_input", "", ""): (
         "Make the input once: each predict(), evaluate(), fit() or iter() builds it anew; or call the model itself."
     ),
-    ("input_workers", PYTORCH, ""): "Start more DataLoader workers (num_workers), or give each less to do.",
+    ("input_workers", PYTORCH, ""): MORE_WORKERS_TORCH,
     ("workers_again", PYTORCH, ""): "Keep DataLoader workers from epoch to epoch (persistent_workers=True).",
     ("cpu_ops", PYTORCH, ""): "Move these ops to the GPU, or into the workers of a DataLoader.",
     ("cpu_ops", "", ""): "Move these ops to the device, or prepare their results ahead of time.",
@@ -152,6 +160,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("python", JAX, ""): "Move this Python code under jax.jit, or into a background thread.",
     ("python", PYTORCH, ""): "Write this code as tensor operations, or run it less often or in another process.",
+    ("python", "", QUERIES_ROWS): "Fetch all rows in one query, or keep them in memory: a query runs for each.",
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
     ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
