@@ -23,7 +23,9 @@ def test_a_figure_without_steps_is_marked(site: Callable[..., Any], page: Page, 
 
 
 def test_clocks_that_differ_mark_what_lies_between_hosts(site: Callable[..., Any], page: Page, tmp_path: Path) -> None:
-    draw.session(tmp_path, a=draw.space(STEPS, 5), b=draw.space(STEPS, 5), c=draw.space(LATE, 5))
+    # One host's collectives alone align no clocks.
+    communicates = draw.space(f"{STEPS} gloo:all_reduce[450,50]", 5)
+    draw.session(tmp_path, a=communicates, b=draw.space(STEPS, 5), c=draw.space(LATE, 5))
     server = site("standalone", tmp_path)
     page.goto(server.link(run="run", tool="trace_viewer"))
     mark = server.main(page).locator(".tl-bar").get_by_role("img", name=re.compile("out of sync"))

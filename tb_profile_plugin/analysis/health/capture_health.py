@@ -13,6 +13,7 @@ from ...formats.xspace.hlo import PROGRAMS
 from ...model import clock
 from ...model.devices.properties import host_device_type
 from ...model.host import Host, HostWithSteps, steps_of, window
+from ...model.names import collectives
 from ...model.names.host_events import are_frames
 from ...model.per_host import per_host
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, levels, one_op_of, versions
@@ -23,7 +24,6 @@ from ...runtime.arrays import median
 from ...runtime.messages import Message, listed, message, sentences, some_of
 from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from ...runtime.records import NamedTuple
-from ..activity.communication import overlaps
 from . import unmarked_input
 from .impossible_figures import impossible_figures
 from .recording_advice import DEVICES, PYTHON, STEPS, remedy
@@ -77,7 +77,13 @@ def findings_of_host(host: HostWithSteps) -> list[Problem]:
     ]
 
 
-NEEDS = (events, findings_of_host, unmarked_input.waits, rank, steps_of, window)
+@per_host(keep=True)
+def _communicates(host: Host) -> bool:
+    """Whether the host recorded a collective, on a thread or on a device."""
+    return any(map(collectives.is_any, host.trace.names))
+
+
+NEEDS = (events, _communicates, findings_of_host, unmarked_input.waits, rank, steps_of, window)
 """Per-host functions that `findings` merges."""
 
 
@@ -347,7 +353,7 @@ def _clock_findings(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
             "host": farthest,
             "first": host_marks[0].host,
         }
-        yield _clock_problem(late_or_early, _listed(list(offsets)), any(overlaps(host) for host in hosts))
+        yield _clock_problem(late_or_early, _listed(list(offsets)), any(map(_communicates, hosts)))
 
 
 def _clock_problem(late_or_early: dict[str, Any], where: str, is_collective: bool) -> Problem:

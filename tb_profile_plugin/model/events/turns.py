@@ -85,7 +85,9 @@ def _outermost_ranges(trace: Trace) -> Array:
         for first, plane in trace.parts
         if vocabulary.TORCH_RANGE in plane.categories
     ]
-    ranges = np.concatenate([np.empty(0, np.int64), *rows])
+    if not rows:
+        return np.empty(0, np.int64)
+    ranges = np.concatenate(rows)
     return outermost(trace, ranges[~trace.on_device[ranges]])
 
 

@@ -14,6 +14,7 @@ _OPCODE = regex(
 
 _RANGE = regex(r"(?:nccl|gloo|mpi|ucc|xccl):\w+")
 _CPU_RANGE = regex(r"(?:gloo|mpi):\w+")
+_KERNEL = regex(r"[nr]ccl[A-Z]\w*")
 _OP = regex(
     r".*:(?:_?Collective(?:Reduce|Gather|Bcast|AllToAll|Permute)\w*|_?Nccl(?:All)?(?:Reduce|Broadcast)\w*|Horovod\w+)$"
 )
@@ -41,6 +42,11 @@ def is_category(text: str) -> bool:
 def on_host(name: str) -> bool:
     """Whether an event of a host's thread is part of a collective."""
     return bool(_OP.match(name) or _ON_HOST.match(name))
+
+
+def is_any(name: str) -> bool:
+    """Whether an event of a thread or a device is a collective, or part of one."""
+    return is_range(name) or on_host(name) or is_category(name.lstrip("%")) or bool(_KERNEL.match(name))
 
 
 @lru_cache(maxsize=65536)
