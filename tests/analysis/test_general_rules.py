@@ -283,6 +283,8 @@ def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
         ("repeated_backward", "compute", "tensorflow", "one gradient"),
         ("repeated_backward", "compute", "pytorch", "one gradient"),
         ("small_turns", "between", "jax", "jax.vmap"),
+        ("uses_random", "compute", "jax", "random numbers"),
+        ("independent_products", "compute", "jax", "all turns at once"),
         ("replicates", "compute", "jax", "Split the batch"),
         ("reshards", "transfer", "jax", "goes through the host"),
         ("reduces_in_loop", "exposed_collective", "jax", "reduce them once"),

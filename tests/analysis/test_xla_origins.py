@@ -7,7 +7,7 @@ from typing import Any
 import draw
 import hlodraw
 import pytest
-from hlodraw import computation, instruction, shape
+from hlodraw import computation, instruction, shape, shapes
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.steps.host_account import figures
@@ -94,6 +94,30 @@ def test_lines_of_installed_packages_are_none_of_the_program() -> None:
     blob = program("jit_train", op(2, "dot", "sequential/dense/MatMul", 1221, [1], file=file))
     found = diagnose([host(("jit_train", blob, [("dot.2", 900)]))])
     assert found.headline.sentence.text.endswith("mostly sequential/dense.")
+
+
+@pytest.mark.parametrize(("drawn", "advised"), [(400, True), (300, False)])
+def test_random_numbers_that_take_much_of_the_compute(drawn: int, advised: bool) -> None:
+    draws = op(2, "xor", "jit(train)/jit(_uniform)/xor", 10, [1])
+    blob = program("jit_train", draws, op(3, "dot", "jit(train)/jvp()/dot_general", 12, [2]))
+    _, advice = cause(diagnose([host(("jit_train", blob, [("xor.2", drawn), ("dot.3", 900 - drawn)]))]), "compute")
+    assert advice.startswith("Make fewer random numbers") == advised
+
+
+@pytest.mark.parametrize(("multiplied", "advised"), [(200, True), (100, False)])
+def test_products_in_a_loop_that_take_much_of_the_compute(multiplied: int, advised: bool) -> None:
+    """Each turn multiplies what the loop never changes, and what it does."""
+    carried = shapes(MATRIX, MATRIX)
+    turn = instruction(10, "parameter", carried) + instruction(11, "get-tuple-element", MATRIX, [10])
+    turn += instruction(12, "get-tuple-element", MATRIX, [10], rest=b"\x68\x01")
+    turn += op(13, "dot", "jit(train)/while/body/dot_general", 10, [11, 11])
+    turn += op(14, "dot", "jit(train)/while/body/dot_general", 11, [13, 12])
+    turn += instruction(15, "tuple", carried, [11, 14])
+    loop = instruction(1, "parameter", carried) + instruction(2, "while", carried, [1], called=[2])
+    blob = field(1, field(1, b"jit_train") + field(2, b"c1") + computation(2, turn, 15) + computation(1, loop, 2))
+    runs = [("dot.13", multiplied), ("dot.14", 900 - multiplied)]
+    _, advice = cause(diagnose([host(("jit_train", blob, runs))]), "compute")
+    assert advice.startswith("Move products that need no carried value") == advised
 
 
 @pytest.mark.parametrize(("sharding", "told"), [(b"", True), (protobuf.number(1, 3) + numbers(3, [2]), False)])

@@ -70,6 +70,10 @@ class XlaOrigin(NamedTuple):
 
     is_library: bool = False
     """Whether kernels of a library do it, whose names say more than those that XLA gives."""
+    is_random: bool = False
+    """Whether it makes random numbers."""
+    is_independent: bool = False
+    """Whether it is a product in a loop, or adds up gradients of one, that needs no result of the turn before."""
 
     @property
     def label(self) -> str:
@@ -113,6 +117,8 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
     origin_of = np.full(len(timeline.state), -1, np.int64)
     number_of: dict[XlaOrigin, int] = {}
     programs: dict[int, Module] = {}
+    is_small = sum(len(module.blob) for module in host.modules.values()) <= _MOST_COMPARED
+    avoidable: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
     works = have_state(timeline.state, _WORK[0]) | have_state(timeline.state, _WORK[1])
     intervals = np.flatnonzero(works & (timeline.event >= 0))
     for plane in (*host.devices, *([host.cpu] if host.cpu else [])):
@@ -135,11 +141,25 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
             origin = _origin(module, instruction, STATES[timeline.state[rows[row]]])
             if module is not None and origin is not None:
                 programs[module.program_id] = module
+                if program not in avoidable:
+                    avoidable[program] = _avoidable(module) if is_small else (frozenset(), frozenset())
+                is_random, is_independent = (instruction in names for names in avoidable[program])
                 is_library = not _is_named_after(plane.names[plane.events.name[event]], instruction)
-                origin = origin._replace(is_library=plane in host.gpus and is_library)
+                origin = origin._replace(
+                    is_library=plane in host.gpus and is_library, is_random=is_random, is_independent=is_independent
+                )
                 numbers[number] = number_of.setdefault(origin, len(number_of))
         origin_of[rows] = numbers[kind]
     return origin_of, list(number_of), list(programs.values())
+
+
+def _avoidable(module: Module) -> tuple[frozenset[str], frozenset[str]]:
+    """Names of the instructions that make random numbers, and of those of products that need no turn of their loop."""
+    # Programs are read for few captures only.
+    from ..xla.loop_products import independent_products
+    from ..xla.random_numbers import random_draws
+
+    return random_draws(module), independent_products(module)
 
 
 def _programs(plane: Plane) -> tuple[Array, Array, list[str]]:

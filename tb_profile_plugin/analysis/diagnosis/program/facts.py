@@ -34,6 +34,8 @@ NOT_DONATED = "not_donated"
 
 BUILDS_HESSIAN = "builds_hessian"
 """Much of what programs of JAX compute is a gradient of a gradient in each direction."""
+INDEPENDENT_PRODUCTS = "independent_products"
+"""Much of what programs of JAX compute are products in turns of loops that need no result of the turn before."""
 REPLICATES = "replicates"
 """Each of several devices computes all of much that programs of JAX compute: none of their arguments is split."""
 RESHARDS = "reshards"
@@ -44,6 +46,8 @@ REDUCES_IN_LOOP = "reduces_in_loop"
 """A program of JAX reduces gradients over devices in each turn of a loop that adds them up."""
 SMALL_TURNS = "small_turns"
 """Most ops that programs of JAX run are in the turns of loops, many in each step."""
+USES_RANDOM = "uses_random"
+"""Much of what programs of JAX compute makes random numbers; of their facts the last one to be asked for."""
 
 SINGLE_OPS = "single_ops"
 """TensorFlow runs many ops of a step one by one, outside of compiled functions."""
@@ -123,7 +127,7 @@ WASTEFUL = frozenset(
     )
 )
 """With which much of the compute need not be, however much of the step it is."""
-NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION}
+NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION, USES_RANDOM, INDEPENDENT_PRODUCTS}
 """With which compute is not fine."""
 KINDS_OF_PROGRAMS = frozenset({"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP})
 """Facts that say what a program is, and not what it could do without; the empty one says nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +17,13 @@ from ....model.per_host import per_host
 from ....runtime.regex import regex
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
+from ...steps.xla_origins import XlaOrigin
 from .facts import (
     BUILDS_HESSIAN,
     COMPILES_AGAIN,
     FLOAT64,
     GROWING_ARGUMENTS,
+    INDEPENDENT_PRODUCTS,
     MANY_PROGRAMS,
     NOT_DONATED,
     ONE_PROGRAM,
@@ -28,6 +31,7 @@ from .facts import (
     REPLICATES,
     RESHARDS,
     SMALL_TURNS,
+    USES_RANDOM,
 )
 
 if TYPE_CHECKING:
@@ -39,8 +43,12 @@ _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
 _MANY_TURNS = 100
 """So many turns of a loop in a step are more than a model has layers, or a random number rounds."""
-_FUSED_TIMES = 3
-"""Light programs that take one in so many parts of the compute are worth fusing with what they calculate for."""
+_MUCH_COMPUTE = 1 / 3
+"""Light programs that take so much of the compute are worth fusing with what they calculate for."""
+_MOSTLY_RANDOM = 0.4
+"""From so much of the compute on, fewer random numbers are what helps first."""
+_MUCH_MULTIPLYING = 0.2
+"""Products in loops that take so much of the compute are worth taking out of these."""
 _MOST_BYTES = 4 << 20
 """Larger programs are not looked through: other pages know them."""
 _RESHARDING = regex(r"\$array\.py:\d+ shard_sharded_device_array_slow_path$")
@@ -69,11 +77,13 @@ def jax_facts(host: HostWithSteps) -> set[str]:
 
     in_loops, sums = names_in_loops(modules), gradient_sums_in_loops(modules)
     holds = {
-        MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_much(host, light_programs(modules)),
+        MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_programs_much(host, light_programs(modules)),
         COMPILES_AGAIN: are_mostly_repeated(modules),
         GROWING_ARGUMENTS: take_more_and_more(modules),
         BUILDS_HESSIAN: build_hessians(modules),
-        REPLICATES: _run_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
+        USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
+        INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
+        REPLICATES: _run_programs_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
         RESHARDS: _reshard_much(host),
         ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
         REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
@@ -141,10 +151,15 @@ def _counts_and_times(host: HostWithSteps) -> tuple[Counter[str], Counter[str]]:
     return counts, times_ps
 
 
-def _run_much(host: HostWithSteps, programs: frozenset[str]) -> bool:
+def _run_programs_much(host: HostWithSteps, programs: frozenset[str]) -> bool:
     """Whether programs of these names take much of the time that devices compute in programs of XLA."""
+    return _compute_share(host, lambda origin: origin.program in programs) > _MUCH_COMPUTE
+
+
+def _compute_share(host: HostWithSteps, is_wanted: Callable[[XlaOrigin], bool]) -> float:
+    """Share that work of such origins has in the time that devices compute in programs of XLA."""
     work = figures(host).xla
     computes = np.array([origin.state == "compute" for origin in work.origins], bool)
-    is_wanted = np.array([origin.program in programs for origin in work.origins], bool)
+    wanted = np.array([is_wanted(origin) for origin in work.origins], bool)
     ps = work.ps.sum(axis=0)
-    return bool(_FUSED_TIMES * ps[computes & is_wanted].sum() > ps[computes].sum())
+    return float(ps[computes & wanted].sum() / max(ps[computes].sum(), 1))

@@ -8,6 +8,7 @@ from ..program.facts import (
     CONCATENATES,
     DENSE_EMBEDDING,
     GRAPH_BREAKS,
+    INDEPENDENT_PRODUCTS,
     LOADS_ROWS,
     MULTIPLIES_ONE_HOT,
     NO_BF16,
@@ -334,6 +335,15 @@ def loss(weights):
 
 weights = jnp.ones(8)
 _, product = jax.jvp(jax.grad(loss), (weights,), (weights,))
+""",
+    ("compute", JAX, INDEPENDENT_PRODUCTS): """\
+import jax
+import jax.numpy as jnp
+
+rows, weights, recurrent = jnp.ones((48, 8, 64)), jnp.ones((64, 32)), jnp.ones((32, 32))
+state, _ = jax.lax.scan(
+    lambda state, row: (jnp.tanh(row + state @ recurrent), None), jnp.zeros((8, 32)), rows @ weights
+)
 """,
     **{(cause, JAX, SMALL_TURNS): ALL_ROWS_AT_ONCE for cause in ("between", "compute", "dispatch")},
     ("zero_grad", PYTORCH, ""): """\

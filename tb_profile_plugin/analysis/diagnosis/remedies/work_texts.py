@@ -15,6 +15,7 @@ from ..program.facts import (
     FLOAT64,
     FORMATS_TENSORS,
     GROWING_INPUT,
+    INDEPENDENT_PRODUCTS,
     INFERS_ON_CPU,
     MANY_PROGRAMS,
     MULTIPLIES_ONE_HOT,
@@ -30,6 +31,7 @@ from ..program.facts import (
     UNUSED_FORWARD,
     UNUSED_GRAPH,
     UPDATES,
+    USES_RANDOM,
 )
 
 UNRECORDED_REMEDY = (
@@ -125,6 +127,10 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
     **{(cause, JAX, RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
+    ("compute", JAX, USES_RANDOM): "Make fewer random numbers (jax.random), which take much of the compute.",
+    ("compute", JAX, INDEPENDENT_PRODUCTS): (
+        "Move products that need no carried value out of the loop (lax.scan): compute them for all turns at once."
+    ),
     ("compute", JAX, BUILDS_HESSIAN): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
     ("factorization", "", ""): (
         "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
