@@ -29,6 +29,7 @@ ORDER = {
 ALONE = {
     **{"runtime": ("jit",), "formats/xspace": ("hlo",), "compat": ("step_account",), "serve": ("routes",)},
     "analysis/activity": ("replay",),
+    "analysis/xla": ("avoidable",),
 }
 """Folders that hold one other."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "compat/paths"))

@@ -4,7 +4,7 @@ import hlodraw
 import pytest
 from hlodraw import computation, instruction, module, shape, shapes
 
-from tb_profile_plugin.analysis.xla.avoidable_work import (
+from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     are_mostly_repeated,
     build_hessians,
     computes_all_everywhere,

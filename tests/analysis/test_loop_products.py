@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hlodraw import computation, instruction, module, shape, shapes
 
-from tb_profile_plugin.analysis.xla.loop_products import independent_products
+from tb_profile_plugin.analysis.xla.avoidable.loop_products import independent_products
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.formats.xspace.hlo.module import Module

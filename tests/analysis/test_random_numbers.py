@@ -3,7 +3,7 @@
 import pytest
 from hlodraw import computation, instruction, module, shape
 
-from tb_profile_plugin.analysis.xla.random_numbers import random_draws
+from tb_profile_plugin.analysis.xla.avoidable.random_numbers import random_draws
 from tb_profile_plugin.formats.protobuf import message as field
 
 MATRIX = shape(8, 8)

@@ -156,8 +156,8 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
 def _avoidable(module: Module) -> tuple[frozenset[str], frozenset[str]]:
     """Names of the instructions that make random numbers, and of those of products that need no turn of their loop."""
     # Programs are read for few captures only.
-    from ..xla.loop_products import independent_products
-    from ..xla.random_numbers import random_draws
+    from ..xla.avoidable.loop_products import independent_products
+    from ..xla.avoidable.random_numbers import random_draws
 
     return random_draws(module), independent_products(module)
 
@@ -193,7 +193,7 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     origin = XlaOrigin(state, module.name, scope, source)
     if state == "compute":
         return origin
-    from ..xla.inserted_collectives import is_inserted  # Programs are read for few captures only.
+    from ..xla.avoidable.inserted_collectives import is_inserted  # Programs are read for few captures only.
 
     collective = _ASYNCHRONOUS.sub("", module.opcodes[row])
     return origin._replace(collective=collective, is_inserted=is_inserted(module, row))
@@ -226,6 +226,6 @@ def _repeated(programs: Sequence[Module]) -> list[tuple[str, str]]:
     """`XlaTimes.repeated` of these programs."""
     if len(programs) < 2 or sum(len(module.blob) for module in programs) > _MOST_COMPARED:
         return []
-    from ..xla.avoidable_work import repeated_forward_passes  # As above.
+    from ..xla.avoidable.whole_programs import repeated_forward_passes  # As above.
 
     return [(module.name, other.name) for module, other in repeated_forward_passes(programs)]

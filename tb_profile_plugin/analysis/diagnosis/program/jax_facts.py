@@ -63,7 +63,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     if not modules:
         return set()
     # HLO is read for JAX only.
-    from ...xla.avoidable_work import (
+    from ...xla.avoidable.whole_programs import (
         are_mostly_repeated,
         build_hessians,
         computes_all_everywhere,
@@ -98,7 +98,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
 def replicas(host: HostWithSteps) -> int:
     """On how many devices the program runs that each of them computes all of; 1 where there is none."""
     # HLO is read for JAX only.
-    from ...xla.avoidable_work import computes_all_everywhere
+    from ...xla.avoidable.whole_programs import computes_all_everywhere
 
     modules = _small_modules(host) if framework(host) == JAX else []
     return max((module.device_assignment.size for module in modules if computes_all_everywhere(module)), default=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import reduce
 from operator import or_
 
-from ...formats.xspace.hlo.module import Module
-from ...runtime.records import NamedTuple
-from ...runtime.regex import regex
+from ....formats.xspace.hlo.module import Module
+from ....runtime.records import NamedTuple
+from ....runtime.regex import regex
 
 _PRODUCT = regex(r".*(?:gemm|matmul)")
 """What custom calls to libraries of matrix products are named after."""

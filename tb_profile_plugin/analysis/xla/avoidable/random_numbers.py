@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...formats.xspace.hlo.module import ELEMENTWISE, Module
-from ...runtime.regex import regex
+from ....formats.xspace.hlo.module import ELEMENTWISE, Module
+from ....runtime.regex import regex
 
 _RANDOM = regex(
     r".*(?:jit\(_(?:uniform|randint|normal|normal_real|truncated_normal|bernoulli|gumbel|exponential|laplace|logistic"

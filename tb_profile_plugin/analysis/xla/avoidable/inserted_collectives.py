@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...formats.xspace.hlo.module import Module
-from ...runtime.regex import regex
+from ....formats.xspace.hlo.module import Module
+from ....runtime.regex import regex
 
 _RESHARDS = regex(r"(?:(?:ragged-)?all-to-all|collective-permute|all-gather)(?:-start|-done)?$")
 """Opcodes that move parts of an array from device to device; those that sum are what products of parts need."""

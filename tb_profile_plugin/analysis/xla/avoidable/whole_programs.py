@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...formats.xspace.hlo.module import ELEMENTWISE, Module
-from ...runtime.arrays import Array
-from ...runtime.records import NamedTuple
-from ...runtime.regex import regex
+from ....formats.xspace.hlo.module import ELEMENTWISE, Module
+from ....runtime.arrays import Array
+from ....runtime.records import NamedTuple
+from ....runtime.regex import regex
 
 _FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
 """Numbers of element types: float16, float32, float64, bfloat16; and of float64."""
