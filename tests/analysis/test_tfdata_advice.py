@@ -75,6 +75,30 @@ def test_python_under_an_interleave_asks_for_a_parallel_one() -> None:
     assert "parallel_python" not in parallel
 
 
+@pytest.mark.parametrize("between", [(), ("Shuffle", "ParallelMap")])
+def test_rows_of_a_generator_are_to_be_yielded_in_batches(between: tuple[str, ...]) -> None:
+    found = drawn(stages("Prefetch", "Batch", *between, "FlatMap", "Generator", calls=16, python=True))
+    first = found.findings[0]
+    assert (first.id, first.gain_ps) == ("row_generator", pytest.approx(0.97 * found.waited_ps, rel=0.02))
+    assert first.title.startswith("Let the generator yield whole batches, without batch() after it")
+    assert "yield list(" in first.code
+
+
+@pytest.mark.parametrize(
+    ("names", "calls", "is_of_keras"),
+    [
+        (("Prefetch", "Batch", "FlatMap", "Generator"), 2, False),
+        (("Prefetch", "Batch", "Filter", "FlatMap", "Generator"), 16, False),
+        (("Prefetch", "Map", "FlatMap", "Generator"), 16, False),
+        (("Prefetch", "FlatMap", "Generator"), 16, True),
+    ],
+    ids=["few, which take long", "some are thrown away", "no batch", "batches, as Keras makes them"],
+)
+def test_other_generators_are_replaced_by_files(names: tuple[str, ...], calls: int, is_of_keras: bool) -> None:
+    first = drawn(stages(*names, calls=calls, python=True)).findings[0]
+    assert (first.id, "PyDataset" in first.title) == ("generator", is_of_keras)
+
+
 def test_small_functions_are_offered_whole_batches() -> None:
     found = drawn(stages("Batch", "Map", calls=8, size=8))
     gain_ps = by_code(found)["batch_first"].gain_ps
@@ -175,6 +199,16 @@ def test_python_that_works_ahead_holds_the_program_up() -> None:
     assert found.title.startswith("Replace Python code in the pipeline")
     assert found.gain_ps is None
     assert "Python" not in by_code(drawn(AHEAD.replace("KIND", "Resize")))["contention"].evidence
+
+
+def test_rows_of_a_generator_that_works_ahead_hold_the_program_up() -> None:
+    rows, before = "", "Iterator::Root::Prefetch::Batch"
+    for begin in range(120, 680, 70):
+        rows += f" {before}::Generator[{begin},60]{{id=4, parent_id=3}}"
+        rows += f" InstantiatedCapturedFunction::Run[{begin + 1},58]{{id=99}}"
+    text = AHEAD.replace("::Map", "::Batch").replace("KIND", "EagerPyFunc")
+    text = text.replace(" InstantiatedCapturedFunction::Run[120,500]{id=99}", rows)
+    assert by_code(drawn(text))["contention"].title.startswith("Let the generator yield whole batches")
 
 
 def waiting(python: bool) -> PipelineDiagnosis:

@@ -7,11 +7,12 @@ from ...runtime.messages import Message, sentences
 from ..finding import Level
 from . import snippets
 from .cache_advice import cache_finding, early_cache_finding, late_cache_finding
-from .cures import cure
+from .cures import ROW_GENERATOR, cure, yields_rows
 from .filter_advice import late_filter_finding
 from .pipeline import SLOW_PS, Pipeline
 from .pipeline_finding import PipelineFinding
 from .structure import (
+    CHEAP_CALL_PS,
     PipelineCounts,
     all_inputs,
     core_count,
@@ -210,7 +211,7 @@ def _batch_first_finding(pipeline: Pipeline, row: int, function_ps: int | None) 
     own_ps = stage.self_ps
     if function_ps is not None:
         own_ps = function_ps if is_parallel else min(own_ps, function_ps)
-    if own_ps > _CHEAP_CALL_PS * calls:
+    if own_ps > CHEAP_CALL_PS * calls:
         return None
     is_bare = is_parallel and function_ps is not None and own_ps <= _BARE_CALL_PS * calls
     return PipelineFinding(
@@ -230,9 +231,8 @@ def _batch_first_finding(pipeline: Pipeline, row: int, function_ps: int | None) 
     )
 
 
-_CHEAP_CALL_PS, _BARE_CALL_PS = 200_000_000, 100_000_000
-"""A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer, and
-one that takes hardly longer (100 µs) does little else."""
+_BARE_CALL_PS = 100_000_000
+"""A call that takes hardly longer than calling itself does little else."""
 
 
 def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
@@ -301,9 +301,13 @@ def _contention_finding(pipeline: Pipeline) -> PipelineFinding | None:
     title = Message(
         "Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops, or cache its output."
     )
-    if has_cache(pipeline):
+    code = snippets.TENSORFLOW_OPS
+    if any(yields_rows(pipeline, row) for row in range(len(pipeline.stages))):
+        title, code = ROW_GENERATOR.title, ROW_GENERATOR.snippet
+    elif has_cache(pipeline):
         title = Message("Replace Python code in the pipeline, which blocks the program's own: use TensorFlow ops.")
     evidence = sentences(delay, "Most likely, other threads used the cores, or the pipeline's Python held the GIL.")
     # The lock holds up the rest of the step as well, by nobody knows how much.
-    code = snippets.runnable(snippets.TENSORFLOW_OPS)
-    return PipelineFinding("contention", title, evidence, None, level, code, stage=pipeline.bottleneck)
+    return PipelineFinding(
+        "contention", title, evidence, None, level, snippets.runnable(code), stage=pipeline.bottleneck
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...model.iterators import TRANSPARENT
+from ...model.iterators import SHUFFLES, TRANSPARENT
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from . import snippets
 from .pipeline import Pipeline, Stage
+from .structure import CHEAP_CALL_PS
 
 SOURCES = frozenset(
     "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "
@@ -20,6 +21,13 @@ REMOTE = frozenset(
 """Kinds that read data from another host."""
 
 BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
+_GENERATOR = "Generator"
+_MAKES_GENERATOR = "FlatMap"
+"""What ``from_generator()`` puts around the generator."""
+_ONE_FOR_ONE = TRANSPARENT | SHUFFLES | frozenset(["Map", "ParallelMap", "Prefetch"])
+"""Kinds that hand on as many elements as they take."""
+_MANY_ROWS = 8
+"""From so many elements of a generator in a batch on, fewer calls of Python are a gain worth a change of it."""
 
 
 class Cure(NamedTuple):
@@ -35,8 +43,10 @@ class Cure(NamedTuple):
 def cure(pipeline: Pipeline, row: int) -> Cure:
     """For the stage that holds the pipeline up: what its kind lacks. What else helps depends on the data."""
     stage, kind = pipeline.stages[row], pipeline.stages[row].kind
-    if stage.python_calls and kind != "Generator":
+    if stage.python_calls and kind != _GENERATOR:
         return _PYTHON
+    if kind == _GENERATOR:
+        return ROW_GENERATOR if yields_rows(pipeline, row) else _cure_of_generator(_above_generator(pipeline, row))
     if kind in _CURE_OF_KIND:
         return _CURE_OF_KIND[kind]
     if kind in REMOTE:
@@ -48,6 +58,33 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
     if kind in TRANSPARENT:
         return _NOT_RECORDED
     return Cure("slow_transformation", Message("Reduce the work of {stage} per element.", stage=stage.label))
+
+
+def yields_rows(pipeline: Pipeline, row: int) -> bool:
+    """Whether a stage is a generator that does little for each of its elements, many of which make up a batch."""
+    stage = pipeline.stages[row]
+    above = _above_generator(pipeline, row)
+    batch = next((upper for upper in above if upper.kind not in _ONE_FOR_ONE), None)
+    if stage.kind != _GENERATOR or batch is None or batch.kind not in BATCHES:
+        return False
+    return stage.calls >= _MANY_ROWS * batch.calls and stage.self_ps <= CHEAP_CALL_PS * stage.calls
+
+
+def _above_generator(pipeline: Pipeline, row: int) -> list[Stage]:
+    """What the program has after a generator, nearest first."""
+    above = pipeline.above(row)
+    return above[1:] if above and above[0].kind == _MAKES_GENERATOR else above
+
+
+def _cure_of_generator(above: list[Stage]) -> Cure:
+    """For a generator that yields whole batches, or works long for an element; Keras' own have no stage after them."""
+    may_be_of_keras = all(stage.kind in TRANSPARENT or stage.kind == "Prefetch" for stage in above)
+    title = Message(
+        "Write the generator's data to files, and read several in parallel; for a Keras PyDataset, raise workers."
+        if may_be_of_keras
+        else "Write the generator's data to files, and read several in parallel."
+    )
+    return Cure("generator", title, snippets.interleave())
 
 
 def _cure_of_source(above: list[Stage]) -> Cure:
@@ -80,6 +117,14 @@ _PYTHON = Cure(
     Message("Write the function in TensorFlow ops instead of Python, or prepare the data offline."),
     snippets.TENSORFLOW_OPS,
 )
+ROW_GENERATOR = Cure(
+    "row_generator",
+    Message(
+        "Let the generator yield whole batches, without batch() after it, instead of single rows; or use "
+        "from_tensor_slices."
+    ),
+    snippets.GENERATED_BATCHES,
+)
 _PARALLEL_MAP = Cure(
     "slow_parallel_map",
     Message("Make the map's function cheaper, or add cores with the tf.data service; it already runs in parallel."),
@@ -89,13 +134,6 @@ _NOT_RECORDED = Cure(
     Message("Capture longer: the work that the program waited for was not recorded."),
 )
 _CURE_OF_KIND: dict[str, Cure] = {
-    "Generator": Cure(
-        "generator",
-        Message(
-            "Write the generator's data to files, and read several in parallel; for a Keras PyDataset, raise workers."
-        ),
-        snippets.interleave(),
-    ),
     "Map": Cure("slow_map", Message("Run the map's function in parallel."), snippets.PARALLEL_MAP),
     "ParallelMap": _PARALLEL_MAP,
     "MapAndBatch": _PARALLEL_MAP,

@@ -79,6 +79,14 @@ GENERATORS = (
     "dataset = tf.data.Dataset.range(4).interleave(\n"
     "    generate, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)"
 )
+GENERATED_BATCHES = (
+    "def batches():  # yours: makes a whole batch at a time\n"
+    "    for begin in range(0, 1000, 32):\n"
+    "        yield list(range(begin, min(begin + 32, 1000)))\n\n\n"
+    "dataset = tf.data.Dataset.from_generator(\n"
+    "    batches, output_signature=tf.TensorSpec([None], tf.int64))\n"
+    "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
+)
 TENSORFLOW_OPS = (
     "def function(element):  # of TensorFlow's ops instead of Python's\n"
     "    return tf.cast(element, tf.float32) / 255.0\n\n\n" + PARALLEL_MAP

@@ -15,6 +15,9 @@ _REMADE = 3
 """So many pipelines of the same stages are one that the program makes again and again."""
 _WHOLE_PASS = 3
 """Of so many iterators that a repeat() made one after the other, those in the middle were read from begin to end."""
+CHEAP_CALL_PS = 200_000_000
+"""A call of a function or a generator itself costs some tens of µs: one that takes much longer does not get faster by
+being rarer."""
 NEGLIGIBLE = 0.05
 """Up to this share of the pipeline's time stages are not worth a change of the program."""
 
