@@ -292,6 +292,7 @@ def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
         ("starts_workers", "input", "pytorch", "keep iter(loader)"),
         ("worker_processes", "input", "pytorch", "more DataLoader workers"),
         ("queries_rows", "python", "pytorch", "in one query"),
+        ("compares_thresholds", "compute", "tensorflow", "in validation only"),
         ("makes_tables", "compute", "tensorflow", "lookup tables once"),
         ("copies_weights", "copied_weights", "tensorflow", "get_weights()"),
         ("copies_to_change", "tensor_copies", "pytorch", "in place"),

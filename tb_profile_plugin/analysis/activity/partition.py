@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...model.framework import TENSORFLOW, framework
 from ...model.host import Host
-from ...runtime.arrays import I8, I64, Array, I64Matrix, Int
+from ...runtime.arrays import I8, I64, Array, I64Matrix, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
+from ..ops.op_scopes import scopes
 from .gaps import Moments, moments
 from .states import State
+
+_MOST_KINDS = 100
+"""So many kinds of intervals are told apart, those that take most time."""
 
 
 def partition(host: Host, begins: Array, ends: Array) -> Array:
@@ -45,6 +50,60 @@ def time_in_windows(begins: I64, ends: I64, edges: I64, state: I8, states: Int) 
             at = until
             k += 1
     return state_ps
+
+
+def longest_kinds(windows: Array, edges: Array, kind: Array, kinds: int) -> tuple[Array, Array]:
+    """(int64[k], int64[windows, k] ps): the kinds that take most time, the longest first; and how long each lasts in
+    each of the windows between the edges ``windows`` (int64[windows + 1] ps).
+
+    ``edges`` (int64[n + 1] ps, ascending) are those of intervals that touch, ``kind`` (int[n]) is that of each, -1
+    for none.
+    """
+    has_kind = kind >= 0
+    kind_ps = np.bincount(kind[has_kind], np.diff(edges)[has_kind], kinds)
+    longest = np.argsort(-kind_ps, kind="stable")[:_MOST_KINDS]
+    row_of_kind = np.full(kinds + 1, _MOST_KINDS, np.int8)
+    row_of_kind[longest] = np.arange(len(longest))
+    begin, end = (np.ascontiguousarray(ps, np.int64) for ps in (windows[:-1], windows[1:]))
+    ps = time_in_windows(begin, end, edges, row_of_kind[kind], _MOST_KINDS + 1)
+    return longest, ps[:, : len(longest)]
+
+
+class ScopeTimes(NamedTuple):
+    """How long ops of TensorFlow compute in each window, by their scopes."""
+
+    names: list[str]
+    """As `op_scopes.scopes` has them, of those that take most time."""
+    ps: Array
+    """int64[windows, names]."""
+
+    def of(self, name: str) -> Array:
+        """int64[windows] ps: of the scope of that name, zeros where there is none."""
+        return self.ps[:, self.names.index(name)] if name in self.names else np.zeros(len(self.ps), np.int64)
+
+
+def scope_times(host: Host, windows: Array, edges: Array, state: Array, event: Array) -> ScopeTimes:
+    """Times in the windows between the edges ``windows`` (int64[windows + 1] ps); of TensorFlow's ops only.
+
+    ``edges`` are as in `longest_kinds`, ``state`` (int8[n]) and ``event`` (int32[n]) tell each interval.
+    """
+    none = ScopeTimes([], np.zeros((len(windows) - 1, 0), np.int64))
+    if framework(host) != TENSORFLOW:
+        return none
+    intervals = np.flatnonzero((state == int(State.COMPUTE)) & (event >= 0))
+    name_of = host.trace.name_of[event[intervals]]
+    name_rows = distinct(name_of)
+    scope_of_op = scopes([host.trace.names[row] for row in name_rows.tolist()])
+    names = list(dict.fromkeys(filter(None, scope_of_op)))
+    if not names:
+        return none
+    number = {name: index for index, name in enumerate(names)}
+    scope_of_name = np.full(len(host.trace.names), -1, np.int32)
+    scope_of_name[name_rows] = [number.get(scope, -1) for scope in scope_of_op]
+    scope_of = np.full(len(event), -1, np.int32)
+    scope_of[intervals] = scope_of_name[name_of]
+    longest, ps = longest_kinds(windows, edges, scope_of, len(names))
+    return ScopeTimes([names[index] for index in longest.tolist()], ps)
 
 
 class IdleIntervals(NamedTuple):

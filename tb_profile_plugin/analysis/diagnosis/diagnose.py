@@ -40,6 +40,7 @@ from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch_facts import unused_forward_ps, unused_nodes
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
+from .tensorflow_work import name_scopes
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
@@ -204,6 +205,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         most_ps = loss.ps * (1 - 1 / max(map(replicas, hosts)))
         loss.remedy = remedy(JAX, loss.id, facts=frozenset({REPLICATES}))._replace(most_ps=most_ps)
     name_xla_work(loss, hosts, typical, program)
+    name_scopes(loss, hosts, typical, program)
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     elif loss.id == "between_steps":

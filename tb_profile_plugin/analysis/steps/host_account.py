@@ -12,7 +12,7 @@ from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
-from ..activity.partition import partition, time_in_windows
+from ..activity.partition import ScopeTimes, partition, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, device_kinds
@@ -95,6 +95,8 @@ class HostFigures(NamedTuple):
     """int64[steps]: of the time in which nothing was recorded, what lies in intervals of 1 ms and more."""
     xla: XlaTimes
     """What programs of XLA do, by where they come from."""
+    scopes: ScopeTimes
+    """What ops of TensorFlow compute, by their scopes."""
 
     @property
     def steps(self) -> slice:
@@ -153,6 +155,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
         long_silent_ps=covered(step_begin, step_end, host_timeline.edges[silent], host_timeline.edges[silent + 1]),
         xla=xla_times(host, edges, host_timeline),
+        scopes=scope_times(host, edges, host_timeline.edges, host_timeline.state, host_timeline.event),
     )
 
 

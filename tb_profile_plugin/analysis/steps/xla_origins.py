@@ -17,7 +17,7 @@ from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..activity.partition import time_in_windows
+from ..activity.partition import longest_kinds
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from .device_timeline import DeviceTimeline
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _WORK = (State.COMPUTE, State.EXPOSED_COLLECTIVE)
 """States in which programs of XLA work."""
-_MOST_ORIGINS = 100
-"""So many origins are told apart, those that took most time."""
 _MOST_BYTES, _MOST_COMPARED = 16 << 20, 4 << 20
 """Bytes of programs of which origins are looked up: and of which products are compared: 16 MB with
 60,000 instructions take half a second. Arrays that a program holds as constants are most of some."""
@@ -99,15 +97,8 @@ def xla_times(host: Host, edges: Array, timeline: DeviceTimeline) -> XlaTimes:
     if not 0 < sum(len(module.blob) for module in host.modules.values()) <= _MOST_BYTES:
         return XlaTimes([], np.zeros((len(edges) - 1, 0), np.int64), [])
     origin_of, origins, programs = _origins(host, timeline)
-    length = timeline.end - timeline.begin
-    has_origin = origin_of >= 0
-    longest = np.argsort(-np.bincount(origin_of[has_origin], length[has_origin], len(origins)), kind="stable")
-    row_of_origin = np.full(len(origins) + 1, _MOST_ORIGINS, np.int8)
-    row_of_origin[longest[:_MOST_ORIGINS]] = np.arange(min(len(origins), _MOST_ORIGINS))
-    begin, end = np.ascontiguousarray(edges[:-1], np.int64), np.ascontiguousarray(edges[1:], np.int64)
-    ps = time_in_windows(begin, end, timeline.edges, row_of_origin[origin_of], _MOST_ORIGINS + 1)
-    longest = longest[:_MOST_ORIGINS]
-    return XlaTimes([origins[row] for row in longest.tolist()], ps[:, : len(longest)], _repeated(programs))
+    longest, ps = longest_kinds(edges, timeline.edges, origin_of, len(origins))
+    return XlaTimes([origins[row] for row in longest.tolist()], ps, _repeated(programs))
 
 
 def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigin], list[Module]]:

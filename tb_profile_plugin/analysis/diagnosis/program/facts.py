@@ -57,6 +57,8 @@ COPIES_WEIGHTS = "copies_weights"
 """TensorFlow reads variables and gives variables constants, one by one, for a notable part of the steps."""
 MAKES_TABLES = "makes_tables"
 """TensorFlow fills lookup tables in most steps or pauses between them, for a notable part of the time."""
+COMPARES_THRESHOLDS = "compares_thresholds"
+"""TensorFlow compares predictions with many thresholds, as metrics such as AUC do, for much of its compute."""
 WRITES_SUMMARIES = "writes_summaries"
 """Most of the ops that TensorFlow runs one by one lie between the summaries that a step writes: they prepare these."""
 

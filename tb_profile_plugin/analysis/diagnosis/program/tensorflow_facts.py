@@ -8,8 +8,11 @@ from ....formats.columns import vocabulary
 from ....model.host import HostWithSteps
 from ....runtime.arrays import distinct
 from ....runtime.regex import regex
+from ...activity.states import State
+from ...ops.op_scopes import CONFUSION_MATRIX
 from ...steps.dispatched_calls import calls_per_step
-from .facts import COPIES_WEIGHTS, INFERS, MAKES_TABLES, SINGLE_OPS, WRITES_SUMMARIES
+from ...steps.host_account import figures
+from .facts import COMPARES_THRESHOLDS, COPIES_WEIGHTS, INFERS, MAKES_TABLES, SINGLE_OPS, WRITES_SUMMARIES
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
 _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
@@ -26,11 +29,15 @@ _MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
 _MUCH_OF_TIME = 0.1
 """Share of the time from the first step to the last one that lookup tables take to be filled."""
 
+_MUCH_OF_COMPUTE = 0.3
+"""Share of what steps compute from which on metrics are worth a change."""
+
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
     facts |= {MAKES_TABLES} if _makes_tables(host) else set()
+    facts |= {COMPARES_THRESHOLDS} if _compares_thresholds(host) else set()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
         trains = any(word in name for name in host.trace.names for word in _TRAINS)
         return facts if trains else facts | {INFERS}
@@ -68,6 +75,13 @@ def _makes_tables(host: HostWithSteps) -> bool:
     fills_ps = int((trace.end[fills] - trace.begin[fills])[step >= 0].sum())
     is_frequent = 2 * len(distinct(step[step >= 0])) > len(steps)
     return is_frequent and fills_ps >= _MUCH_OF_TIME * (int(steps.end[-1]) - int(steps.begin[0]))
+
+
+def _compares_thresholds(host: HostWithSteps) -> bool:
+    """Whether much of the steps' compute is that of metrics which compare predictions with many thresholds."""
+    of_host = figures(host)
+    metrics_ps = int(of_host.scopes.of(CONFUSION_MATRIX)[of_host.steps].sum())
+    return 0 < _MUCH_OF_COMPUTE * int(of_host.state_ps[of_host.steps, State.COMPUTE].sum()) <= metrics_ps
 
 
 def _prepares_summaries(host: HostWithSteps) -> bool:

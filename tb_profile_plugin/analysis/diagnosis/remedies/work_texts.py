@@ -6,6 +6,7 @@ from ....model.framework import JAX, PYTORCH, TENSORFLOW
 from ..program.facts import (
     BUILDS_HESSIAN,
     CHANGES_LAYOUT,
+    COMPARES_THRESHOLDS,
     CONCATENATES,
     COPIES_EXPANDED,
     COPIES_MODEL,
@@ -46,6 +47,9 @@ USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a secon
 ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
 LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
 FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
+METRICS_TENSORFLOW = (
+    "Compute metrics such as AUC in validation only, or with evenly spaced thresholds, as num_thresholds makes them."
+)
 LARGEST_OPS = "Make the largest ops cheaper; the Ops page lists them."
 FEWER_PENALTIES_TORCH = "Compute gradients of gradients, such as a gradient penalty, every N steps."
 COPY_IN_PLACE_TORCH = (
@@ -136,6 +140,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
     ),
     ("compute", "", ""): LARGEST_OPS,
+    ("compute", TENSORFLOW, COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",
     ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
