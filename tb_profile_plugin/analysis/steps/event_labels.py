@@ -78,8 +78,6 @@ _AROUND_EAGER_CALL = regex(r"EagerExecute$|TFE_Py_(?:FastPath)?Execute")
 """What every call of an op or a function of TensorFlow has within and around the event that is named after it."""
 _JITTED = "PjitFunction("
 """Begin of the names of calls of functions that JAX compiles."""
-
-
 _WITHIN = ", in "
 """Between a function and what it calls that takes its time."""
 _WITH_ENDING: dict[str, Callable[[str], Message]] = {
@@ -162,9 +160,8 @@ class _Labels:
         names = [row for row in self.used_names if pattern.match(self.trace.names[row])]
         if not names:
             return np.empty(0, np.int64)
-        is_match = np.zeros(len(self.trace.names) + 1, bool)
-        is_match[names] = True
-        return np.flatnonzero(is_match[np.where(self.event >= 0, self.trace.name_of[self.event], -1)])
+        is_match = np.isin(np.arange(len(self.trace.names)), names)
+        return np.flatnonzero(_have_names(self.event, self.trace.name_of, is_match))
 
     def replace(self, rows: Array, events: Array) -> None:
         """Let other events (int64[k], -1 for none) tell these intervals (int64[k])."""
@@ -244,12 +241,10 @@ def _let_eager_calls_tell(labels: _Labels) -> None:
     functions = {event_label(trace.names[row]) for row in distinct(trace.name_of[calls]).tolist()}
     function_calls = trace.nearest_named(calls, functions.__contains__)
     tells = np.where(function_calls >= 0, function_calls, calls)
-
     rows = labels.with_names(_IN_EAGER_CALL)
     events = labels.event[rows].astype(np.int64)
     own = np.where(trace.are_named(events, _is_eager_call), events, trace.nearest_named(events, _is_eager_call))
     labels.replace(rows[own >= 0], tells[np.searchsorted(calls, own[own >= 0])])
-
     rows = labels.with_names(_AROUND_EAGER_CALL)
     first = np.searchsorted(calls, labels.event[rows], "right")
     is_around = np.append(calls, len(trace))[first] < trace.nesting[1][labels.event[rows]]
@@ -368,6 +363,15 @@ def _used_names(event: I32, name_of: I32, names: Int) -> Bool:
         if row >= 0:
             is_used[name_of[row]] = True
     return is_used
+
+
+@jit
+def _have_names(event: I32, name_of: I32, is_match: Bool) -> Bool:
+    """bool[n]: whether the name of each event matches; False for no event."""
+    answer = np.zeros(len(event), np.bool_)
+    for i in range(len(event)):
+        answer[i] = event[i] >= 0 and is_match[name_of[event[i]]]
+    return answer
 
 
 @jit

@@ -55,7 +55,7 @@ _CONVOLUTION = regex(r"aten::convolution$|[^:]*:_?(?:Mkl)?(?:Native)?(?:Fused)?C
 _OF_CONVOLUTION = regex(r"aten::convolution_backward$|[^:]*:_?(?:Mkl)?(?:Native)?Conv2DBackpropFilter")
 """Convolutions, and gradients of their weights, in PyTorch and TensorFlow."""
 _QUERY = regex(
-    r"\$?<built-in method execute of sqlite3|\$(?:\S*/)?(?:sqlalchemy|psycopg2?|pymysql|asyncpg)/\S+ execute$"
+    r"\$?<built-in method execute of sqlite3|\$(?=\S+ execute$)(?:\S*/)?(?:sqlalchemy|psycopg2?|pymysql|asyncpg)/"
 )
 """Calls that ask a database for rows: of Python's own module in C, and of common libraries."""
 _MANY_QUERIES, _MUCH_OF_TIME = 20, 0.1
