@@ -280,7 +280,7 @@ def _pauses(
     if not len(marks):
         return begin, end, classes
     pauses, mark_index = _between_marks(host, marks, loop, line_of, np.flatnonzero(have_state(classes, State.PAUSE)))
-    evaluations = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
+    evaluations = trace.named(lambda name: name.startswith(f"{vocabulary.EAGER_OP_CALL}__inference_"))
     evaluations, evaluation_index = _between_marks(host, marks, loop, line_of, evaluations)
     if 2 * len(distinct(evaluation_index)) < len(marks):
         pauses, mark_index = np.concatenate((pauses, evaluations)), np.concatenate((mark_index, evaluation_index))

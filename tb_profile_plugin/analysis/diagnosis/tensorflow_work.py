@@ -16,6 +16,7 @@ from .remedies.remedy import remedy
 from .time_loss import MOSTLY, WORK, TimeLoss
 
 _ALL = 0.999
+"""Share of the compute that is all of it, but for rounding."""
 _TELLS_MORE = 2
 """A scope that takes so many times as long as the ops of any type tells more than these do."""
 

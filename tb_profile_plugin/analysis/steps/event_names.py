@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ...formats.columns import vocabulary
 from ...model.names import op_names, short_kernel_names
 from ...runtime.regex import regex
 
@@ -34,7 +35,8 @@ _CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+\)$")
 """Where the function is that the named one calls, or of what; of the two, the other one's place is of more use."""
 _DIRECTORIES = regex(r"(?<= \()[^() ]+/(?=[^()/ ]+\.py:\d+\)$)")
 """Of the file that a function is in."""
-_EAGER_CALL = regex(r"EagerLocalExecute: (?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
+_EAGER_CALL = regex(rf"{vocabulary.EAGER_OP_CALL}(?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
+"""TensorFlow's call of a function that it traced, or of a single op."""
 _UNNAMED = {"function": "tf.function"}
 """What TensorFlow calls a function that was made of an object without a name: ``python/eager/polymorphic_function``."""
 _CUT = "…"

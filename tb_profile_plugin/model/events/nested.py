@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ...formats.columns import Plane, XSpace, vocabulary
+from ...formats.columns.gather import gather
 from ...runtime.arrays import I32, I64, U8, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.memo import Memo, lazy
@@ -140,6 +141,15 @@ class Nested:
         if len(rows_of_planes) == 1:
             return rows_of_planes[0]
         return np.concatenate([np.empty(0, np.int64), *rows_of_planes])
+
+    def in_categories(self, wanted: Collection[str]) -> Array:
+        """int64[k]: events whose category is wanted, over all planes, ascending."""
+        rows = [np.empty(0, np.int64)]
+        for first, plane in self.parts:
+            is_wanted = np.array([category in wanted for category in plane.categories], bool)
+            if is_wanted.any():
+                rows.append(np.flatnonzero(gather(is_wanted, plane.events.name)) + first)
+        return np.concatenate(rows)
 
     def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
         """bool[k]: whether each of the events has a name that is wanted."""

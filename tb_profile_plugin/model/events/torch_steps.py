@@ -7,7 +7,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...formats.columns.gather import gather
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.regex import regex
@@ -42,12 +41,8 @@ def is_last_until_stop(trace: Trace, marks: Array) -> bool:
 
     Then no op begins in it and nothing is launched, unlike in the others; ``marks`` are in order of time.
     """
-    work = [trace.links.source[trace.links.kind == LAUNCH]]
-    for first, plane in trace.parts:
-        ops = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
-        if ops.any():
-            work.append(np.flatnonzero(gather(ops, plane.events.name)) + first)
-    begin = trace.begin[np.concatenate(work)]
+    launches, ops = trace.links.source[trace.links.kind == LAUNCH], trace.in_categories(vocabulary.TORCH_OPS)
+    begin = trace.begin[np.concatenate((launches, ops))]
     has_work = (
         bool(((begin >= trace.begin[mark]) & (begin < trace.end[mark])).any()) for mark in reversed(marks.tolist())
     )

@@ -15,7 +15,6 @@ from itertools import chain
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...formats.columns.gather import gather
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
 from ...runtime.records import NamedTuple
@@ -30,7 +29,7 @@ TORCH_MARKS = (
     regex(r"Optimizer\.step#"),
 )
 """What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
-TENSORFLOW_MARKS = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
+TENSORFLOW_MARKS = (regex(rf"{vocabulary.EAGER_OP_CALL}IteratorGetNext$"),)
 """What a loop of TensorFlow does once in each turn if it takes its batches itself."""
 _LEAST_MARKS = 3
 """Fewer marks are no loop."""
@@ -80,15 +79,8 @@ def range_turns(trace: Trace) -> Turns | None:
 
 def _outermost_ranges(trace: Trace) -> Array:
     """int64[k]: ranges on threads of the host that lie in no other."""
-    rows = [
-        np.flatnonzero(gather(np.array(plane.categories) == vocabulary.TORCH_RANGE, plane.events.name)) + first
-        for first, plane in trace.parts
-        if vocabulary.TORCH_RANGE in plane.categories
-    ]
-    if not rows:
-        return np.empty(0, np.int64)
-    ranges = np.concatenate(rows)
-    return outermost(trace, ranges[~trace.on_device[ranges]])
+    ranges = trace.in_categories((vocabulary.TORCH_RANGE,))
+    return outermost(trace, ranges[~trace.on_device[ranges]]) if len(ranges) else ranges
 
 
 def _names_without_digits(trace: Trace, ranges: Array) -> Array:

@@ -6,13 +6,13 @@ import numpy as np
 
 from ....formats.columns import vocabulary
 from ....model.host import HostWithSteps
-from ....runtime.arrays import distinct
 from ....runtime.regex import regex
 from ...activity.states import State
 from ...ops.op_scopes import CONFUSION_MATRIX
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
 from .facts import COMPARES_THRESHOLDS, COPIES_WEIGHTS, INFERS, MAKES_TABLES, SINGLE_OPS, WRITES_SUMMARIES
+from .step_counts import are_in_most_steps
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
 _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
@@ -69,12 +69,11 @@ def _makes_tables(host: HostWithSteps) -> bool:
     """Whether lookup tables are filled in or after most steps, and that takes much of the time."""
     steps, trace = host.steps, host.trace
     fills = trace.named(lambda name: bool(_FILL_TABLE.match(name)))
-    if not len(fills) or len(steps) < 2:
+    if len(steps) < 2 or not are_in_most_steps(host, fills):
         return False
-    step = np.searchsorted(steps.begin, trace.begin[fills], "right") - 1
-    fills_ps = int((trace.end[fills] - trace.begin[fills])[step >= 0].sum())
-    is_frequent = 2 * len(distinct(step[step >= 0])) > len(steps)
-    return is_frequent and fills_ps >= _MUCH_OF_TIME * (int(steps.end[-1]) - int(steps.begin[0]))
+    fills = fills[trace.begin[fills] >= steps.begin[0]]
+    fills_ps = int((trace.end[fills] - trace.begin[fills]).sum())
+    return fills_ps >= _MUCH_OF_TIME * (int(steps.end[-1]) - int(steps.begin[0]))
 
 
 def _compares_thresholds(host: HostWithSteps) -> bool:

@@ -48,6 +48,7 @@ from .facts import (
     UPDATES,
     WORKER_PROCESSES,
 )
+from .step_counts import are_in_most_steps
 
 _OP_PREFIX = "aten::"
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
@@ -126,9 +127,9 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         FORMATS_TENSORS: _take_much(host, _FORMATS),
         COPIES_MODEL: _take_much(host, _COPIES_ALL),
         EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
-        SECOND_ORDER: _are_in_most_steps(host, trace.named(lambda name: bool(_SECOND_ORDER.match(name)))),
+        SECOND_ORDER: are_in_most_steps(host, trace.named(lambda name: bool(_SECOND_ORDER.match(name)))),
         LOADS_ROWS: _loads_rows(trace),
-        STARTS_WORKERS: _are_in_most_steps(host, _starts_of_workers(trace)),
+        STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
         WORKER_PROCESSES: any(map(_WORKERS.match, trace.names)),
         UPDATES: on_cpu and _are_mostly_updates(trace),
         INFERS_ON_CPU: on_cpu and not trains,
@@ -277,12 +278,6 @@ def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
     trace, steps = host.trace, host.steps
     ps = outermost_ps(trace, trace.named(lambda name: bool(names.match(name))))
     return bool(ps > _MUCH_OF_OPS * (steps.end - steps.begin).sum() > 0)
-
-
-def _are_in_most_steps(host: HostWithSteps, events: Array) -> bool:
-    """Whether most steps have some of these events, int64[k]."""
-    step = distinct(np.searchsorted(host.steps.begin, host.trace.begin[events], "right") - 1)
-    return 2 * int((step >= 0).sum()) > len(host.steps) > 0
 
 
 def _starts_of_workers(trace: Trace) -> Array:
