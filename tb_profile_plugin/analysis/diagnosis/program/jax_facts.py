@@ -91,6 +91,8 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
+    # Where turns are that small, more work for each is worth more than a product that leaves them.
+    holds[INDEPENDENT_PRODUCTS] &= not holds[SMALL_TURNS]
     return {fact for fact, is_so in holds.items() if is_so}
 
 
