@@ -8,6 +8,7 @@ import pytest
 import torchtrace
 from idle_draw import US
 
+from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
@@ -59,7 +60,12 @@ def chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict[str, floa
 
 
 def causes_of_chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict[str, Cause]:
-    """Causes of PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function.
+    """Causes of `diagnosis_of_chain`, by id."""
+    return {cause.id: cause for cause in diagnosis_of_chain(op_us, slow_ms, traced).causes}
+
+
+def diagnosis_of_chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> Diagnosis:
+    """PyTorch on a CPU: a product of 1 ms, 300 ops with 10 µs before each, a slow function.
 
     The ops are an optimizer's.
     """
@@ -77,8 +83,14 @@ def causes_of_chain(op_us: float, slow_ms: int = 0, traced: bool = True) -> dict
         loop = torchtrace.frame("train.py(10): main", 0, every - 0.1)
         step = [*own, *([loop] if traced else []), *([slow] if traced and slow_ms else [])]
         events += [event | {"ts": event["ts"] + number * every} for event in step]
-    host = torchtrace.host(*events, deviceProperties=[])
-    return {cause.id: cause for cause in diagnose([host]).causes}
+    return diagnose([torchtrace.host(*events, deviceProperties=[])])
+
+
+@pytest.mark.parametrize("op_us", [5, 50])
+def test_compute_of_a_cpu_is_as_long_in_its_cause_as_in_the_bar(op_us: float) -> None:
+    found = diagnosis_of_chain(op_us)
+    compute = next(cause for cause in found.causes if cause.id == "compute")
+    assert compute.per_step_ps == found.typical.state_ps[State.COMPUTE]
 
 
 def test_tiny_ops_of_a_cpu_are_part_of_what_dispatching_them_costs() -> None:
@@ -86,7 +98,7 @@ def test_tiny_ops_of_a_cpu_are_part_of_what_dispatching_them_costs() -> None:
     assert (tiny["eager"], tiny["compute"]) == (pytest.approx(6, rel=0.01), pytest.approx(1, rel=0.01))
     assert long["compute"] == pytest.approx(31, rel=0.01)
     said = causes_of_chain(op_us=10)["eager"].sentence.text
-    assert "The ops' own compute is 3.00 ms of it." in said
+    assert "The ops themselves take 3.00 ms of it." in said
 
 
 def test_a_long_op_that_begins_late_in_its_call_is_no_tiny_one() -> None:

@@ -26,7 +26,7 @@ from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
-from ..ops.host_ops import kernels_of_single_ops
+from ..ops.host_ops import eager_events, kernels_of_single_ops
 from ..xla.pool_threads import op_ends, shards
 from .cpu_ops import computes, last_begins, launches_of_ops
 from .event_classes import python_ops
@@ -40,6 +40,10 @@ _COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|d
 """Kernels and ops that communicate beside those that `model` knows."""
 _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 """Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
+CALL_PS, _RUN_PS = 10_000_000, 20_000_000
+"""What an op takes at most (10 µs), or a program of XLA (20 µs), that computes no longer than it takes to call it: on a
+CPU such a call is the framework's overhead."""
+_TORCH_OP = "aten::"
 _FIRST_OTHER_WORK, _LAST_OTHER_WORK = int(State.COMPILE), int(State.PAUSE)
 """Classes of what the CPU does for compiling, input, a callback or a pause: no work of the program's own."""
 
@@ -210,6 +214,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     other_work, last = np.flatnonzero(is_other_work), trace.nesting[1][xla + first]
     op[xla[np.searchsorted(other_work, last) > np.searchsorted(other_work, xla + first, "right")]] = False
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
+    _leave_out_short_calls(host, plane, op)
     kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
     if kinds.any():  # Copies of gloo are part of its collective.
         _leave_out_inner_ops(trace, op, gather(kinds, plane.events.name) == Kind.COLLECTIVE, first)
@@ -228,7 +233,17 @@ def work_of_cpu(host: Host) -> DeviceWork:
     if kinds.any():
         kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
     work = _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, end, kind, launch, start), True)
-    return _without_waits_for_threads(work, trace.name_of, xla + first)
+    return _without_waits_for_threads(_without_short_runs(work, xla + first), trace.name_of, xla + first)
+
+
+def _without_short_runs(work: DeviceWork, xla: Array) -> DeviceWork:
+    """The work, without programs of XLA (of which the events int64[k] are) that take no longer than to call them."""
+    is_of_run = (work.launch >= 0) & is_among(work.event.astype(np.int64), xla)
+    _, run = np.unique(work.launch[is_of_run], return_inverse=True)
+    run_ps = np.bincount(run, (work.end - work.begin)[is_of_run])
+    is_short = np.zeros(len(work), bool)
+    is_short[is_of_run] = (run_ps <= _RUN_PS)[run]
+    return work.with_rows(~is_short) if is_short.any() else work
 
 
 def _without_waits_for_threads(work: DeviceWork, name_of: Array, xla: Array) -> DeviceWork:
@@ -250,6 +265,14 @@ def _leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int
     ops = np.flatnonzero(is_op)
     outer = outermost(trace, ops[is_outer[ops]] + first)
     is_op[ops[are_inside(ops + first, outer + 1, trace.nesting[1][outer])]] = False
+
+
+def _leave_out_short_calls(host: Host, plane: Plane, is_op: Array) -> None:
+    """Unmark ops (bool[k] of the plane's events) that the program calls one by one, and that are mostly their calls."""
+    is_call = gather(np.array([name.startswith(_TORCH_OP) for name in plane.heads], bool), plane.events.name)
+    is_call[kernels_of_single_ops(host)] = True
+    is_call[eager_events(host, plane)] = True
+    is_op[is_call & (plane.events.duration <= CALL_PS)] = False
 
 
 def _causes(host: Host, act: Activity) -> Array:

@@ -84,13 +84,13 @@ def _first_leads(
     if not losses:
         return False
 
-    def work_in(loss: TimeLoss) -> float:
-        return loss.work_ps if loss.id in of_framework else 0.0
+    def ops_in(loss: TimeLoss) -> float:
+        return loss.ops_ps if loss.id in of_framework else 0.0
 
     first = losses[0]
-    first_ps = first.winnable_ps - work_in(first)
-    late_ps = sum(loss.ps - work_in(loss) for loss in losses if loss.id in HOST_LATE)
-    work_ps = sum(loss.ps for loss in work) + sum(map(work_in, losses))
+    first_ps = first.winnable_ps - ops_in(first)
+    late_ps = sum(loss.ps - ops_in(loss) for loss in losses if loss.id in HOST_LATE)
+    work_ps = sum(loss.ps for loss in work) + sum(map(ops_in, losses))
     largest_ps = max(late_ps, first_ps)
     is_large = first_ps >= LEADS * period_ps or (first.id in HOST_LATE and late_ps >= BAD * period_ps)
     is_large &= largest_ps >= (_BESIDE_WORK_OF_CPU if first.id in of_framework else _BESIDE_WORK) * work_ps

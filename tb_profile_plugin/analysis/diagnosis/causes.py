@@ -50,9 +50,10 @@ _LEAST_ONE_BY_ONE = 0.7
 _TINY_PYTHON_PS = 20e6
 """… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them; all of it, where one
 call follows the other for most of the step, or for as long as all of that takes."""
-_LONG_PYTHON_PS, _TINY_OP_PS = 1e9, 20e6
-"""A function whose intervals last so long on average (1 ms) is code of its own, not what passes between calls; an op of
-a CPU that lasts so little (20 µs) is mostly its call."""
+_LONG_PYTHON_PS = 1e9
+"""A function whose intervals last so long on average (1 ms) is code of its own, not what passes between calls."""
+_COSTS_OF_OPS = ("eager", "dispatch")
+"""Causes that short ops of a CPU are part of."""
 _SILENT_STATES = (State.UNRECORDED, State.UNEXPLAINED, State.PYTHON)
 """In which moments without an event are: where Python is traced, these are Python's."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
@@ -93,18 +94,19 @@ class DispatchedCalls(NamedTuple):
 
     per_step: float
     one_by_one_share: float
+    short_ops_ps: float = 0.0
+    """ps per step of ops that are mostly their calls."""
     long_share: float = 0.0
     """Share of the time in typical steps of which nothing was recorded, 0–1, in intervals of 1 ms and more."""
 
 
 def losses_by_cause(
-    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str = "", on_cpu: bool = False
+    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str = ""
 ) -> list[TimeLoss]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
     ``is_unrecorded`` says that a device is there of which nothing was recorded. Time between steps has the cause
-    ``gap_cause`` if that is not empty, except for a state that is most of it and no work. ``on_cpu`` says that there is
-    no device.
+    ``gap_cause`` if that is not empty, except for a state that is most of it and no work.
     """
     cause_ids = _cause_ids(typical, calls, is_unrecorded, gap_cause)
     losses: dict[str, TimeLoss] = {}
@@ -130,7 +132,9 @@ def losses_by_cause(
         loss.names = [time._replace(name=without_ending(time.name, OF_PYTHON)) for time in loss.names]
     if "eager" in losses:
         silent_ps = float(typical.step_ps[State.UNRECORDED])
-        _limit_eager(losses, on_cpu, silent_ps, calls.long_share * silent_ps)
+        _limit_eager(losses, silent_ps, calls.long_share * silent_ps)
+    for id in losses.keys() & _COSTS_OF_OPS:
+        losses[id].ops_ps = min(calls.short_ops_ps, losses[id].ps)
     if PAUSE in losses:
         _explain_pauses(losses[PAUSE], typical)
     return [loss for loss in losses.values() if loss.ps > 0]
@@ -228,9 +232,9 @@ def _split_by_ending(losses: dict[str, TimeLoss], ending: str, id: str) -> None:
         losses[id].names = [time._replace(name=without_ending(time.name, ending)) for time in losses[id].names]
 
 
-def _limit_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, long_ps: float) -> None:
+def _limit_eager(losses: dict[str, TimeLoss], silent_ps: float, long_ps: float) -> None:
     """Keep to calls one by one: without functions of Python that last long, and without ``long_ps`` of the
-    ``silent_ps`` in which there is no event; on a CPU with the ops that are as short as their calls.
+    ``silent_ps`` in which there is no event.
     """
     eager = losses["eager"]
     times = [time for time in eager.names if time.state == "python"]
@@ -239,11 +243,6 @@ def _limit_eager(losses: dict[str, TimeLoss], on_cpu: bool, silent_ps: float, lo
     eager_ps = {"python": sum(time.ps for time in times if time in eager.names), "unrecorded": silent_ps - long_ps}
     for id in eager_ps.keys() & losses.keys():
         losses[id].other_causes_ps = eager_ps[id]
-    if on_cpu and WORK in losses:
-        # A few large ones of the same name are no tiny ops.
-        tiny = [time for time in losses[WORK].names if time.mean_ps <= _TINY_OP_PS and time.long_share < MOSTLY]
-        _move(losses, WORK, "eager", tiny)
-        eager.work_ps = sum(time.ps for time in eager.names if time.state == WORK)
 
 
 def _is_long(time: NamedTime) -> bool:

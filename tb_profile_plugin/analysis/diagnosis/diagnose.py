@@ -13,7 +13,7 @@ from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
-from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step, one_by_one_share
+from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step, one_by_one_share, short_ops_ps
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval, figures
 from ..steps.step_choice import TYPICAL
@@ -61,6 +61,7 @@ NEEDS = (
         calling_function,
         timed_out_ps,
         one_by_one_share,
+        short_ops_ps,
         called_between,
         function_between,
     ),
@@ -164,11 +165,12 @@ def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFa
     calls = DispatchedCalls(
         max(map(calls_per_step, hosts)),
         max(map(one_by_one_share, hosts)),
+        max(map(short_ops_ps, hosts)),
         max(_long_share(host, typical) for host in hosts),
     )
     gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
     on_cpu = not has_devices(hosts)
-    losses = losses_by_cause(typical, calls, UNRECORDED_DEVICE in program.facts, gap_cause, on_cpu)
+    losses = losses_by_cause(typical, calls, UNRECORDED_DEVICE in program.facts, gap_cause)
     if any(leaves_gpu_unused(host) for host in hosts):
         for loss in losses:
             loss.id = UNUSED if loss.id == WORK else loss.id
@@ -238,7 +240,8 @@ def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], progr
     function = _calling_function(hosts)
     if function.name:
         loss.arguments = {"name": function.name, "count": round(function.calls_per_step), "all_count": all_count}
-        if not loss.kinds:
+        largest_ps = next((ps for _, ps, _ in loss.by_name()), 0.0)
+        if not loss.kinds or function.step_ps > largest_ps:
             loss.remedy = _fewer_calls(function, program)
 
 
@@ -321,7 +324,7 @@ def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     words = {"names": loss.names_sentence(typical.has_steps), "programs": Sentence("programs.none")}
     facts = {**words, "device": device, **(loss.arguments or {})}
     # Where ops take longer than their dispatch, that is not slower than they run.
-    length = ".short" if loss.id == "eager" and loss.work_ps >= MOSTLY * loss.ps else ""
+    length = ".short" if loss.id == "eager" and loss.ops_ps >= MOSTLY * loss.ps else ""
     return Sentence(f"cause.{loss.id}{loss.variant}{length}", facts | _replay_words(loss, typical))
 
 

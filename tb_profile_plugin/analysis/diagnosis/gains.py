@@ -47,12 +47,12 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     gain_ps = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
     # A host's own replay does not know that a straggler would come as late without communication.
     beside_straggler = loss.id in COMMUNICATION and typical.late_peer is not None
-    least_ps = loss.ps if loss.awaited_unseen else loss.work_ps
+    least_ps = loss.ps if loss.awaited_unseen else 0.0
     most_ps = loss.ps if beside_straggler else typical.steady_ps or typical.period_ps
     # Of input also what steps that do not wait are shorter than those that do, and what its remedy saves.
     remedy_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
     most_ps = min(ps for ps in (most_ps, loss.most_ps, remedy_ps) if ps is not None)
-    gain_ps = min(max(gain_ps - loss.other_causes_ps + loss.work_ps, least_ps), most_ps)
+    gain_ps = min(max(gain_ps - loss.other_causes_ps, least_ps), most_ps)
     # A hair more than the cause takes needs a reason that nobody can give.
     return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))
 

@@ -74,8 +74,8 @@ class TimeLoss:
     """Time of its states that has other causes."""
     silent_ps: float = 0.0
     """Time of those of its states in which nothing may have been recorded."""
-    work_ps: float = 0.0
-    """Work that would go with it, though a replay without its states keeps it."""
+    ops_ps: float = 0.0
+    """Of a CPU that does the work, what short ops take themselves, beside what passes between them."""
     remedy: Remedy | None = None
     """What helps this capture, where a rule found that; None for what helps most programs."""
     most_ps: float | None = None
@@ -262,8 +262,8 @@ class TimeLoss:
         ``has_steps`` says whether its times are of a step, not of the whole capture.
         """
         names = self._most_names(has_steps)
-        if self.work_ps >= NAMED_SHARE * self.ps:
-            names = Sentence("names.with_compute", {"names": names, "time_ps": self.work_ps})
+        if self.ops_ps >= NAMED_SHARE * self.ps:
+            names = Sentence("names.with_ops", {"names": names, "time_ps": self.ops_ps})
         return names if self.few_steps is None else Sentence("names.few", {"names": names, "few": self.few_steps})
 
     def _most_names(self, has_steps: bool) -> Sentence:

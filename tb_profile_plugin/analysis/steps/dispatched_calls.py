@@ -13,7 +13,7 @@ from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..activity.device_events import device_work
+from ..activity.device_events import CALL_PS, device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..ops.host_ops import eager_calls
 from .event_names import display_name
@@ -71,6 +71,18 @@ def one_by_one_share(host: HostWithSteps) -> float:
         return 0.0
     is_usual = to_next_ps <= _MOST_TIMES_USUAL * median(to_next_ps)
     return float(to_next_ps[is_usual].sum() / (steps.end - steps.begin).sum())
+
+
+@per_host(keep=True)
+def short_ops_ps(host: HostWithSteps) -> float:
+    """ps that a step spends in ops of PyTorch that are mostly their calls; 0 beside devices, and without steps."""
+    trace, steps = host.trace, host.steps
+    if not len(steps) or host.devices or framework(host) != PYTORCH:
+        return 0.0
+    ops = trace.once(outermost_torch_ops)
+    op_ps, begin = trace.end[ops] - trace.begin[ops], trace.begin[ops]
+    is_short = (op_ps <= CALL_PS) & (begin >= steps.begin[0]) & (begin < steps.end.max())
+    return float(op_ps[is_short].sum() / len(steps))
 
 
 @per_host(keep=True)
