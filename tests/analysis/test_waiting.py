@@ -148,3 +148,4 @@ def test_a_trace_that_holds_one_of_several_ops_says_why_it_explains_nothing(apar
     said = diagnose([host]).headline.sentence
     assert said.code == code
     assert ("1 in 8 ops" in said.text) == (apart == 8)
+    assert said.text.startswith("Nothing explains")
