@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import ON_DEVICE, merged
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import HostWithSteps
-from ..tools.answers.answer import Json
+from ..tools.answers.answer import Json, ratio
 from ..tools.answers.reader import AnswerReader
 from .datatable import OldColumn, column_head, data_table, diagnostics, rendered_table
 from .step_account.step_table import BOTTLENECK_PROPERTIES, OldSteps, old_steps, step_table
@@ -26,12 +27,15 @@ _FACT_BY_PROPERTY = {
     "device_compute_16bit_percent": "compute_16_share",
     "device_compute_32bit_percent": "compute_32_share",
     "device_compute_unknown_percent": "compute_unknown_share",
-    "device_duty_cycle_percent": "device_busy_share",
-    "device_idle_time_percent": "device_idle_share",
     "hbm_utilization_percent": "hbm_share",
     "mxu_utilization_percent": "matrix_unit_share",
 }
 """Properties of the table of ops, and the fact that each shows."""
+_DEVICE_DOCS = {
+    "device_duty_cycle_percent": "Share of the time from the device's first to its last event in which anything runs.",
+    "device_idle_time_percent": "Share of the time from the device's first to its last event in which nothing runs.",
+}
+"""Properties of the same table that no fact shows."""
 _WITHOUT_DOC = ("hbm_utilization_percent", "mxu_utilization_percent")
 
 _ENOUGH_16_BIT = 0.1
@@ -99,19 +103,21 @@ def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
         name: answer.fact_doc(fact)
         for name, fact in _FACT_BY_PROPERTY.items()
         if name in properties and name not in _WITHOUT_DOC
-    }
+    } | {name: doc for name, doc in _DEVICE_DOCS.items() if name in properties}
     visible = [location == ON_DEVICE for location in answer.values("top_ops", "place")]
     return rendered_table(answer, "top_ops", columns, properties, docs, visible)
 
 
 def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
+    on_device = merged([device_ops(host) for host in hosts])
     properties = {
         name: _percent_text(answer.fact_value(fact_value)) for name, fact_value in _FACT_BY_PROPERTY.items()
     } | constant
+    properties["device_idle_time_percent"] = _percent_text(ratio(on_device.idle_ps, on_device.window_ps))
     if hardware == GPU:
-        del properties["device_duty_cycle_percent"]
         return properties
+    properties["device_duty_cycle_percent"] = _percent_text(ratio(on_device.busy_ps, on_device.window_ps))
     properties = {key: text for key, text in properties.items() if not key.startswith("device_compute_")}
     properties |= dict.fromkeys(
         (
@@ -124,7 +130,7 @@ def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
     )
     if hardware != CPU_ONLY:
         ops = merged([host_ops(host) for host in hosts])
-        properties["host_idle_time_percent"] = _percent_text(ops.idle_ps / ops.window_ps if ops.window_ps else None)
+        properties["host_idle_time_percent"] = _percent_text(ratio(ops.idle_ps, ops.window_ps))
     return properties
 
 

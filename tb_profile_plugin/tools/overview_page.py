@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.activity.states import CATEGORIES
+from ..analysis.activity.states import CATEGORIES, WORK
 from ..analysis.diagnosis.diagnose import NEEDS as DIAGNOSIS_NEEDS
 from ..analysis.diagnosis.diagnose import diagnose
 from ..analysis.diagnosis.findings import findings
@@ -89,12 +89,10 @@ _FACTS = (
     _share_column(
         "device_busy_share",
         "Device busy",
-        "Share of the capture in which anything runs on the device, as the union over its streams.",
+        "Share of the time from step to step, without steps of the capture, in which anything runs on a device.",
         DEVICE,
     ),
-    _share_column(
-        "device_idle_share", "Device idle", "Share of the capture in which nothing runs on the device.", DEVICE
-    ),
+    _share_column("device_idle_share", "Device idle", "The rest of that time, in which devices do nothing.", DEVICE),
     _share_column("host_op_share", "Ops on the host", "Share of all op executions that ran on the host.", HOST),
     _share_column("device_op_share", "Ops on the device", "Share of all op executions that ran on a device.", DEVICE),
     _share_column(
@@ -212,6 +210,7 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         **step_facts(times, hosts, tf_data),
         **example_values(times),
         **_environment_facts(hosts, device),
+        **_busy_facts(diagnosis.typical, on_device),
         **_placement_facts(on_host, on_device, hosts),
         **_precision_facts(diagnosis.typical),
         **rate_values(hosts),
@@ -247,12 +246,16 @@ def _environment_facts(hosts: Sequence[Host], device: str) -> dict[str, Any]:
     }
 
 
+def _busy_facts(typical: Typical, on_device: OpTable) -> dict[str, float | None]:
+    """Of the same time as the parts of the step; None where no device recorded anything."""
+    busy = typical.share(*WORK) if on_device.busy_ps and typical.period_ps else None
+    return {"device_busy_share": busy, "device_idle_share": None if busy is None else 1 - busy}
+
+
 def _placement_facts(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> dict[str, float | None]:
     op_count = on_host.occurrences + on_device.occurrences
     facts = [host_facts(host) for host in hosts]
     return {
-        "device_busy_share": ratio(on_device.busy_ps, on_device.window_ps),
-        "device_idle_share": ratio(on_device.idle_ps, on_device.window_ps),
         "host_op_share": ratio(on_host.occurrences, op_count),
         "device_op_share": ratio(on_device.occurrences, op_count) if any(map(device_count, hosts)) else None,
         "host_eager_share": ratio(on_host.eager_ps, on_host.stated_ps),

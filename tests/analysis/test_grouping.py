@@ -121,6 +121,21 @@ def test_nothing_is_advised_where_there_are_no_tensor_cores(tmp_path: Path) -> N
     assert "precision" not in column(session.answer("overview_page"), "hints", "id")
 
 
+def test_devices_are_as_busy_as_the_parts_of_the_step_say(tmp_path: Path) -> None:
+    """Though from their first to their last event they do nothing else."""
+    text = """
+/host:CPU
+  python | step[0,100]{_r=1, step_num=s} launch[0,5]{c=1}
+/device:GPU:0
+  Stream #1 | a[60,40]{tf_op='a/A:A', c=1}
+"""
+    answer = draw.session(tmp_path, host=draw.space(text, steps=1)).answer("overview_page")
+    shares = dict(zip(column(answer, "parts", "part"), column(answer, "parts", "share"), strict=True))
+    assert shares["compute"] == pytest.approx(0.4)
+    assert facts(answer)["device_busy_share"] == shares["compute"]
+    assert facts(answer)["device_idle_share"] == pytest.approx(0.6)
+
+
 def test_idle_time_is_the_same_on_all_pages(tmp_path: Path) -> None:
     text = """
 /device:GPU:0

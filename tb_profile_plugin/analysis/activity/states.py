@@ -57,6 +57,8 @@ class State(IntEnum):
 
 STATES = tuple(state.name.lower() for state in State)
 """Names of the states, in their order."""
+WORK = tuple(State)[: State.COMPILE]
+"""The states in which a device works."""
 CAUSES = tuple(State)[State.COMPILE :]
 """The states in which a device is idle."""
 HOST_CAUSES = tuple(State)[State.COMPILE : State.LATENCY]
