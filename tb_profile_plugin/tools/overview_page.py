@@ -27,7 +27,7 @@ from ..model import clock
 from ..model.devices import plausible
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
-from ..model.framework import is_training
+from ..model.framework import TENSORFLOW, framework, is_training
 from ..model.host import Host, HostWithSteps, run_window
 from ..model.profiler_options import is_unrecorded
 from ..model.session import Session
@@ -98,11 +98,14 @@ _FACTS = (
     _share_column(
         "host_eager_share",
         "Eager on the host",
-        "Share of the host's op time in eager ops, outside of tf.function.",
+        "Share of the host's op time in eager ops, outside of tf.function; blank without TensorFlow.",
         HOST,
     ),
     _share_column(
-        "device_eager_share", "Eager on the device", "Share of the device's op time that eager ops launched.", DEVICE
+        "device_eager_share",
+        "Eager on the device",
+        "Share of the device's op time that eager ops launched; blank without TensorFlow.",
+        DEVICE,
     ),
     _share_column("hbm_share", "HBM utilization", "Share of the memory bandwidth in use, as TPU captures state it."),
     *RATES,
@@ -255,11 +258,12 @@ def _busy_facts(typical: Typical, on_device: OpTable) -> dict[str, float | None]
 def _placement_facts(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> dict[str, float | None]:
     op_count = on_host.occurrences + on_device.occurrences
     facts = [host_facts(host) for host in hosts]
+    tells_eager = any(framework(host) == TENSORFLOW for host in hosts)
     return {
         "host_op_share": ratio(on_host.occurrences, op_count),
         "device_op_share": ratio(on_device.occurrences, op_count) if any(map(device_count, hosts)) else None,
-        "host_eager_share": ratio(on_host.eager_ps, on_host.stated_ps),
-        "device_eager_share": ratio(on_device.eager_ps, on_device.stated_ps),
+        "host_eager_share": ratio(on_host.eager_ps, on_host.self_ps) if tells_eager else None,
+        "device_eager_share": ratio(on_device.eager_ps, on_device.self_ps) if tells_eager else None,
         "hbm_share": _mean_stated_share(facts, "hbm_utilization_percent"),
         "matrix_unit_share": _mean_stated_share(facts, "matrix_unit_utilization_percent"),
     }

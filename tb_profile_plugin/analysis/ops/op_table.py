@@ -152,11 +152,6 @@ class OpTable:
         return sum(op.occurrences for op in self.ops)
 
     @property
-    def stated_ps(self) -> int:
-        """Self time of ops whose framework tells whether they ran eagerly, which PyTorch does not."""
-        return sum(op.self_ps for op in self.ops if op.framework != op_names.PYTORCH)
-
-    @property
     def eager_ps(self) -> int:
         """Self time of ops that ran eagerly."""
         return sum(op.self_ps for op in self.ops if op.eager)
