@@ -24,6 +24,9 @@ def test_work_held_by_an_event_waits_in_its_stream() -> None:
     found = diagnosed(torchtrace.host(*events))
     assert found.causes[0].id == "stream"
     assert found.causes[0].names[0][0] == "hipStreamWaitEvent"
+    copy = on_host("cuda_runtime", "hipMemcpyWithStream", 40, 8_955, correlation=4)
+    blocked = diagnosed(torchtrace.host(*events, copy))
+    assert (blocked.causes[0].id, blocked.causes[0].names[0][0]) == ("stream", "hipMemcpyWithStream")
     events.remove(held)
     assert diagnosed(torchtrace.host(*events)).causes[0].id == "unexplained"
 

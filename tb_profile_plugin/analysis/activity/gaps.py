@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...model.events.intervals import union
+from ...model.events.joins import is_among
 from ...model.events.repeated_calls import outermost
 from ...model.host import Host
 from ...model.names import host_events
@@ -17,10 +18,10 @@ from ...runtime.memo import lazy
 from ...runtime.records import NamedTuple, record
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import events_ending_gaps, gap_pieces
-from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers
+from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers, Pieces
 from .layers import Intervals, TouchingIntervals, covered_by_any, first_kind, layered
 from .states import CAUSES, State
-from .thread_classes import activity, event_classes, have_state
+from .thread_classes import Activity, activity, event_classes, have_state
 
 _MICROSECOND = 10**6
 """ps."""
@@ -30,6 +31,8 @@ _LEAST_LATENCY, _MOST_LATENCY, _MOST_POOL_LATENCY = 10 * _MICROSECOND, 100 * _MI
 """Bounds, ps, of how long work on an empty queue may take to begin; a pool's thread has to be woken first."""
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
 """Begins of the names of calls that make a stream wait."""
+_BLOCKING = np.array((State.SYNC, State.TRANSFER, State.LAUNCH))
+"""States of a thread in calls of the driver, which may return only when a device has gone on."""
 _WITHIN_PROGRAMS = (
     State.COMPILE,
     State.INPUT,
@@ -151,7 +154,25 @@ def _moments_of(host: Host, device: int, general: Array) -> Moments:
             loop=act.loop,
         ),
     )
-    return Moments(*pieces, ending_event, latency_ps)
+    return Moments(pieces.begin, pieces.state, _with_blocked_calls(act, pieces), ending_event, latency_ps)
+
+
+def _with_blocked_calls(act: Activity, pieces: Pieces) -> Array:
+    """int32[k]: the event that tells each piece; where a stream waits for an event, the call that blocks meanwhile the
+    thread that asked for the wait, if any does: to ask for it takes no time.
+    """
+    event = pieces.event.copy()
+    rows = np.flatnonzero((pieces.state == State.STREAM) & (event >= 0))
+    thread, middle = act.thread[act.line_of[event[rows]]], (pieces.begin[rows] + pieces.begin[rows + 1]) // 2
+    for line in distinct(thread).tolist():
+        of_line = thread == line
+        first, last = act.first[line : line + 2].tolist()
+        at = first + np.searchsorted(act.end[first:last], middle[of_line], "right")
+        is_blocked = at < last
+        at = at.clip(max=max(last - 1, 0))
+        is_blocked &= (act.begin[at] <= middle[of_line]) & is_among(act.state[at].astype(np.int64), _BLOCKING)
+        event[rows[of_line][is_blocked]] = act.event[at[is_blocked]]
+    return event
 
 
 def _other_devices_work(host: Host, device: int) -> Array:
