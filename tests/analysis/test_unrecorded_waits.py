@@ -115,3 +115,19 @@ def test_a_loop_whose_calls_stand_on_a_line_of_their_own_runs_on_their_thread() 
     names = [name for plane in host.trace.planes for name in plane.lines.name]
     assert names[found.loop] == "main/7"
     assert found.thread[names.index("python")] == found.loop
+
+
+@pytest.mark.parametrize(("compute", "begin"), [(500, "Keep what each step needs"), (7_000, "Copy ahead of time")])
+def test_copies_are_to_be_hidden_only_where_there_is_compute_to_hide_them(compute: int, begin: str) -> None:
+    events = []
+    for step in range(6):
+        at = 3 * STEP * step
+        events += [
+            mark(f"ProfilerStep#{step}", at, 3 * STEP - 1),
+            launch(2 * step, at + 10),
+            launch(2 * step + 1, at + 20),
+        ]
+        events += [on_device(2 * step, at + 30, 9_000, "Memcpy HtoD (Pinned -> Device)", "gpu_memcpy")]
+        events += [on_device(2 * step + 1, at + 9_031, compute)]
+    found = next(each for each in diagnosed(torchtrace.host(*events)).causes if each.id == "exposed_copy")
+    assert found.remedy.text.startswith(begin)

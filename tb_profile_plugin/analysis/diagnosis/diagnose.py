@@ -81,6 +81,8 @@ _EVIDENCE = 5
 """So many intervals are shown of each cause."""
 _NO_GAIN = 0.005
 """Share of the period, below which a gain is none."""
+_COPIES, _OTHER_COPIES = ("exposed_copy", "host_offload"), {"copy_within", "copy_back"}
+"""Causes whose copies compute could hide, and kinds of copies with remedies of their own."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
 """Shares of the period that nothing explains, up to which confidence is high, and from which on it is low."""
@@ -200,6 +202,8 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.remedy = remedy(PYTORCH, "unexplained")
     if loss.id == "unrecorded" and COPIES_WEIGHTS in program.facts:
         loss.remedy = remedy(TENSORFLOW, "copied_weights", facts=program.facts)
+    if loss.id in _COPIES and not _OTHER_COPIES.intersection(loss.kinds[:1]) and _exceeds_compute(loss, typical):
+        loss.remedy = remedy(program.framework, "long_copies")
     if loss.id == WORK and UNUSED_FORWARD in program.facts:
         most_ps = sum(map(unused_forward_ps, hosts)) / len(hosts)
         loss.remedy = remedy(PYTORCH, loss.id, facts=frozenset({UNUSED_FORWARD}))._replace(most_ps=most_ps)
@@ -214,6 +218,11 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         function = _calling_function(hosts)
         if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
             loss.remedy = _fewer_calls(function, program)
+
+
+def _exceeds_compute(copies: TimeLoss, typical: Typical) -> bool:
+    """Whether compute is too little to hide most of these copies."""
+    return float(typical.state_ps[State.COMPUTE]) < MOSTLY * copies.ps
 
 
 def _long_share(host: HostWithSteps, typical: Typical) -> float:

@@ -199,6 +199,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("copy_within", "", ""): "Change arrays in place instead of copying them.",
     ("copy_pageable", PYTORCH, ""): "Copy from pinned memory while the device computes (DataLoader: pin_memory=True).",
     ("host_offload", "", ""): "Keep what each step needs in device memory, or copy it ahead of time.",
+    ("long_copies", "", ""): (
+        "Keep what each step needs in device memory, or copy less: there is too little compute to hide copies behind."
+    ),
     ("allocator", "", ""): "Keep arrays of one size, so that the framework reuses their memory.",
     ("freed", PYTORCH, ""): "Stop freeing memory: drop torch.cuda.empty_cache(), or set "
     "PYTORCH_ALLOC_CONF=expandable_segments:True.",
