@@ -131,3 +131,16 @@ def test_copies_are_to_be_hidden_only_where_there_is_compute_to_hide_them(comput
         events += [on_device(2 * step + 1, at + 9_031, compute)]
     found = next(each for each in diagnosed(torchtrace.host(*events)).causes if each.id == "exposed_copy")
     assert found.remedy.text.startswith(begin)
+
+
+@pytest.mark.parametrize("world", [1, 8])
+def test_one_rank_of_many_cannot_tell_waits_from_transfers(world: int) -> None:
+    events = []
+    for step in range(6):
+        at = STEP * step
+        events += [mark(f"ProfilerStep#{step}", at, STEP - 1), launch(step, at + 10)]
+        events += [on_device(step, at + 30, 9_000, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")]
+    told = {"backend": "nccl", "rank": 0, "world_size": world}
+    found = diagnosed(torchtrace.host(*events, distributedInfo=told))
+    text = next(each for each in found.causes if each.id == "exposed_collective").sentence.text
+    assert ("With 1 of 8 ranks, waits for slower ranks cannot be told from transfers." in text) == (world == 8)

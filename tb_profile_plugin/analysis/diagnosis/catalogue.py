@@ -106,6 +106,9 @@ TEMPLATES: dict[str, str] = {
     "programs.none": "",
     "programs.several": " Programs: {names}.",
     "programs.repeated": " Programs: {names}. {name} repeats the forward pass of {second_name}.",
+    # Ranks of a job that are not here.
+    "ranks.none_missing": "",
+    "ranks.missing": " With {count} of {world} ranks, waits for slower ranks cannot be told from transfers.",
     # Headlines, by cause.
     "headline.compute": f"Compute on the {{device}} {_TAKES}",
     "headline.cpu_compute": f"Compute on the CPU {_TAKES}",
@@ -194,7 +197,7 @@ TEMPLATES: dict[str, str] = {
     "cause.pause": "The loop pauses for {parts}.{few}{names}",
     "cause.pause.other": "The loop pauses.{few}{names}",
     "cause.allocator": "The host allocates or frees memory.{names}",
-    "cause.collective_host": "Hosts communicate, and nothing computes meanwhile.{names}",
+    "cause.collective_host": "Hosts communicate, and nothing computes meanwhile.{names}{ranks}",
     "cause.dispatch": "The framework's own code runs on the thread that launches work.{names}",
     "cause.python": "Python runs, and nothing is launched.{names}",
     "cause.unrecorded": "The host launches nothing; the reason was not recorded.",
@@ -210,7 +213,7 @@ TEMPLATES: dict[str, str] = {
     "cause.evaluation": "The loop evaluates or predicts between steps.{few}{names}",
     "cause.warmup": "Slow first steps: {count}.{names}",
     "cause.unusual_steps": "Steps that take {factor} times as long as the others: {count} of {steps}{period}.{names}",
-    "cause.exposed_collective": "Workers communicate, and compute nothing meanwhile.{names}",
+    "cause.exposed_collective": "Workers communicate, and compute nothing meanwhile.{names}{ranks}",
     "cause.exposed_copy": "Devices copy data, and compute nothing meanwhile.{names}",
     "cause.late_peer.every": "{host} is {more_ps} slower per step, and the other workers wait for it every {every} "
     "steps, mostly in {label}.{names}",

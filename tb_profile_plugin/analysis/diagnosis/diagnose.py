@@ -8,6 +8,7 @@ from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
+from ...model.ranks import missing, rank
 from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES, State
@@ -65,7 +66,7 @@ NEEDS = (
         called_between,
         function_between,
     ),
-    *(device_count, host_device_type, framework, leaves_gpu_unused, one_op_of, counted_kernels),
+    *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels),
     *(program_facts, unused_nodes, unused_forward_ps, replicas, early_share),
     *input_stage.NEEDS,
 )
@@ -195,6 +196,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         _tell_timeouts(loss, hosts, typical)
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
+    if loss.id in COMMUNICATION and (ranks := missing(hosts)) is not None:
+        few = Sentence("ranks.missing", {"count": ranks.of - ranks.missing, "world": ranks.of})
+        loss.arguments = {"ranks": few}
     if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)
     if loss.id == "python" and program.framework == PYTORCH and TRACED not in program.facts:
@@ -331,7 +335,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
 def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
     words = {"names": loss.names_sentence(typical.has_steps), "programs": Sentence("programs.none")}
-    facts = {**words, "device": device, **(loss.arguments or {})}
+    facts = {**words, "ranks": Sentence("ranks.none_missing"), "device": device, **(loss.arguments or {})}
     # Where ops take longer than their dispatch, that is not slower than they run.
     length = ".short" if loss.id == "eager" and loss.ops_ps >= MOSTLY * loss.ps else ""
     return Sentence(f"cause.{loss.id}{loss.variant}{length}", facts | _replay_words(loss, typical))
