@@ -92,7 +92,12 @@ _FACTS = (
         "Share of the time from step to step, without steps of the capture, in which anything runs on a device.",
         DEVICE,
     ),
-    _share_column("device_idle_share", "Device idle", "The rest of that time, in which devices do nothing.", DEVICE),
+    _share_column(
+        "device_idle_share",
+        "Device idle",
+        "Share of the time from step to step, without steps of the capture, in which nothing runs on any device.",
+        DEVICE,
+    ),
     _share_column("host_op_share", "Ops on the host", "Share of all op executions that ran on the host.", HOST),
     _share_column("device_op_share", "Ops on the device", "Share of all op executions that ran on a device.", DEVICE),
     _share_column(

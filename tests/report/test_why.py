@@ -80,3 +80,15 @@ def test_without_steps_times_are_of_the_whole_capture(tmp_path: Path) -> None:
     assert "No steps were found" in said and "first step" not in said
     assert "1. Compute: 90.0 µs, 94.7 %" in said and " per step" not in said
     assert " per step" not in str(capture.summary())
+
+
+def test_of_many_unusual_steps_the_text_says_how_many_it_lists(tmp_path: Path) -> None:
+    text = "/host:CPU\n  python | train[0,100]{_r=1, step_num=s} x/MatMul:MatMul[2,90]"
+    drawn = draw.space(text, steps=40, every=1_000)
+    (line,) = drawn.planes[0].lines
+    for step in range(6):
+        for event in line.events[2 * step : 2 * step + 2]:
+            event.duration_ps *= 9 - step
+    said = why.text(draw.session(tmp_path, host=drawn).answer("why"))
+    assert "Unusual steps, the first 5 of 6" in said
+    assert "Time and share are means over all steps." in said

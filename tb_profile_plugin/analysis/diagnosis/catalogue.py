@@ -108,7 +108,7 @@ TEMPLATES: dict[str, str] = {
     "programs.repeated": " Programs: {names}. {name} repeats the forward pass of {second_name}.",
     # Ranks of a job that are not here.
     "ranks.none_missing": "",
-    "ranks.missing": " With {count} of {world} ranks, waits for slower ranks cannot be told from transfers.",
+    "ranks.missing": " With {count} of {world} ranks, waits for slower ranks cannot be distinguished from transfers.",
     # Headlines, by cause.
     "headline.compute": f"Compute on the {{device}} {_TAKES}",
     "headline.cpu_compute": f"Compute on the CPU {_TAKES}",
@@ -211,8 +211,9 @@ TEMPLATES: dict[str, str] = {
     "cause.unexplained": "The {device} is idle; the reason was not recorded.{names}",
     "cause.between_steps": "Time between the end of a step and the start of the next.{few}{names}",
     "cause.evaluation": "The loop evaluates or predicts between steps.{few}{names}",
-    "cause.warmup": "Slow first steps: {count}.{names}",
-    "cause.unusual_steps": "Steps that take {factor} times as long as the others: {count} of {steps}{period}.{names}",
+    "cause.warmup": "Slow first steps: {count}. Time and share are means over all steps.{names}",
+    "cause.unusual_steps": "Steps that take {factor} times as long as the others: {count} of {steps}{period}. "
+    "Time and share are means over all steps.{names}",
     "cause.exposed_collective": "Workers communicate, and compute nothing meanwhile.{names}{ranks}",
     "cause.exposed_copy": "Devices copy data, and compute nothing meanwhile.{names}",
     "cause.late_peer.every": "{host} is {more_ps} slower per step, and the other workers wait for it every {every} "

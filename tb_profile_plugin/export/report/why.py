@@ -105,7 +105,10 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     hosts = len({row["host"] for row in named.records("accounting")})
     title = localized("Wall-time breakdown, mean of {count} hosts", count=hosts) if hosts > 1 else ""
     yield from _table(title or localized("Wall-time breakdown"), named.records("places"), _wall_clock)
-    yield from _table(localized("Unusual steps"), named.records("unusual")[:_MOST_UNUSUAL], _unusual)
+    unusual = named.records("unusual")
+    shown = unusual[:_MOST_UNUSUAL]
+    title = localized("Unusual steps, the first {count} of {total}", count=len(shown), total=len(unusual))
+    yield from _table(title if len(shown) < len(unusual) else localized("Unusual steps"), shown, _unusual)
     for row in named.records("causes"):
         yield ""
         per_step, share, gain = _cost_figures(row)
