@@ -36,6 +36,10 @@ export const STATES = {
   compile: { name: "Compiling", label: t("Compiling"), category: "compile" },
   allocator: { name: "Memory allocation", label: t("Memory allocation"), category: "compile" },
   unrecorded: { name: "Nothing recorded", label: t("Nothing recorded"), category: "unknown" },
-  before_capture: { name: "Pre-capture work", label: t("Pre-capture work"), category: "unknown" },
+  before_capture: {
+    name: "Work from before the capture",
+    label: t("Work from before the capture"),
+    category: "unknown",
+  },
   unexplained: { name: "Unexplained", label: t("Unexplained"), category: "unknown" },
 } as const;

@@ -84,7 +84,7 @@ LABELS = {
     State.BETWEEN: "Gaps between ops",
     State.PEER: "Waiting for another device",
     State.STREAM: "Waiting in a stream",
-    State.BEFORE_CAPTURE: "Pre-capture work",
+    State.BEFORE_CAPTURE: "Work from before the capture",
     State.UNEXPLAINED: "Unexplained",
 }
 """What each is called, on every page."""

@@ -147,7 +147,7 @@ TEMPLATES: dict[str, str] = {
     "headline.pauses": f"Pauses between long ops take {_PART}: CPU threads did not run.",
     "headline.peer": f"Waiting for other devices {_TAKES}",
     "headline.stream": f"Waiting in a stream {_TAKES}",
-    "headline.before_capture": f"Waiting for pre-capture work {_TAKES}",
+    "headline.before_capture": f"Work from before the capture {_TAKES}",
     "headline.unexplained": f"Nothing explains {_PART}, in which the {{device}} is idle.",
     "headline.sampled": f"Nothing explains {_PART}, since only 1 in {{count}} ops was recorded.",
     "headline.between_steps": f"Code between steps {_TAKES}",

@@ -320,6 +320,7 @@ def _name_of(label: str) -> str:
 
 
 def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps: bool) -> Sentence:
+    name = without_ending(name, HOST_MEMORY) if loss.id == "host_offload" else name
     is_often = count >= _MANY and loss.id not in COMMUNICATION
     # Where one step has most of several intervals, their mean is the length of none.
     is_uneven = loss.is_of_one_step and round(count * loss.few_steps_of) > 1

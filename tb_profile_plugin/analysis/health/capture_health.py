@@ -240,7 +240,7 @@ def _device_findings(host: Host) -> Iterator[Problem]:
         yield Problem("gpu_unused", text, advice, host.name, "warning")
     elif host.gpus and not host.devices:
         text = Message(
-            "The capture names a device ({device}) but holds no event of it, so steps are judged by the host alone.",
+            "The capture names a device ({device}) without any event of it: steps are judged by the host.",
             device=host_device_type(host),
         )
         advice = sentences(remedy([host], DEVICES), "Then capture again.")

@@ -47,10 +47,9 @@ def display_name(name: str) -> str:
     """What an event is to a reader: an op's type, a Python frame as ``function (file.py:12)`` or ``time.sleep``.
 
     Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,
-    since they are different ops, but for callbacks. What is very long is cut.
+    since they are different ops, but for callbacks. What is very long loses its middle.
     """
-    text = _full_text(name)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + _CUT
+    return _without_middle(_full_text(name), _LONGEST)
 
 
 def _full_text(name: str) -> str:
@@ -95,12 +94,14 @@ def short_name(name: str) -> str:
     text = _without_arguments(text) if _is_long(text) else text
     words = text.split()
     if len(words) > _WORDS:
-        text = " ".join([*words[: _WORDS - 1], _CUT])
-    if len(text) <= _LETTERS:
-        return text
-    # Of what ends with the sign of a cut the end is not known.
-    end = 0 if text.endswith(_CUT) else (_LETTERS - 1) // 2
-    return text[: _LETTERS - 1 - end] + _CUT + text[len(text) - end :]
+        text = " ".join([*words[: _WORDS - 2], _CUT, words[-1]])
+    return _without_middle(text, _LETTERS)
+
+
+def _without_middle(text: str, letters: int) -> str:
+    """The text in at most so many letters: the end of a name tells as much as its begin, and so may end a sentence."""
+    end = (letters - 1) // 2
+    return text if len(text) <= letters else text[: letters - 1 - end] + _CUT + text[len(text) - end :]
 
 
 def _without_arguments(text: str) -> str:

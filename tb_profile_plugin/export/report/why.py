@@ -106,9 +106,9 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     title = localized("Wall-time breakdown, mean of {count} hosts", count=hosts) if hosts > 1 else ""
     yield from _table(title or localized("Wall-time breakdown"), named.records("places"), _wall_clock)
     unusual = named.records("unusual")
-    shown = unusual[:_MOST_UNUSUAL]
-    title = localized("Unusual steps, the first {count} of {total}", count=len(shown), total=len(unusual))
-    yield from _table(title if len(shown) < len(unusual) else localized("Unusual steps"), shown, _unusual)
+    first = unusual[:_MOST_UNUSUAL]
+    title = localized("Unusual steps, the first {count} of {total}", count=len(first), total=len(unusual))
+    yield from _table(title if len(first) < len(unusual) else localized("Unusual steps"), first, _unusual)
     for row in named.records("causes"):
         yield ""
         per_step, share, gain = _cost_figures(row)
