@@ -3,7 +3,7 @@
 import draw
 import pytest
 import torchtrace
-from torchtrace import BACKWARD, MAIN, launch, mark, on_device, on_host, op
+from torchtrace import BACKWARD, MAIN, frame, launch, mark, on_device, on_host, op
 
 from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
@@ -144,3 +144,18 @@ def test_one_rank_of_many_cannot_tell_waits_from_transfers(world: int) -> None:
     found = diagnosed(torchtrace.host(*events, distributedInfo=told))
     text = next(each for each in found.causes if each.id == "exposed_collective").sentence.text
     assert ("With 1 of 8 ranks, waits for slower ranks cannot be distinguished from transfers." in text) == (world == 8)
+
+
+def test_a_late_host_costs_no_more_than_devices_idle() -> None:
+    """By itself a collective could run beside the compute, which launches that come late do not show."""
+    events = []
+    for step in range(6):
+        at = STEP * step
+        events += [mark(f"ProfilerStep#{step}", at, STEP - 1), frame("train.py(3): prepare", at + 10, 900)]
+        events += [launch(2 * step, at + 1_000), on_device(2 * step, at + 1_010, 4_000)]
+        events += [frame("train.py(5): check", at + 1_020, 4_900), launch(2 * step + 1, at + 6_000)]
+        collective = on_device(2 * step + 1, at + 6_010, 3_000, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", stream=20)
+        wait = on_host("cuda_runtime", "cudaDeviceSynchronize", at + 6_020, 2_995, correlation=900 + step)
+        events += [collective, wait]
+    found = next(each for each in diagnosed(torchtrace.host(*events)).causes if each.id == "python")
+    assert found.gain_ps is not None and found.gain_ps <= 3.1e9

@@ -247,12 +247,11 @@ def _replayed(hosts: Sequence[tuple[HostWithSteps, TypicalWindows]]) -> tuple[fl
             continue
         before, own = of_host.before, windows.of_replayed(of_host.windows)
         steady_ps += own.period_ps(before.window_ps) / len(hosts)
-        recorded_ps = np.diff(figures(host).edges)[of_host.windows]
         for scenario, after in of_host.after.items():
             gain = max(own.gain_ps(before, after), 0.0)
             step_gain = max(own.gain_ps(before, of_host.after_in_steps.get(scenario, after)), 0.0)
             if _ON_DEVICES.isdisjoint(SCENARIOS[scenario]):
-                most = own.most_gain_ps(recorded_ps, before, after)
+                most = own.most_gain_ps(of_host.idle_ps, before, after)
                 gain, step_gain = min(gain, most), min(step_gain, most)
             shorter = (before.window_ps > after.window_ps)[own.steps].sum() / max(len(own.steps), 1)
             sums = gains.get(scenario, Replayed(0.0, 0.0, 0.0))
@@ -286,14 +285,12 @@ class TypicalWindows(NamedTuple):
         """What a step is shorter, at most so much that the busiest stream still does its work; below 0 if longer."""
         return self.period_ps(before.window_ps) - max(self.period_ps(after.window_ps), self.period_ps(after.busiest_ps))
 
-    def most_gain_ps(self, recorded_ps: Array, before: Lengths, after: Lengths) -> float:
-        """The largest gain of a change of the host alone, of windows that lasted so long: the time in which the busiest
-        stream does nothing, and what its copies get shorter. The replay says more where devices begin long after they
-        could.
+    def most_gain_ps(self, idle_ps: Array, before: Lengths, after: Lengths) -> float:
+        """The largest gain of a change of the host alone, of windows in which devices are idle for so long: that, and
+        what copies of the busiest stream get shorter. The replay says more where devices begin long after they could.
         """
-        work_ps = self.period_ps(before.busiest_ps)
-        idle_ps = max(self.period_ps(recorded_ps) - work_ps, 0.0)
-        return idle_ps + max(work_ps - self.period_ps(after.busiest_ps), 0.0)
+        shorter_ps = self.period_ps(before.busiest_ps) - self.period_ps(after.busiest_ps)
+        return self.period_ps(idle_ps) + max(shorter_ps, 0.0)
 
 
 def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...formats.columns.codes import combine
+from ...model.events.intervals import covered
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.records import NamedTuple
 from ..activity.device_events import device_work
+from ..activity.gaps import busy_intervals
 from ..activity.replay.critical_path import Path, critical_paths
 from ..activity.replay.graph import Graph, graph
 from ..activity.replay.host_steps import host_steps
@@ -83,6 +85,8 @@ class Gains(NamedTuple):
 
     windows: Array
     """int64[w]: rows of `HostFigures` that were replayed, from the first step that does not warm up to the last."""
+    idle_ps: Array
+    """int64[w]: for how long the device that works longest does nothing, as recorded."""
     before: Lengths
     """With nothing changed."""
     after: dict[str, Lengths]
@@ -114,10 +118,19 @@ def what_if(host: HostWithSteps) -> Gains | None:
     before, *after = lengths(host, [Scenario(), *scenarios.values(), *in_steps.values()])
     return Gains(
         windows,
+        _idle_ps(host, windows),
         before,
         dict(zip(scenarios, after[: len(scenarios)], strict=True)),
         dict(zip(in_steps, after[len(scenarios) :], strict=True)),
     )
+
+
+def _idle_ps(host: HostWithSteps, windows: Array) -> Array:
+    """`Gains.idle_ps`."""
+    begin, end = figures(host).edges[windows], figures(host).edges[windows + 1]
+    busy_ps: list[Array] = [covered(begin, end, *intervals) for intervals in busy_intervals(host)]
+    idle_ps: Array = end - begin - max(busy_ps, key=np.sum)
+    return idle_ps
 
 
 @per_host
