@@ -10,7 +10,7 @@ from ..analysis.activity.states import STATES
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.critical_path import PathFigures, path_figures
-from ..analysis.diagnosis.diagnose import NEEDS, Diagnosis, diagnose
+from ..analysis.diagnosis.diagnose import NEEDS, PROFILER, Diagnosis, diagnose
 from ..analysis.diagnosis.findings import findings
 from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops
@@ -25,7 +25,7 @@ from ..model.host import HostWithSteps
 from ..model.session import Session
 from ..runtime.messages import Message, listed
 from ..runtime.problems import AVERAGE, CLOCKS
-from .answers.answer import Answer, Keyed, Table, by_column, flag, number, text
+from .answers.answer import Answer, Keyed, Table, by_column, flag, number, ratio, text
 from .answers.tool import STEP_EVENT, tool
 from .columns import device_work
 from .columns.findings import FINDINGS, finding_values
@@ -47,7 +47,13 @@ _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
 
 
 _FACTS = (
-    number("window_ps", "Recorded", "ps", "Time from the first to the last event, mean of the hosts shown.", CLOCKS),
+    number(
+        "window_ps",
+        "Recorded",
+        "ps",
+        "Time from the first to the last event without the profiler's own start and stop, mean of the hosts shown.",
+        CLOCKS,
+    ),
     text("step_rule", "Step rule", "Rule by which the steps were found."),
     number("steps_count", "Steps", doc="Number of steps found."),
     number("steps_kept", "Counted steps", doc="Number of steps that the figures cover."),
@@ -78,7 +84,12 @@ _ACCOUNTING = Table(
         text("id", "Part", "What the devices do, or why they are idle."),
         text("label", "What", translated=True),
         number("time_ps", "Time", "ps", "Time over the whole capture."),
-        number("share", "Share", "share", "Share of the time recorded on this host."),
+        number(
+            "share",
+            "Share",
+            "share",
+            "Share of the time recorded on this host, without the profiler's own; blank for that.",
+        ),
     ),
     doc="Wall time of each host from its first to its last event; each picosecond counts once.",
 )
@@ -94,7 +105,7 @@ _PHASES = Table(
         ),
         text("label", "Where", translated=True),
         number("time_ps", "Time", "ps", "Time over the whole capture, mean of the hosts shown."),
-        number("share", "Share", "share", "Share of the recorded time."),
+        number("share", "Share", "share", "Share of the recorded time, without the profiler's own; blank for that."),
     ),
 )
 """Answers call phases places."""
@@ -263,7 +274,7 @@ def _fact_values(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWi
     typical = diagnosis.typical
     sources = dict.fromkeys(SOURCES[host.steps.source] for host in hosts)
     return {
-        "window_ps": round(sum(part.ps for part in diagnosis.accounting) / len(hosts)),
+        "window_ps": round(sum(part.ps for part in diagnosis.accounting if part.phase != PROFILER) / len(hosts)),
         "step_rule": listed(list(sources)),
         "steps_count": len(typical.steps),
         "steps_kept": len(typical.choice.selected),
@@ -312,17 +323,21 @@ def _step_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
 def _phase_columns(diagnosis: Diagnosis, host_count: int) -> dict[str, list[Any]]:
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     labels = _PHASE_LABELS if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
-    total_ps = sum(times.values())
-    rows = [(phase, labels[phase], round(ps / host_count), ps / total_ps) for phase, ps in times.items() if ps]
+    total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
+    shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
+    rows = [(phase, labels[phase], round(ps / host_count), shares[phase]) for phase, ps in times.items() if ps]
     return by_column(_PHASES, rows)
 
 
 def _accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     ps_by_host: Counter[str] = Counter()
     for part in diagnosis.accounting:
-        ps_by_host[part.host] += part.ps
+        ps_by_host[part.host] += part.ps if part.phase != PROFILER else 0
     rows = [
-        (part.host, part.phase, part.id, LABELS[part.id], part.ps, part.ps / ps_by_host[part.host])
+        (
+            *(part.host, part.phase, part.id, LABELS[part.id], part.ps),
+            ratio(part.ps, ps_by_host[part.host]) if part.phase != PROFILER else None,
+        )
         for part in diagnosis.accounting
     ]
     return by_column(_ACCOUNTING, rows)

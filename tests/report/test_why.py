@@ -10,6 +10,7 @@ import draw
 import pytest
 
 from tb_profile_plugin.export.report import why
+from tb_profile_plugin.tools.answers.reader import AnswerReader
 
 TRACE = Path(__file__).resolve().parent.parent / "traces" / "starved_input"
 HOSTILE = "$evil.py:1 <img src=x>|`a`\\*b*[x](javascript:0)"
@@ -92,3 +93,16 @@ def test_of_many_unusual_steps_the_text_says_how_many_it_lists(tmp_path: Path) -
     said = why.text(draw.session(tmp_path, host=drawn).answer("why"))
     assert "Unusual steps, the first 5 of 6" in said
     assert "Time and share are means over all steps." in said
+
+
+def test_the_profilers_own_time_is_no_part_of_the_shares(tmp_path: Path) -> None:
+    steps = " ".join(
+        f"train[{at},100]{{_r=1, step_num={at // 100}}} x/MatMul:MatMul[{at + 5},90]" for at in range(1000, 1500, 100)
+    )
+    text = f"/host:CPU\n  python | $profiler.py:9 start_trace[0,1000] {steps}"
+    session = draw.session(tmp_path, host=draw.space(text))
+    rows = AnswerReader(session.answer("why")).records("places")
+    shares = {row["place"]: row["share"] for row in rows}
+    assert shares["profiler"] is None and shares["steps"] == pytest.approx(1)
+    captured_ms = AnswerReader(session.answer("overview_page")).fact_value("window_ms")
+    assert captured_ms == pytest.approx(sum(row["time_ps"] for row in rows if row["place"] != "profiler") / 1e9)
