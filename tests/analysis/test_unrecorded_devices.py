@@ -1,10 +1,14 @@
 """Devices that the host drove and that recorded nothing: not recorded is not idle."""
 
+from pathlib import Path
+
 import draw
 import pytest
+from figures import column
 
 from tb_profile_plugin.analysis.health.capture_health import findings_of_host
 from tb_profile_plugin.analysis.health.unrecorded_devices import device_usage
+from tb_profile_plugin.export.report import why
 
 JAX = """
 /host:CPU
@@ -42,3 +46,14 @@ def test_devices_that_nobody_drove_are_no_finding() -> None:
     host = draw.host(text)
     assert device_usage(host).device_count == 1
     assert not [each for each in findings_of_host(host) if each.code == "devices_unrecorded"]
+
+
+@pytest.mark.parametrize(("vendor", "without"), [("AMD", "CUPTI"), ("Nvidia", "rocprofiler")])
+def test_an_unrecorded_device_is_recorded_by_the_tools_of_its_vendor(vendor: str, without: str, tmp_path: Path) -> None:
+    work = "train[0,100]{_r=1, step_num=s} FunctionRun[2,95]\n  tf_executor | ExecutorState::Process[5,50]"
+    text = f"/host:CPU\n  python | {work}\n/device:GPU:0 {{device_vendor={vendor}}}\n  Stream #1 |"
+    answer = draw.session(tmp_path, host=draw.space(text, steps=6, every=100)).answer("why")
+    (note,) = (note for note in answer["notes"] if note["code"] == "no_device_events")
+    said = [note["remedy"], *filter(None, column(answer, "causes", "remedy"))]
+    assert len(said) > 2 and not [each for each in said if without in each]
+    assert why.text(answer).count("Record the device:") == 1

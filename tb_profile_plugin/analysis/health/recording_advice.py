@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...model.devices.properties import AMD, NVIDIA, host_device_type
 from ...model.framework import PYTORCH, framework
 from ...model.host import Host
-from ...runtime.messages import Message
-from ..diagnosis.remedies.work_texts import UNRECORDED_REMEDY
+from ...runtime.messages import Message, message
+from ..diagnosis.remedies.work_texts import UNRECORDED_AMD_REMEDY, UNRECORDED_NVIDIA_REMEDY, UNRECORDED_REMEDY
 
 STEPS, DEVICES, KERNELS, GPUS, MEMORY, PYTHON, TF_DATA = (
     *("steps", "devices", "kernels", "gpus", "memory", "python", "tf_data"),
@@ -44,8 +45,13 @@ _OTHERS = {
     TF_DATA: Message("If the program uses tf.data, capture several steps at host_tracer_level 2 or higher."),
 }
 
+_OF_VENDOR = {NVIDIA: message(UNRECORDED_NVIDIA_REMEDY), AMD: message(UNRECORDED_AMD_REMEDY)}
+"""How to record devices, by the vendor of all of them."""
+
 
 def remedy(hosts: Sequence[Host], lacks: str) -> str:
     """What to do so that the next capture has what this one lacks, in a sentence or two."""
-    terms = _PYTORCH if any(framework(host) == PYTORCH for host in hosts) else _OTHERS
-    return terms[lacks]
+    if any(framework(host) == PYTORCH for host in hosts):
+        return _PYTORCH[lacks]
+    vendors = {host_device_type(host).partition(" ")[0] for host in hosts}
+    return _OF_VENDOR.get(vendors.pop(), _OTHERS[lacks]) if lacks == DEVICES and len(vendors) == 1 else _OTHERS[lacks]

@@ -109,14 +109,16 @@ def _text(named: AnswerReader, headline: Mapping[str, Any]) -> Iterator[str]:
     first = unusual[:_MOST_UNUSUAL]
     title = localized("Unusual steps, the first {count} of {total}", count=len(first), total=len(unusual))
     yield from _table(title if len(first) < len(unusual) else localized("Unusual steps"), first, _unusual)
+    remedies = set[str]()
     for row in named.records("causes"):
         yield ""
         per_step, share, gain = _cost_figures(row)
         has_gain, has_steps = row["gain_ps"] and row["saves"], bool(named.fact_value("steps_count"))
         yield f"{row['rank']}. {row['label']}: {cost(per_step, share, gain if has_gain else '', has_steps)}"
         yield f"   {row['text']}"
-        if row["remedy"]:
+        if row["remedy"] and row["remedy"] not in remedies:
             yield f"   → {row['remedy']}"
+            remedies.add(row["remedy"])
 
 
 def markdown(answer: Json) -> str:

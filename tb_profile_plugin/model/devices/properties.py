@@ -12,7 +12,9 @@ from .capabilities import amd_architecture
 
 UNKNOWN_HARDWARE, CPU_ONLY, GPU, TPU = "UNKNOWN_HARDWARE", "CPU_ONLY", "GPU", "TPU"
 
-_NVIDIA = {2: "Fermi", 3: "Kepler", 5: "Maxwell", 6: "Pascal", 9: "Hopper", 10: "Blackwell", 12: "Blackwell"}
+AMD, NVIDIA = "AMD", "Nvidia"
+"""Vendors of GPUs, with which the names of their types begin."""
+_ARCHITECTURES = {2: "Fermi", 3: "Kepler", 5: "Maxwell", 6: "Pascal", 9: "Hopper", 10: "Blackwell", 12: "Blackwell"}
 
 
 @per_host(keep=True)
@@ -56,10 +58,10 @@ def _gpu_type(plane: Plane) -> str:
     facts = plane.facts()
     vendor = str(facts.get("device_vendor") or "")
     major, minor = _integer(facts.get("compute_cap_major")), _integer(facts.get("compute_cap_minor"))
-    if vendor == "AMD":
+    if vendor == AMD:
         name = amd_architecture(facts)
         return f"AMD GPU - {name}" if name else "AMD GPU"
-    if vendor and vendor != "Nvidia":
+    if vendor and vendor != NVIDIA:
         return "GPU"
     name = _nvidia_architecture(major, minor)
     return f"Nvidia GPU ({name})" if name else "Nvidia GPU" if vendor else "GPU"
@@ -70,7 +72,7 @@ def _nvidia_architecture(major: int, minor: int) -> str:
         return "Volta" if minor < 5 else "Turing"
     if major == 8:
         return "Ampere" if minor < 9 else "Ada Lovelace"
-    return _NVIDIA.get(major, "")
+    return _ARCHITECTURES.get(major, "")
 
 
 def _integer(value: Any) -> int:

@@ -7,7 +7,17 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from ....model.devices.capabilities import gpu_capabilities
-from ....model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
+from ....model.devices.properties import (
+    AMD,
+    CPU_ONLY,
+    GPU,
+    NVIDIA,
+    TPU,
+    device_count,
+    device_type,
+    hardware_type,
+    host_device_type,
+)
 from ....model.events.repeated_calls import outermost
 from ....model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ....model.host import Host, HostWithSteps
@@ -31,7 +41,9 @@ from .facts import (
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
     TRACED,
+    UNRECORDED_AMD,
     UNRECORDED_DEVICE,
+    UNRECORDED_NVIDIA,
 )
 from .jax_facts import jax_facts
 from .tensorflow_facts import tensorflow_facts
@@ -97,6 +109,8 @@ def program_facts(host: Host) -> frozenset[str]:
         SAMPLED: one_op_of(host) > 1,
         NO_BF16: any(FP16 in rates and BF16 not in rates for rates in rates_of_gpus),
         UNRECORDED_DEVICE: is_unrecorded(host),
+        UNRECORDED_NVIDIA: is_unrecorded(host) and host_device_type(host).startswith(NVIDIA),
+        UNRECORDED_AMD: is_unrecorded(host) and host_device_type(host).startswith(AMD),
         OWN_OPS: waits_for_own_ops(host),
         REPEATED_BACKWARD: _repeats_backward(host),
         QUERIES_ROWS: _queries_rows(host),

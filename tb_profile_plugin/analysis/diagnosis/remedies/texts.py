@@ -29,11 +29,19 @@ from ..program.facts import (
     SMALL_TURNS,
     STARTS_WORKERS,
     TRACED,
+    UNRECORDED_AMD,
     UNRECORDED_DEVICE,
+    UNRECORDED_NVIDIA,
     WORKER_PROCESSES,
     WRITES_SUMMARIES,
 )
-from .work_texts import FUSE_UPDATES_TORCH, UNRECORDED_REMEDY, WORK_REMEDIES
+from .work_texts import (
+    FUSE_UPDATES_TORCH,
+    UNRECORDED_AMD_REMEDY,
+    UNRECORDED_NVIDIA_REMEDY,
+    UNRECORDED_REMEDY,
+    WORK_REMEDIES,
+)
 
 LOOK_AT_STEPS, SPREAD = "unusual_steps", "recurring_work"
 """Causes that are known by their remedies, too."""
@@ -179,7 +187,15 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     **{(cause, "", ""): LATER_STEPS for cause in ("start_up", "warmup")},
     ("warmup", PYTORCH, ""): "Capture later steps: in the first ones caches, memory pools and workers are made.",
-    **{(cause, "", UNRECORDED_DEVICE): UNRECORDED_REMEDY for cause in ("dispatch", "executor")},
+    **{
+        (cause, "", fact): text
+        for cause in ("dispatch", "executor")
+        for fact, text in (
+            (UNRECORDED_DEVICE, UNRECORDED_REMEDY),
+            (UNRECORDED_NVIDIA, UNRECORDED_NVIDIA_REMEDY),
+            (UNRECORDED_AMD, UNRECORDED_AMD_REMEDY),
+        )
+    },
     # What single rules find.
     ("slower_steps", "", ""): (
         "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."

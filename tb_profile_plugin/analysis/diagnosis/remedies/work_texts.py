@@ -29,6 +29,8 @@ from ..program.facts import (
     SECOND_ORDER,
     SINGLE_ROWS,
     UNFUSED_ATTENTION,
+    UNRECORDED_AMD,
+    UNRECORDED_NVIDIA,
     UNUSED_FORWARD,
     UNUSED_GRAPH,
     UPDATES,
@@ -41,6 +43,11 @@ UNRECORDED_REMEDY = (
     "Then read the errors in the notes on this capture."
 )
 """What lets a device be recorded that was there but left no event."""
+UNRECORDED_NVIDIA_REMEDY = (
+    "Record the device: add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH (Windows: PATH). "
+    "Then read the errors in the notes on this capture."
+)
+UNRECORDED_AMD_REMEDY = "Record the device: install rocprofiler. Then read the errors in the notes on this capture."
 
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
 USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
@@ -148,6 +155,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
     ("not_recorded", "", ""): UNRECORDED_REMEDY,
+    ("not_recorded", "", UNRECORDED_NVIDIA): UNRECORDED_NVIDIA_REMEDY,
+    ("not_recorded", "", UNRECORDED_AMD): UNRECORDED_AMD_REMEDY,
     ("before_capture", "", ""): "Capture longer, so that the work it waits for is recorded.",
     ("counted", "", ""): "Capture again without CUPTI metrics (profiler_metrics) to see times.",
 }
