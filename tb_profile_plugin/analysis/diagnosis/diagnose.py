@@ -197,7 +197,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
     if loss.id in COMMUNICATION and (ranks := missing(hosts)) is not None:
-        few = Sentence("ranks.missing", {"count": ranks.of - ranks.missing, "world": ranks.of})
+        few = Sentence("ranks.missing", {"count": ranks.of - ranks.missing, "ranks_count": ranks.of})
         loss.arguments = {"ranks": few}
     if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)
