@@ -74,6 +74,7 @@ def test_long_names_leave_headlines_short(id: str, host: HostWithSteps) -> None:
         ("wait_until_finished (async_checkpointer.py:300)", "wait_until_finished (async_checkpointer.py:300)"),
         ("_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", "_matmul_ogs_NNT_bf16xbf1…fp4_16x128x256x1_swiglu"),
         ("one two three four five six", "one two three … six"),
+        ("a" * 63 + "…" + "b" * 16, "a" * 31 + "…" + "b" * 16),
         ("a" * 40 + "b" * 40, "a" * 24 + "…" + "b" * 23),
         ("", ""),
     ],

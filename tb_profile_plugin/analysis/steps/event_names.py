@@ -26,7 +26,8 @@ _BACKEND = regex(r"(?:gloo|nccl|mpi|ucc|xccl):")
 """PyTorch's backends of communication stand before what they do."""
 _COMPILED_GRAPH = regex(r"## Call (CompiledFxGraph \w{1,8})\w* ##")
 """What PyTorch's compiler makes is named by a hash of it."""
-_LONGEST = 80
+_LONGEST, _END = 80, 16
+"""So many letters a name has, and so many of its end if it is cut: kernels have their sizes before that."""
 _LETTERS, _WORDS = 48, 5
 """So long names are in headlines."""
 _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
@@ -49,7 +50,7 @@ def display_name(name: str) -> str:
     Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,
     since they are different ops, but for callbacks. What is very long loses its middle.
     """
-    return _without_middle(_full_text(name), _LONGEST)
+    return _without_middle(_full_text(name), _LONGEST, _END)
 
 
 def _full_text(name: str) -> str:
@@ -95,12 +96,12 @@ def short_name(name: str) -> str:
     words = text.split()
     if len(words) > _WORDS:
         text = " ".join([*words[: _WORDS - 2], _CUT, words[-1]])
-    return _without_middle(text, _LETTERS)
+    # Of what has lost its middle the end stays whole.
+    return _without_middle(text, _LETTERS, min((_LETTERS - 1) // 2, len(text.rpartition(_CUT)[2])))
 
 
-def _without_middle(text: str, letters: int) -> str:
-    """The text in at most so many letters: the end of a name tells as much as its begin, and so may end a sentence."""
-    end = (letters - 1) // 2
+def _without_middle(text: str, letters: int, end: int) -> str:
+    """The text in at most so many letters, of which so many are its end: that tells names apart, and ends sentences."""
     return text if len(text) <= letters else text[: letters - 1 - end] + _CUT + text[len(text) - end :]
 
 
