@@ -89,13 +89,13 @@ _FACTS = (
     _share_column(
         "device_busy_share",
         "Device busy",
-        "Share of the time from step to step, without steps of the capture, in which anything runs on a device.",
+        "Share of the time from step to step in which anything runs on a device; of the recorded time without steps.",
         DEVICE,
     ),
     _share_column(
         "device_idle_share",
         "Device idle",
-        "Share of the time from step to step, without steps of the capture, in which nothing runs on any device.",
+        "Share of the time from step to step in which nothing runs on any device; of the recorded time without steps.",
         DEVICE,
     ),
     _share_column("host_op_share", "Ops on the host", "Share of all op executions that ran on the host.", HOST),
