@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...formats.columns import vocabulary
 from ...runtime.arrays import Array
+from .links import LAUNCH
+from .nested import MISSING
 from .trace import Trace
 
 
@@ -37,3 +40,30 @@ def runs_ahead(trace: Trace, of_event: Array, groups: Array, following: Array) -
     late_ps = np.bincount(step, (end - np.maximum(begin, following[step])).clip(min=0), len(groups))
     work_ps = np.bincount(step, end - begin, len(groups))
     return 2 * int((2 * late_ps > work_ps).sum()) > int((work_ps > 0).sum())
+
+
+def earlier_end(trace: Trace, work: Array, begin: int) -> int:
+    """Where devices end, ps, what was launched before ``begin``, or before the capture, and runs before the ``work``
+    on its streams: before all of it on others. At least ``begin``.
+    """
+    launched = trace.links.kind == LAUNCH
+    source, target = trace.links.source[launched], trace.links.target[launched]
+    earlier = np.append(target[trace.begin[source] < begin], _launched_before_capture(trace, target))
+    never = np.iinfo(np.int64).max
+    first = np.full(int(trace.line_of.max()) + 1, never)
+    np.minimum.at(first, trace.line_of[work], trace.begin[work])
+    first[first == never] = first.min()
+    return int(trace.end[earlier[trace.end[earlier] <= first[trace.line_of[earlier]]]].max(initial=begin))
+
+
+def _launched_before_capture(trace: Trace, launched: Array) -> Array:
+    """int64[k]: work of devices of which no launch was recorded, with ids below those of all that was ``launched``."""
+    has_launch = np.zeros(len(trace), bool)
+    has_launch[launched] = True
+    others = np.flatnonzero(trace.on_device & ~has_launch)
+    if not len(launched) or not len(others):
+        return others[:0]
+    launched_ids = trace.numbers(vocabulary.CORRELATION_ID, launched)
+    ids = trace.numbers(vocabulary.CORRELATION_ID, others)
+    first_id = launched_ids[launched_ids != MISSING].min(initial=np.iinfo(np.int64).max)
+    return others[(ids != MISSING) & (ids < first_id)]

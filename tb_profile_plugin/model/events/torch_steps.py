@@ -13,6 +13,7 @@ from ...runtime.regex import regex
 from .groups import Groups
 from .intervals import lower_bound
 from .links import LAUNCH
+from .step_work import earlier_end
 from .trace import Trace
 
 NUMBERED = regex(r"ProfilerStep#(\d+)")
@@ -89,11 +90,5 @@ def spans(trace: Trace, groups: Groups, until: Array) -> tuple[Array, Array]:
     device_work = np.flatnonzero(trace.on_device & (groups.of_event >= 0))
     np.maximum.at(end, groups.of_event[device_work], trace.end[device_work])
     end = np.maximum.accumulate(end)
-    first = device_work[groups.of_event[device_work] == 0]
-    launched = trace.links.kind == LAUNCH
-    source, target = trace.links.source[launched], trace.links.target[launched]
-    earlier = target[trace.begin[source] < begin[0]]
-    if len(first):
-        earlier = earlier[trace.end[earlier] <= trace.begin[first].min()]
-    earlier_end = int(trace.end[earlier].max(initial=begin[0]))
-    return np.maximum(begin, np.append(earlier_end, end[:-1])), end
+    since = earlier_end(trace, device_work[groups.of_event[device_work] == 0], int(begin[0]))
+    return np.maximum(begin, np.append(since, end[:-1])), end
