@@ -23,6 +23,7 @@ from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
 from .events import steps as step_rules
 from .events.nested import is_derived
+from .events.recorded_steps import with_recorded
 from .events.steps import Steps
 from .events.tpu_runs import with_shifted_tpu_clocks
 from .events.trace import Trace
@@ -242,7 +243,7 @@ def steps_of(host: HostWithSteps) -> Steps:
 
 @per_host
 def _grouped_steps(host: HostWithSteps) -> Steps:
-    return step_rules.find(host.trace, host.step_event)
+    return with_recorded(host.trace, step_rules.find(host.trace, host.step_event))
 
 
 @per_host(keep=True)

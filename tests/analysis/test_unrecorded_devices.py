@@ -30,9 +30,18 @@ LAUNCHES = """
 /device:GPU:1 {device_vendor=AMD}
 /device:GPU:2 {device_vendor=AMD}
 """
+ALLOCATIONS = """
+/host:CPU
+  t | MemoryAllocation[0,0]{allocator_name=GPU_0_bfc} MemoryAllocation[2,0]{allocator_name=GPU_2_bfc}
+    | MemoryAllocation[4,0]{allocator_name=gpu_host_bfc}
+/device:GPU:0
+  Stream #1(Compute) | gemm[10,5]
+/device:GPU:1
+/device:GPU:2
+"""
 
 
-@pytest.mark.parametrize(("text", "recorded"), [(JAX, ("GPU:1",)), (LAUNCHES, ("GPU:0",))])
+@pytest.mark.parametrize(("text", "recorded"), [(JAX, ("GPU:1",)), (LAUNCHES, ("GPU:0",)), (ALLOCATIONS, ("GPU:0",))])
 def test_devices_that_were_driven_and_recorded_nothing(text: str, recorded: tuple[str, ...]) -> None:
     host = draw.host(text)
     assert (device_usage(host).device_count, device_usage(host).recorded) == (2, recorded)

@@ -12,6 +12,7 @@ from ...formats.columns import vocabulary
 from ...formats.xspace.hlo import PROGRAMS
 from ...model import clock
 from ...model.devices.properties import host_device_type
+from ...model.events import recorded_steps
 from ...model.host import Host, HostWithSteps, steps_of, window
 from ...model.names import collectives
 from ...model.names.host_events import are_frames
@@ -24,10 +25,9 @@ from ...runtime.arrays import median
 from ...runtime.messages import Message, listed, message, sentences, some_of
 from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from ...runtime.records import NamedTuple
-from . import unmarked_input
+from . import unmarked_input, unrecorded_devices
 from .impossible_figures import impossible_figures
 from .recording_advice import DEVICES, PYTHON, STEPS, remedy
-from .unrecorded_devices import device_usage
 
 _SOURCES_OF_SHARED_NUMBERS = ("chosen", "markers", "loops", "numbers", "profiler")
 """Sources of steps whose numbers mean the same step on every host."""
@@ -68,7 +68,7 @@ def findings_of_host(host: HostWithSteps) -> list[Problem]:
     return [
         *_step_findings(host),
         *_device_findings(host),
-        *_unrecorded_device_findings(host),
+        *unrecorded_devices.findings(host),
         *_tracer_findings(host),
         *_sampling_findings(host),
         *_impossible_figure_findings(host),
@@ -192,8 +192,10 @@ def _step_findings(host: HostWithSteps) -> Iterator[Problem]:
     if not len(steps):
         text = Message("No step was found, so figures cover the whole capture.")
         yield Problem("no_steps", text, remedy([host], STEPS), host.name, "warning")
-    elif not steps.complete.all():
-        count = int((~steps.complete).sum())
+        return
+    recorded_count = recorded_steps.recorded_count(host.trace, host.grouped_steps)
+    if not steps.complete[:recorded_count].all():
+        count = int((~steps.complete[:recorded_count]).sum())
         text = Message(
             "{cut} of {count} steps are cut by the capture's start or end; averages leave them out.",
             cut=count,
@@ -245,26 +247,6 @@ def _device_findings(host: Host) -> Iterator[Problem]:
         )
         advice = sentences(remedy([host], DEVICES), "Then capture again.")
         yield Problem("no_device_events", text, advice, host.name, "warning")
-
-
-def _unrecorded_device_findings(host: Host) -> Iterator[Problem]:
-    usage = device_usage(host)
-    if host.devices and usage.device_count > len(usage.recorded):
-        if usage.recorded:
-            text = Message(
-                "The host ran programs on {count} devices, but only {devices} recorded kernels. "
-                "Unrecorded devices may have been busy.",
-                count=usage.device_count,
-                devices=listed(usage.recorded),
-            )
-        else:
-            text = Message(
-                "The host ran programs on {count} devices, but none recorded a kernel. "
-                "Unrecorded devices may have been busy.",
-                count=usage.device_count,
-            )
-        advice = Message("Capture fewer steps, or upgrade the profiler, and check its log for dropped events.")
-        yield Problem("devices_unrecorded", text, advice, host.name, "warning")
 
 
 def _tracer_findings(host: Host) -> Iterator[Problem]:

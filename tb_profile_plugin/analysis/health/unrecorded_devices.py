@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...model.devices.copies import copies
-from ...model.host import Host
+from ...model.events import recorded_steps
+from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import distinct
+from ...runtime.messages import Message, listed
+from ...runtime.problems import Problem
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 
@@ -16,6 +21,8 @@ _JAX_THREAD = "py_xla_execute/"
 """JAX runs programs on several devices from a thread for each (PjRt's execution threads)."""
 _TENSORFLOW_THREAD = regex(r"tf_gpu_private_(\d+)/")
 """TensorFlow with ``TF_GPU_THREAD_MODE=gpu_private`` has threads for each GPU, named after its number."""
+_ALLOCATOR = regex(r"GPU_\d+_bfc$")
+"""TensorFlow's allocator of the memory of one GPU."""
 _RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 """The run of a program or of ops."""
 _KERNEL_LAUNCH = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
@@ -30,7 +37,9 @@ class DeviceUsage(NamedTuple):
 
 @per_host(keep=True)
 def device_usage(host: Host) -> DeviceUsage:
-    """By threads for each device that ran programs, or by the devices that launches name, whichever are more."""
+    """By threads for each device that ran programs, by the devices that launches name, or by those of which memory was
+    allocated, whichever are more.
+    """
     recorded = tuple(
         plane.name.removeprefix(vocabulary.DEVICE)
         for plane in host.devices
@@ -38,8 +47,38 @@ def device_usage(host: Host) -> DeviceUsage:
     )
     if host.cpu is None or not host.gpus:
         return DeviceUsage(0, recorded)
-    driven_count = max(_thread_device_count(host.cpu), _launch_device_count(host.cpu))
+    counts = (_thread_device_count, _launch_device_count, _allocator_count)
+    driven_count = max(count(host.cpu) for count in counts)
     return DeviceUsage(min(driven_count, len(host.gpus)), recorded)
+
+
+def findings(host: HostWithSteps) -> Iterator[Problem]:
+    """That devices stopped recording before the last step, and that some recorded nothing at all."""
+    usage, count = device_usage(host), len(host.steps)
+    recorded_count = recorded_steps.recorded_count(host.trace, host.grouped_steps)
+    advice = Message("Capture fewer steps, or upgrade the profiler, and check its log for dropped events.")
+    if recorded_count < count:
+        text = Message(
+            "{devices} recorded kernels in {recorded} of {count} steps; averages leave out the others.",
+            devices=listed(usage.recorded),
+            recorded=recorded_count,
+            count=count,
+        )
+        yield Problem("devices_unrecorded", text, advice, host.name, "warning")
+    if host.devices and usage.device_count > len(usage.recorded):
+        if usage.recorded:
+            text = Message(
+                "The host used {count} devices, but only {devices} recorded kernels. "
+                "Unrecorded devices may have been busy.",
+                count=usage.device_count,
+                devices=listed(usage.recorded),
+            )
+        else:
+            text = Message(
+                "The host used {count} devices, but none recorded a kernel. Unrecorded devices may have been busy.",
+                count=usage.device_count,
+            )
+        yield Problem("devices_unrecorded", text, advice, host.name, "warning")
 
 
 def _thread_device_count(plane: Plane) -> int:
@@ -58,3 +97,8 @@ def _launch_device_count(plane: Plane) -> int:
     is_launch = np.array([_KERNEL_LAUNCH.match(name) is not None for name in plane.heads], bool)
     column = plane.stat("device_id")
     return len(distinct(column.numbers[is_launch[plane.events.name[column.owner]]]))
+
+
+def _allocator_count(plane: Plane) -> int:
+    """Devices of which TensorFlow allocated memory."""
+    return sum(_ALLOCATOR.match(name) is not None for name in set(plane.stat(vocabulary.ALLOCATOR_NAME).strings))

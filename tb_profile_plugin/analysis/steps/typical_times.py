@@ -16,7 +16,7 @@ from ..ops.device_event_kinds import DeviceKind
 from ..statistics import quantile
 from .calls_between import called_only_in
 from .host_account import HostFigures, figures
-from .step_choice import NOT_CHOSEN, TYPICAL, WARM_UP
+from .step_choice import CUT, NOT_CHOSEN, TYPICAL, WARM_UP
 from .step_time import StepTimes, slowest_steps
 from .typical import Choice, are_unusual, period
 
@@ -303,7 +303,7 @@ def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
     all_steps, all_between = windows[of_host.steps], windows[of_host.between]
     if not of_host.has_steps:
         return TypicalWindows(all_steps, all_between)
-    selected, others = steps.choice.selected, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
+    selected, others = steps.choice.selected, steps.choice.left_out(CUT, WARM_UP, NOT_CHOSEN)
     number = host.steps.number
     if len(steps) != len(number) or (steps.number != number).any():
         selected = np.flatnonzero(np.isin(number, steps.number[selected]))

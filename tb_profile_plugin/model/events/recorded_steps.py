@@ -1,0 +1,66 @@
+"""Steps of which devices recorded the work, where their records end before the host's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...runtime.arrays import Array, median
+from .links import LAUNCH
+from .steps import Steps
+from .trace import Trace
+
+_MOSTLY, _SAME = 0.5, 0.9
+"""Shares: of the devices' work that ends, and of the host's names that go on."""
+_MOST_TIMES = 2
+"""So many times as long, or as short, the same steps may be without their records."""
+
+
+def with_recorded(trace: Trace, steps: Steps) -> Steps:
+    """The steps, of which those are incomplete that devices no longer recorded."""
+    is_recorded = np.arange(len(steps)) < recorded_count(trace, steps)
+    return steps if is_recorded.all() else replace(steps, complete=steps.complete & is_recorded)
+
+
+def recorded_count(trace: Trace, steps: Steps) -> int:
+    """How many of the first steps devices recorded: all, unless what they did in each of the first ones never comes
+    again, nothing else takes its place, and the host goes on as before.
+    """
+    count = len(steps)
+    step_of_group = np.full(max(int(steps.group.max(initial=0)), int(steps.of_event.max(initial=0))) + 2, -1)
+    step_of_group[steps.group] = np.arange(count)
+    step = step_of_group[steps.of_event]
+    work = np.flatnonzero(trace.on_device & ~trace.is_xla_cpu_op & (step >= 0))
+    work_ps = np.bincount(step[work], trace.end[work] - trace.begin[work], count)
+    if count < 3 or work_ps[-1] >= _MOSTLY * work_ps.max():
+        return count
+    name, step_count, first, last = _steps_of_names(trace, step, work, count)
+    name_ps = np.bincount(trace.name_of[work], trace.end[work] - trace.begin[work])[name]
+    is_ended = (step_count == last + 1) & (0 < last) & (last < count - 1)
+    if not is_ended.any() or name_ps[is_ended].sum() < _MOSTLY * name_ps.sum():
+        return count
+    recorded = int(np.bincount(last[is_ended], name_ps[is_ended]).argmax()) + 1
+    goes_on = (first < recorded).all() and _host_goes_on(trace, step, recorded, count)
+    before_ps, after_ps = (median(lengths) for lengths in np.split(steps.end - steps.begin, [recorded]))
+    return recorded if goes_on and before_ps <= _MOST_TIMES * after_ps <= _MOST_TIMES**2 * before_ps else count
+
+
+def _host_goes_on(trace: Trace, step: Array, recorded: int, count: int) -> bool:
+    """Whether what the host does in each recorded step, but for launches, it does in each of the others, too."""
+    is_other = trace.on_device | (step < 0)
+    is_other[trace.links.source[trace.links.kind == LAUNCH]] = True
+    events = np.flatnonzero(~is_other)
+    is_before = step[events] < recorded
+    before, before_count, _, _ = _steps_of_names(trace, step, events[is_before], count)
+    after, after_count, _, _ = _steps_of_names(trace, step, events[~is_before], count)
+    usual = before[before_count == recorded]
+    again = np.isin(usual, after[after_count == count - recorded])
+    return bool(len(usual) and again.mean() >= _SAME)
+
+
+def _steps_of_names(trace: Trace, step: Array, events: Array, count: int) -> tuple[Array, Array, Array, Array]:
+    """(name, in how many steps, the first, the last), int64[k] each, of the names that these events have."""
+    pairs = np.unique(trace.name_of[events].astype(np.int64) * count + step[events])
+    name, start, step_count = np.unique(pairs // count, return_index=True, return_counts=True)
+    return name, step_count, pairs[start] % count, pairs[start + step_count - 1] % count
