@@ -30,7 +30,7 @@ from .answers.tool import STEP_EVENT, tool
 from .columns import device_work
 from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
-from .columns.steps import STEPS_PARAM, headline
+from .columns.steps import STEPS_PARAM, UNEVEN_TIMES, headline, uneven_time_values
 
 _PHASE_LABELS = {
     "capture": Message("From the program's first to its last event"),
@@ -59,6 +59,7 @@ _FACTS = (
     number("steps_kept", "Counted steps", doc="Number of steps that the figures cover."),
     text("steps_chosen", "Chosen", "Which steps were chosen: typical, all, or a range of numbers."),
     number("typical_ps", "Step", "ps", "Mean time of the counted steps; blank if no step was found.", AVERAGE),
+    *UNEVEN_TIMES,
     number(
         "period_ps",
         "From step to step",
@@ -280,6 +281,7 @@ def _fact_values(diagnosis: Diagnosis, path: PathFigures, hosts: Sequence[HostWi
         "steps_kept": len(typical.choice.selected),
         "steps_chosen": typical.steps.wanted,
         "typical_ps": round(float(typical.step_ps.sum())) if typical.has_steps else None,
+        **uneven_time_values(typical.steps),
         "period_ps": round(typical.period_ps) if typical.has_steps else None,
         "path_switches": path.switches,
         "violations": path.violations,

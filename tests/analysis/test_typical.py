@@ -71,6 +71,17 @@ def test_what_is_unlike_the_others(others: list[float], time: float, is_unlike: 
     assert typical.are_unusual(durations).tolist() == [False] * len(others) + [is_unlike]
 
 
+def test_no_cut_goes_through_a_continuous_tail() -> None:
+    """The deviation is 14.8: what follows on the others within that is as usual as they are, what comes after is not.
+
+    By hand: median 50, median absolute deviation 10, so that more than 124 is far.
+    """
+    tail = [30, 40, 45, 50, 55, 60, 75, 88, 102, 116, 130, 144]
+    durations = np.array([*tail[:2], *[40] * 6, *[50] * 10, *[60] * 6, *tail[2:]]) * MS
+    assert not typical.are_unusual(durations).any()
+    assert typical.are_unusual(np.append(durations, 160 * MS)).sum() == 1
+
+
 def test_one_in_ten_is_trimmed_at_each_end_the_unusual_ones_included() -> None:
     found = chosen([10 + i / 100 for i in range(19)] + [40])
     assert [found.reason.count(reason) for reason in (UNUSUAL, EXTREME)] == [1, 3]

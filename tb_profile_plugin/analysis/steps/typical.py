@@ -20,7 +20,9 @@ _COMPILING_SHARE = 0.01
 SETTLED = 10
 """Steps from which on warming up, and what a single step does, can be told from noise."""
 _DEVIATIONS, _UNUSUAL_FACTOR = 5.0, 1.3
-"""A step is unusual beyond so many robust standard deviations from the median, and so many times as long."""
+"""A step is unusual beyond so many robust standard deviations from the median, and so many times as long, where one
+such deviation lies between it and the others: no cut goes through their tail.
+"""
 _TRIMMED_OF, _LEAST_TRIMMED = 10, 5
 """One of so many steps is left out as the shortest, and one as the longest, where steps are as many as the second."""
 
@@ -122,13 +124,17 @@ def warm_up(duration: Array) -> int:
 
 
 def are_unusual(duration: Array) -> Array:
-    """bool[n]: what is far longer or shorter than the others; ``duration`` is int64[n] ps."""
+    """bool[n]: what is far longer or shorter than the others, and apart from them; ``duration`` is int64[n] ps."""
     if len(duration) < 3:
         return np.zeros(len(duration), bool)
     middle = median(duration)
-    spread = _DEVIATIONS * DEVIATIONS_PER_MEDIAN * median(np.abs(duration - middle))
+    deviation = DEVIATIONS_PER_MEDIAN * median(np.abs(duration - middle))
+    spread = _DEVIATIONS * deviation
     low, high = min(middle - spread, middle / _UNUSUAL_FACTOR), max(middle + spread, middle * _UNUSUAL_FACTOR)
-    return (duration < low) | (duration > high)
+    ordered = np.sort(duration)
+    is_gap = np.diff(ordered) > deviation
+    short, long = ordered[:-1][is_gap & (ordered[:-1] < low)], ordered[1:][is_gap & (ordered[1:] > high)]
+    return (duration <= (short[-1] if len(short) else -np.inf)) | (duration >= (long[0] if len(long) else np.inf))
 
 
 def _leave_out_extremes(duration: Array, reason: Array, candidates: Array) -> None:

@@ -17,7 +17,7 @@ from ...analysis.steps.step_time import StepTimes
 from ...model import clock
 from ...model.events.steps import SOURCES
 from ...model.host import Host, HostWithSteps
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, median
 from ...runtime.messages import listed
 from ...runtime.problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
 from ...runtime.units import PS_PER_MS
@@ -32,7 +32,27 @@ STEPS_PARAM = Param(
 )
 """The option of every tool whose figures go over steps."""
 
+UNEVEN_TIMES = (
+    number("shortest_ps", "Shortest", "ps", "Shortest counted step; blank if steps take similar times.", AVERAGE),
+    number("median_ps", "Median", "ps", "Median of the counted steps; blank if steps take similar times.", AVERAGE),
+    number("longest_ps", "Longest", "ps", "Longest counted step; blank if steps take similar times.", AVERAGE),
+)
+_UNEVEN = 0.25
+"""Standard deviation of the steps' times, by their mean, beyond which the mean alone misleads."""
+
 _OVER = "Covers the typical or chosen steps."
+
+
+def uneven_time_values(steps: StepTimes) -> dict[str, int | None]:
+    """The values of `UNEVEN_TIMES`."""
+    counted_ps = steps.duration_ps[steps.counted]
+    if not len(counted_ps) or counted_ps.std() <= _UNEVEN * counted_ps.mean():
+        return {column.id: None for column in UNEVEN_TIMES}
+    return {
+        "shortest_ps": int(counted_ps.min()),
+        "median_ps": round(median(counted_ps)),
+        "longest_ps": int(counted_ps.max()),
+    }
 
 
 def spread_facts(prefix: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = ()) -> tuple[Column, ...]:
