@@ -17,6 +17,7 @@ from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import merged
 from ..analysis.steps import step_evidence
+from ..analysis.steps.host_account import figures
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.typical_times import Typical
 from ..analysis.steps.what_if import paths, what_if
@@ -33,16 +34,18 @@ from .columns.op_costs import RATES, rate_values
 from .columns.steps import STEPS_PARAM, UNEVEN_TIMES, headline, uneven_time_values
 
 _PHASE_LABELS = {
-    "capture": Message("From the program's first to its last event"),
+    "capture": Message("From the first to the last work"),
     "steps": Message("In steps"),
     "between": Message("Between steps"),
     "before": Message("Before the first step"),
     "after": Message("After the last step"),
     "profiler": Message("Profiler start and stop"),
 }
+_PHASE_LABELS_AHEAD = _PHASE_LABELS | {"before": Message("Before the first step's work")}
+"""Where the host began the step before devices could."""
 _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
-    "before": Message("Before the program's first event"),
-    "after": Message("After the program's last event"),
+    "before": Message("Before the first work"),
+    "after": Message("After the last work"),
 }
 
 
@@ -259,7 +262,7 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
             findings(diagnosis, hosts, merged([device_ops(host) for host in hosts])), diagnosis.typical.period_ps
         ),
         "step": _step_columns(diagnosis),
-        "places": _phase_columns(diagnosis, len(hosts)),
+        "places": _phase_columns(diagnosis, hosts),
         "accounting": _accounting_columns(diagnosis),
         "unusual": _unusual_columns(diagnosis),
         "names": by_column(_NAMES, [(cause.id, *row) for cause in diagnosis.causes for row in cause.names]),
@@ -322,12 +325,13 @@ def _step_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
     return by_column(_STEP, rows)
 
 
-def _phase_columns(diagnosis: Diagnosis, host_count: int) -> dict[str, list[Any]]:
+def _phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
-    labels = _PHASE_LABELS if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
+    labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
+    labels = labels if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
     total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
     shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
-    rows = [(phase, labels[phase], round(ps / host_count), shares[phase]) for phase, ps in times.items() if ps]
+    rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in times.items() if ps]
     return by_column(_PHASES, rows)
 
 

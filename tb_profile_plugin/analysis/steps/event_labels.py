@@ -62,10 +62,10 @@ _LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|uti
 """Frames that lie between those and the program's functions."""
 _CALLEE_SHARE, _MOST_CALLERS = 0.5, 1000
 """A function that it calls tells where it takes half of the time; looked for in so many calls."""
-_STARTING_PS = 10**11
+STARTING_PS = 10**11
 """A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
 _COPY = regex(r"aten::copy_$")
-_LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
+LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
 _DISPATCH = int(State.DISPATCH)
 _OPTIMIZER = "Optimizer.step#"
 _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
@@ -302,12 +302,12 @@ def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
     """
     if not device_work(host):
         return np.empty(0, np.int64)
-    trace, rows = host.trace, timeline.indices_lasting(_STARTING_PS)
+    trace, rows = host.trace, timeline.indices_lasting(STARTING_PS)
     rows = rows[(event[rows] >= 0) & is_among(timeline.state[rows].astype(np.int64), np.array(_STARTS))]
     if not len(rows):
         return rows
     events, parent = event[rows], trace.nesting[0]
-    loads_code = trace.are_named(events, lambda name: bool(_LOADS.match(name)))
+    loads_code = trace.are_named(events, lambda name: bool(LOADS.match(name)))
     loads_code &= timeline.state[rows] != State.ALLOCATOR
     op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
     return rows[loads_code | trace.are_named(op, _is_op)]

@@ -12,12 +12,13 @@ from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
+from ..activity.event_classes import class_of
 from ..activity.partition import ScopeTimes, partition, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import DeviceTimeline, timeline
-from .event_labels import event_labels
+from .event_labels import LOADS, STARTING_PS, event_labels
 from .event_names import display_name
 from .xla_origins import XlaTimes, xla_times
 
@@ -63,10 +64,13 @@ class NamedTimes(NamedTuple):
 class HostFigures(NamedTuple):
     """Times of one host, ps. The rows of each matrix are windows that follow one another without a gap: the profiler's
     start, before the first step, the first step, the time until the second, … the last step, after it, the profiler's
-    stop. Without steps the time from the first to the last work of a device stands for the only one.
+    stop. Without steps the time from the first to the last work of a device stands for the only one, with the driver's
+    start before it.
     """
 
     has_steps: bool
+    begins_before: bool
+    """Whether the host began the first step before its window, which begins with its work."""
     edges: Array
     """int64[windows + 1]: where the windows begin, and where the last one ends."""
     state_ps: Array
@@ -139,8 +143,10 @@ def figures(host: HostWithSteps) -> HostFigures:
     )
     step_begin, step_end = (np.ascontiguousarray(ps, np.int64) for ps in (host.steps.begin, host.steps.end))
     silent = _long_silences(host_timeline)
+    first = host.steps.marker[:1][host.steps.marker[:1] >= 0]
     return HostFigures(
         has_steps=len(host.steps) > 0,
+        begins_before=bool((host.trace.begin[first] < host.steps.begin[: len(first)]).any()),
         edges=edges,
         state_ps=state_ps,
         step_ps=_step_times(step_begin, step_end, edges, state_ps, host_timeline),
@@ -249,11 +255,15 @@ def _window_edges(host: HostWithSteps) -> Array:
 
 
 def _work_span(host: Host) -> tuple[Array, Array]:
-    """(begin, end), int64[1] each: from the first to the last work of any device; everything where none worked."""
-    works = host_work(host)
+    """(begin, end), int64[1] each: from the first to the last work of any device, with the driver's start before it;
+    everything where none worked.
+    """
+    works, trace = host_work(host), host.trace
     begin = min((int(work.begin[0]) for work in works if len(work)), default=host.window[0])
     end = max((int(work.end.max()) for work in works if len(work)), default=host.window[1])
-    return np.array([begin]), np.array([end])
+    calls = trace.named(lambda name: bool(LOADS.match(name)) and class_of(name) != State.SYNC)
+    starting = calls[(trace.end[calls] - trace.begin[calls] >= STARTING_PS) & ~trace.on_device[calls]]
+    return np.array([trace.begin[starting].min(initial=begin)]), np.array([end])
 
 
 class _LabelColumns(NamedTuple):

@@ -1,0 +1,26 @@
+"""What lies before the steps, or before the devices' work where there are none."""
+
+import pytest
+import torchtrace
+from torchtrace import launch, mark, on_device, on_host
+
+from tb_profile_plugin.analysis.steps.host_account import figures
+
+S = 10**6
+
+
+@pytest.mark.parametrize(
+    ("call", "begin"), [("cudaDeviceGetStreamPriorityRange", 1), ("cudaDeviceSynchronize", 5), ("cudaGetDevice", 5)]
+)
+def test_the_drivers_start_belongs_to_the_devices_work(call: str, begin: int) -> None:
+    duration = 100 if call == "cudaGetDevice" else 3 * S
+    events = [on_host("cuda_runtime", call, S, duration), launch(1, 4.5 * S), on_device(1, 5 * S, S)]
+    found = figures(torchtrace.host(*events))
+    work_begin, work_end = found.edges[2:4].tolist()
+    assert (work_end - work_begin) / 1e12 == 6 - begin
+
+
+def test_a_first_step_may_begin_on_the_host_before_devices_are_free_for_it() -> None:
+    step = [mark("ProfilerStep#5", 0, 10), launch(5, 1), on_device(5, 100, 20)]
+    assert not figures(torchtrace.host(*step)).begins_before
+    assert figures(torchtrace.host(*step, on_device(2, 3, 97))).begins_before
