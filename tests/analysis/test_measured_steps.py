@@ -64,7 +64,8 @@ def test_steps_last_as_long_as_the_program_measured(name: str, source: str, coun
         ("rocm-te-attention", "functions", 5, 2.46, 1.0),
         ("rocm-attention", "functions", 3, 3.54, 1.0),
         ("rocm-8gpu-conv", "functions", 5, 3.31, 1.0),
-        ("rocm-8gpu-legacy", "functions", 10, 2.97, 1.0),
+        # Of ten steps five have kernels.
+        ("rocm-8gpu-legacy", "functions", 10, 3.32, 1.0),
         # The marks, not the time steps of the LSTM (F1).
         ("tf221-lstm", "markers", 6, 232.2, 1.0),
         ("jax-cpu", "markers", 20, 0.284, 1.0),
