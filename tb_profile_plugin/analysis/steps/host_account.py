@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.events.intervals import covered
+from ...model.events.replicas import are_on_different_devices
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
@@ -71,6 +72,8 @@ class HostFigures(NamedTuple):
     has_steps: bool
     begins_before: bool
     """Whether the host began the first step before its window, which begins with its work."""
+    are_replicas: bool
+    """Whether the steps are not turns of a loop: each does its work on a device of its own."""
     edges: Array
     """int64[windows + 1]: where the windows begin, and where the last one ends."""
     state_ps: Array
@@ -147,6 +150,7 @@ def figures(host: HostWithSteps) -> HostFigures:
     return HostFigures(
         has_steps=len(host.steps) > 0,
         begins_before=bool((host.trace.begin[first] < host.steps.begin[: len(first)]).any()),
+        are_replicas=are_on_different_devices(host.trace, host.grouped_steps),
         edges=edges,
         state_ps=state_ps,
         step_ps=_step_times(step_begin, step_end, edges, state_ps, host_timeline),

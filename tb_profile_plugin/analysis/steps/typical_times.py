@@ -309,6 +309,8 @@ def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
         selected = np.flatnonzero(np.isin(number, steps.number[selected]))
         others = np.flatnonzero(np.isin(number, steps.number[others]))
     own_steps = all_steps[selected] if len(selected) else all_steps
+    if of_host.are_replicas:
+        return TypicalWindows(own_steps, all_between[:0])
     return TypicalWindows(own_steps, np.delete(all_between, others[others < len(all_between)]))
 
 
