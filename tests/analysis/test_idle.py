@@ -46,6 +46,15 @@ def test_a_gap_of_very_many_pieces() -> None:
     assert parts(host, 3_000) == {"dispatch": 1_500, "unrecorded": 1_500}
 
 
+@pytest.mark.parametrize(("silent_us", "state"), [(900, "python"), (1_500, "unrecorded")])
+def test_what_a_tracer_of_python_has_not_seen_for_a_millisecond_is_no_python(silent_us: int, state: str) -> None:
+    until = silent_us + 10
+    calls, work = kernels(((5, 8), (0, 3)), ((until + 8, until + 9), (until, until + 5)))
+    frames_around = events("$train.py:2 step", (-10, 10), (until, until + 20))
+    host = captured(("python", f"{frames_around} {calls}"), devices=[[work]])
+    assert parts(host, until, begin=10) == {state: silent_us}
+
+
 def test_m2_waiting_for_input() -> None:
     calls, work = kernels(((0, 10), BEFORE), ((67, 100), (60, 65)))
     host = captured(("python", frames(100) + events(" $builtins next", (10, 60)) + " " + calls), devices=[[work]])

@@ -5,6 +5,7 @@ import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.analysis.steps.typical_times import typical_times
 
 S = 10**6
 
@@ -24,3 +25,14 @@ def test_a_first_step_may_begin_on_the_host_before_devices_are_free_for_it() -> 
     step = [mark("ProfilerStep#5", 0, 10), launch(5, 1), on_device(5, 100, 20)]
     assert not figures(torchtrace.host(*step)).begins_before
     assert figures(torchtrace.host(*step, on_device(2, 3, 97))).begins_before
+
+
+@pytest.mark.parametrize(("first_us", "is_long"), [(10, True), (3000, False)])
+def test_one_of_two_gaps_that_holds_nearly_all_of_their_time_is_long(first_us: float, is_long: bool) -> None:
+    steps = [mark(f"ProfilerStep#{i}", at, 100) for i, at in enumerate((0, 100 + first_us, 5200 + first_us))]
+    work = [
+        event for i, step in enumerate(steps, 1) for event in (launch(i, step["ts"]), on_device(i, step["ts"] + 9, 80))
+    ]
+    after = on_host("cpu_op", "aten::add", 9_000, 10)
+    found = typical_times([torchtrace.host(*steps, *work, after)], "typical", False).long_pauses
+    assert (found is not None) == is_long

@@ -9,9 +9,9 @@ from ...runtime.jit import inlined, jit
 from ...runtime.records import NamedTuple
 from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers, Pieces
 from .states import State
+from .thread_states import silent_state
 
 _LAUNCH, _DISPATCH = int(State.LAUNCH), int(State.DISPATCH)
-_PYTHON, _UNRECORDED = int(State.PYTHON), int(State.UNRECORDED)
 _LATENCY, _BETWEEN, _PEER = int(State.LATENCY), int(State.BETWEEN), int(State.PEER)
 _STREAM, _BEFORE_CAPTURE, _UNEXPLAINED = int(State.STREAM), int(State.BEFORE_CAPTURE), int(State.UNEXPLAINED)
 _SYNC = int(State.SYNC)
@@ -217,7 +217,9 @@ def _add_thread_pieces(
             cause = _source(line, now, threads, scratch.reached[_EVENTS]) if hops < _MOST_HOPS else np.int64(-1)
             other, other_hops = _awaited_thread(line, hops, cause, threads)
             if other_hops < 0:
-                count = _add_piece(pieces, count, now, idle_end, _silence(line, threads), np.int64(-1))
+                is_traced = bool(line >= 0 and threads.python[line])
+                state = silent_state(is_traced, line == threads.loop, idle_end - now)
+                count = _add_piece(pieces, count, now, idle_end, state, np.int64(-1))
                 now = idle_end
                 continue
             # From when the other thread had begun to hand over, it is the framework that takes the time.
@@ -240,14 +242,6 @@ def _awaited_thread(line: Int, hops: Int, cause: Int, threads: HostThreads) -> t
     loop = np.int64(threads.loop)
     waits_for_loop = line >= 0 and line != loop and loop >= 0 and hops < _MOST_HOPS and not threads.python[line]
     return loop, np.int64(_MOST_HOPS if waits_for_loop else -1)
-
-
-@inlined
-def _silence(line: Int, threads: HostThreads) -> Int:
-    """`State` of a thread that is idle, and waits for none that is known."""
-    if line >= 0 and threads.python[line]:
-        return np.int64(_PYTHON)
-    return np.int64(_UNRECORDED if line == threads.loop else _UNEXPLAINED)
 
 
 @inlined

@@ -41,7 +41,7 @@ class State(IntEnum):
     PYTHON = 13
     """Python, by its frames or by a range that the program names."""
     UNRECORDED = 14
-    """Nothing was recorded on the thread of the program's loop, and no tracer of Python ran there."""
+    """Nothing was recorded on the thread of the program's loop, where no tracer of Python ran, or for 1 ms and more."""
     LATENCY = 15
     """Launched on an empty queue, and not begun within the machine's usual time."""
     BETWEEN = 16

@@ -9,10 +9,24 @@ from ...runtime.jit import inlined, jit
 from ...runtime.records import NamedTuple
 from .states import State
 
-_PYTHON = int(State.PYTHON)
+_PYTHON, _UNRECORDED, _UNEXPLAINED = int(State.PYTHON), int(State.UNRECORDED), int(State.UNEXPLAINED)
 _BEFORE_ALL, _AFTER_ALL = -(1 << 62), int(np.iinfo(np.int64).max)
 _LONG_FRAME_PS = 10 * 10**6
 """Frames of Python that last so long (10 µs) are told apart; a shorter one is counted with the one before it."""
+
+
+_LONG_SILENCE_PS = 10**9
+"""A tracer of Python would have recorded some call in so much time (1 ms)."""
+
+
+@inlined
+def silent_state(is_traced: bool, is_loop: bool, ps: Int) -> Int:
+    """`State` of a thread for as many ps as nothing of it was recorded; whether a tracer of Python ran there, and
+    whether it is that of the program's loop.
+    """
+    if is_traced and ps < _LONG_SILENCE_PS:
+        return np.int64(_PYTHON)
+    return np.int64(_UNRECORDED if is_loop else _UNEXPLAINED)
 
 
 class ThreadStates(NamedTuple):

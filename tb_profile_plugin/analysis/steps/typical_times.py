@@ -36,6 +36,8 @@ then what it does not call in other steps.
 """
 _NOTABLE_GAP = 0.02
 """Share of the period from which on the time between steps is worth a word."""
+_ALONE = 10
+"""A time that is so many times as long as all others together is long, however few they are."""
 _LEAST_PAUSE_SHARE = 0.5
 """Share of the time between steps that few of its parts must hold to be told."""
 
@@ -228,6 +230,9 @@ def _long_pauses(pauses_of_hosts: Sequence[Array]) -> LongPauses | None:
     """The long ones of these times, by host int64[k] ps; None where no few of them hold most of the time."""
     between_ps = np.concatenate(pauses_of_hosts)
     is_long = are_unusual(between_ps) & (between_ps > between_ps.mean()) if len(between_ps) else between_ps > 0
+    # One of two is unlike the other, too.
+    is_long |= between_ps > _ALONE * (between_ps.sum() - between_ps)
+    is_long &= len(between_ps) > 1
     share = float(between_ps[is_long].sum() / between_ps.sum()) if is_long.any() else 0.0
     if share < _LEAST_PAUSE_SHARE:
         return None

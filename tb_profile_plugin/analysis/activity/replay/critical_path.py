@@ -12,9 +12,10 @@ from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
 from ..states import State
 from ..thread_classes import Activity
+from ..thread_states import silent_state
 from .graph import Graph, Lags, NodeColumns
 
-_UNEXPLAINED, _UNRECORDED, _PYTHON = int(State.UNEXPLAINED), int(State.UNRECORDED), int(State.PYTHON)
+_UNEXPLAINED = int(State.UNEXPLAINED)
 _NODE, _LAG = 0, 1
 
 
@@ -154,9 +155,6 @@ def _add_slices(slices: PathSlices, walk: I64Matrix, nodes: NodeColumns, lags: L
             count = _add_slice(slices, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
         else:
             node_line = line[node]
-            silent_state = np.int64(_UNRECORDED if node_line == loop else _UNEXPLAINED)
-            if python[node_line]:
-                silent_state = np.int64(_PYTHON)
             k, stop = first[node_line], first[node_line + 1]
             k = k + np.searchsorted(act_end[k:stop], at, "right")
             while at < end:
@@ -166,7 +164,8 @@ def _add_slices(slices: PathSlices, walk: I64Matrix, nodes: NodeColumns, lags: L
                     k += 1
                 else:
                     until = min(act_begin[k], end) if k < stop else end
-                    count = _add_slice(slices, count, at, until, silent_state, np.int64(-1), node)
+                    silence = silent_state(python[node_line], node_line == loop, until - at)
+                    count = _add_slice(slices, count, at, until, silence, np.int64(-1), node)
                 at = until
     return count
 

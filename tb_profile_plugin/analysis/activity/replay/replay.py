@@ -20,10 +20,9 @@ from ..blocking_copies import blocking_copies
 from ..own_calls import waits_for_own_ops
 from ..states import State
 from ..thread_classes import Activity
+from ..thread_states import silent_state
 from .cycle import cycle
 from .graph import Graph, Lags, NodeColumns
-
-_PYTHON, _UNRECORDED = int(State.PYTHON), int(State.UNRECORDED)
 
 
 class Scenario(NamedTuple):
@@ -191,18 +190,19 @@ def _remove_states(
                 shorter[v] = end[v] - begin[v]
             continue
         node_line = line[v]
-        silence_counts = is_removed[_PYTHON] if python[node_line] else is_removed[_UNRECORDED] and node_line == loop
         k, at = index[node_line], begin[v]
         while k < first[node_line + 1] and act_end[k] <= at:
             k += 1
         index[node_line] = k
         while at < end[v]:
-            until, counts = end[v], silence_counts
+            until = end[v]
             if k < first[node_line + 1] and act_begin[k] <= at:
-                until, counts = min(until, act_end[k]), is_removed[act_state[k]]
+                until = min(until, act_end[k])
+                state_now = np.int64(act_state[k])
                 k += 1
-            elif k < first[node_line + 1]:
-                until = min(until, act_begin[k])
-            if counts:
+            else:
+                until = min(until, act_begin[k]) if k < first[node_line + 1] else until
+                state_now = silent_state(python[node_line], node_line == loop, until - at)
+            if is_removed[state_now]:
                 shorter[v] += until - at
             at = until
