@@ -307,6 +307,7 @@ def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
         ("compares_thresholds", "compute", "tensorflow", "in validation only"),
         ("amd_unrecorded", "not_recorded", "tensorflow", "device: install rocprofiler"),
         ("nvidia_unrecorded", "executor", "tensorflow", "device: add CUDA"),
+        ("maps_in_loop", "executor", "tensorflow", "tf.vectorized_map"),
         ("makes_tables", "compute", "tensorflow", "lookup tables once"),
         ("copies_weights", "copied_weights", "tensorflow", "get_weights()"),
         ("copies_to_change", "tensor_copies", "pytorch", "in place"),

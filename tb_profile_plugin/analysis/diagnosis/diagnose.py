@@ -38,10 +38,11 @@ from .program.facts import (
 )
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
+from .program.tensorflow_loops import map_loop
 from .program.torch_facts import unused_forward_ps, unused_nodes
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
-from .tensorflow_work import name_scopes
+from .tensorflow_work import name_loop, name_scopes
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
@@ -67,7 +68,7 @@ NEEDS = (
         function_between,
     ),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, unused_nodes, unused_forward_ps, replicas, early_share),
+    *(program_facts, unused_nodes, unused_forward_ps, map_loop, replicas, early_share),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -216,6 +217,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.remedy = remedy(JAX, loss.id, facts=frozenset({REPLICATES}))._replace(most_ps=most_ps)
     name_xla_work(loss, hosts, typical, program)
     name_scopes(loss, hosts, typical, program)
+    name_loop(loss, hosts, program)
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     elif loss.id == "between_steps":

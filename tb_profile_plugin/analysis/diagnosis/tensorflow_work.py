@@ -6,15 +6,20 @@ from collections.abc import Sequence
 
 from ...model.framework import TENSORFLOW
 from ...model.host import HostWithSteps
+from ...runtime.messages import Message
 from ..activity.states import State
 from ..ops.op_scopes import CONFUSION_MATRIX
 from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
-from .program.facts import COMPARES_THRESHOLDS
+from .program.facts import COMPARES_THRESHOLDS, MAPS_IN_LOOP
 from .program.program_facts import ProgramFacts
+from .program.tensorflow_loops import map_loop
 from .remedies.remedy import remedy
 from .time_loss import MOSTLY, WORK, TimeLoss
 
+_OVERHEAD, _EXECUTOR = "dispatch", "executor"
+"""The cause that is the framework's own code, and its kind in which TensorFlow runs ops."""
+_MAP_FN = "tf.map_fn"
 _ALL = 0.999
 """Share of the compute that is all of it, but for rounding."""
 _TELLS_MORE = 2
@@ -38,6 +43,24 @@ def name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical
     if COMPARES_THRESHOLDS in program.facts:
         advice = remedy(TENSORFLOW, WORK, facts=frozenset({COMPARES_THRESHOLDS}))
         loss.remedy = advice._replace(most_ps=times.get(CONFUSION_MATRIX, 0.0))
+
+
+def name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
+    """Name the scope whose ``tf.map_fn`` the framework mostly works for, and say how often it calls its function."""
+    if loss.id != _OVERHEAD or MAPS_IN_LOOP not in program.facts:
+        return
+    loop = max(filter(None, map(map_loop, hosts)), key=lambda loop: loop.share)
+    if loop.overhead_share < MOSTLY:
+        return
+    ps = loop.overhead_share * loss.ps
+    loss.origins = [(f"{loop.scope} ({_MAP_FN})" if loop.scope else _MAP_FN, ps)]
+    text = Message(
+        "Call the function of {name} once for the whole batch instead of {count} times, or use tf.vectorized_map (or "
+        "jit_compile=True).",
+        name=loop.scope or _MAP_FN,
+        count=f"{loop.turns:,.0f}",
+    )
+    loss.remedy = remedy(TENSORFLOW, _EXECUTOR, facts=program.facts)._replace(text=text, most_ps=ps)
 
 
 def _times(hosts: Sequence[HostWithSteps], typical: Typical, between: bool) -> dict[str, float]:

@@ -11,8 +11,17 @@ from ...activity.states import State
 from ...ops.op_scopes import CONFUSION_MATRIX
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
-from .facts import COMPARES_THRESHOLDS, COPIES_WEIGHTS, INFERS, MAKES_TABLES, SINGLE_OPS, WRITES_SUMMARIES
+from .facts import (
+    COMPARES_THRESHOLDS,
+    COPIES_WEIGHTS,
+    INFERS,
+    MAKES_TABLES,
+    MAPS_IN_LOOP,
+    SINGLE_OPS,
+    WRITES_SUMMARIES,
+)
 from .step_counts import are_in_most_steps
+from .tensorflow_loops import map_loop
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
 _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
@@ -25,7 +34,7 @@ _FILL_TABLE = regex(rf"{_SINGLE_OP}(?:LookupTableImport|InitializeTable)")
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
-"""Shares of the steps' time that copies of weights take, and of the ops in that time that are theirs."""
+"""Shares of the steps' time that copies of weights, or loops, take, and of the ops in that time that are theirs."""
 _MUCH_OF_TIME = 0.1
 """Share of the time from the first step to the last one that lookup tables take to be filled."""
 
@@ -38,6 +47,8 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
     facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
     facts |= {MAKES_TABLES} if _makes_tables(host) else set()
     facts |= {COMPARES_THRESHOLDS} if _compares_thresholds(host) else set()
+    loop = map_loop(host)
+    facts |= {MAPS_IN_LOOP} if loop is not None and loop.share >= _MUCH_OF_STEPS else set()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
         trains = any(word in name for name in host.trace.names for word in _TRAINS)
         return facts if trains else facts | {INFERS}

@@ -18,6 +18,7 @@ from ..program.facts import (
     INFERS_ON_CPU,
     LOADS_ROWS,
     MAKES_TABLES,
+    MAPS_IN_LOOP,
     ON_CPU,
     ONE_PROGRAM,
     OWN_OPS,
@@ -127,6 +128,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         (cause, TENSORFLOW, MAKES_TABLES): TABLES_ONCE
         for cause in ("between_steps", "compute", "dispatch", "eager", "executor")
     },
+    ("executor", TENSORFLOW, MAPS_IN_LOOP): (
+        "Call the function of tf.map_fn once for the whole batch, or use tf.vectorized_map (or jit_compile=True)."
+    ),
     ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
     ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",

@@ -1,0 +1,68 @@
+"""Loops by which TensorFlow calls a function for one element of a tensor after the other, as ``tf.map_fn`` does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....model.host import HostWithSteps
+from ....model.names import op_names
+from ....model.per_host import per_host
+from ....runtime.records import NamedTuple
+from ....runtime.regex import regex
+from ...activity.partition import time_in_windows
+from ...activity.states import State
+from ...ops.op_scopes import scopes
+from ...steps.device_timeline import timeline
+
+_OF_MAP = regex(r"((?:[^/:]+/)*?)map(?:_\d+)?/while(?:_grad)?(?:_\d+)?/")
+"""Begin of the names of ops in such a loop or its gradient: the scope that calls ``tf.map_fn``, and what that makes.
+Recurrent layers have loops without ``map``, whose turns need the turn before.
+"""
+_LEAST_TURNS = 10
+"""So many turns in a step are worth one call for all elements."""
+
+
+class MapLoop(NamedTuple):
+    """Loops of ``tf.map_fn`` in a host's steps."""
+
+    scope: str
+    """The scope that calls the one with most turns, as `op_scopes.scopes` names it; empty where it has no name."""
+    turns: float
+    """Its turns in a step."""
+    share: float
+    """Of the steps' time, 0–1, in which loops compute or the framework works for them."""
+    overhead_share: float
+    """Of the time in which the framework works."""
+
+
+@per_host(keep=True)
+def map_loop(host: HostWithSteps) -> MapLoop | None:
+    """The loops of a host; None where it has no steps, or only loops of few turns."""
+    trace, steps = host.trace, host.steps
+    ops = trace.named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
+    is_loop = trace.are_named(ops, lambda name: bool(_OF_MAP.match(name)))
+    if not len(steps) or not is_loop.any():
+        return None
+    in_steps = ops[is_loop & (np.searchsorted(steps.begin, trace.begin[ops], "right") > 0)]
+    counts = np.bincount(trace.name_of[in_steps], minlength=len(trace.names))
+    turns = float(counts.max()) / len(steps)
+    if turns < _LEAST_TURNS:
+        return None
+    # What a thread does between two ops of the loop belongs to it.
+    of_host = timeline(host)
+    following = np.searchsorted(ops, of_host.event, "right")
+    before, after = ops[following - 1], ops[following.clip(max=len(ops) - 1)]
+    is_loop_before, is_loop_after = is_loop[following - 1], is_loop[following.clip(max=len(ops) - 1)]
+    is_on_thread = (trace.line_of[before] == trace.line_of[after]) & (before <= of_host.event)
+    is_within = is_loop_before & (is_loop_after & is_on_thread | (before == of_host.event))
+    all_ps, loop_ps = (
+        time_in_windows(steps.begin, steps.end, of_host.edges, states, len(State) + 1).sum(axis=0)
+        for states in (of_host.state, np.where(is_within, of_host.state, len(State)).astype(np.int8))
+    )
+    scope = _OF_MAP.match(trace.names[int(counts.argmax())])
+    return MapLoop(
+        scope=scopes([f"{scope[1]}op:NoOp"])[0] if scope else "",
+        turns=turns,
+        share=float(loop_ps[[State.COMPUTE, State.DISPATCH]].sum() / all_ps.sum()),
+        overhead_share=float(loop_ps[State.DISPATCH] / max(all_ps[State.DISPATCH], 1)),
+    )
