@@ -20,14 +20,12 @@ from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..activity.device_events import device_work
-from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
 from ..activity.thread_classes import event_classes, have_state
 from .device_timeline import DeviceTimeline
 from .dispatched_calls import cpu_ops
 from .event_names import display_name
-from .first_launches import loading_launches
+from .first_launches import starting_intervals
 from .program_functions import dispatches_nothing, is_loop_over_values, program_function
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
@@ -62,17 +60,15 @@ _LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|uti
 """Frames that lie between those and the program's functions."""
 _CALLEE_SHARE, _MOST_CALLERS = 0.5, 1000
 """A function that it calls tells where it takes half of the time; looked for in so many calls."""
-STARTING_PS = 10**11
-"""A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
 _COPY = regex(r"aten::copy_$")
-LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
 _DISPATCH = int(State.DISPATCH)
-_OPTIMIZER = "Optimizer.step#"
+_OPTIMIZER = regex(r"Optimizer\.step#")
 _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 """What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
+_NUMERICAL = regex(r"aten::(?:(?:linalg|fft)_|i?stft$)")
+"""PyTorch's ops of linear algebra and Fourier transforms, each of which calls many others to compute one result."""
 _OF_PYTHON = (State.PYTHON, State.SYNC, State.CALLBACK, State.PAUSE)
 """In which the program's function tells more than what it calls."""
-_STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
 _IN_EAGER_CALL = regex(rf"EagerKernelExecute$|KernelAndDeviceFunc::Run$|{vocabulary.EAGER_OP_CALL}")
 _AROUND_EAGER_CALL = regex(r"EagerExecute$|TFE_Py_(?:FastPath)?Execute")
 """What every call of an op or a function of TensorFlow has within and around the event that is named after it."""
@@ -209,11 +205,9 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels.append(process_waits, OF_THREAD)
     _prepend_compiled_function(labels, np.flatnonzero(have_state(state, State.COMPILE) & (labels.event >= 0)))
     on_cpu = np.flatnonzero(are_inside(labels.event, *cpu_ops(host)))
-    starting = distinct(np.concatenate((_starting(host, timeline, labels.event), loading_launches(host, timeline))))
-    marks = outermost(trace, trace.named(lambda name: name.startswith(_OPTIMIZER)))
-    rows = np.flatnonzero(are_inside(labels.event, marks, trace.nesting[1][marks].astype(np.int64)))
-    rows = rows[is_among(state[rows].astype(np.int64), np.array(_OF_OPS))]
-    labels.replace(rows, marks[np.searchsorted(marks, labels.event[rows], "right") - 1])
+    starting = starting_intervals(host, timeline, labels.event)
+    _let_outermost_tell(labels, _OPTIMIZER, is_among(state.astype(np.int64), np.array(_OF_OPS)))
+    _let_outermost_tell(labels, _NUMERICAL, np.ones(len(state), bool))
     _let_calling_op_tell(labels, labels.with_names(_COPY))
     labels.append(on_cpu, ON_CPU)
     labels.append(starting[~is_among(starting, on_cpu)], STARTING)
@@ -249,6 +243,14 @@ def _let_eager_calls_tell(labels: _Labels) -> None:
     first = np.searchsorted(calls, labels.event[rows], "right")
     is_around = np.append(calls, len(trace))[first] < trace.nesting[1][labels.event[rows]]
     labels.replace(rows[is_around], tells[first[is_around]])
+
+
+def _let_outermost_tell(labels: _Labels, pattern: re.Pattern[str], is_wanted: Array) -> None:
+    """Let the outermost event around them whose name matches tell those intervals that are wanted (bool[n])."""
+    trace = labels.trace
+    events = outermost(trace, trace.named(lambda name: bool(pattern.match(name))))
+    rows = np.flatnonzero(is_wanted & are_inside(labels.event, events, trace.nesting[1][events].astype(np.int64)))
+    labels.replace(rows, events[np.searchsorted(events, labels.event[rows], "right") - 1])
 
 
 def _let_calling_op_tell(labels: _Labels, rows: Array) -> None:
@@ -296,29 +298,8 @@ def _waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Ar
     return rows[~is_of_process], rows[is_of_process]
 
 
-def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
-    """int64[k]: intervals in which the driver makes its context or libraries load code: in one of its calls, or in one
-    of PyTorch's ops, for longer than anything else takes there. ``event`` (int32[n]) tells each interval.
-    """
-    if not device_work(host):
-        return np.empty(0, np.int64)
-    trace, rows = host.trace, timeline.indices_lasting(STARTING_PS)
-    rows = rows[(event[rows] >= 0) & is_among(timeline.state[rows].astype(np.int64), np.array(_STARTS))]
-    if not len(rows):
-        return rows
-    events, parent = event[rows], trace.nesting[0]
-    loads_code = trace.are_named(events, lambda name: bool(LOADS.match(name)))
-    loads_code &= timeline.state[rows] != State.ALLOCATOR
-    op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
-    return rows[loads_code | trace.are_named(op, _is_op)]
-
-
 def _is_eager_call(name: str) -> bool:
     return name.startswith(vocabulary.EAGER_OP_CALL)
-
-
-def _is_op(name: str) -> bool:
-    return name.startswith("aten::") and not name.startswith("aten::empty")
 
 
 def _longest_callee(trace: Trace, events: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Launches that load code: a kernel's first one may take a thousand times as long as any other."""
+"""What is done once: calls that start a driver, and launches that load code, a thousand times as long as any other."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import numpy as np
 from ...model.events.joins import is_among
 from ...model.events.trace import Trace
 from ...model.host import Host
-from ...runtime.arrays import Array, median
+from ...runtime.arrays import Array, distinct, median
+from ...runtime.regex import regex
 from ..activity.device_events import DeviceWork, device_work
+from ..activity.event_classes import DRIVER_CALL
 from ..activity.states import State
 from ..activity.thread_classes import have_state
 from .device_timeline import DeviceTimeline
@@ -17,7 +19,39 @@ _SLOW_PS, _TIMES = 10**9, 100
 """A first launch of 1 ms and more that takes so many times as long as launches mostly do has loaded code."""
 
 
-def loading_launches(host: Host, timeline: DeviceTimeline) -> Array:
+STARTING_PS = 10**11
+"""A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
+LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
+_STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
+
+
+def starting_intervals(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
+    """int64[k]: intervals of what is done once. ``event`` (int32[n]) tells each interval of the timeline."""
+    return distinct(np.concatenate((_starting(host, timeline, event), _loading_launches(host, timeline))))
+
+
+def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
+    """int64[k]: intervals in which the driver makes its context or libraries load code: in one of its calls, or in one
+    of PyTorch's ops, for longer than anything else takes there. ``event`` (int32[n]) tells each interval.
+    """
+    if not device_work(host):
+        return np.empty(0, np.int64)
+    trace, rows = host.trace, timeline.indices_lasting(STARTING_PS)
+    rows = rows[(event[rows] >= 0) & is_among(timeline.state[rows].astype(np.int64), np.array(_STARTS))]
+    if not len(rows):
+        return rows
+    events, parent = event[rows], trace.nesting[0]
+    loads_code = trace.are_named(events, lambda name: bool(LOADS.match(name)))
+    loads_code &= timeline.state[rows] != State.ALLOCATOR
+    op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
+    return rows[loads_code | trace.are_named(op, _is_op)]
+
+
+def _is_op(name: str) -> bool:
+    return name.startswith("aten::") and not name.startswith("aten::empty")
+
+
+def _loading_launches(host: Host, timeline: DeviceTimeline) -> Array:
     """int64[k]: intervals in which devices wait for a kernel's first launch, which is by far slower than others are."""
     if not host.devices:
         return np.empty(0, np.int64)

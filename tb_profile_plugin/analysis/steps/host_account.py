@@ -19,8 +19,9 @@ from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, device_kinds
 from .device_timeline import DeviceTimeline, timeline
-from .event_labels import LOADS, STARTING_PS, event_labels
+from .event_labels import event_labels
 from .event_names import display_name
+from .first_launches import LOADS, STARTING_PS
 from .xla_origins import XlaTimes, xla_times
 
 _MOST_NAMES = 64
