@@ -30,6 +30,7 @@ from .program.facts import (
     COPIES_WEIGHTS,
     KINDS_OF_PROGRAMS,
     ON_CPU,
+    RECOMPUTES_WEIGHTS,
     REPLICATES,
     TRACED,
     UNRECORDED_DEVICE,
@@ -40,6 +41,7 @@ from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.tensorflow_loops import map_loop
 from .program.torch_facts import unused_forward_ps, unused_nodes
+from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
 from .tensorflow_work import name_loop, name_scopes
@@ -68,7 +70,7 @@ NEEDS = (
         function_between,
     ),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, unused_nodes, unused_forward_ps, map_loop, replicas, early_share),
+    *(program_facts, unused_nodes, unused_forward_ps, repeated_weights_ps, map_loop, replicas, early_share),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -209,9 +211,10 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.remedy = remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id in _COPIES and not _OTHER_COPIES.intersection(loss.kinds[:1]) and _exceeds_compute(loss, typical):
         loss.remedy = remedy(program.framework, "long_copies")
-    if loss.id == WORK and UNUSED_FORWARD in program.facts:
-        most_ps = sum(map(unused_forward_ps, hosts)) / len(hosts)
-        loss.remedy = remedy(PYTORCH, loss.id, facts=frozenset({UNUSED_FORWARD}))._replace(most_ps=most_ps)
+    for fact, repeated_ps in ((UNUSED_FORWARD, unused_forward_ps), (RECOMPUTES_WEIGHTS, repeated_weights_ps)):
+        if loss.id == WORK and fact in program.facts:
+            most_ps = sum(map(repeated_ps, hosts)) / len(hosts)
+            loss.remedy = remedy(PYTORCH, loss.id, facts=frozenset({fact}))._replace(most_ps=most_ps)
     if loss.id == WORK and REPLICATES in program.facts:
         most_ps = loss.ps * (1 - 1 / max(map(replicas, hosts)))
         loss.remedy = remedy(JAX, loss.id, facts=frozenset({REPLICATES}))._replace(most_ps=most_ps)

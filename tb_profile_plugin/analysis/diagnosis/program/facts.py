@@ -88,6 +88,8 @@ RECOMPUTES = "recomputes"
 """PyTorch runs forward ops again to compute gradients."""
 UNUSED_FORWARD = "unused_forward"
 """PyTorch runs much forward work that no backward pass uses, and keeps what that would need."""
+RECOMPUTES_WEIGHTS = "recomputes_weights"
+"""PyTorch computes weights from others, as parametrizations do, anew for each use, for a notable part of the steps."""
 CHANGES_LAYOUT = "changes_layout"
 """Most of PyTorch's copies of tensors are made since others want them in another order in memory."""
 COPIES_EXPANDED = "copies_expanded"
@@ -128,7 +130,7 @@ GROWING_INPUT = "growing_input"
 WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
-        *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD),
+        *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES),
     )
 )

@@ -39,6 +39,7 @@ from .facts import (
     LOADS_ROWS,
     MULTIPLIES_ONE_HOT,
     RECOMPUTES,
+    RECOMPUTES_WEIGHTS,
     SECOND_ORDER,
     SINGLE_ROWS,
     STARTS_WORKERS,
@@ -49,6 +50,7 @@ from .facts import (
     WORKER_PROCESSES,
 )
 from .step_counts import are_in_most_steps
+from .torch_weights import repeated_weights_ps
 
 _OP_PREFIX = "aten::"
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
@@ -101,7 +103,7 @@ _MUCH_OF_OPS = 0.05
 _MANY_ROWS = 64
 """So many ops for one batch are one for each of its rows."""
 _MUCH_FORWARD = 0.1
-"""Share of the step from which on forward work that nothing uses is no small metric."""
+"""Share of the step from which on forward work that nothing uses is no small metric, and weights are no small ones."""
 _PASSES = 6
 """So many passes in a step, each of more rows than the one before, are a sequence that is computed anew."""
 
@@ -137,8 +139,9 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         GROWING_INPUT: not trains and _computes_again(host, plane),
     }
     holds[CHANGES_LAYOUT] &= not holds[COPIES_EXPANDED]
+    step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
+    holds[RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
     if not holds[RECOMPUTES]:
-        step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
         holds[UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     return {fact for fact, is_so in holds.items() if is_so} | _facts_of_most_ops(host, plane, trains)
 

@@ -23,6 +23,7 @@ from ..program.facts import (
     NO_BF16,
     NOT_DONATED,
     RECOMPUTES,
+    RECOMPUTES_WEIGHTS,
     REPEATED_BACKWARD,
     REPLICATES,
     RESHARDS,
@@ -56,6 +57,9 @@ LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or tab
 FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
 METRICS_TENSORFLOW = (
     "Compute metrics such as AUC in validation only, or with evenly spaced thresholds, as num_thresholds makes them."
+)
+WEIGHTS_ONCE_TORCH = (
+    "Wrap the loop in torch.nn.utils.parametrize.cached(), or compute the weight once before it, not for each use."
 )
 LARGEST_OPS = "Make the largest ops cheaper; the Ops page lists them."
 FEWER_PENALTIES_TORCH = "Compute gradients of gradients, such as a gradient penalty, every N steps."
@@ -109,6 +113,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     },
     **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
+    **{(cause, PYTORCH, RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},

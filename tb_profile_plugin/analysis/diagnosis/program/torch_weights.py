@@ -1,0 +1,45 @@
+"""Weights that PyTorch computes from others, by a parametrization or ``weight_norm``, again for each use."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....formats.columns import vocabulary
+from ....model.events.repeated_calls import are_inside, outermost
+from ....model.host import HostWithSteps
+from ....model.per_host import per_host
+from ....runtime.arrays import distinct
+from ....runtime.regex import regex
+
+_MODULE, _GRADIENT = "$nn.Module: ", "autograd::engine::evaluate_function"
+"""Begins of the frames in which modules are called, and of the ranges in which gradients are computed."""
+_PARAMETRIZATION = regex(r"\$nn\.Module: ParametrizationList_\d+$")
+_COMPUTES_WEIGHT = regex(rf"{_PARAMETRIZATION.pattern}|\$torch/nn/utils/(?:weight|spectral)_norm\.py:\d+ __call__$")
+"""Frames that compute one weight: of ``torch.nn.utils.parametrize``, of which each weight has a module of its own, and
+hooks of the module that has the weight.
+"""
+
+
+@per_host(keep=True)
+def repeated_weights_ps(host: HostWithSteps) -> float:
+    """ps per step in which PyTorch computes weights again, though no gradient was computed since that could have
+    changed them; with the gradients of these. 0 where no frames of Python tell.
+    """
+    trace, steps = host.trace, host.steps
+    calls = trace.named(lambda name: bool(_COMPUTES_WEIGHT.match(name)))
+    calls = outermost(trace, calls[trace.begin[calls] >= steps.begin[0]]) if len(steps) else calls[:0]
+    if not len(calls):
+        return 0.0
+    is_module = trace.are_named(calls, lambda name: bool(_PARAMETRIZATION.match(name)))
+    module = np.where(is_module, calls, trace.nearest_named(calls, lambda name: name.startswith(_MODULE)))
+    gradients = trace.named(lambda name: name.startswith(_GRADIENT))
+    limits = np.sort(np.concatenate((steps.begin, trace.begin[gradients])))
+    weight = np.stack((trace.name_of[module], np.searchsorted(limits, trace.begin[calls], "right")))
+    _, use, count = np.unique(weight, axis=1, return_inverse=True, return_counts=True)
+    ps = trace.end[calls] - trace.begin[calls]
+    repeated_share = float((ps * (1 - 1 / count[use])).sum() / ps.sum())
+    events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
+    own_numbers = distinct(numbers[are_inside(events, calls, trace.nesting[1][calls]) & (numbers >= 0)])
+    is_gradient = trace.are_named(events, lambda name: name.startswith(_GRADIENT)) & np.isin(numbers, own_numbers)
+    gradients_ps = (trace.end[events] - trace.begin[events])[is_gradient].sum()
+    return repeated_share * float(ps.sum() + gradients_ps) / len(steps)

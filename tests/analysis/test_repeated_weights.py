@@ -1,0 +1,52 @@
+"""Weights that a parametrization computes anew for each use are computed once under ``cached()``."""
+
+import pytest
+import torchtrace
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.program.torch_weights import repeated_weights_ps
+from tb_profile_plugin.model.host import HostWithSteps
+
+LIST, HOOK = "nn.Module: ParametrizationList_0", "torch/nn/utils/weight_norm.py:41 __call__"
+GRADIENT = "autograd::engine::evaluate_function: QrBackward0"
+US = 10**6
+
+
+def unrolled(uses: int, name: str = LIST, passes: int = 1, each: int = 40) -> HostWithSteps:
+    """Five steps: in each pass so many uses of a weight, computed from another in so many µs; then its gradients,
+    twice as long.
+    """
+    events = []
+    for step in range(5):
+        at = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", at, 990))
+        for turn in range(passes):
+            numbers = [100 * step + 10 * turn + use for use in range(uses)]
+            for number in numbers:
+                at += 2 * each
+                events.append(torchtrace.frame("nn.Module: Linear_0", at, each + 4))
+                events.append(torchtrace.frame(name, at + 1, each))
+                events.append(torchtrace.op("aten::qr", at + 2, each - 2, **{"Sequence number": number}))
+            for number in numbers:
+                at += 2 * each
+                gradient = {"Sequence number": number, "Fwd thread id": torchtrace.MAIN}
+                events.append(torchtrace.op(GRADIENT, at, 2 * each, torchtrace.BACKWARD, **gradient))
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+@pytest.mark.parametrize("name", [LIST, HOOK])
+def test_weights_that_each_use_computes_are_to_be_cached(name: str) -> None:
+    host = unrolled(4, name)
+    assert repeated_weights_ps(host) == pytest.approx(3 * (40 + 80) * US)
+    assert "recomputes_weights" in program_facts(host)
+    assert "parametrize.cached()" in next(c for c in diagnose([host]).causes if c.id == "compute").remedy.text
+
+
+@pytest.mark.parametrize(
+    "host",
+    [unrolled(1), unrolled(1, passes=3), unrolled(4, "nn.Module: Norm_0"), unrolled(4, each=6)],
+    ids=["one use", "a gradient between uses", "another module", "little of the step"],
+)
+def test_weights_that_must_be_computed_are_not(host: HostWithSteps) -> None:
+    assert "recomputes_weights" not in program_facts(host)
