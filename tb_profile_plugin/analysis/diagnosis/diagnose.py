@@ -29,6 +29,7 @@ from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .program.facts import (
     COPIES_WEIGHTS,
     KINDS_OF_PROGRAMS,
+    MULTIPLIES_ONE_HOT,
     ON_CPU,
     RECOMPUTES_WEIGHTS,
     REPLICATES,
@@ -39,6 +40,7 @@ from .program.facts import (
 )
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
+from .program.tensorflow_lookups import one_hot_products_ps
 from .program.tensorflow_loops import map_loop
 from .program.torch_facts import unused_forward_ps, unused_nodes
 from .program.torch_weights import repeated_weights_ps
@@ -56,6 +58,13 @@ from .unusual_steps import (
 )
 from .xla_work import name_xla_work
 
+_WASTED_PS = {
+    UNUSED_FORWARD: unused_forward_ps,
+    RECOMPUTES_WEIGHTS: repeated_weights_ps,
+    MULTIPLIES_ONE_HOT: one_hot_products_ps,
+}
+"""By fact what of a step's compute need not be, ps; 0 where that is not known."""
+
 NEEDS = (
     *(
         *step_time.NEEDS,
@@ -70,7 +79,7 @@ NEEDS = (
         function_between,
     ),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, unused_nodes, unused_forward_ps, repeated_weights_ps, map_loop, replicas, early_share),
+    *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -211,10 +220,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.remedy = remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id in _COPIES and not _OTHER_COPIES.intersection(loss.kinds[:1]) and _exceeds_compute(loss, typical):
         loss.remedy = remedy(program.framework, "long_copies")
-    for fact, repeated_ps in ((UNUSED_FORWARD, unused_forward_ps), (RECOMPUTES_WEIGHTS, repeated_weights_ps)):
-        if loss.id == WORK and fact in program.facts:
-            most_ps = sum(map(repeated_ps, hosts)) / len(hosts)
-            loss.remedy = remedy(PYTORCH, loss.id, facts=frozenset({fact}))._replace(most_ps=most_ps)
+    for fact, ps_of in _WASTED_PS.items():
+        if loss.id == WORK and fact in program.facts and (most_ps := sum(map(ps_of, hosts)) / len(hosts)):
+            loss.remedy = remedy(program.framework, loss.id, facts=frozenset({fact}))._replace(most_ps=most_ps)
     if loss.id == WORK and REPLICATES in program.facts:
         most_ps = loss.ps * (1 - 1 / max(map(replicas, hosts)))
         loss.remedy = remedy(JAX, loss.id, facts=frozenset({REPLICATES}))._replace(most_ps=most_ps)

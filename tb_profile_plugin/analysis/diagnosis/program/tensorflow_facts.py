@@ -17,10 +17,12 @@ from .facts import (
     INFERS,
     MAKES_TABLES,
     MAPS_IN_LOOP,
+    MULTIPLIES_ONE_HOT,
     SINGLE_OPS,
     WRITES_SUMMARIES,
 )
 from .step_counts import are_in_most_steps
+from .tensorflow_lookups import one_hot_products_ps
 from .tensorflow_loops import map_loop
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
@@ -34,7 +36,7 @@ _FILL_TABLE = regex(rf"{_SINGLE_OP}(?:LookupTableImport|InitializeTable)")
 _MANY_SINGLE_OPS = 50
 """So many ops in a step that TensorFlow runs one by one are no few that surround a compiled function."""
 _MUCH_OF_STEPS, _MOST_OPS = 0.2, 0.75
-"""Shares of the steps' time that copies of weights, or loops, take, and of the ops in that time that are theirs."""
+"""Shares of the steps' time that copies of weights, loops or lookups take, and of ops in that time that are theirs."""
 _MUCH_OF_TIME = 0.1
 """Share of the time from the first step to the last one that lookup tables take to be filled."""
 
@@ -49,6 +51,9 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
     facts |= {COMPARES_THRESHOLDS} if _compares_thresholds(host) else set()
     loop = map_loop(host)
     facts |= {MAPS_IN_LOOP} if loop is not None and loop.share >= _MUCH_OF_STEPS else set()
+    if len(host.steps):
+        step_ps = float((host.steps.end - host.steps.begin).mean())
+        facts |= {MULTIPLIES_ONE_HOT} if one_hot_products_ps(host) >= _MUCH_OF_STEPS * step_ps else set()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
         trains = any(word in name for name in host.trace.names for word in _TRAINS)
         return facts if trains else facts | {INFERS}

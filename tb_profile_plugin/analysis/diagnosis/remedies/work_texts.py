@@ -54,6 +54,7 @@ FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_nump
 USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
 ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
 LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
+LOOK_UP_TENSORFLOW = "Replace products with tf.one_hot by lookups: tf.gather, or an Embedding layer."
 FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
 METRICS_TENSORFLOW = (
     "Compute metrics such as AUC in validation only, or with evenly spaced thresholds, as num_thresholds makes them."
@@ -112,6 +113,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         for framework in (PYTORCH, TENSORFLOW)
     },
     **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
+    ("compute", TENSORFLOW, MULTIPLIES_ONE_HOT): LOOK_UP_TENSORFLOW,
     **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},

@@ -1,0 +1,43 @@
+"""Lookups of rows that TensorFlow computes as products with one-hot vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....model.host import HostWithSteps
+from ....model.names import op_names
+from ....model.per_host import per_host
+from ....runtime.regex import regex
+
+_ONE_HOT, _PRODUCT = "OneHot", regex(r"_?(?:Mkl)?(?:Native)?(?:Fused)?(?:Batch)?MatMul(?:V\d)?$|Einsum$")
+_PREFIXES = regex(r"(?:StatefulPartitionedCall/)?(?:gradient_tape/)?")
+"""What TensorFlow puts before the names of ops in a function, and of gradients."""
+_LONG_PS = 50e6
+"""While an op takes so long on average (50 µs), the executor starts others that need no result of it elsewhere: what
+begins on its thread when it ends has waited for it."""
+
+
+@per_host(keep=True)
+def one_hot_products_ps(host: HostWithSteps) -> float:
+    """ps per step that ops on the CPU take for products with one-hot vectors, these and gradients included."""
+    trace, steps = host.trace, host.steps
+    one_hot = trace.named(lambda name: op_names.parse(name).type == _ONE_HOT)
+    one_hot = one_hot[trace.begin[one_hot] >= steps.begin[0]] if len(steps) else one_hot[:0]
+    ps = trace.end - trace.begin
+    if not len(one_hot) or ps[one_hot].mean() < _LONG_PS:
+        return 0.0
+    ops = trace.named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
+    following = np.searchsorted(ops, one_hot, "right")
+    following = ops[following[following < len(ops)]]
+    products = following[trace.are_named(following, lambda name: bool(_PRODUCT.match(op_names.parse(name).type)))]
+    if 2 * len(products) <= len(one_hot):
+        return 0.0
+    scopes = {_path(trace.name(event)) for event in products[np.unique(trace.name_of[products], True)[1]].tolist()}
+    parts = ops[trace.are_named(ops, lambda name: any(f"{_path(name)}/".startswith(f"{scope}/") for scope in scopes))]
+    parts = parts[trace.begin[parts] >= steps.begin[0]]
+    return float(ps[one_hot].sum() + ps[parts].sum()) / len(steps)
+
+
+def _path(name: str) -> str:
+    """Where in the model an op is, or the one whose gradient it computes."""
+    return _PREFIXES.sub("", op_names.parse(name).name, 1)

@@ -1,0 +1,43 @@
+"""Products of TensorFlow with one-hot vectors are lookups, which cost less."""
+
+import draw
+import pytest
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.model.host import HostWithSteps
+
+
+def lookups(
+    product: str = "embed/MatMul:MatMul", one_hot: int = 100, each: int = 150, between: str = ""
+) -> HostWithSteps:
+    """Five steps of 1 ms: one-hot vectors, what comes next on their thread, a gradient of the product, and the rest."""
+    name, kind = product.split(":")
+    ops = f"embed/one_hot:OneHot[2,{one_hot}] {between} {product}[{one_hot + 20},{each}]"
+    gradient = f"gradient_tape/{name}/MatMul_1:{kind}[400,{each}] dense/Relu:Relu[600,300]"
+    return draw.host(
+        f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} EagerExecute[0,1] {ops} {gradient}", steps=5
+    )
+
+
+@pytest.mark.parametrize("product", ["embed/MatMul:MatMul", "matmul:_MklBatchMatMulV2", "embed/einsum/Einsum:Einsum"])
+def test_products_with_one_hot_vectors_are_lookups(product: str) -> None:
+    host = lookups(product)
+    assert "multiplies_one_hot" in program_facts(host)
+    compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
+    assert "tf.gather" in compute.remedy.text
+    assert compute.gain_ps == 400 * 10**6
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        lookups("embed/Sum:Sum"),
+        lookups(one_hot=10),
+        lookups(each=20),
+        lookups(between="embed/Softmax:Softmax[105,10]"),
+    ],
+    ids=["no product", "labels beside the first layer", "little of the step", "of another op's result"],
+)
+def test_other_one_hot_vectors_have_another_use(host: HostWithSteps) -> None:
+    assert "multiplies_one_hot" not in program_facts(host)
