@@ -330,6 +330,8 @@ def test_what_follows_an_op_within_a_gradient_is_not_told_by_the_op() -> None:
     [
         ("aten::sort", "sorting", "pytorch", "Sort less"),
         ("sort.0", "sorting", "jax", "Sort less"),
+        ("NonMaxSuppressionV3", "suppression", "tensorflow", "low score first"),
+        ("torchvision::nms", "suppression", "pytorch", "low score first"),
         ("StringSplitV2", "text", "tensorflow", "Prepare text"),
         ("ConcatV2", "concatenation", "tensorflow", "scatter_nd_update"),
     ],

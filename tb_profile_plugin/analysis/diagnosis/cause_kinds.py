@@ -43,8 +43,11 @@ _FACTORIZATION = regex(
 _SORTING = regex(
     r"aten::(?:sort|argsort|msort|_?unique\w*|kthvalue|median)$|sort(?:\.\d+)?$|(?:Sort|Unique|UniqueV2)$|.*RadixSort"
 )
+_SUPPRESSION = regex(r"(?:Combined)?NonMaxSuppression\w*$|torchvision::nms$|.*(?:NMSKernel|nms_kernel)")
+"""Boxes that overlap better ones are dropped: each is compared with all that stay."""
 _IF_LARGEST = (
     *("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "factorization", "elementwise"),
+    "suppression",
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
@@ -68,6 +71,7 @@ _KINDS = {
         ("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),
         ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy|ConcatV2$")),
         ("sorting", _SORTING),
+        ("suppression", _SUPPRESSION),
         ("text", regex(r"(?:String|RegexFull|RegexReplace|StaticRegex|Unicode|AsString|DecodeCSV|ParseExample)\w*$")),
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),
         ("tensor_copies", regex(r"aten::(?:copy_|.*\(copies\))$|.*direct_copy_kernel")),

@@ -131,6 +131,11 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("sorting", "", ""): (
         "Sort less: take the largest few (top_k), or sample values for quantiles and random choices."
     ),
+    (
+        "suppression",
+        "",
+        "",
+    ): "Remove boxes of low score first (score_threshold, top_k): suppression compares each box with the others.",
     ("text", TENSORFLOW, ""): "Prepare text ahead of the step: in the input pipeline (dataset.map), or once, offline.",
     ("concatenation", TENSORFLOW, ""): (
         "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."
