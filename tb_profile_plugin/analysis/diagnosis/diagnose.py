@@ -151,7 +151,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     if (of_unusual := cause_of_unusual(typical, unusual)) is not None:
         input_stage.name_refilled_shuffle(of_unusual, hosts)
         losses.append(of_unusual)
-    if (of_warm_up := cause_of_warm_up(typical, early)) is not None:
+    if (of_warm_up := cause_of_warm_up(typical, unusual, early)) is not None:
         losses.append(of_warm_up)
     counted = sum(counted_kernels(host) for host in hosts)
     ranked = (

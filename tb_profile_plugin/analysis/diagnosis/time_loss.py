@@ -225,6 +225,8 @@ class TimeLoss:
                 return "executor", self.id
         if self.id == "warmup" and "compiles" in (self.arguments or {}):
             return "warmup_compiled", self.id
+        if self.id == "warmup" and "does_the_same" in (self.arguments or {}):
+            return "warmup_same_work", self.id
         if self.id == "late_peer":
             return "late_turns" if self.variant else f"late_{(self.arguments or {}).get('state', '')}", self.id
         kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]

@@ -34,6 +34,8 @@ _FEW_OF, _HOLD = 4, 0.75
 """At most one of so many steps are few; of a loss they hold at least that share."""
 _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes longer, from which on a name explains that, and a state does."""
+_NEW = ("compile", "allocator")
+"""States in which what later steps reuse is made."""
 _LEAST_TURNS = 4
 """So many steps in which the host takes longer for what it does in every step are no chance; work may be in any."""
 _FIRST_BATCH, _CALLED_AGAIN = 10, 0.5
@@ -60,6 +62,11 @@ class UnusualStep(NamedTuple):
     why: Sentence
     more_calls: bool = False
     """Whether what has that name happens more often than in the typical step."""
+
+    @property
+    def does_the_same(self) -> bool:
+        """Whether what each step does takes longer in it, as often as in others: neither new work nor new memory."""
+        return self.why.code == "unusual.longer" and not self.more_calls and self.id not in _NEW
 
 
 def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
@@ -193,20 +200,21 @@ def early_share(host: HostWithSteps) -> float:
     return early_ps / max(high - low, 1)
 
 
-def cause_of_warm_up(typical: Typical, early: float) -> TimeLoss | None:
-    """What the first steps take longer than the typical one, per step; None where none warms up.
+def cause_of_warm_up(typical: Typical, unusual: Sequence[UnusualStep], early: float) -> TimeLoss | None:
+    """What those of the ``unusual`` steps that warm up take longer than the typical one, per step; None where none is
+    longer.
 
     ``early`` is `early_share`: where that is large, the first step may be long by what went before.
     """
-    indices = typical.choice.left_out(WARM_UP)
-    if early >= _EARLY:
-        indices = indices[indices > 0]
-    typical_ps = _typical_ps(typical)
-    more_ps = float((typical.steps.duration_ps[indices] - typical_ps).sum())
-    if not len(indices) or more_ps <= 0:
+    longer = [step for step in unusual if step.reason == WARM_UP and step.more_ps > 0]
+    longer = [step for step in longer if step.step_index > 0 or early < _EARLY]
+    more_ps = sum(step.more_ps for step in longer)
+    if not longer:
         return None
     mean_ps = float(typical.steps.duration_ps.mean())
-    arguments: dict[str, object] = {"count": len(indices)}
-    if typical.steps.ms(State.COMPILE)[indices].sum() * PS_PER_MS >= _EXPLAINS * more_ps:
+    arguments: dict[str, object] = {"count": len(longer)}
+    if typical.steps.ms(State.COMPILE)[[step.step_index for step in longer]].sum() * PS_PER_MS >= _EXPLAINS * more_ps:
         arguments["compiles"] = True
+    elif sum(step.more_ps for step in longer if step.does_the_same) >= _MOSTLY * more_ps:
+        arguments["does_the_same"] = True
     return TimeLoss("warmup", more_ps / len(typical.steps), arguments=arguments, base_ps=mean_ps)

@@ -14,6 +14,7 @@ _SAVE_NOTHING = (
     "unexplained",
     "start_up",
     "warmup",
+    "warmup_same_work",
     "not_recorded",
     "before_capture",
     "stream",

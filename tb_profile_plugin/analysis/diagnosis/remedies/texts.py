@@ -189,6 +189,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("warmup_compiled", "", ""): (
         "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up."
     ),
+    ("warmup_same_work", "", ""): (
+        "Capture later steps: the first ones take longer for the same work, as with cold caches or on a busy machine."
+    ),
     **{(cause, "", ""): LATER_STEPS for cause in ("start_up", "warmup")},
     ("warmup", PYTORCH, ""): "Capture later steps: in the first ones caches, memory pools and workers are made.",
     **{
