@@ -29,6 +29,14 @@ def test_waits_for_its_own_ops_save_no_more_than_they_take(name: str) -> None:
     assert "per call" in cause["remedy"]["text"] and ".numpy()" not in cause["remedy"]["text"]
 
 
+@pytest.mark.parametrize("name", ["keras_fit", "prefetch_take"])
+def test_what_the_host_does_saves_no_more_than_it_takes_where_it_computes_too(name: str) -> None:
+    causes = tb_profile_plugin.open(TRACES / name).why().data["causes"]
+    gains = {cause["id"]: (cause["gain_ps"], cause["per_step_ps"]) for cause in causes if cause["gain_ps"]}
+    assert "unrecorded" in gains
+    assert all(gain_ps <= ps for gain_ps, ps in gains.values())
+
+
 def test_waits_for_what_was_dispatched_may_save_more() -> None:
     assert not waits_for_own_ops(host_of("jax_steps"))
     cause = sync("jax_steps")

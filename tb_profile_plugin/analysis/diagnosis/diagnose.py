@@ -197,6 +197,7 @@ def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFa
         name_pauses(losses)
         for loss in losses:
             loss.awaited_unseen = loss.id in (*COMMUNICATION, "unrecorded")
+            loss.shares_cores = loss.id not in COMMUNICATION
     return losses
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...runtime.arrays import Array
 from ..activity.states import HOST_CAUSES, STATES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
@@ -52,9 +53,25 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     # Of input also what steps that do not wait are shorter than those that do, and what its remedy saves.
     remedy_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
     most_ps = min(ps for ps in (most_ps, loss.most_ps, remedy_ps) if ps is not None)
+    most_ps = (
+        min(most_ps, _idle_ps(loss, scenario, typical.state_ps if covers_gaps else typical.step_ps))
+        if loss.shares_cores
+        else most_ps
+    )
     gain_ps = min(max(gain_ps - loss.other_causes_ps, least_ps), most_ps)
     # A hair more than the cause takes needs a reason that nobody can give.
     return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))
+
+
+def _idle_ps(loss: TimeLoss, scenario: str, state_ps: Array) -> float:
+    """ps of a step that a cause takes, and in which a CPU is idle for what ends with it; a host that waits for no
+    result runs ahead with all that it does. ``state_ps`` (float64[states]) is the time of each state.
+    """
+    # Only those need it who ask for replays.
+    from ..steps.what_if import SCENARIOS
+
+    states = {*SCENARIOS[scenario], *(SCENARIOS["host"] if scenario == "sync" else ())}
+    return max(loss.ps, float(state_ps[[*states]].sum()) - loss.other_causes_ps)
 
 
 def gains_more(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool:

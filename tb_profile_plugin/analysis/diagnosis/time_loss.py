@@ -82,6 +82,8 @@ class TimeLoss:
     """What a step would be shorter without it at most, where steps with and without it were compared; else None."""
     awaited_unseen: bool = False
     """Whether threads of a CPU may wait for it in ways that no event tells, so that a replay may not shorten these."""
+    shares_cores: bool = False
+    """Whether a CPU does all work: what the host does less there leaves cores to work that goes on as long."""
     varies: bool = False
     """Whether what takes longer in unusual steps is mostly work that each step does, without a period."""
     first_batches: bool = False
