@@ -24,6 +24,7 @@ from .facts import (
     BROADCASTS_BUFFERS,
     CHANGES_LAYOUT,
     CHECKS_NUMERICS,
+    COMPUTES_ALL_ROWS,
     CONCATENATES,
     COPIES_EXPANDED,
     COPIES_MODEL,
@@ -50,6 +51,7 @@ from .facts import (
     WORKER_PROCESSES,
 )
 from .step_counts import are_in_most_steps
+from .torch_outputs import computes_all_rows
 from .torch_weights import repeated_weights_ps
 
 _OP_PREFIX = "aten::"
@@ -126,6 +128,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         COPIES_EXPANDED: _are_most_copies_expanded(trace),
         COPIES_TO_CHANGE: _are_most_copies_in(trace, _names_with_inplace_form(trace).__contains__),
         MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
+        COMPUTES_ALL_ROWS: computes_all_rows(host),
         FORMATS_TENSORS: _take_much(host, _FORMATS),
         COPIES_MODEL: _take_much(host, _COPIES_ALL),
         EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),

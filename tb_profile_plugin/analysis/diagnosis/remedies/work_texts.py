@@ -7,6 +7,7 @@ from ..program.facts import (
     BUILDS_HESSIAN,
     CHANGES_LAYOUT,
     COMPARES_THRESHOLDS,
+    COMPUTES_ALL_ROWS,
     CONCATENATES,
     COPIES_EXPANDED,
     COPIES_MODEL,
@@ -116,6 +117,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", TENSORFLOW, MULTIPLIES_ONE_HOT): LOOK_UP_TENSORFLOW,
     **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
+    ("compute", PYTORCH, COMPUTES_ALL_ROWS): (
+        "Compute the output layer and its loss only for rows whose labels count, if some are masked or padding."
+    ),
     **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
