@@ -291,6 +291,8 @@ def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
         ("unused_forward", "compute", "pytorch", "no_grad()"),
         ("multiplies_one_hot", "compute", "tensorflow", "tf.gather"),
         ("computes_all_rows", "compute", "pytorch", "rows whose labels count"),
+        ("multiplies_one_hot", "compute", "jax", "table[indices]"),
+        ("computes_all_experts", "compute", "jax", "ragged_dot"),
         ("recomputes_weights", "compute", "pytorch", "parametrize.cached()"),
         ("multiplies_one_hot", "compute", "pytorch", "F.embedding"),
         ("formats_tensors", "eager", "pytorch", "Print tensors every N steps"),

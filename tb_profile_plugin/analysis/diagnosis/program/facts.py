@@ -42,6 +42,8 @@ REPLICATES = "replicates"
 """Each of several devices computes all of much that programs of JAX compute: none of their arguments is split."""
 RESHARDS = "reshards"
 """Much of the steps passes while JAX moves arrays from one sharding to another through the host."""
+COMPUTES_ALL_EXPERTS = "computes_all_experts"
+"""Programs of JAX compute several products for each row, of which one-hot vectors pick one, for much of the time."""
 ONE_PROGRAM = "one_program"
 """Each step calls one program of JAX."""
 REDUCES_IN_LOOP = "reduces_in_loop"
@@ -105,7 +107,7 @@ COPIES_MODEL = "copies_model"
 REPEATED_BACKWARD = "repeated_backward"
 """Backward passes of convolutions run several times as often as their forward passes, in PyTorch or TensorFlow."""
 MULTIPLIES_ONE_HOT = "multiplies_one_hot"
-"""Rows of a table are looked up by products with ``one_hot()``, in PyTorch or TensorFlow."""
+"""Rows of a table are looked up by products with one-hot vectors, in any framework."""
 FORMATS_TENSORS = "formats_tensors"
 """PyTorch writes tensors as text in a notable part of the steps."""
 LOADS_ROWS = "loads_rows"
@@ -133,7 +135,7 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
-        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES),
+        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES, COMPUTES_ALL_EXPERTS),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

@@ -21,10 +21,12 @@ from ...steps.xla_origins import XlaOrigin
 from .facts import (
     BUILDS_HESSIAN,
     COMPILES_AGAIN,
+    COMPUTES_ALL_EXPERTS,
     FLOAT64,
     GROWING_ARGUMENTS,
     INDEPENDENT_PRODUCTS,
     MANY_PROGRAMS,
+    MULTIPLIES_ONE_HOT,
     NOT_DONATED,
     ONE_PROGRAM,
     REDUCES_IN_LOOP,
@@ -49,6 +51,8 @@ _MOSTLY_RANDOM = 0.4
 """From so much of the compute on, fewer random numbers are what helps first."""
 _MUCH_MULTIPLYING = 0.2
 """Products in loops that take so much of the compute are worth taking out of these."""
+_MUCH_PICKED = 0.1
+"""Products from which one-hot vectors pick, and those that pick rows, are as dear as others that come with them."""
 _MOST_BYTES = 4 << 20
 """Larger programs are not looked through: other pages know them."""
 _RESHARDING = regex(r"\$array\.py:\d+ shard_sharded_device_array_slow_path$")
@@ -63,6 +67,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     if not modules:
         return set()
     # HLO is read for JAX only.
+    from ...xla.avoidable.one_hot_products import one_hot_products
     from ...xla.avoidable.whole_programs import (
         are_mostly_repeated,
         build_hessians,
@@ -75,6 +80,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         take_more_and_more,
     )
 
+    of_one_hot = [one_hot_products(module) for module in modules]
     in_loops, sums = names_in_loops(modules), gradient_sums_in_loops(modules)
     holds = {
         MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_programs_much(host, light_programs(modules)),
@@ -83,6 +89,8 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         BUILDS_HESSIAN: build_hessians(modules),
         USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
         INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
+        MULTIPLIES_ONE_HOT: _take_much(host, {name for products in of_one_hot for name in products.lookups}),
+        COMPUTES_ALL_EXPERTS: _take_much(host, {name for products in of_one_hot for name in products.picked_from}),
         REPLICATES: _run_programs_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
         RESHARDS: _reshard_much(host),
         ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
@@ -131,6 +139,15 @@ def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
     return all(
         2 * sum(sums[name] for name in often) > sum(sums[name] for name in others) > 0 for sums in (counts, times_ps)
     )
+
+
+def _take_much(host: HostWithSteps, instructions: set[str]) -> bool:
+    """Whether instructions of these names take a notable part of the time of all ops that programs run."""
+    if not instructions:
+        return False
+    _, times_ps = _counts_and_times(host)
+    all_ps = sum(ps for name, ps in times_ps.items() if not name.startswith("while"))
+    return sum(times_ps[name] for name in instructions) >= _MUCH_PICKED * all_ps > 0
 
 
 def _is_most_of_reductions(host: HostWithSteps, instructions: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ from ..program.facts import (
     BUILDS_HESSIAN,
     CHANGES_LAYOUT,
     COMPARES_THRESHOLDS,
+    COMPUTES_ALL_EXPERTS,
     COMPUTES_ALL_ROWS,
     CONCATENATES,
     COPIES_EXPANDED,
@@ -115,6 +116,12 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     },
     **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
     ("compute", TENSORFLOW, MULTIPLIES_ONE_HOT): LOOK_UP_TENSORFLOW,
+    ("compute", JAX, MULTIPLIES_ONE_HOT): (
+        "Replace products with jax.nn.one_hot by lookups: table[indices], or jnp.take."
+    ),
+    ("compute", JAX, COMPUTES_ALL_EXPERTS): (
+        "Send each token only to its expert (sort or gather, jax.lax.ragged_dot): all experts compute all tokens."
+    ),
     **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
     ("compute", PYTORCH, COMPUTES_ALL_ROWS): (
