@@ -53,11 +53,8 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     # Of input also what steps that do not wait are shorter than those that do, and what its remedy saves.
     remedy_ps = loss.remedy.most_ps if loss.id == _INPUT and loss.remedy is not None else None
     most_ps = min(ps for ps in (most_ps, loss.most_ps, remedy_ps) if ps is not None)
-    most_ps = (
-        min(most_ps, _idle_ps(loss, scenario, typical.state_ps if covers_gaps else typical.step_ps))
-        if loss.shares_cores
-        else most_ps
-    )
+    if loss.shares_cores:
+        most_ps = min(most_ps, _idle_ps(loss, scenario, typical.state_ps if covers_gaps else typical.step_ps))
     gain_ps = min(max(gain_ps - loss.other_causes_ps, least_ps), most_ps)
     # A hair more than the cause takes needs a reason that nobody can give.
     return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))

@@ -1,0 +1,61 @@
+"""Remedies that are given only where a capture shows their condition."""
+
+import pytest
+
+from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
+
+
+@pytest.mark.parametrize(
+    ("fact", "cause", "framework", "said"),
+    [
+        ("float64", "compute", "jax", "float32"),
+        ("float64", "compute", "pytorch", "float32"),
+        ("not_donated", "compute", "jax", "donate_argnums"),
+        ("many_programs", "compute", "jax", "one jax.jit"),
+        ("compiles_again", "compile", "jax", "jax.jit once"),
+        ("growing_arguments", "compile", "jax", "what grows"),
+        ("unused_forward", "compute", "pytorch", "no_grad()"),
+        ("multiplies_one_hot", "compute", "tensorflow", "tf.gather"),
+        ("computes_all_rows", "compute", "pytorch", "rows whose labels count"),
+        ("multiplies_one_hot", "compute", "jax", "table[indices]"),
+        ("computes_all_experts", "compute", "jax", "ragged_dot"),
+        ("recomputes_weights", "compute", "pytorch", "parametrize.cached()"),
+        ("multiplies_one_hot", "compute", "pytorch", "F.embedding"),
+        ("formats_tensors", "eager", "pytorch", "Print tensors every N steps"),
+        ("loads_rows", "input", "pytorch", "whole batches"),
+        ("repeated_backward", "compute", "tensorflow", "one gradient"),
+        ("repeated_backward", "compute", "pytorch", "one gradient"),
+        ("small_turns", "between", "jax", "jax.vmap"),
+        ("uses_random", "compute", "jax", "random numbers"),
+        ("independent_products", "compute", "jax", "all turns at once"),
+        ("replicates", "compute", "jax", "Split the batch"),
+        ("reshards", "transfer", "jax", "goes through the host"),
+        ("reduces_in_loop", "exposed_collective", "jax", "reduce them once"),
+        ("one_program", "launch", "jax", "several steps per call"),
+        ("starts_workers", "input", "pytorch", "keep iter(loader)"),
+        ("worker_processes", "input", "pytorch", "more DataLoader workers"),
+        ("queries_rows", "python", "pytorch", "in one query"),
+        ("compares_thresholds", "compute", "tensorflow", "in validation only"),
+        ("amd_unrecorded", "not_recorded", "tensorflow", "device: install rocprofiler"),
+        ("nvidia_unrecorded", "executor", "tensorflow", "device: add CUDA"),
+        ("maps_in_loop", "executor", "tensorflow", "tf.vectorized_map"),
+        ("makes_tables", "compute", "tensorflow", "lookup tables once"),
+        ("copies_weights", "copied_weights", "tensorflow", "get_weights()"),
+        ("copies_to_change", "tensor_copies", "pytorch", "in place"),
+        ("copies_expanded", "tensor_copies", "pytorch", "enable_gqa"),
+        ("fsdp", "gather", "pytorch", "FSDP2"),
+        ("infers", "dispatch", "tensorflow", "several requests"),
+        ("exchanges_objects", "python", "pytorch", "Send tensors"),
+        ("infers_on_cpu", "elementwise", "pytorch", "what does not change"),
+        ("checks_numerics", "compute", "tensorflow", "enable_check_numerics"),
+        ("changes_layout", "tensor_copies", "pytorch", "one order in memory"),
+        ("accumulates", "exposed_collective", "pytorch", "no_sync()"),
+        ("single_rows", "compute", "pytorch", "several requests"),
+        ("on_cpu", "input", "pytorch", "num_workers"),
+        ("", "workers_again", "pytorch", "persistent_workers"),
+    ],
+)
+def test_a_remedy_that_has_a_condition_is_given_under_it(fact: str, cause: str, framework: str, said: str) -> None:
+    assert said in remedy(framework, cause, facts=frozenset({fact})).text
+    if fact and fact != "on_cpu":
+        assert said not in remedy(framework, cause).text
