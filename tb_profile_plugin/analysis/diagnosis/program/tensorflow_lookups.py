@@ -23,8 +23,8 @@ def one_hot_products_ps(host: HostWithSteps) -> float:
     trace, steps = host.trace, host.steps
     one_hot = trace.named(lambda name: op_names.parse(name).type == _ONE_HOT)
     one_hot = one_hot[trace.begin[one_hot] >= steps.begin[0]] if len(steps) else one_hot[:0]
-    ps = trace.end - trace.begin
-    if not len(one_hot) or ps[one_hot].mean() < _LONG_PS:
+    one_hot_ps = trace.end[one_hot] - trace.begin[one_hot]
+    if not len(one_hot) or one_hot_ps.mean() < _LONG_PS:
         return 0.0
     ops = trace.named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
     following = np.searchsorted(ops, one_hot, "right")
@@ -35,7 +35,7 @@ def one_hot_products_ps(host: HostWithSteps) -> float:
     scopes = {_path(trace.name(event)) for event in products[np.unique(trace.name_of[products], True)[1]].tolist()}
     parts = ops[trace.are_named(ops, lambda name: any(f"{_path(name)}/".startswith(f"{scope}/") for scope in scopes))]
     parts = parts[trace.begin[parts] >= steps.begin[0]]
-    return float(ps[one_hot].sum() + ps[parts].sum()) / len(steps)
+    return float(one_hot_ps.sum() + (trace.end[parts] - trace.begin[parts]).sum()) / len(steps)
 
 
 def _path(name: str) -> str:
