@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,37 +16,21 @@ from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import merged
 from ..analysis.steps import step_evidence
-from ..analysis.steps.host_account import figures
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.typical_times import Typical
 from ..analysis.steps.what_if import paths, what_if
 from ..model.events.steps import SOURCES
 from ..model.host import HostWithSteps
 from ..model.session import Session
-from ..runtime.messages import Message, listed
+from ..runtime.messages import listed
 from ..runtime.problems import AVERAGE, CLOCKS
-from .answers.answer import Answer, Keyed, Table, by_column, flag, number, ratio, text
+from .answers.answer import Answer, Keyed, Table, by_column, flag, number, text
 from .answers.tool import STEP_EVENT, tool
 from .columns import device_work
 from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
+from .columns.places import ACCOUNTING, PLACES, accounting_columns, place_columns
 from .columns.steps import STEPS_PARAM, UNEVEN_TIMES, headline, uneven_time_values
-
-_PHASE_LABELS = {
-    "capture": Message("From the first to the last work"),
-    "steps": Message("In steps"),
-    "between": Message("Between steps"),
-    "before": Message("Before the first step"),
-    "after": Message("After the last step"),
-    "profiler": Message("Profiler start and stop"),
-}
-_PHASE_LABELS_AHEAD = _PHASE_LABELS | {"before": Message("Before the first step's work")}
-"""Where the host began the step before devices could."""
-_PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
-    "before": Message("Before the first work"),
-    "after": Message("After the last work"),
-}
-
 
 _FACTS = (
     number(
@@ -78,41 +61,6 @@ _FACTS = (
     ),
     *RATES,
 )
-
-_ACCOUNTING = Table(
-    "accounting",
-    "Wall-time breakdown",
-    (
-        text("host", "Host"),
-        text("place", "Place", "Part of the capture, as in the table of places."),
-        text("id", "Part", "What the devices do, or why they are idle."),
-        text("label", "What", translated=True),
-        number("time_ps", "Time", "ps", "Time over the whole capture."),
-        number(
-            "share",
-            "Share",
-            "share",
-            "Share of the time recorded on this host, without the profiler's own; blank for that.",
-        ),
-    ),
-    doc="Wall time of each host from its first to its last event; each picosecond counts once.",
-)
-
-_PHASES = Table(
-    "places",
-    "Wall time by place",
-    (
-        text(
-            "place",
-            "Place",
-            "Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
-        ),
-        text("label", "Where", translated=True),
-        number("time_ps", "Time", "ps", "Time over the whole capture, mean of the hosts shown."),
-        number("share", "Share", "share", "Share of the recorded time, without the profiler's own; blank for that."),
-    ),
-)
-"""Answers call phases places."""
 
 _FINDINGS = Table(
     "findings",
@@ -246,7 +194,7 @@ _UNUSUAL = Table(
     params=[STEP_EVENT, STEPS_PARAM],
     facts=_FACTS,
     tables=(
-        *(_CAUSES, _FINDINGS, _STEP, _PHASES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
+        *(_CAUSES, _FINDINGS, _STEP, PLACES, ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *device_work.TABLES,
     ),
     needs=(*NEEDS, what_if, device_ops, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
@@ -262,8 +210,8 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
             findings(diagnosis, hosts, merged([device_ops(host) for host in hosts])), diagnosis.typical.period_ps
         ),
         "step": _step_columns(diagnosis),
-        "places": _phase_columns(diagnosis, hosts),
-        "accounting": _accounting_columns(diagnosis),
+        "places": place_columns(diagnosis, hosts),
+        "accounting": accounting_columns(diagnosis),
         "unusual": _unusual_columns(diagnosis),
         "names": by_column(_NAMES, [(cause.id, *row) for cause in diagnosis.causes for row in cause.names]),
         "evidence": _evidence_columns(diagnosis.causes),
@@ -323,30 +271,6 @@ def _step_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
         if step_ps + between_ps > 0
     ]
     return by_column(_STEP, rows)
-
-
-def _phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
-    times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
-    labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
-    labels = labels if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
-    total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
-    shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
-    rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in times.items() if ps]
-    return by_column(_PHASES, rows)
-
-
-def _accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
-    ps_by_host: Counter[str] = Counter()
-    for part in diagnosis.accounting:
-        ps_by_host[part.host] += part.ps if part.phase != PROFILER else 0
-    rows = [
-        (
-            *(part.host, part.phase, part.id, LABELS[part.id], part.ps),
-            ratio(part.ps, ps_by_host[part.host]) if part.phase != PROFILER else None,
-        )
-        for part in diagnosis.accounting
-    ]
-    return by_column(_ACCOUNTING, rows)
 
 
 def _unusual_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:

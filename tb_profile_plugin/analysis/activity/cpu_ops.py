@@ -6,14 +6,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...formats.columns import vocabulary
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.gather import gather
+from ...model.events.repeated_calls import are_inside, outermost
+from ...model.events.trace import Trace
+from ...model.host import Host
 from ...model.names import op_names
-from ...runtime.arrays import I32, I64, Bool, Int
+from ...runtime.arrays import I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
+from ..ops.host_ops import eager_events, kernels_of_single_ops
 
-_TORCH = ("aten::", vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
+CALL_PS = 10_000_000
+"""What an op takes at most (10 µs) that computes no longer than it takes to call it: the framework's overhead."""
+_TORCH_OP = "aten::"
+_TORCH = (_TORCH_OP, vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops and compiled code, and of its backends' collectives on threads of their own."""
 _COMPUTES_NOTHING = regex(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
@@ -30,6 +38,22 @@ def computes(name: str) -> bool:
     return name.startswith(_TORCH) or (
         op.is_known and op.category == op_names.TENSORFLOW and not _COMPUTES_NOTHING.match(op.type or op.name)
     )
+
+
+def short_calls(host: Host, plane: Plane) -> Array:
+    """bool[k]: the events of a host's plane that are ops which the program calls one by one, and mostly calls alone."""
+    is_call = gather(np.array([name.startswith(_TORCH_OP) for name in plane.heads], bool), plane.events.name)
+    is_call[kernels_of_single_ops(host)] = True
+    is_call[eager_events(host, plane)] = True
+    is_short: Array = is_call & (plane.events.duration <= CALL_PS)
+    return is_short
+
+
+def leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int) -> None:
+    """Unmark ops, bool[k] of events from ``first`` on, that lie within those of a kind (bool[k])."""
+    ops = np.flatnonzero(is_op)
+    outer = outermost(trace, ops[is_outer[ops]] + first)
+    is_op[ops[are_inside(ops + first, outer + 1, trace.nesting[1][outer])]] = False
 
 
 class LaunchedOps(NamedTuple):

@@ -15,8 +15,6 @@ from ...model.devices.copies import copies
 from ...model.events.joins import is_among
 from ...model.events.links import LAUNCH, RUN
 from ...model.events.nested import MISSING
-from ...model.events.repeated_calls import are_inside, outermost
-from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import collectives, kernels, op_names
 from ...model.per_host import per_host
@@ -26,9 +24,9 @@ from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
-from ..ops.host_ops import eager_events, kernels_of_single_ops
+from ..ops.host_ops import kernels_of_single_ops
 from ..xla.pool_threads import op_ends, shards
-from .cpu_ops import computes, last_begins, launches_of_ops
+from .cpu_ops import computes, last_begins, launches_of_ops, leave_out_inner_ops, short_calls
 from .event_classes import python_ops
 from .states import State
 from .thread_classes import INPUT_THREADS, Activity, activity, event_classes
@@ -40,10 +38,8 @@ _COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|d
 """Kernels and ops that communicate beside those that `model` knows."""
 _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 """Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
-CALL_PS, _RUN_PS = 10_000_000, 20_000_000
-"""What an op takes at most (10 µs), or a program of XLA (20 µs), that computes no longer than it takes to call it: on a
-CPU such a call is the framework's overhead."""
-_TORCH_OP = "aten::"
+_RUN_PS = 20_000_000
+"""What a program of XLA takes at most (20 µs) that computes no longer than it takes to call it."""
 _FIRST_OTHER_WORK, _LAST_OTHER_WORK = int(State.COMPILE), int(State.PAUSE)
 """Classes of what the CPU does for compiling, input, a callback or a pause: no work of the program's own."""
 
@@ -214,10 +210,10 @@ def work_of_cpu(host: Host) -> DeviceWork:
     other_work, last = np.flatnonzero(is_other_work), trace.nesting[1][xla + first]
     op[xla[np.searchsorted(other_work, last) > np.searchsorted(other_work, xla + first, "right")]] = False
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
-    _leave_out_short_calls(host, plane, op)
+    op &= ~short_calls(host, plane)
     kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
     if kinds.any():  # Copies of gloo are part of its collective.
-        _leave_out_inner_ops(trace, op, gather(kinds, plane.events.name) == Kind.COLLECTIVE, first)
+        leave_out_inner_ops(trace, op, gather(kinds, plane.events.name) == Kind.COLLECTIVE, first)
     shard, shard_of, shard_end = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     ops, count = launches_of_ops(op, first, _causes(host, act), trace.nesting[0], is_other_work)
     event, launch, start = (column[:count] for column in ops)
@@ -258,21 +254,6 @@ def _without_waits_for_threads(work: DeviceWork, name_of: Array, xla: Array) -> 
     begin = work.begin.copy()
     begin[rows] = last_begins(name_of[work.event[rows]], begin[rows], work.end[rows])
     return replace(work, begin=begin).with_rows(np.argsort(begin, kind="stable"))
-
-
-def _leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int) -> None:
-    """Unmark ops, bool[k] of events from ``first`` on, that lie within those of a kind (bool[k])."""
-    ops = np.flatnonzero(is_op)
-    outer = outermost(trace, ops[is_outer[ops]] + first)
-    is_op[ops[are_inside(ops + first, outer + 1, trace.nesting[1][outer])]] = False
-
-
-def _leave_out_short_calls(host: Host, plane: Plane, is_op: Array) -> None:
-    """Unmark ops (bool[k] of the plane's events) that the program calls one by one, and that are mostly their calls."""
-    is_call = gather(np.array([name.startswith(_TORCH_OP) for name in plane.heads], bool), plane.events.name)
-    is_call[kernels_of_single_ops(host)] = True
-    is_call[eager_events(host, plane)] = True
-    is_op[is_call & (plane.events.duration <= CALL_PS)] = False
 
 
 def _causes(host: Host, act: Activity) -> Array:

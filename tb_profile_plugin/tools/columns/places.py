@@ -1,0 +1,90 @@
+"""Where the wall time of a capture goes: in steps, between them, before and after them, and by state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ...analysis.diagnosis.catalogue import LABELS
+from ...analysis.diagnosis.diagnose import PROFILER, Diagnosis
+from ...analysis.steps.host_account import figures
+from ...model.host import HostWithSteps
+from ...runtime.messages import Message
+from ..answers.answer import Table, by_column, number, ratio, text
+
+_PHASE_LABELS = {
+    "capture": Message("From the first to the last work"),
+    "steps": Message("In steps"),
+    "between": Message("Between steps"),
+    "before": Message("Before the first step"),
+    "after": Message("After the last step"),
+    "profiler": Message("Profiler start and stop"),
+}
+_PHASE_LABELS_AHEAD = _PHASE_LABELS | {"before": Message("Before the first step's work")}
+"""Where the host began the step before devices could."""
+_PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
+    "before": Message("Before the first work"),
+    "after": Message("After the last work"),
+}
+
+ACCOUNTING = Table(
+    "accounting",
+    "Wall-time breakdown",
+    (
+        text("host", "Host"),
+        text("place", "Place", "Part of the capture, as in the table of places."),
+        text("id", "Part", "What the devices do, or why they are idle."),
+        text("label", "What", translated=True),
+        number("time_ps", "Time", "ps", "Time over the whole capture."),
+        number(
+            "share",
+            "Share",
+            "share",
+            "Share of the time recorded on this host, without the profiler's own; blank for that.",
+        ),
+    ),
+    doc="Wall time of each host from its first to its last event; each picosecond counts once.",
+)
+
+PLACES = Table(
+    "places",
+    "Wall time by place",
+    (
+        text(
+            "place",
+            "Place",
+            "Part of the capture: steps, between, before, after, profiler, or capture if there are no steps.",
+        ),
+        text("label", "Where", translated=True),
+        number("time_ps", "Time", "ps", "Time over the whole capture, mean of the hosts shown."),
+        number("share", "Share", "share", "Share of the recorded time, without the profiler's own; blank for that."),
+    ),
+)
+"""The phases of `HostFigures`."""
+
+
+def place_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
+    """The columns of `PLACES`."""
+    times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
+    labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
+    labels = labels if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
+    total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
+    shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
+    rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in times.items() if ps]
+    return by_column(PLACES, rows)
+
+
+def accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
+    """The columns of `ACCOUNTING`."""
+    ps_by_host: Counter[str] = Counter()
+    for part in diagnosis.accounting:
+        ps_by_host[part.host] += part.ps if part.phase != PROFILER else 0
+    rows = [
+        (
+            *(part.host, part.phase, part.id, LABELS[part.id], part.ps),
+            ratio(part.ps, ps_by_host[part.host]) if part.phase != PROFILER else None,
+        )
+        for part in diagnosis.accounting
+    ]
+    return by_column(ACCOUNTING, rows)
