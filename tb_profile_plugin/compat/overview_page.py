@@ -9,6 +9,7 @@ from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import ON_DEVICE, merged
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
+from ..model.framework import PYTORCH, framework
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json, ratio
 from ..tools.answers.reader import AnswerReader
@@ -110,10 +111,14 @@ def _top_ops_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
 
 def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardware: str) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
-    on_device = merged([device_ops(host) for host in hosts])
+    on_host, on_device = (merged([ops_of(host) for host in hosts]) for ops_of in (host_ops, device_ops))
     properties = {
         name: _percent_text(answer.fact_value(fact_value)) for name, fact_value in _FACT_BY_PROPERTY.items()
     } | constant
+    if all(framework(host) != PYTORCH for host in hosts):
+        # The old plugin has a share of JAX, too, which runs nothing eagerly.
+        for side, ops in (("host", on_host), ("device", on_device)):
+            properties[f"{side}_op_time_eager_percent"] = _percent_text(ratio(ops.eager_ps, ops.self_ps))
     properties["device_idle_time_percent"] = _percent_text(ratio(on_device.idle_ps, on_device.window_ps))
     if hardware == GPU:
         return properties
@@ -129,8 +134,7 @@ def _op_properties(answer: AnswerReader, hosts: Sequence[HostWithSteps], hardwar
         _percent_text(None),
     )
     if hardware != CPU_ONLY:
-        ops = merged([host_ops(host) for host in hosts])
-        properties["host_idle_time_percent"] = _percent_text(ratio(ops.idle_ps, ops.window_ps))
+        properties["host_idle_time_percent"] = _percent_text(ratio(on_host.idle_ps, on_host.window_ps))
     return properties
 
 

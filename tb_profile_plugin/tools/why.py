@@ -29,8 +29,8 @@ from .answers.tool import STEP_EVENT, tool
 from .columns import device_work
 from .columns.findings import FINDINGS, finding_values
 from .columns.op_costs import RATES, rate_values
-from .columns.places import ACCOUNTING, PLACES, accounting_columns, place_columns
 from .columns.steps import STEPS_PARAM, UNEVEN_TIMES, headline, uneven_time_values
+from .columns.wall_time import ACCOUNTING, PHASES, accounting_columns, phase_columns
 
 _FACTS = (
     number(
@@ -194,7 +194,7 @@ _UNUSUAL = Table(
     params=[STEP_EVENT, STEPS_PARAM],
     facts=_FACTS,
     tables=(
-        *(_CAUSES, _FINDINGS, _STEP, PLACES, ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
+        *(_CAUSES, _FINDINGS, _STEP, PHASES, ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *device_work.TABLES,
     ),
     needs=(*NEEDS, what_if, device_ops, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
@@ -210,7 +210,7 @@ def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
             findings(diagnosis, hosts, merged([device_ops(host) for host in hosts])), diagnosis.typical.period_ps
         ),
         "step": _step_columns(diagnosis),
-        "places": place_columns(diagnosis, hosts),
+        "places": phase_columns(diagnosis, hosts),
         "accounting": accounting_columns(diagnosis),
         "unusual": _unusual_columns(diagnosis),
         "names": by_column(_NAMES, [(cause.id, *row) for cause in diagnosis.causes for row in cause.names]),

@@ -47,7 +47,7 @@ ACCOUNTING = Table(
     doc="Wall time of each host from its first to its last event; each picosecond counts once.",
 )
 
-PLACES = Table(
+PHASES = Table(
     "places",
     "Wall time by place",
     (
@@ -64,15 +64,15 @@ PLACES = Table(
 """The phases of `HostFigures`."""
 
 
-def place_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
-    """The columns of `PLACES`."""
+def phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
+    """The columns of `PHASES`."""
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
     labels = labels if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
     total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
     shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
     rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in times.items() if ps]
-    return by_column(PLACES, rows)
+    return by_column(PHASES, rows)
 
 
 def accounting_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
