@@ -7,7 +7,6 @@ from functools import lru_cache
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
-from ...formats.columns.gather import gather
 from ...model.events.repeated_calls import are_inside, outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
@@ -41,12 +40,10 @@ def computes(name: str) -> bool:
 
 
 def short_calls(host: Host, plane: Plane) -> Array:
-    """bool[k]: the events of a host's plane that are ops which the program calls one by one, and mostly calls alone."""
-    is_call = gather(np.array([name.startswith(_TORCH_OP) for name in plane.heads], bool), plane.events.name)
-    is_call[kernels_of_single_ops(host)] = True
-    is_call[eager_events(host, plane)] = True
-    is_short: Array = is_call & (plane.events.duration <= CALL_PS)
-    return is_short
+    """int64[k]: rows of a host's plane that are ops which the program calls one by one, and mostly calls alone."""
+    of_torch = plane.named(lambda name: name.startswith(_TORCH_OP))
+    calls = np.concatenate((of_torch, kernels_of_single_ops(host), eager_events(host)))
+    return calls[plane.events.duration[calls] <= CALL_PS]
 
 
 def leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int) -> None:

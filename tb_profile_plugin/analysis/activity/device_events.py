@@ -210,7 +210,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     other_work, last = np.flatnonzero(is_other_work), trace.nesting[1][xla + first]
     op[xla[np.searchsorted(other_work, last) > np.searchsorted(other_work, xla + first, "right")]] = False
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
-    op &= ~short_calls(host, plane)
+    op[short_calls(host, plane)] = False
     kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
     if kinds.any():  # Copies of gloo are part of its collective.
         leave_out_inner_ops(trace, op, gather(kinds, plane.events.name) == Kind.COLLECTIVE, first)

@@ -42,7 +42,7 @@ def host_ops(host: Host) -> OpTable:
     events = plane.events
     figures, lines = nested_times(plane.lines.first_event, events.begin, events.duration, op_of_event, len(ops))
     if ops:
-        eager_ops = op_of_event[eager_events(host, plane)]
+        eager_ops = op_of_event[eager_events(host)]
         for index in distinct(eager_ops[eager_ops >= 0]).tolist():
             ops[index].eager = ops[index].framework == op_names.TENSORFLOW
     for op, row in zip(ops, figures[:, :FIRST_EVENT].tolist(), strict=True):
@@ -184,8 +184,14 @@ def kernels_of_single_ops(host: Host) -> Array:
     return rows[is_within]
 
 
-def eager_events(host: Host, plane: Plane) -> Array:
-    """int64[k]: rows of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
+@per_host
+def eager_events(host: Host) -> Array:
+    """int64[k]: rows of ops on the host's threads that ran one by one: by ``is_eager``, or under a call of one op
+    (``is_func`` 0).
+    """
+    plane = host.cpu
+    if plane is None:
+        return np.empty(0, np.int64)
     is_eager, under_calls = plane.stat(vocabulary.IS_EAGER), _under_eager_calls(host, plane)
     return np.concatenate((is_eager.owner[is_eager.numbers != 0], under_calls[~is_among(under_calls, is_eager.owner)]))
 

@@ -13,6 +13,8 @@ from .trace import Trace
 
 _MOSTLY, _SAME = 0.5, 0.9
 """Shares: of the devices' work that ends, and of the host's names that go on."""
+_LEAST_STEPS = 3
+"""Of fewer nothing tells what each of them does."""
 _MOST_TIMES = 2
 """So many times as long, or as short, the same steps may be without their records."""
 
@@ -28,13 +30,17 @@ def recorded_count(trace: Trace, steps: Steps) -> int:
     again, nothing else takes its place, and the host goes on as before.
     """
     count = len(steps)
-    step_of_group = np.full(max(int(steps.group.max(initial=0)), int(steps.of_event.max(initial=0))) + 2, -1)
+    work = np.flatnonzero(trace.on_device & ~trace.is_xla_cpu_op) if count >= _LEAST_STEPS else np.empty(0, np.int64)
+    work = work[steps.of_event[work] >= 0]
+    group_ps = np.bincount(
+        steps.of_event[work], trace.end[work] - trace.begin[work], int(steps.group.max(initial=0)) + 1
+    )
+    if not len(work) or group_ps[steps.group[-1]] >= _MOSTLY * group_ps[steps.group].max():
+        return count
+    step_of_group = np.full(max(len(group_ps), int(steps.of_event.max())) + 2, -1)
     step_of_group[steps.group] = np.arange(count)
     step = step_of_group[steps.of_event]
-    work = np.flatnonzero(trace.on_device & ~trace.is_xla_cpu_op & (step >= 0))
-    work_ps = np.bincount(step[work], trace.end[work] - trace.begin[work], count)
-    if count < 3 or work_ps[-1] >= _MOSTLY * work_ps.max():
-        return count
+    work = work[step[work] >= 0]
     name, step_count, first, last = _steps_of_names(trace, step, work, count)
     name_ps = np.bincount(trace.name_of[work], trace.end[work] - trace.begin[work])[name]
     is_ended = (step_count == last + 1) & (0 < last) & (last < count - 1)
