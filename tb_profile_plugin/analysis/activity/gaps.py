@@ -161,8 +161,11 @@ def _with_blocked_calls(act: Activity, pieces: Pieces) -> Array:
     """int32[k]: the event that tells each piece; where a stream waits for an event, the call that blocks meanwhile the
     thread that asked for the wait, if any does: to ask for it takes no time.
     """
+    rows = np.flatnonzero(have_state(pieces.state, State.STREAM))
+    rows = rows[pieces.event[rows] >= 0]
+    if not len(rows):
+        return pieces.event
     event = pieces.event.copy()
-    rows = np.flatnonzero((pieces.state == State.STREAM) & (event >= 0))
     thread, middle = act.thread[act.line_of[event[rows]]], (pieces.begin[rows] + pieces.begin[rows + 1]) // 2
     for line in distinct(thread).tolist():
         of_line = thread == line
