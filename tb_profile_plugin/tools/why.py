@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.activity.states import STATES
+from ..analysis.diagnosis.capture_account import PROFILER
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.critical_path import PathFigures, path_figures
-from ..analysis.diagnosis.diagnose import NEEDS, PROFILER, Diagnosis, diagnose
+from ..analysis.diagnosis.diagnose import NEEDS, Diagnosis, diagnose
 from ..analysis.diagnosis.findings import findings
 from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops

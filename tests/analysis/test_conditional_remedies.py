@@ -1,7 +1,9 @@
 """Remedies that are given only where a capture shows their condition."""
 
 import pytest
+import torchtrace
 
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
 
 
@@ -59,3 +61,20 @@ def test_a_remedy_that_has_a_condition_is_given_under_it(fact: str, cause: str, 
     assert said in remedy(framework, cause, facts=frozenset({fact})).text
     if fact and fact != "on_cpu":
         assert said not in remedy(framework, cause).text
+
+
+@pytest.mark.parametrize(("waits", "remedy_text"), [(True, "read results every N steps"), (False, "CUDA graph")])
+def test_devices_that_run_dry_wait_for_launches_unless_the_host_waits_for_them(waits: bool, remedy_text: str) -> None:
+    """Each kernel begins 40 µs after its launch ends, and lasts 20 µs."""
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        for number in range(10):
+            at, kernel = begin + 90 * number, 10 * step + number + 1
+            events += [torchtrace.launch(kernel, at), torchtrace.on_device(kernel, at + 50, 20)]
+            if waits:
+                events.append(torchtrace.on_host("cuda_runtime", "cudaStreamSynchronize", at + 45, 40))
+    found = diagnose([torchtrace.host(*events)])
+    latency = next(cause for cause in found.causes if cause.id == "latency")
+    assert remedy_text in latency.remedy.text

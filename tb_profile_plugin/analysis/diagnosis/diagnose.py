@@ -11,7 +11,7 @@ from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op
 from ...model.ranks import missing, rank
 from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
-from ..activity.states import STATES, State
+from ..activity.states import State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
 from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step, one_by_one_share, short_ops_ps
@@ -21,6 +21,7 @@ from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
 from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
+from .capture_account import CapturePart, Device, capture_parts, devices_of
 from .catalogue import Sentence
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
@@ -89,9 +90,10 @@ Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time an
 
 _COSTS_OF_FRAMEWORK = ("dispatch", "launch", "latency", "between", "eager", "executor", "unrecorded")
 """Causes that every program of a framework has some of."""
-PROFILER = "profiler"
 _EVIDENCE = 5
 """So many intervals are shown of each cause."""
+_NO_WAITS = 0.01
+"""Share of the period, below which a host waits for devices so little that it may run ahead."""
 _NO_GAIN = 0.005
 """Share of the period, below which a gain is none."""
 _COPIES, _OTHER_COPIES = ("exposed_copy", "host_offload"), {"copy_within", "copy_back"}
@@ -99,28 +101,6 @@ _COPIES, _OTHER_COPIES = ("exposed_copy", "host_offload"), {"copy_within", "copy
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
 """Shares of the period that nothing explains, up to which confidence is high, and from which on it is low."""
-
-
-class CapturePart(NamedTuple):
-    """Time of a host's whole capture, ps."""
-
-    host: str
-    phase: str
-    """As `HostFigures.phases` has them."""
-    id: str
-    """Id of a state of `analysis.activity.states`; ``profiler`` for the profiler's own time."""
-    ps: int
-
-
-class Device(NamedTuple):
-    """What one device did between the profiler's start and its stop."""
-
-    host: str
-    device: str
-    state: str
-    """``worked``, or ``not_recorded`` where the capture names it and holds no event of it."""
-    state_ps: dict[str, int]
-    """By state; they sum to the time. Empty where nothing was recorded."""
 
 
 class Diagnosis(NamedTuple):
@@ -161,8 +141,8 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     )
     evidence = [interval for host in hosts for interval in figures(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
-    accounting = [part for host in hosts for part in _accounting(host)]
-    devices = [device for host in hosts for device in _devices(host)]
+    accounting = [part for host in hosts for part in capture_parts(host)]
+    devices = [device for host in hosts for device in devices_of(host)]
     return Diagnosis(
         headline=headline(ranked, typical, hosts),
         accounting=accounting,
@@ -203,6 +183,7 @@ def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFa
 
 def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
     """Add what a cause's sentences say beside its names, and what helps this program."""
+    loss.remedy = _special_remedy(loss, hosts, typical, program)
     if loss.id == "eager":
         _name_calling_function(loss, hosts, program)
     if loss.id in ("thread_wait", "input"):
@@ -210,23 +191,10 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
     if loss.id in COMMUNICATION and (ranks := missing(hosts)) is not None:
-        few = Sentence("ranks.missing", {"count": ranks.of - ranks.missing, "ranks_count": ranks.of})
-        loss.arguments = {"ranks": few}
+        arguments = {"count": ranks.of - ranks.missing, "ranks_count": ranks.of}
+        loss.arguments = {"ranks": Sentence("ranks.missing", arguments)}
     if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)
-    if loss.id == "python" and program.framework == PYTORCH and TRACED not in program.facts:
-        # What a range of the program does by itself is not known without its frames.
-        loss.remedy = remedy(PYTORCH, "unexplained")
-    if loss.id == "unrecorded" and COPIES_WEIGHTS in program.facts:
-        loss.remedy = remedy(TENSORFLOW, "copied_weights", facts=program.facts)
-    if loss.id in _COPIES and not _OTHER_COPIES.intersection(loss.kinds[:1]) and _exceeds_compute(loss, typical):
-        loss.remedy = remedy(program.framework, "long_copies")
-    for fact, ps_of in _WASTED_PS.items():
-        if loss.id == WORK and fact in program.facts and (most_ps := sum(map(ps_of, hosts)) / len(hosts)):
-            loss.remedy = remedy(program.framework, loss.id, facts=frozenset({fact}))._replace(most_ps=most_ps)
-    if loss.id == WORK and REPLICATES in program.facts:
-        most_ps = loss.ps * (1 - 1 / max(map(replicas, hosts)))
-        loss.remedy = remedy(JAX, loss.id, facts=frozenset({REPLICATES}))._replace(most_ps=most_ps)
     name_xla_work(loss, hosts, typical, program)
     name_scopes(loss, hosts, typical, program)
     name_loop(loss, hosts, program)
@@ -236,6 +204,34 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         function = _calling_function(hosts)
         if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
             loss.remedy = _fewer_calls(function, program)
+
+
+def _special_remedy(
+    loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts
+) -> Remedy | None:
+    """What helps beside what helps most programs, by what else the capture shows; None for nothing."""
+    if loss.id == "python" and program.framework == PYTORCH and TRACED not in program.facts:
+        # What a range of the program does by itself is not known without its frames.
+        return remedy(PYTORCH, "unexplained")
+    if loss.id == "unrecorded" and COPIES_WEIGHTS in program.facts:
+        return remedy(TENSORFLOW, "copied_weights", facts=program.facts)
+    if loss.id == "latency" and typical.share(State.SYNC) < _NO_WAITS:
+        # Devices run dry though nothing waits for them: each launch is slower than its work.
+        return remedy(program.framework, "launch", facts=program.facts)
+    if loss.id in _COPIES and not _OTHER_COPIES.intersection(loss.kinds[:1]) and _exceeds_compute(loss, typical):
+        return remedy(program.framework, "long_copies")
+    return _less_work(loss, hosts, program) if loss.id == WORK else None
+
+
+def _less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> Remedy | None:
+    """What makes most of the compute go that need not be; None where none is known."""
+    wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
+    if REPLICATES in program.facts:
+        wasted_ps[REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
+    if not any(wasted_ps.values()):
+        return None
+    fact = max(wasted_ps, key=wasted_ps.__getitem__)
+    return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=wasted_ps[fact])
 
 
 def _exceeds_compute(copies: TimeLoss, typical: Typical) -> bool:
@@ -306,27 +302,6 @@ def _of_framework(program: ProgramFacts) -> list[str]:
 def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
     """All of the time, where the profiler counted in kernels: what the program did by itself cannot be told from it."""
     return TimeLoss("counted", typical.period_ps, arguments={"count": kernels})
-
-
-def _accounting(host: HostWithSteps) -> list[CapturePart]:
-    host_figures = figures(host)
-    times: dict[tuple[str, str], int] = {}
-    for phase in dict.fromkeys(host_figures.phases.tolist()):
-        for state, ps in zip(
-            STATES, host_figures.state_ps[host_figures.phases == phase].sum(axis=0).tolist(), strict=True
-        ):
-            key = (phase, PROFILER if phase == PROFILER else state)
-            times[key] = times.get(key, 0) + ps
-    return [CapturePart(host.name, *key, ps) for key, ps in times.items() if ps]
-
-
-def _devices(host: HostWithSteps) -> list[Device]:
-    host_figures = figures(host)
-    worked = [
-        Device(host.name, name, "worked", dict(zip(STATES, row, strict=True)))
-        for name, row in zip(host_figures.devices, host_figures.device_ps.tolist(), strict=True)
-    ]
-    return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.unrecorded_devices]
 
 
 def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...analysis.activity.communication import overlaps
 from ...analysis.activity.copy_exposure import copies
+from ...analysis.diagnosis.capture_account import Device
 from ...analysis.diagnosis.catalogue import LABELS
-from ...analysis.diagnosis.diagnose import Device
 from ...analysis.steps.launch_queues import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
 from ...analysis.workers.worker_communication import NEEDS as COMMUNICATION_NEEDS

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from ...analysis.diagnosis.capture_account import PROFILER
 from ...analysis.diagnosis.catalogue import LABELS
-from ...analysis.diagnosis.diagnose import PROFILER, Diagnosis
+from ...analysis.diagnosis.diagnose import Diagnosis
 from ...analysis.steps.host_account import figures
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
