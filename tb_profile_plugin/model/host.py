@@ -248,10 +248,17 @@ def _grouped_steps(host: HostWithSteps) -> Steps:
 
 @per_host(keep=True)
 def window(host: Host) -> tuple[int, int]:
-    """Begin and end of everything recorded, ps; (0, 0) where nothing is."""
-    if not len(host.trace):
-        return 0, 0
-    return int(host.trace.begin.min()), int(host.trace.end.max())
+    """Begin and end of everything recorded, ps; (0, 0) where nothing is. Counters, of which samples may follow long
+    after the program, count only where nothing else is recorded.
+    """
+    trace = host.trace
+    is_counter = np.zeros(len(trace), bool)
+    for first, plane in trace.parts:
+        for line, name in enumerate(plane.lines.name):
+            events = plane.lines.events(line)
+            is_counter[first + events.start : first + events.stop] = name == vocabulary.COUNTERS
+    others = ~is_counter if is_counter.any() and not is_counter.all() else slice(None)
+    return (int(trace.begin[others].min()), int(trace.end[others].max())) if len(trace) else (0, 0)
 
 
 _START_FRAMES = regex(r"\$profiler\w*\.py:\d+ (?:start_trace|start)$")

@@ -28,7 +28,6 @@ STEPS, SCOPE, OPS, MODULES = "steps", "scope", "ops", "modules"
 STREAM, THREAD, FRAMES, COUNTER = "stream", "thread", "frames", "counter"
 """Kinds of lanes."""
 
-_COUNTERS = "_counters_"
 _KIND_OF_LINE = (
     (regex(r"^Steps"), STEPS),
     (regex(r"XLA Modules|SparseCore Modules"), MODULES),
@@ -229,7 +228,7 @@ class LaneSet:
             part = plane.lines.events(line)
             if part.start == part.stop:
                 continue
-            if plane.lines.name[line] == _COUNTERS:
+            if plane.lines.name[line] == vocabulary.COUNTERS:
                 lanes += self._counter_lanes(index, plane, line)
             else:
                 lanes += self._lanes_of_line(index, plane, line)

@@ -143,7 +143,9 @@ def test_one_rank_of_many_cannot_tell_waits_from_transfers(world: int) -> None:
     told = {"backend": "nccl", "rank": 0, "world_size": world}
     found = diagnosed(torchtrace.host(*events, distributedInfo=told))
     text = next(each for each in found.causes if each.id == "exposed_collective").sentence.text
-    assert ("With 1 of 8 ranks, waits for slower ranks cannot be distinguished from transfers." in text) == (world == 8)
+    assert ("With 1 of 8 ranks captured, waits for slower ranks cannot be distinguished from transfers." in text) == (
+        world == 8
+    )
 
 
 def test_a_late_host_costs_no_more_than_devices_idle() -> None:

@@ -10,7 +10,10 @@ from tb_profile_plugin.export.report import why
 
 @pytest.mark.parametrize(
     ("durations_us", "words"),
-    [((90, 100, 110), "All 3 steps: 100 µs each"), ((60, 100, 170), "All 3 steps: 60.0 µs to 170 µs, median 100 µs.")],
+    [
+        ((90, 100, 110), "All 3 steps: 100 µs each"),
+        ((60, 100, 170), "All 3 steps: 60.0 µs to 170 µs, median 100 µs, mean 1.03 ms from step to step."),
+    ],
 )
 def test_uneven_steps_are_told_by_range_and_median(tmp_path: Path, durations_us: tuple[int, ...], words: str) -> None:
     steps = " ".join(f"train[{1000 * i},{us}]{{_r=1, step_num={i}}}" for i, us in enumerate(durations_us))

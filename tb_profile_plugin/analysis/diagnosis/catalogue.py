@@ -108,8 +108,8 @@ TEMPLATES: dict[str, str] = {
     "programs.repeated": " Programs: {names}. {name} repeats the forward pass of {second_name}.",
     # Ranks of a job that are not here.
     "ranks.none_missing": "",
-    "ranks.missing": " With {count} of {ranks_count} ranks, waits for slower ranks cannot be distinguished from "
-    "transfers.",
+    "ranks.missing": " With {count} of {ranks_count} ranks captured, waits for slower ranks cannot be distinguished "
+    "from transfers.",
     # Headlines, by cause.
     "headline.compute": f"Compute on the {{device}} {_TAKES}",
     "headline.cpu_compute": f"Compute on the CPU {_TAKES}",

@@ -34,8 +34,10 @@ _FEW_OF, _HOLD = 4, 0.75
 """At most one of so many steps are few; of a loss they hold at least that share."""
 _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes longer, from which on a name explains that, and a state does."""
-_NEW = ("compile", "allocator")
-"""States in which what later steps reuse is made."""
+_OF_STEPS = ("compute", "exposed_collective", "exposed_copy", "dispatch", "launch", "python", "between")
+"""States of what each step does by itself: neither what later steps reuse nor a wait for what else is done."""
+_SLOW_FACTOR = 1.3
+"""A first step that takes so many times as long as the typical one is slow: fewer happen by chance."""
 _LEAST_TURNS = 4
 """So many steps in which the host takes longer for what it does in every step are no chance; work may be in any."""
 _FIRST_BATCH, _CALLED_AGAIN = 10, 0.5
@@ -66,7 +68,7 @@ class UnusualStep(NamedTuple):
     @property
     def does_the_same(self) -> bool:
         """Whether what each step does takes longer in it, as often as in others: neither new work nor new memory."""
-        return self.why.code == "unusual.longer" and not self.more_calls and self.id not in _NEW
+        return self.why.code == "unusual.longer" and not self.more_calls and self.id in _OF_STEPS
 
 
 def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
@@ -202,11 +204,12 @@ def early_share(host: HostWithSteps) -> float:
 
 def cause_of_warm_up(typical: Typical, unusual: Sequence[UnusualStep], early: float) -> TimeLoss | None:
     """What those of the ``unusual`` steps that warm up take longer than the typical one, per step; None where none is
-    longer.
+    slow.
 
     ``early`` is `early_share`: where that is large, the first step may be long by what went before.
     """
-    longer = [step for step in unusual if step.reason == WARM_UP and step.more_ps > 0]
+    least_ps = (_SLOW_FACTOR - 1) * _typical_ps(typical)
+    longer = [step for step in unusual if step.reason == WARM_UP and step.more_ps > least_ps]
     longer = [step for step in longer if step.step_index > 0 or early < _EARLY]
     more_ps = sum(step.more_ps for step in longer)
     if not longer:

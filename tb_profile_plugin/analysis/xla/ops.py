@@ -22,6 +22,8 @@ def xla_ops(host: Host) -> XlaOpTable:
     tables = [
         _measured(host, name, peaks, device_run) for name, peaks, device_run in devices(host) if len(device_run.begin)
     ]
+    # What only copies, beside a device that computes, is no device of the programs.
+    tables = [table for table in tables if table.ops] or tables
     table = merged_ops(tables) if tables else XlaOpTable(programs=len(host.modules))
     programs = dict.fromkeys(op.program for op in table.ops)
     modules = [host.modules[program] for program in programs if program in host.modules]

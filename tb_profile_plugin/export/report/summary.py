@@ -28,6 +28,8 @@ _NAME_CHARACTERS, _SENTENCE_CHARACTERS = 120, 400
 """Letters of names and of sentences; longer ones are cut."""
 _CAUSES, _PARTS, _OPS, _FINDINGS = 5, 8, 10, 8
 """The most entries of each list."""
+_OF_TENSORFLOW = ("host_eager_share", "device_eager_share")
+"""Figures that are not unknown without TensorFlow: there is nothing that they could tell."""
 
 _PERIOD = "parts_ms"
 """The fact that is the time from step to step, where there are steps."""
@@ -88,7 +90,11 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         "causes": [_cause(row) for row in why.records("causes")[:_CAUSES]],
         "ops": [_op(row) for row in _largest_ops(overview)[:_OPS]],
         "findings": _findings(overview),
-        "unknown": [facts[metric["id"]]["label"] for metric in metrics if metric["value"] is None],
+        "unknown": [
+            facts[metric["id"]]["label"]
+            for metric in metrics
+            if metric["value"] is None and metric["id"] not in _OF_TENSORFLOW
+        ],
         "left_out": {
             "causes": max(0, len(why.records("causes")) - _CAUSES),
             "findings": max(0, len(_warnings(overview)) - _FINDINGS),
@@ -191,13 +197,16 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
     yield _table("Figures", ("figure", "#value", "better"), map(_metric, summary["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in summary["parts"])
     yield _table("Where the time goes", ("part", "#time", "#share"), parts)
-    causes = [
-        line
-        for number, row in enumerate(summary["causes"], 1)
-        for line in _cause_lines(number, row, has_steps(summary), escape)
-    ]
+    causes, remedies = list[str](), set[str]()
+    for number, row in enumerate(summary["causes"], 1):
+        causes.append(_cause_line(number, row, has_steps(summary), escape))
+        if row["remedy"] and row["remedy"] not in remedies:
+            causes.append(f"   → {escape(row['remedy'])}")
+            remedies.add(row["remedy"])
     yield ["", f"### {localized('Causes and remedies')}", ""], causes
-    yield _table("Ops by self time", ("op", "where", "#self, all steps", "#share", "#count"), map(_row, summary["ops"]))
+    yield _table(
+        "Ops by self time", ("op", "where", "#self, whole capture", "#share", "#count"), map(_row, summary["ops"])
+    )
     findings = (
         localized("{severity}: {message} {remedy}", **finding | {"severity": _SEVERITIES[finding["severity"]]})
         for finding in summary["findings"]
@@ -244,11 +253,9 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
     return metric["label"], figure(metric["value"], metric["unit"]), translated(_BETTER[metric["better"]])
 
 
-def _cause_lines(number: int, cause: dict[str, Any], has_steps: bool, escape: Callable[[str], str]) -> Iterator[str]:
+def _cause_line(number: int, cause: dict[str, Any], has_steps: bool, escape: Callable[[str], str]) -> str:
     cause_text = localized("{cost}. {text}", cost=cost_of(cause, has_steps), text=escape(cause["text"]))
-    yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cause_text}"
-    if cause["remedy"]:
-        yield f"   → {escape(cause['remedy'])}"
+    return f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cause_text}"
 
 
 def cost_of(cause: Mapping[str, Any], has_steps: bool) -> str:

@@ -170,9 +170,13 @@ def _counted_steps(named: AnswerReader) -> Message:
 
 def _step_lengths(named: AnswerReader) -> Message:
     uneven = {name: named.fact_value(name) for name in ("shortest_ps", "longest_ps", "median_ps")}
-    if uneven["median_ps"] is not None:
-        return Message("{shortest_ps} to {longest_ps}, median {median_ps}", **uneven)
     typical_ps, period_ps = named.fact_value("typical_ps"), named.fact_value("period_ps")
+    if uneven["median_ps"] is not None:
+        return Message(
+            "{shortest_ps} to {longest_ps}, median {median_ps}, mean {period_ps} from step to step",
+            **uneven,
+            period_ps=period_ps,
+        )
     figures = {"count": named.fact_value("steps_count"), "step_ps": typical_ps}
     if duration(typical_ps) == duration(period_ps):
         return Message("{step_ps}{count, select, 1 {} other { each}}", **figures)

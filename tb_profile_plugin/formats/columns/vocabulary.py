@@ -21,6 +21,7 @@ PROFILER_OVERHEAD = "Profiler overhead"
 
 # Lines of devices.
 STEPS = "Steps"
+COUNTERS = "_counters_"
 XLA_MODULES = "XLA Modules"
 XLA_OPS = "XLA Ops"
 ASYNC_XLA_OPS = "Async XLA Ops"

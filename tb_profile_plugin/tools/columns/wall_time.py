@@ -15,7 +15,7 @@ from ...runtime.messages import Message
 from ..answers.answer import Table, by_column, number, ratio, text
 
 _PHASE_LABELS = {
-    "capture": Message("From the first to the last work"),
+    "capture": Message("From the first to the last device work"),
     "steps": Message("In steps"),
     "between": Message("Between steps"),
     "before": Message("Before the first step"),
@@ -25,8 +25,8 @@ _PHASE_LABELS = {
 _PHASE_LABELS_AHEAD = _PHASE_LABELS | {"before": Message("Before the first step's work")}
 """Where the host began the step before devices could."""
 _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
-    "before": Message("Before the first work"),
-    "after": Message("After the last work"),
+    "before": Message("Before the first device work"),
+    "after": Message("After the last device work"),
 }
 
 ACCOUNTING = Table(
