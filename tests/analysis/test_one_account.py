@@ -52,12 +52,20 @@ def test_pages_group_one_account(path: Path) -> None:
 
 
 def same_causes(why: dict[str, Any]) -> None:
-    """Causes of the steps that count, once each, take no longer together than the period; these limit the step next."""
+    """Causes of the steps that count, once each, take no longer together than the period; these limit the step next.
+    Compute is as long in its cause as in the bar, but for what is done between steps.
+    """
     apart = ("unusual_steps", "warmup")
     times = zip(column(why, "causes", "id"), column(why, "causes", "per_step_ps"), strict=True)
     spent = sum(ps for id, ps in times if id not in apart)
     assert spent <= sum(column(why, "step", "time_ps")) + len(State)
     assert not {*column(why, "causes", "then")} & {*apart}
+    causes, parts = (
+        dict(zip(column(why, table, "id"), column(why, table, time), strict=True))
+        for table, time in (("causes", "per_step_ps"), ("step", "step_ps"))
+    )
+    if "compute" in causes and not causes.keys() & {"between_steps", "evaluation"}:
+        assert causes["compute"] >= parts["compute"] - 1
 
 
 def gains_that_can_be(why: dict[str, Any]) -> None:
