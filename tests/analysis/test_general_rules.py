@@ -118,6 +118,7 @@ def test_a_long_op_that_begins_late_in_its_call_is_no_tiny_one() -> None:
 def test_a_long_function_beside_tiny_ops_is_python_of_its_own() -> None:
     times = chain(op_us=10, slow_ms=4)
     assert (times["python"], times["eager"]) == (pytest.approx(4, rel=0.01), pytest.approx(6, rel=0.01))
+    assert "Python between them takes 3" in causes_of_chain(op_us=10, slow_ms=4)["eager"].sentence.text
 
 
 def test_a_long_time_without_any_event_beside_tiny_ops_is_not_theirs() -> None:

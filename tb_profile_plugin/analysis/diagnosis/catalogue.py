@@ -100,6 +100,7 @@ TEMPLATES: dict[str, str] = {
     "names.with_before": "{name} ({each_ps} with what comes before it, in {share} of the steps)",
     "names.few": "{names}{few}",
     "names.with_ops": "{names} The ops themselves take {time_ps} of it.",
+    "names.with_python": "{names} Python between them takes {time_ps} of it.",
     "names.unrecorded": " Nothing was recorded in {share} of it.",
     "names.with_op": "{names} Largest op: {name} ({share}).",
     # Programs of XLA that compute.

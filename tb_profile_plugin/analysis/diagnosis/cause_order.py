@@ -12,9 +12,9 @@ _WORTH_A_LINE = 0.03
 """Share of the period, from which on a loss is worth a line."""
 _ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
-_BESIDE_WORK, _BESIDE_WORK_OF_CPU = 1 / 3, 1 / 2
+_BESIDE_WORK, _BESIDE_WORK_OF_CPU, _BESIDE_OPS, _EAGER = 1 / 3, 1 / 2, 1, "eager"
 """A loss that is less than such a part of the work is no largest fact; the second where a CPU does the work, and the
-loss is what every program of the framework costs it.
+loss is what every program of the framework costs it; the third of eager execution there, which short ops are part of.
 """
 _WASTED_SHARE = 0.5
 """Share of its time that wasteful work may do without: float32 takes half as long as float64."""
@@ -29,7 +29,7 @@ def by_cost(
 
     Work comes first where no loss leads, else after all losses. Warming up is last, since it passes, and so is the one
     step of a few that is unlike the others. ``of_framework`` are what every program of the framework costs a CPU that
-    does the work, too: these causes lead by what is no work in them.
+    does the work, too: these causes lead only beside less work.
     """
     least_ps = _WORTH_A_LINE * period_ps
     last = passing(all_losses)
@@ -84,16 +84,13 @@ def _first_leads(
     if not losses:
         return False
 
-    def ops_in(loss: TimeLoss) -> float:
-        return loss.ops_ps if loss.id in of_framework else 0.0
-
     first = losses[0]
-    first_ps = first.winnable_ps - ops_in(first)
-    late_ps = sum(loss.ps - ops_in(loss) for loss in losses if loss.id in HOST_LATE)
-    work_ps = sum(loss.ps for loss in work) + sum(map(ops_in, losses))
-    largest_ps = max(late_ps, first_ps)
-    is_large = first_ps >= LEADS * period_ps or (first.id in HOST_LATE and late_ps >= BAD * period_ps)
-    is_large &= largest_ps >= (_BESIDE_WORK_OF_CPU if first.id in of_framework else _BESIDE_WORK) * work_ps
+    late_ps = sum(loss.ps for loss in losses if loss.id in HOST_LATE)
+    work_ps = sum(loss.ps for loss in work)
+    largest_ps = max(late_ps, first.winnable_ps)
+    is_large = first.winnable_ps >= LEADS * period_ps or (first.id in HOST_LATE and late_ps >= BAD * period_ps)
+    beside_work = _BESIDE_OPS if first.id == _EAGER else _BESIDE_WORK_OF_CPU
+    is_large &= largest_ps >= (beside_work if first.id in of_framework else _BESIDE_WORK) * work_ps
     one_op_is_more = largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps)
     waste_is_more = is_wasteful and _WASTED_SHARE * work_ps > largest_ps
     return is_large and not one_op_is_more and not waste_is_more

@@ -243,6 +243,8 @@ def _limit_eager(losses: dict[str, TimeLoss], silent_ps: float, long_ps: float) 
     eager_ps = {"python": sum(time.ps for time in times if time in eager.names), "unrecorded": silent_ps - long_ps}
     for id in eager_ps.keys() & losses.keys():
         losses[id].other_causes_ps = eager_ps[id]
+    # Where Python is a cause, too, it is less than the bar's.
+    eager.python_ps = eager_ps["python"] if "python" in losses else 0.0
 
 
 def _is_long(time: NamedTime) -> bool:

@@ -74,6 +74,8 @@ class TimeLoss:
     """Time of its states that has other causes."""
     silent_ps: float = 0.0
     """Time of those of its states in which nothing may have been recorded."""
+    python_ps: float = 0.0
+    """What Python takes between calls, where it is a cause of its own beside them."""
     ops_ps: float = 0.0
     """Of a CPU that does the work, what short ops take themselves, beside what passes between them."""
     remedy: Remedy | None = None
@@ -268,6 +270,8 @@ class TimeLoss:
         names = self._most_names(has_steps)
         if self.ops_ps >= NAMED_SHARE * self.ps:
             names = Sentence("names.with_ops", {"names": names, "time_ps": self.ops_ps})
+        if self.python_ps >= NAMED_SHARE * self.ps:
+            names = Sentence("names.with_python", {"names": names, "time_ps": self.python_ps})
         return names if self.few_steps is None else Sentence("names.few", {"names": names, "few": self.few_steps})
 
     def _most_names(self, has_steps: bool) -> Sentence:
