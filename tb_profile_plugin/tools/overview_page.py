@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.activity.states import CATEGORIES, WORK
+from ..analysis.activity.states import CATEGORIES, WORK_STATES
 from ..analysis.diagnosis.diagnose import NEEDS as DIAGNOSIS_NEEDS
 from ..analysis.diagnosis.diagnose import diagnose
 from ..analysis.diagnosis.findings import findings
@@ -256,7 +256,7 @@ def _environment_facts(hosts: Sequence[Host], device: str) -> dict[str, Any]:
 
 def _busy_facts(typical: Typical, on_device: OpTable) -> dict[str, float | None]:
     """Of the same time as the parts of the step; None where no device recorded anything."""
-    busy = typical.share(*WORK) if on_device.busy_ps and typical.period_ps else None
+    busy = typical.share(*WORK_STATES) if on_device.busy_ps and typical.period_ps else None
     return {"device_busy_share": busy, "device_idle_share": None if busy is None else 1 - busy}
 
 

@@ -57,7 +57,7 @@ class State(IntEnum):
 
 STATES = tuple(state.name.lower() for state in State)
 """Names of the states, in their order."""
-WORK = tuple(State)[: State.COMPILE]
+WORK_STATES = tuple(State)[: State.COMPILE]
 """The states in which a device works."""
 CAUSES = tuple(State)[State.COMPILE :]
 """The states in which a device is idle."""

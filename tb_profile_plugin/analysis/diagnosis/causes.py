@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ...runtime.records import NamedTuple
-from ..activity.states import STATES, State
+from ..activity.states import STATES, WORK_STATES, State
 from ..steps.event_labels import HOST_MEMORY, OF_PYTHON, ON_CPU, without_ending
 from ..steps.event_names import short_name
 from ..steps.host_account import Interval
@@ -18,7 +18,7 @@ from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
 
 Confidence = Literal["high", "medium", "low"]
 
-_WORK_STATES = ("compute", "exposed_collective", "exposed_copy")
+_WORK_STATES = tuple(STATES[state] for state in WORK_STATES)
 """States of devices at work, which keep their names between steps."""
 _STATES_WITH_NAMES_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
 """States that keep their names between steps if they take most of the time lost there; else it is `between_steps`."""
@@ -159,7 +159,7 @@ def _cause_ids(
 
 def _works_in_few_pauses(typical: Typical) -> bool:
     """Whether most of the time between steps is work of few parts, such as an evaluation: no work of each step."""
-    work_ps = float(typical.between_ps[[State.COMPUTE, State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY]].sum())
+    work_ps = float(typical.between_ps[[*WORK_STATES]].sum())
     return typical.long_pauses is not None and 2 * work_ps > float(typical.between_ps.sum())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...runtime.arrays import Array
-from ..activity.states import HOST_CAUSES, STATES, State
+from ..activity.states import HOST_CAUSES, STATES, WORK_STATES, State
 from ..steps.typical_times import Typical
 from .causes import states_named_between
 from .program.facts import UNRECORDED_DEVICE
@@ -108,7 +108,7 @@ def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typic
 
 def works_elsewhere(program: ProgramFacts, typical: Typical) -> bool:
     """Whether what computes is a device of which nothing was recorded, so that it may be busy at any time."""
-    works = typical.share(State.COMPUTE, State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY)
+    works = typical.share(*WORK_STATES)
     return UNRECORDED_DEVICE in program.facts and works < _NO_WORK
 
 
