@@ -54,10 +54,7 @@ def calls_per_step(host: HostWithSteps) -> float:
     """Outermost calls of compiled programs (JAX), single ops (TensorFlow) or ops (PyTorch), by the number of steps; but
     for those that compute on the CPU beside devices. 0 where there are no steps.
     """
-    steps, calls = host.steps, host.trace.begin[_calls(host)]
-    if not len(steps):
-        return 0.0
-    return float(((calls >= steps.begin[0]) & (calls < steps.end.max())).sum() / len(steps))
+    return len(_in_steps(host, _calls(host))) / len(host.steps) if len(host.steps) else 0.0
 
 
 @per_host(keep=True)
@@ -80,10 +77,9 @@ def short_ops_ps(host: HostWithSteps) -> float:
     trace, steps = host.trace, host.steps
     if not len(steps) or host.devices or framework(host) != PYTORCH:
         return 0.0
-    ops = trace.once(outermost_torch_ops)
-    op_ps, begin = trace.end[ops] - trace.begin[ops], trace.begin[ops]
-    is_short = (op_ps <= CALL_PS) & (begin >= steps.begin[0]) & (begin < steps.end.max())
-    return float(op_ps[is_short].sum() / len(steps))
+    ops = _in_steps(host, trace.once(outermost_torch_ops))
+    op_ps = trace.end[ops] - trace.begin[ops]
+    return float(op_ps[op_ps <= CALL_PS].sum() / len(steps))
 
 
 @per_host(keep=True)
@@ -98,7 +94,7 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
         return CallingFunction("", 0.0)
     calls = _calls(host)
     if len(steps):
-        calls = calls[(trace.begin[calls] >= steps.begin[0]) & (trace.begin[calls] < steps.end.max())]
+        calls = _in_steps(host, calls)
     frame = trace.nearest_named(calls, is_frame).astype(np.int32)
     function = program_function(trace, frame, np.ones(len(frame), np.int64), np.sort(steps.begin))
     name = "" if function is None else display_name(trace.name(int(function.call[0])))
@@ -106,6 +102,12 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
         return CallingFunction("", 0.0)
     step_ps = outermost_ps(trace, distinct(function.call)) / len(steps)
     return CallingFunction(name, len(function.call) / len(steps), step_ps)
+
+
+def _in_steps(host: HostWithSteps, events: Array) -> Array:
+    """int64[k]: those of the events that begin after the first step does, and before the last one ends."""
+    steps, begin = host.steps, host.trace.begin[events]
+    return events[(begin >= steps.begin[0]) & (begin < steps.end.max())]
 
 
 def _is_step(host: HostWithSteps, function: ProgramFunction) -> bool:

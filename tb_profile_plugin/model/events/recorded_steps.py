@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...runtime.arrays import Array, median
+from ...runtime.records import NamedTuple
 from .links import LAUNCH
 from .steps import Steps
 from .trace import Trace
@@ -41,9 +42,10 @@ def recorded_count(trace: Trace, steps: Steps) -> int:
     step_of_group[steps.group] = np.arange(count)
     step = step_of_group[steps.of_event]
     work = work[step[work] >= 0]
-    name, step_count, first, last = _steps_of_names(trace, step, work, count)
-    name_ps = np.bincount(trace.name_of[work], trace.end[work] - trace.begin[work])[name]
-    is_ended = (step_count == last + 1) & (0 < last) & (last < count - 1)
+    names = _name_steps(trace, step, work, count)
+    first, last = names.first, names.last
+    name_ps = np.bincount(trace.name_of[work], trace.end[work] - trace.begin[work])[names.name]
+    is_ended = (names.steps == last + 1) & (0 < last) & (last < count - 1)
     if not is_ended.any() or name_ps[is_ended].sum() < _MOSTLY * name_ps.sum():
         return count
     recorded = int(np.bincount(last[is_ended], name_ps[is_ended]).argmax()) + 1
@@ -58,15 +60,25 @@ def _host_goes_on(trace: Trace, step: Array, recorded: int, count: int) -> bool:
     is_other[trace.links.source[trace.links.kind == LAUNCH]] = True
     events = np.flatnonzero(~is_other)
     is_before = step[events] < recorded
-    before, before_count, _, _ = _steps_of_names(trace, step, events[is_before], count)
-    after, after_count, _, _ = _steps_of_names(trace, step, events[~is_before], count)
-    usual = before[before_count == recorded]
-    again = np.isin(usual, after[after_count == count - recorded])
+    before, after = (_name_steps(trace, step, events[rows], count) for rows in (is_before, ~is_before))
+    usual = before.name[before.steps == recorded]
+    again = np.isin(usual, after.name[after.steps == count - recorded])
     return bool(len(usual) and again.mean() >= _SAME)
 
 
-def _steps_of_names(trace: Trace, step: Array, events: Array, count: int) -> tuple[Array, Array, Array, Array]:
-    """(name, in how many steps, the first, the last), int64[k] each, of the names that these events have."""
+class _NameSteps(NamedTuple):
+    """In which steps events of each name are; int64[k] each."""
+
+    name: Array
+    """Rows of the trace's names, ascending."""
+    steps: Array
+    """How many."""
+    first: Array
+    last: Array
+
+
+def _name_steps(trace: Trace, step: Array, events: Array, count: int) -> _NameSteps:
+    """Of the names that these events have; ``step`` (int64[events]) is the row of each event's step, of so many."""
     pairs = np.unique(trace.name_of[events].astype(np.int64) * count + step[events])
     name, start, step_count = np.unique(pairs // count, return_index=True, return_counts=True)
-    return name, step_count, pairs[start] % count, pairs[start + step_count - 1] % count
+    return _NameSteps(name, step_count, pairs[start] % count, pairs[start + step_count - 1] % count)

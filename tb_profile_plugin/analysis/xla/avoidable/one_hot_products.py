@@ -46,8 +46,8 @@ def one_hot_products(module: Module) -> OneHotProducts:
 
 def _within(module: Module, row: int) -> list[int]:
     """What a fusion computes; else the instruction itself."""
-    inside = [number for number in module.called[row] if number >= 0] if module.opcodes[row] == "fusion" else []
-    return [inner for number in inside for inner in module.rows_in(int(number))] or [row]
+    inside = module.called[row] if module.opcodes[row] == "fusion" else []
+    return [inner for number in inside for inner in module.rows_in(number)] or [row]
 
 
 def _multiplies(module: Module, row: int) -> bool:
