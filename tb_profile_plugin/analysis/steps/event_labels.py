@@ -5,7 +5,7 @@ through, and whether ops compute on the CPU while devices wait, or the program w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -206,8 +206,8 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     _prepend_compiled_function(labels, np.flatnonzero(have_state(state, State.COMPILE) & (labels.event >= 0)))
     on_cpu = np.flatnonzero(are_inside(labels.event, *cpu_ops(host)))
     starting = starting_intervals(host, timeline, labels.event)
-    _let_outermost_tell(labels, _OPTIMIZER, is_among(state.astype(np.int64), np.array(_OF_OPS)))
-    _let_outermost_tell(labels, _NUMERICAL, np.ones(len(state), bool))
+    _let_outermost_tell(labels, _OPTIMIZER, state, _OF_OPS)
+    _let_outermost_tell(labels, _NUMERICAL, state, tuple(State))
     _let_calling_op_tell(labels, labels.with_names(_COPY))
     labels.append(on_cpu, ON_CPU)
     labels.append(starting[~is_among(starting, on_cpu)], STARTING)
@@ -245,11 +245,17 @@ def _let_eager_calls_tell(labels: _Labels) -> None:
     labels.replace(rows[is_around], tells[first[is_around]])
 
 
-def _let_outermost_tell(labels: _Labels, pattern: re.Pattern[str], is_wanted: Array) -> None:
-    """Let the outermost event around them whose name matches tell those intervals that are wanted (bool[n])."""
+def _let_outermost_tell(labels: _Labels, pattern: re.Pattern[str], state: Array, states: Sequence[State]) -> None:
+    """Let the outermost event around them whose name matches tell those intervals that have one of the states.
+
+    ``state`` (int8[n]) is that of each interval.
+    """
     trace = labels.trace
     events = outermost(trace, trace.named(lambda name: bool(pattern.match(name))))
-    rows = np.flatnonzero(is_wanted & are_inside(labels.event, events, trace.nesting[1][events].astype(np.int64)))
+    if not len(events):
+        return
+    rows = np.flatnonzero(are_inside(labels.event, events, trace.nesting[1][events].astype(np.int64)))
+    rows = rows[np.isin(state[rows], states)]
     labels.replace(rows, events[np.searchsorted(events, labels.event[rows], "right") - 1])
 
 
