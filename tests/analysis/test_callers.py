@@ -1,12 +1,14 @@
 """Lines and modules around events: of kernels around their launch, of gradients around the op that they belong to."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torchtrace import BACKWARD, frame, host, launch, memory, on_device, op, text
 
 from tb_profile_plugin import store
-from tb_profile_plugin.analysis.ops.callers import Callers, callers, lines
+from tb_profile_plugin.analysis.ops.callers import Callers, callers, calling_lines
 from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.timeline.details import details
@@ -31,6 +33,11 @@ INSIDE = Callers("train.py:7 step", "Net_0/Linear_0", ["torch/nn/modules/module.
 
 def event(worker: HostWithSteps, name: str) -> int:
     return int(worker.trace.named(lambda other: other == name)[0])
+
+
+def lines(worker: HostWithSteps, events: Iterable[int]) -> list[str]:
+    called = calling_lines(worker, np.array(list(events), np.int64))
+    return [called.texts[row] for row in called.text.tolist()]
 
 
 def test_kernels_have_the_callers_of_their_launch() -> None:

@@ -102,6 +102,7 @@ TEMPLATES: dict[str, str] = {
     "names.with_ops": "{names} The ops themselves take {time_ps} of it.",
     "names.with_python": "{names} Python between them takes {time_ps} of it.",
     "names.unrecorded": " Nothing was recorded in {share} of it.",
+    "names.with_line": "{names} Most of {name} comes from {line}.",
     "names.with_op": "{names} Largest op: {name} ({share}).",
     # Programs of XLA that compute.
     "programs.none": "",

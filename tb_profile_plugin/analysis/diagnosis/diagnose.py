@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...formats.columns import vocabulary
 from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
@@ -15,7 +16,7 @@ from ..activity.states import State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
 from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step, one_by_one_share, short_ops_ps
-from ..steps.event_names import short_name
+from ..steps.event_names import display_name, short_name
 from ..steps.host_account import Interval, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
@@ -190,6 +191,8 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         _tell_timeouts(loss, hosts, typical)
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
+    if loss.id == WORK:
+        loss.line = _line_of_largest(loss, hosts)
     if loss.id in COMMUNICATION and (ranks := missing(hosts)) is not None:
         arguments = {"count": ranks.of - ranks.missing, "ranks_count": ranks.of}
         loss.arguments = {"ranks": Sentence("ranks.missing", arguments)}
@@ -348,21 +351,40 @@ def _cause(
         confidence=_confidence(typical, ranked),
         then=_next_limit(loss, ranked),
         sentence=_sentence(loss, typical, program.device),
-        remedy=_named_remedy(loss, loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts)),
+        remedy=_named_remedy(
+            loss, loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts), program
+        ),
         names=[(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
         evidence=loss.own_evidence(evidence)[:_EVIDENCE],
         base_ps=loss.base_ps,
     )
 
 
-def _named_remedy(loss: TimeLoss, remedy: Remedy) -> Remedy:
-    """The remedy; where that is only to make what is largest cheaper, with the name of that."""
+def _named_remedy(loss: TimeLoss, remedy: Remedy, program: ProgramFacts) -> Remedy:
+    """The remedy; where that is only to make what is largest cheaper, with the name of that, and its line."""
     if remedy.text != message(LARGEST_OPS) or not (names := loss.large_names()):
         return remedy
-    text = Message(
-        "Make {name} cheaper, or run it less often; the Ops page lists all ops.", name=short_name(names[0][0])
-    )
+    name = short_name(names[0][0])
+    if loss.line:
+        line = short_name(loss.line)
+        text = Message("Make {name} in {line} cheaper, or run it less often.", name=name, line=line)
+    elif program.framework == PYTORCH and TRACED not in program.facts:
+        text = Message("Make {name} cheaper, or run it less often; with_stack=True records its lines.", name=name)
+    else:
+        text = Message("Make {name} cheaper, or run it less often; the Ops page lists all ops.", name=name)
     return remedy._replace(text=text)
+
+
+def _line_of_largest(work: TimeLoss, hosts: Sequence[HostWithSteps]) -> str:
+    """The line that most of its largest name comes from, of the first host that knows it; empty for none."""
+    largest = next((name for name, _, _ in work.by_name()), "")
+    lines = (
+        line
+        for host in hosts
+        for (state, name), line in zip(figures(host).names, figures(host).lines, strict=True)
+        if state == WORK and name == largest and line
+    )
+    return display_name(f"{vocabulary.PYTHON_FRAME}{line}") if (line := next(lines, "")) else ""
 
 
 def _confidence(typical: Typical, ranked: Sequence[TimeLoss]) -> Confidence:

@@ -60,6 +60,8 @@ class TimeLoss:
     """Places of the source and ps per step, the largest first, where these tell its time better than its names do."""
     has_library_names: bool = False
     """Whether its names are mostly those of a library's kernels, which headlines say rather than places."""
+    line: str = ""
+    """The line of the program that most of its largest name comes from; empty where none is known."""
     states: tuple[str, ...] = ()
     """The states that it sums."""
     arguments: dict[str, Any] | None = None
@@ -282,6 +284,8 @@ class TimeLoss:
             [_name_sentence(*row, self, has_steps) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps
         )
         name, ps, _ = next(iter(self.by_name()), ("", 0.0, 0.0))
+        if self.line and most:
+            return Sentence("names.with_line", {"names": names, "name": short_name(name), "line": self.line})
         # Ops of several programs may have one name.
         if not self.origins or not name or ps < NAMED_SHARE * self.ps or "programs" in (self.arguments or {}):
             return names

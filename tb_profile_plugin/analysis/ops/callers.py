@@ -45,6 +45,11 @@ def own_line(frames: Sequence[str]) -> str:
     return ""
 
 
+def tells_lines(plane: Plane) -> bool:
+    """Whether some of its events are frames of Python, or ops with stacks."""
+    return plane.has_stat(CALL_STACK) or any(map(is_frame, plane.names))
+
+
 def own_lines(plane: Plane) -> tuple[I64, list[str]]:
     """(int64[n], lines): which line each event tells by its name or its stack; 0 is none, for which line 0 is empty."""
     of_names = [own_line([name]) if is_frame(name) else "" for name in plane.names]
@@ -78,21 +83,31 @@ def callers(host: Host, event: int) -> Callers:
     return Callers(own_line(frames), "/".join(reversed(modules)), texts)
 
 
-def lines(host: Host, events: Sequence[int]) -> list[str]:
+class CallingLines(NamedTuple):
+    """The innermost line of the program itself around each of some events."""
+
+    call: I64
+    """int64[k]: the launch of each event, or itself where it has none."""
+    frame: I64
+    """int64[k]: the frame, or the op with a stack, that tells the line; -1 for none."""
+    text: I64
+    """int64[k]: row in ``texts``; row 0 is empty, for events of which no line is known."""
+    texts: list[str]
+    """As `own_line` has them."""
+
+
+def calling_lines(host: Host, events: I64) -> CallingLines:
     """`Callers.line` of each of the events, by their numbers in the host's trace: for many of them."""
-    trace = host.trace
-    if host.cpu is None or not events:
-        return [""] * len(events)
-    number = np.zeros(len(trace), np.int64)
-    number[trace.rows(host.cpu)], texts = own_lines(host.cpu)
+    calls, number, texts = _launches(host, events), np.zeros(len(host.trace), np.int64), [""]
+    if host.cpu is not None and len(events):
+        number[host.trace.rows(host.cpu)], texts = own_lines(host.cpu)
     if len(texts) == 1:
-        return [""] * len(events)
-    calls = _launches(host, np.array(events, np.int64))
+        return CallingLines(calls, np.full(len(events), -1, np.int64), np.zeros(len(events), np.int64), texts)
     nearest = _innermost_marked(host, calls, number > 0)
-    unknown = np.flatnonzero(nearest < 0)
-    if len(unknown):
-        nearest[unknown] = _innermost_marked(host, _forward_ops(host, calls[unknown]), number > 0)
-    return [texts[line] for line in np.where(nearest >= 0, number[nearest], 0).tolist()]
+    rows = np.flatnonzero(nearest < 0)
+    if len(rows):
+        nearest[rows] = _innermost_marked(host, _forward_ops(host, calls[rows]), number > 0)
+    return CallingLines(calls, nearest, np.where(nearest >= 0, number[nearest], 0), texts)
 
 
 def _stack(host: Host, event: int) -> list[str]:

@@ -80,6 +80,14 @@ def device_kinds(host: Host, plane: Plane) -> Array:
     return kinds
 
 
+def event_kinds(host: Host) -> Array:
+    """int8[events + 1]: the `DeviceKind` of each event of a device; the last for work that no event tells."""
+    kind_of_event = np.full(len(host.trace) + 1, DeviceKind.COMPUTE_OTHER, np.int8)
+    for plane in host.devices:
+        kind_of_event[host.trace.rows(plane)] = device_kinds(host, plane)
+    return kind_of_event
+
+
 def _refine_by_shape(plane: Plane, kinds: Array) -> None:
     """Set the precision of what computes and states a shape: the name tells it, or the shape's type."""
     shape = plane.stat(vocabulary.SHAPE)

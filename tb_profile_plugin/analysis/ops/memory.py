@@ -13,7 +13,7 @@ from ...runtime.arrays import F64, I64, Array, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
-from .callers import lines
+from .callers import calling_lines
 
 BEFORE, UNNAMED = Message("allocated before the capture"), Message("(no op recorded)")
 """Ops of what the heap holds that no recorded allocation explains, and of allocations without an op."""
@@ -82,7 +82,8 @@ def trace_events(host: Host, memory: Allocations, events: Iterable[int]) -> dict
 def lines_of_holdings(host: Host, memory: Allocations, wanted: Iterable[Holding]) -> dict[int, str]:
     """The line of the program that made each holding's first allocation (`Callers.line`), by `Holding.event`."""
     events = trace_events(host, memory, (holding.event for holding in wanted))
-    return dict(zip(events, lines(host, list(events.values())), strict=True))
+    called = calling_lines(host, np.array(list(events.values()), np.int64))
+    return dict(zip(events, (called.texts[row] for row in called.text.tolist()), strict=True))
 
 
 def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Array:

@@ -1,4 +1,6 @@
-"""What each of several devices of a host spends its steps on, by the states and names of the one account."""
+"""What each of several devices of a host spends its steps on, by the states and names of the one account; and their
+launch queues.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
+from ..activity.launch_queue import QueueFigures, queue_figures
 from ..activity.partition import partition
 from .device_timeline import device_timeline
 from .host_account import NamedTimes, figures, named_times
@@ -31,3 +34,10 @@ def device_steps(host: HostWithSteps) -> dict[str, DeviceSteps]:
         name: DeviceSteps(category_ps[:, index], named_times(host, device_timeline(host, index)))
         for index, name in enumerate(devices)
     }
+
+
+@per_host(keep=True)
+def queues(host: HostWithSteps) -> list[QueueFigures]:
+    """The launch queue of each device that worked, from the profiler's start to its stop."""
+    edges = figures(host).edges
+    return queue_figures(host, edges[1:2], edges[-2:-1])

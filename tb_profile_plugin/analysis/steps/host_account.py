@@ -17,7 +17,8 @@ from ..activity.event_classes import class_of
 from ..activity.partition import ScopeTimes, partition, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
-from ..ops.device_event_kinds import DeviceKind, device_kinds
+from ..ops.device_event_kinds import DeviceKind, event_kinds
+from .calling_lines import lines_of_names
 from .device_timeline import DeviceTimeline, timeline
 from .event_labels import event_labels
 from .event_names import display_name
@@ -89,6 +90,8 @@ class HostFigures(NamedTuple):
     """int64[windows, names]."""
     name_count: Array
     """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
+    lines: list[str]
+    """Of each of the names the line of the program that it comes from, see `lines_of_names`."""
     name_long_ps: Array
     """int64[windows, names]: the part of ``name_ps`` in stretches of 1 ms and more that only that name tells."""
     evidence: list[Interval]
@@ -160,6 +163,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         name_ps=name_ps,
         name_count=name_count,
         name_long_ps=name_long_ps,
+        lines=lines_of_names(host, *labelled.columns),
         evidence=_evidence(host, host_timeline, labelled, (edges[1], edges[-2])),
         devices=[work.name for work in device_work(host)],
         device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
@@ -206,14 +210,6 @@ def _kind_times(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Arra
     return _sums_by_kind(
         edges, host_timeline.edges, host_timeline.state, host_timeline.event, event_kinds(host), len(DeviceKind)
     )
-
-
-def event_kinds(host: Host) -> Array:
-    """int8[events + 1]: the `DeviceKind` of each event of a device; the last for work that no event tells."""
-    kind_of_event = np.full(len(host.trace) + 1, DeviceKind.COMPUTE_OTHER, np.int8)
-    for plane in host.devices:
-        kind_of_event[host.trace.rows(plane)] = device_kinds(host, plane)
-    return kind_of_event
 
 
 @jit

@@ -10,7 +10,7 @@ from ...analysis.activity.communication import overlaps
 from ...analysis.activity.copy_exposure import copies
 from ...analysis.diagnosis.capture_account import Device
 from ...analysis.diagnosis.catalogue import LABELS
-from ...analysis.steps.launch_queues import queues
+from ...analysis.steps.device_account import queues
 from ...analysis.workers.late_peers import LatePeers, late_peers
 from ...analysis.workers.worker_communication import NEEDS as COMMUNICATION_NEEDS
 from ...analysis.workers.worker_communication import device_wait

@@ -1,0 +1,52 @@
+"""The lines of the program that compute comes from, where PyTorch's profiler recorded stacks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...model.framework import PYTORCH, framework
+from ...model.host import HostWithSteps
+from ...runtime.arrays import Array
+from ...runtime.regex import regex
+from ..activity.states import State
+from ..activity.thread_classes import have_state
+from ..ops.callers import calling_lines, tells_lines
+
+_MOST_SHARE = 0.5
+"""Share of a name's time that comes from its line."""
+_WHOLE_SHARE = 0.5
+"""Share of a step from which on a call is that of the step itself, or of all of its forward pass."""
+_MODULE_CODE = " <module>"
+"""What Python calls the code of a module itself, in the end of a line."""
+_GRAPH_LAUNCH = regex(r"(?:cu|cuda|hip)GraphLaunch")
+"""Calls of a driver that launch many kernels, which the program called for long before."""
+
+
+def lines_of_names(
+    host: HostWithSteps, edges: Array, state: Array, event: Array, label: Array, row_of_name: Array
+) -> list[str]:
+    """Of each name of compute the line of the program that most of it comes from, as `callers.own_line` has it; empty
+    where none is known, and for other states.
+
+    The intervals between the edges (int64[n + 1] ps) have a state (int8[n]) and are told by an event (int32[n]) with a
+    label (int32[n], -1 for none), of which ``row_of_name`` ([states * labels]) is the row among the names. A function
+    whose calls last as long as half a step is all of it and tells nothing; nor does the launch of a graph.
+    """
+    lines = [""] * (int(row_of_name.max(initial=-1)) + 1)
+    if framework(host) != PYTORCH or host.cpu is None or not tells_lines(host.cpu):
+        return lines
+    intervals = np.flatnonzero(have_state(state, State.COMPUTE) & (label >= 0))
+    row = np.split(row_of_name, len(State))[State.COMPUTE][label[intervals]].astype(np.int64)
+    intervals, row = intervals[row >= 0], row[row >= 0]
+    ps = edges[intervals + 1] - edges[intervals]
+    called, trace = calling_lines(host, event[intervals].astype(np.int64)), host.trace
+    step_ps = (host.steps.end - host.steps.begin).mean() if len(host.steps) else np.diff(host.window)[0]
+    is_function = np.array([bool(text) and not text.endswith(_MODULE_CODE) for text in called.texts])
+    tells = is_function[called.text] & ((trace.end - trace.begin)[called.frame] < _WHOLE_SHARE * step_ps)
+    tells &= ~trace.are_named(called.call, lambda name: bool(_GRAPH_LAUNCH.match(name)))
+    # Each pair of a name and a line is a number.
+    pair, index = np.unique((row * len(called.texts) + called.text)[tells], return_inverse=True)
+    pair_ps, name_ps = np.bincount(index, ps[tells], len(pair)), np.bincount(row, ps, len(lines))
+    for number in pair[pair_ps > _MOST_SHARE * name_ps[pair // len(called.texts)]].tolist():
+        lines[number // len(called.texts)] = called.texts[number % len(called.texts)]
+    return lines
