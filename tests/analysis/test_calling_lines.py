@@ -25,7 +25,9 @@ def layer(name: str, begin: float, duration: float, **args: Any) -> list[Any]:
 
 def test_the_largest_op_has_its_line() -> None:
     cause = compute(frame("train.py(7): train", 5, 900), *layer("31", 10, 420), *layer("52", 500, 300))
-    assert cause.sentence.text.endswith("Mostly aten::addmm (100 %). Most of aten::addmm comes from forward (model.py:31).")
+    assert cause.sentence.text.endswith(
+        "Mostly aten::addmm (100 %). Most of aten::addmm comes from forward (model.py:31)."
+    )
     assert cause.remedy.text == "Make aten::addmm in forward (model.py:31) cheaper, or run it less often."
 
 
