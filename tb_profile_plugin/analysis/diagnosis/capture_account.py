@@ -1,14 +1,23 @@
-"""What the wall clock of a whole capture went into, and what each device did meanwhile."""
+"""What the wall clock of a whole capture went into, and what each device did meanwhile and in steps."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...model.host import HostWithSteps
 from ...runtime.records import NamedTuple
-from ..activity.states import STATES
+from ..activity.partition import partition
+from ..activity.states import STATES, State
 from ..steps.host_account import figures
+from ..steps.typical_times import Typical, typical_windows
+from .catalogue import Sentence
 
 PROFILER = "profiler"
 """The phase, and the part, of the profiler's own time."""
+
+
+_NOTABLE = 0.05
+"""Share of a step by which any device computes longer than each, from which on that is said."""
 
 
 class CapturePart(NamedTuple):
@@ -54,3 +63,20 @@ def devices_of(host: HostWithSteps) -> list[Device]:
         for name, row in zip(host_figures.devices, host_figures.device_ps.tolist(), strict=True)
     ]
     return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.unrecorded_devices]
+
+
+def devices_sentence(hosts: Sequence[HostWithSteps], typical: Typical) -> Sentence:
+    """How long each of several devices of a host computes in a step, where that is notably less than any of them does;
+    without words where it is not.
+    """
+    with_several = [host for host in hosts if len(figures(host).devices) > 1]
+    if not with_several:
+        return Sentence("devices.one")
+    host = max(with_several, key=lambda host: len(figures(host).devices))
+    edges, windows = figures(host).edges, typical_windows(host, typical.steps).steps
+    compute_ps = partition(host, edges[windows], edges[windows + 1])[:, :, State.COMPUTE]
+    own_share = compute_ps.mean() / typical.period_ps
+    any_share = figures(host).state_ps[windows, State.COMPUTE].mean() / typical.period_ps
+    if any_share - own_share < _NOTABLE:
+        return Sentence("devices.one")
+    return Sentence("devices.several", {"count": len(figures(host).devices), "share": own_share})

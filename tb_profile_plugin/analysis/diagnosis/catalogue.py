@@ -105,6 +105,8 @@ TEMPLATES: dict[str, str] = {
     "names.with_line": "{names} Most of {name} comes from {line}.",
     "names.with_op": "{names} Largest op: {name} ({share}).",
     # Programs of XLA that compute.
+    "devices.one": "",
+    "devices.several": " This counts while any of {count} devices does; one computes for {share} of the step on average.",
     "programs.none": "",
     "programs.several": " Programs: {names}.",
     "programs.repeated": " Programs: {names}. {name} repeats the forward pass of {second_name}.",
@@ -173,7 +175,7 @@ TEMPLATES: dict[str, str] = {
     "input.little": f"Waiting for input takes {_PART}.",
     "input.idle": _IDLE_INPUT,
     # Causes, as rows of a table.
-    "cause.compute": "The {device} computes.{names}{programs}",
+    "cause.compute": "The {device} computes.{devices}{names}{programs}",
     "cause.input": "The loop waits for its next input.{names}",
     "cause.input.stage": "The loop waits for its next input; the slowest stage is {stage}.{names}",
     "cause.input.idle": "The loop waits for its next input, but steps that do not wait last as long.{names}",

@@ -22,7 +22,7 @@ from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
 from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
-from .capture_account import CapturePart, Device, capture_parts, devices_of
+from .capture_account import CapturePart, Device, capture_parts, devices_of, devices_sentence
 from .catalogue import Sentence
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
@@ -191,8 +191,6 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         _tell_timeouts(loss, hosts, typical)
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
-    if loss.id == WORK:
-        loss.line = _line_of_largest(loss, hosts)
     if loss.id in COMMUNICATION and (ranks := missing(hosts)) is not None:
         arguments = {"count": ranks.of - ranks.missing, "ranks_count": ranks.of}
         loss.arguments = {"ranks": Sentence("ranks.missing", arguments)}
@@ -201,6 +199,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     name_xla_work(loss, hosts, typical, program)
     name_scopes(loss, hosts, typical, program)
     name_loop(loss, hosts, program)
+    if loss.id == WORK:
+        loss.line = _line_of_largest(loss, hosts)
+        loss.arguments = {**(loss.arguments or {}), "devices": devices_sentence(hosts, typical)}
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     elif loss.id == "between_steps":
