@@ -106,7 +106,9 @@ TEMPLATES: dict[str, str] = {
     "names.with_op": "{names} Largest op: {name} ({share}).",
     # Programs of XLA that compute.
     "devices.one": "",
-    "devices.several": " This counts while any of {count} devices does; one computes for {share} of the step on average.",
+    "devices.several": (
+        " This counts while any of {count} devices does; one computes for {share} of the step on average."
+    ),
     "programs.none": "",
     "programs.several": " Programs: {names}.",
     "programs.repeated": " Programs: {names}. {name} repeats the forward pass of {second_name}.",
