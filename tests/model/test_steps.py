@@ -56,6 +56,14 @@ def test_function_runs_of_the_training_thread() -> None:
     assert found(DATA, "FunctionRun[30,60]{_r=1, id=1}", count=2) == ("functions", ["0", "1"])
 
 
+def test_runs_of_functions_that_tensorflow_marks_itself_are_no_marks_of_the_program() -> None:
+    """A worker runs parts of a function for others, several in each step (blind set 14)."""
+    run = "KernelAndDeviceFunc::RunAsync[{},30]{{_r=1}}"
+    runs = " ".join(run.format(begin) for begin in (30, 200, 400))
+    assert found(runs, CALL, count=3) == ("functions", ["0", "1", "2"])
+    assert found(runs, TRAIN, count=2) == ("markers", ["train 0", "train 1"])
+
+
 def test_then_what_the_device_marks() -> None:
     device = "/device:GPU:0\n  Stream #1 | sgemm[100,50]\n  Steps | 0[100,50]"
     source, labels = found("other[0,5]", device=device, count=3)

@@ -15,7 +15,7 @@ from .joins import is_among
 from .nested import MISSING
 from .trace import Trace
 
-IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", vocabulary.EXECUTOR_RUN}
+IMPLICIT_ROOTS = {"FunctionRun", "KernelAndDeviceFunc::RunAsync", "SessionRun", "RunGraph", vocabulary.EXECUTOR_RUN}
 """Roots that the framework sets by itself; they carry no name or number of a step."""
 
 _LEVEL_OF_NAME = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
