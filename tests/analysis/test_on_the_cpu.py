@@ -65,6 +65,18 @@ def test_a_program_that_an_executor_compiles_waits_for_that() -> None:
     assert "compile" not in causes(diagnose([drawn(elsewhere, steps=6)]))
 
 
+def test_asking_another_worker_for_ops_and_waiting_for_them_is_no_compute() -> None:
+    """A worker of parameter servers runs parts of a function on the others (blind set 14)."""
+    text = """
+/host:CPU
+  python | train[0,1000]{_r=1, step_num=s} TensorHandle::UnknownDevice WaitReady[50,900]
+  tf_enqueue_streaming_thread/1 | EagerService:Enqueue[60,880] EagerExecute[70,20] Tensor WaitReady[100,800]
+  tf_Compute/2 | concat:ConcatV2[200,300]
+"""
+    found = causes(diagnose([drawn(text, steps=6)]))
+    assert found["compute"] == 300 and found["sync"] >= 300
+
+
 COPY = """
 /host:CPU
   python | train[0,1000]{_r=1} DevicePut[10,20] PjitFunction(step)[40,60] CommonPjRtBuffer::Await[110,880]

@@ -23,9 +23,12 @@ _TORCH_OP = "aten::"
 _TORCH = (_TORCH_OP, vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops and compiled code, and of its backends' collectives on threads of their own."""
 _COMPUTES_NOTHING = regex(
-    r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
+    r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge|Enqueue)$"
 )
-"""Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere."""
+"""Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere.
+
+``EagerService:Enqueue`` is no op: a worker asks another one to run ops, and waits for their results there.
+"""
 _MOST_HOPS = 4096
 """So many causes and enclosing events are followed at most: links of a broken capture may form a circle."""
 
