@@ -59,6 +59,18 @@ def test_a_pipeline_that_each_step_makes_anew_is_to_be_made_once(make: int, told
     assert ("the slowest stage" in found.headline.sentence.text) != told
 
 
+def test_making_an_iterator_has_one_name() -> None:
+    """None of its stages lasts as long as all of it (blind set 14)."""
+    drawn = """
+/host:CPU
+  python | train[0,500]{_r=1, step_num=s} x/MatMul:MatMul[10,480] TFE_Py_FastPathExecute_C[550,400] EagerExecute[560,380]
+         | EagerLocalExecute: MakeIterator[570,360] EagerKernelExecute[572,350] KernelAndDeviceFunc::Run[574,340]
+         | MakeIterator::RootDataset[640,270] MakeIterator::MapDataset[645,260]
+"""
+    cause = diagnose([draw.host(drawn.replace("\n         |", ""), 6, 1000)]).causes[0]
+    assert [(name, round(count)) for name, _, count in cause.names][:1] == [("MakeIterator", 1)]
+
+
 @pytest.mark.parametrize(("slow_steps", "pause", "told"), [((1, 3, 5), 4500, False), (range(8), 4500, True)])
 def test_hiccups_of_a_busy_machine_are_no_long_function(slow_steps: Sequence[int], pause: int, told: bool) -> None:
     """A function makes many short ops, and takes 4.5 ms twice: where the machine is busy, or in each step by itself."""

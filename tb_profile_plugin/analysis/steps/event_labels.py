@@ -65,6 +65,8 @@ _DISPATCH = int(State.DISPATCH)
 _OPTIMIZER = regex(r"Optimizer\.step#")
 _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 """What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
+_NEW_ITERATOR = regex(rf"(?:{vocabulary.EAGER_OP_CALL})?MakeIterator")
+"""TensorFlow makes an iterator: within it the parts of the pipeline, one in another, and their functions."""
 _NUMERICAL = regex(r"aten::(?:(?:linalg|fft)_|i?stft$)")
 """PyTorch's ops of linear algebra and Fourier transforms, each of which calls many others to compute one result."""
 _OF_PYTHON = (State.PYTHON, State.SYNC, State.CALLBACK, State.PAUSE)
@@ -208,6 +210,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     starting = starting_intervals(host, timeline, labels.event)
     _let_outermost_tell(labels, _OPTIMIZER, state, _OF_OPS)
     _let_outermost_tell(labels, _NUMERICAL, state, tuple(State))
+    _let_outermost_tell(labels, _NEW_ITERATOR, state, (State.INPUT,))
     _let_calling_op_tell(labels, labels.with_names(_COPY))
     labels.append(on_cpu, ON_CPU)
     labels.append(starting[~is_among(starting, on_cpu)], STARTING)
