@@ -23,6 +23,8 @@ NOTHING = 127
 """Class of events that only enclose, and of moments without an event."""
 UNKNOWN = 126
 """Class of any other name: one of the program's own on a thread of Python, work of the framework on others."""
+_GRAPH_BUILDING = "tf.function-graph_building"
+"""TensorFlow traces a function of Python, for a ``tf.function`` or for tf.data."""
 _CALLED = regex(r"(?:EagerLocalExecute|EagerExecute): |(?<!\w)(?<!\w/)(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
 
@@ -38,7 +40,7 @@ _RULES = (
     (
         State.INPUT,
         r"Iterator(?:GetNext|::)|MultiDeviceIterator|\w+(?:Produce|Consume)$|InstantiatedCapturedFunction"
-        r"|MakeIterator|InfeedEnqueue|infeed|enumerate\(Data(?:Loader|Pipe)\)"
+        r"|InfeedEnqueue|infeed|enumerate\(Data(?:Loader|Pipe)\)"
         r"|\$(?:dataloader|data_loader|dataset|iterator_ops)\.py:|\$builtins next$"
         r"|\$\S+ (?:__next__|next|get_next|(?:\w+_)?(?:generator|gen|loader|batches))$"
         r"|\$\S+ (?:next|get|load|read|make|fetch)_batch$|\$torch/utils/data/dataloader\.py:\d+ (?:__iter__|__del__)$",
@@ -101,7 +103,7 @@ def class_of(name: str) -> int:
         return State.PYTHON
     # From here on the op's type tells, whoever executes it; a frame's file tells, too.
     bare = name if host_events.is_frame(name) else _CALLED.sub("", name, count=1)
-    if host_events.asks_for_input(bare):
+    if host_events.asks_for_input(bare) or host_events.MAKES_INPUT.match(bare):
         return State.INPUT
     # Before the rules, too: ``c10d::allreduce_`` would be a call, and waiting for others only a wait.
     if collectives.on_host(name):
@@ -117,6 +119,23 @@ def class_of(name: str) -> int:
         return State.PYTHON
     # An op that a framework names is dispatched; of other names nothing is known.
     return State.DISPATCH if op_names.parse(name).is_known else UNKNOWN
+
+
+@per_host
+def dataset_graphs(host: Host) -> tuple[Array, Array]:
+    """(graphs, ops), int64[k] each: graphs that TensorFlow builds of functions of tf.data, as those of ``map()``, and
+    the single op that takes each: the next one on its thread.
+    """
+    trace = host.trace
+    graphs = trace.named(_GRAPH_BUILDING.__eq__)
+    if not len(graphs):
+        return graphs, graphs
+    ops = trace.named(lambda name: name.startswith(vocabulary.EAGER_OP_CALL))
+    next_op = np.searchsorted(ops, trace.nesting[1][graphs])
+    graphs, ops = graphs[next_op < len(ops)], ops[next_op[next_op < len(ops)]]
+    is_dataset = trace.line_of[graphs] == trace.line_of[ops]
+    is_dataset &= trace.are_named(ops, lambda name: bool(host_events.MAKES_INPUT.match(name)))
+    return graphs[is_dataset], ops[is_dataset]
 
 
 @per_host

@@ -20,7 +20,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from .blocking_copies import blocking_calls
-from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of, python_ops
+from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of, dataset_graphs, python_ops
 from .inferred_waits import interpreter_waits, silent_waits
 from .input_functions import functions_of_input
 from .states import State
@@ -89,6 +89,8 @@ def event_classes(host: Host) -> Array:
     classes[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
     calls = plane.named(lambda name: name.startswith(host_events.CALLS))
     classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
+    graphs, _ = dataset_graphs(host)
+    classes[graphs - rows.start] = State.INPUT
     functions = plane.stat(vocabulary.TF_FUNCTION_CALL).owner
     classes[functions[classes[functions] == UNKNOWN]] = State.DISPATCH
     waits = np.flatnonzero(have_state(classes, State.SYNC))

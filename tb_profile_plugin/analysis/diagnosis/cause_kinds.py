@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...model.names import host_events
 from ...runtime.regex import regex
 from ..steps.event_labels import OF_LOOP
 
@@ -34,7 +35,7 @@ _ELEMENTWISE = (
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
 )
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
-NEW_INPUT = ("new_input", regex(r"MakeIterator"))
+NEW_INPUT = ("new_input", host_events.MAKES_INPUT)
 """The kind of input that is made anew, and what TensorFlow calls then."""
 _FACTORIZATION = regex(
     r"(?:lu|triangular_solve|cholesky)(?:\.\d+)?$|aten::_?linalg_(?:inv|lu|solve|cholesky)"

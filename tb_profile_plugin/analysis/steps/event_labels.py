@@ -20,6 +20,7 @@ from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
+from ..activity.event_classes import dataset_graphs
 from ..activity.states import State
 from ..activity.thread_classes import event_classes, have_state
 from .device_timeline import DeviceTimeline
@@ -188,6 +189,9 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels = _Labels(trace, timeline.event)
     labels.replace(*_still_open(host, timeline))
     _let_eager_calls_tell(labels)
+    graphs, dataset_ops = dataset_graphs(host)
+    rows = np.flatnonzero(is_among(labels.event, graphs))
+    labels.replace(rows, dataset_ops[np.searchsorted(graphs, labels.event[rows])])
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
     event_waits, process_waits = _waits_for_events(trace, timeline)

@@ -20,6 +20,9 @@ EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
 _ASKING = regex(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
 """Names of calls of tf.data, and of PyTorch's DataLoader (torch/utils/data/dataloader.py)."""
 
+MAKES_INPUT = regex(rf"(?:{vocabulary.EAGER_OP_CALL})?(?:MakeIterator|\w+Dataset(?:V\d+)?$)")
+"""Names of what makes a pipeline of tf.data: its parts, then what iterates over it."""
+
 _COMPILING = regex(
     r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"
     r"|\w*Compiler::(?!BufferFrom)|\w*(?:Client|Executable|Cache)::\w*Compil|Compil(?:e|ing)[A-Z ]|PTX->"
