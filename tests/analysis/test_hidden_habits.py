@@ -63,9 +63,9 @@ def test_making_an_iterator_has_one_name() -> None:
     """None of its stages lasts as long as all of it (blind set 14)."""
     drawn = """
 /host:CPU
-  python | train[0,500]{_r=1, step_num=s} x/MatMul:MatMul[10,480] TFE_Py_FastPathExecute_C[550,400] EagerExecute[560,380]
-         | EagerLocalExecute: MakeIterator[570,360] EagerKernelExecute[572,350] KernelAndDeviceFunc::Run[574,340]
-         | MakeIterator::RootDataset[640,270] MakeIterator::MapDataset[645,260]
+  python | train[0,500]{_r=1, step_num=s} x/MatMul:MatMul[10,480] TFE_Py_FastPathExecute_C[550,400]
+         | EagerExecute[560,380] EagerLocalExecute: MakeIterator[570,360] EagerKernelExecute[572,350]
+         | KernelAndDeviceFunc::Run[574,340] MakeIterator::RootDataset[640,270] MakeIterator::MapDataset[645,260]
 """
     cause = diagnose([draw.host(drawn.replace("\n         |", ""), 6, 1000)]).causes[0]
     assert [(name, round(count)) for name, _, count in cause.names][:1] == [("MakeIterator", 1)]
