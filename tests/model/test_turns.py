@@ -24,6 +24,11 @@ def steps(*names: str, extra: list[dict[str, Any]] | None = None) -> Steps:
     return torchtrace.host(*(extra or []), *loop).steps
 
 
+def at(event: dict[str, Any], later: float) -> dict[str, Any]:
+    """The event so many µs later."""
+    return event | {"ts": event["ts"] + later}
+
+
 def lengths(found: Steps) -> list[float]:
     """In µs."""
     return [ps / 1e6 for ps in (found.end - found.begin).tolist()]
@@ -68,7 +73,7 @@ def test_a_loader_is_asked_once_more_in_each_epoch() -> None:
         iteration(3 * PERIOD, LOADER),
     ]
     later = 350
-    events = [event | {"ts": event["ts"] + at} for at in (0, later) for turn in epoch for event in turn]
+    events = [at(event, shift) for shift in (0, later) for turn in epoch for event in turn]
     found = torchtrace.host(*events).steps
     assert lengths(found) == [100, 100, 150, 100, 100, 100]
 
@@ -98,6 +103,23 @@ def test_ranges_of_the_program_tell_the_turns(names: tuple[str, ...]) -> None:
     found = torchtrace.host(*in_ranges(ITERATIONS, *names)).steps
     assert (found.source, len(found), found.begin[0]) == ("ranges", ITERATIONS, 0)
     assert lengths(found)[:-1] == [PERIOD] * (ITERATIONS - 1)
+
+
+def test_what_a_request_begins_with_belongs_to_none_of_its_ranges() -> None:
+    """Two requests are prepared and have three tokens each, of which the last of all does less."""
+    token = iteration(0, FORWARD, "aten::mul", FORWARD, "aten::mul")
+    events = []
+    for begin in (500, 1000):
+        events += iteration(begin - 100, FORWARD, "aten::mul", "aten::zeros")
+        for place in range(3):
+            ops = token if (begin, place) != (1000, 2) else token[:3]
+            events += [mark("token", begin + 100 * place, 95), *(at(event, begin + 100 * place + 5) for event in ops)]
+    found = torchtrace.host(*events).steps
+    assert (found.source, [ps / 1e6 for ps in (found.begin - found.begin[0]).tolist()]) == (
+        "ranges",
+        [0, 100, 200, 500, 600, 700],
+    )
+    assert lengths(found) == [100, 100, 95, 100, 100, 95]
 
 
 def test_ranges_around_few_of_the_ops_are_no_turns() -> None:

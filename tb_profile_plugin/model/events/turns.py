@@ -60,7 +60,8 @@ def marked_turns(trace: Trace, marks: tuple[re.Pattern[str], ...]) -> Turns | No
 def range_turns(trace: Trace) -> Turns | None:
     """The turns of a loop whose body, or whose phases, the program puts in ranges (``record_function``).
 
-    Where several ranges follow one another in each turn, it begins with the first of them.
+    Where several ranges follow one another in each turn, it begins with the first of them. Where they hold all ops of
+    most turns, ops between two turns belong to neither, like those that a request begins with.
     """
     ranges = trace.by_time(_outermost_ranges(trace))
     if len(ranges) < _LEAST_MARKS:
@@ -72,9 +73,16 @@ def range_turns(trace: Trace) -> Turns | None:
     count, of_kind = np.bincount(kinds), np.bincount(kinds, time)
     longest = np.where(count >= _LEAST_MARKS, of_kind, 0).argmax()
     is_in_turn = count[kinds] == count[longest]
-    if count[longest] < _LEAST_MARKS or _share_of_ops(trace, ranges[is_in_turn]) < _RANGES_SHARE:
+    ranges, kinds = ranges[is_in_turn], kinds[is_in_turn]
+    if count[longest] < _LEAST_MARKS or _share_of_ops(trace, ranges) < _RANGES_SHARE:
         return None
-    return _turns_between(trace, ranges[kinds == kinds[is_in_turn.argmax()]])
+    first = np.flatnonzero(kinds == kinds[0])
+    begin, end = trace.begin[ranges[first]], trace.end[ranges[np.append(first[1:], len(ranges)) - 1]]
+    has_ops_after = _have_ops_within(trace, int(trace.line_of[ranges[0]]), end[:-1], begin[1:])
+    if 2 * has_ops_after.sum() >= len(has_ops_after):
+        return _turns_between(trace, ranges[first])
+    until = np.where(has_ops_after, end[:-1], begin[1:])
+    return Turns(ranges[first], np.append(until, end[-1]), True)
 
 
 def _outermost_ranges(trace: Trace) -> Array:
@@ -98,6 +106,13 @@ def _share_of_ops(trace: Trace, ranges: Array) -> float:
     at = np.searchsorted(trace.begin[ranges], begin, "right") - 1
     is_inside = (at >= 0) & (begin < trace.end[ranges[at]])
     return int(time[is_inside].sum()) / max(int(time.sum()), 1)
+
+
+def _have_ops_within(trace: Trace, line: int, begin: Array, end: Array) -> Array:
+    """bool[n]: in which of these spans of time (int64[n] ps each) ops of PyTorch begin on a thread."""
+    ops = trace.once(outermost_torch_ops)
+    times = np.sort(trace.begin[ops[trace.line_of[ops] == line]])
+    return np.searchsorted(times, begin) < np.searchsorted(times, end)
 
 
 def turns_of_starts(trace: Trace, starts: Array) -> Turns:
