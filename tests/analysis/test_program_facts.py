@@ -76,6 +76,16 @@ def test_elementwise_ops_of_an_optimizer_are_told_to_be_fused_in_it(around: str,
     assert diagnose([host]).causes[0].remedy.text.startswith(said)
 
 
+def test_sparse_gradients_go_into_no_fused_optimizer() -> None:
+    def advice(gradient: str) -> str:
+        backward = ("EmbeddingBackward0", 20), (f"aten::embedding_{gradient}_backward", 50)
+        host = training(("aten::mm", 100), *backward, *[("aten::add", 100)] * 8)
+        return diagnose([host]).causes[0].remedy.text
+
+    assert "fused=True" in advice("dense")
+    assert "fused=True" not in advice("sparse")
+
+
 ATTENTION = [("aten::bmm", 300), ("aten::softmax", 200), ("aten::bmm", 300)]
 
 

@@ -72,6 +72,8 @@ FUSED = "fused"
 """One kernel of a PyTorch optimizer updates many weights."""
 UPDATES = "updates"
 """On the CPU most of the time of PyTorch's elementwise ops is that of an optimizer which has a fused form."""
+SPARSE_GRADIENTS = "sparse_gradients"
+"""Embeddings of PyTorch have sparse gradients, which no fused optimizer takes."""
 EXCHANGES_OBJECTS = "exchanges_objects"
 """Workers of PyTorch exchange Python objects, which are pickled, in a notable part of the steps."""
 FSDP = "fsdp"
@@ -141,5 +143,7 @@ WASTEFUL = frozenset(
 """With which much of the compute need not be, however much of the step it is."""
 NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION, USES_RANDOM, INDEPENDENT_PRODUCTS}
 """With which compute is not fine."""
-KINDS_OF_PROGRAMS = frozenset({"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP})
+KINDS_OF_PROGRAMS = frozenset(
+    {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, SPARSE_GRADIENTS}
+)
 """Facts that say what a program is, and not what it could do without; the empty one says nothing."""

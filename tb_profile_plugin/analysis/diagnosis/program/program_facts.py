@@ -40,6 +40,7 @@ from .facts import (
     REPEATED_BACKWARD,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
+    SPARSE_GRADIENTS,
     TRACED,
     UNRECORDED_AMD,
     UNRECORDED_DEVICE,
@@ -52,6 +53,7 @@ from .torch_facts import torch_facts
 _EVENTS_OF_FACT = {
     TRACED: regex(r"\$"),
     FUSED: regex(r"aten::_fused_"),
+    SPARSE_GRADIENTS: regex(r"aten::(?:embedding|_embedding_bag)_sparse_backward$"),
     FSDP: regex(r".*(?:FullyShardedDataParallel|FSDP|fsdp)"),
     DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
     SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),

@@ -28,6 +28,7 @@ from ..program.facts import (
     SAVES_ASYNCHRONOUSLY,
     SINGLE_OPS,
     SMALL_TURNS,
+    SPARSE_GRADIENTS,
     STARTS_WORKERS,
     TRACED,
     UNRECORDED_AMD,
@@ -55,6 +56,7 @@ DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step ru
 LATER_STEPS = "Start the capture after the first steps; first calls matter only in short runs."
 LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
 MORE_WORKERS_TORCH = "Start more DataLoader workers (num_workers), or give each less to do."
+COMPILE_TORCH = "Compile the step (torch.compile), so that few calls are left."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
 STEPS_PER_CALL_TENSORFLOW = "Run several steps per call: a loop in one tf.function, or Keras' steps_per_execution."
@@ -138,7 +140,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("eager", PYTORCH, INFERS_ON_CPU): (
         "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
     ),
-    ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
+    ("eager", PYTORCH, ON_CPU): COMPILE_TORCH,
     ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
     "(AdamW, SGD).",
@@ -151,6 +153,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
     ("dispatch", JAX, ""): STEPS_PER_CALL_JAX,
     ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",
+    ("dispatch", PYTORCH, SPARSE_GRADIENTS): COMPILE_TORCH,
     ("launch", TENSORFLOW, ""): "Launch fewer, larger kernels: let XLA fuse them, and use larger batches.",
     ("launch", TENSORFLOW, ON_CPU): "Run fewer, larger ops: let XLA fuse them (jit_compile=True).",
     ("launch", JAX, ""): (
