@@ -35,6 +35,28 @@ def test_functions_that_dispatch_ops_are_eager_execution() -> None:
     assert decoding(dispatches=True).causes[0].id == "eager"
 
 
+@pytest.mark.parametrize("dispatches", [False, True])
+def test_a_long_call_without_ops_is_no_eager_execution_of_its_caller(dispatches: bool) -> None:
+    """Each step draws a batch for 0.6 ms, and then runs 60 ops one by one, with a little Python before each."""
+    events = []
+    for step in range(6):
+        at = 2_500 * step
+        events += [
+            torchtrace.mark(f"ProfilerStep#{step}", at, 2_499),
+            torchtrace.frame("a.py(50): learn", at + 1, 2_490),
+        ]
+        events += [
+            torchtrace.frame("a.py(9): draw", at + 2, 600),
+            torchtrace.frame("numpy/a.py(1): sum", at + 9, 500),
+        ]
+        events += [torchtrace.op("aten::mm", at + 400, 10)] if dispatches else []
+        events += [torchtrace.op("aten::mm", at + 620 + 30 * number, 18) for number in range(60)]
+    causes = {cause.id: cause for cause in diagnose([torchtrace.host(*events, deviceProperties=[])]).causes}
+    python = [name for name, *_ in causes["python"].names] if "python" in causes else []
+    assert python == ([] if dispatches else ["draw (a.py:9)"])
+    assert (causes["eager"].per_step_ps > PS_PER_MS) == dispatches
+
+
 @pytest.mark.parametrize(("pause", "is_loop"), [(2, True), (2_000, False)])
 def test_a_function_that_waits_between_its_calls_is_no_loop_over_values(pause: int, is_loop: bool) -> None:
     """As a thread that takes a lock does, which leaves no event."""

@@ -27,7 +27,7 @@ from .device_timeline import DeviceTimeline
 from .dispatched_calls import cpu_ops
 from .event_names import display_name
 from .first_launches import starting_intervals
-from .program_functions import dispatches_nothing, is_loop_over_values, program_function
+from .program_functions import dispatches_nothing, is_loop_over_values, program_function, silent_calls
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
 OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
@@ -286,6 +286,7 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, s
     if function is None:
         return
     rows = rows[function.rows]
+    events = labels.event[rows]
     labels.replace(rows, function.call)
     is_python = (timeline.state[rows] == State.PYTHON).all()
     is_python &= not labels.trace.are_named(timeline.event[rows], waits_for_others).any()
@@ -297,6 +298,10 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, s
     # Such a loop has been looked through for that already.
     if is_loop or (is_python and dispatches_nothing(labels.trace, function.call)):
         labels.append(rows, OF_PYTHON)
+    elif is_python:
+        call = silent_calls(labels.trace, events)
+        labels.replace(rows[call >= 0], call[call >= 0])
+        labels.append(rows[call >= 0], OF_PYTHON)
 
 
 def _waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Array]:

@@ -20,6 +20,8 @@ _LEAST_CALLS, _SHORT_PS = 1000, 20e6
 """A loop over values calls so many functions, of which most take less (20 µs)."""
 _LONG_PS = 1e9
 """Calls of a library that last so long (1 ms), as those that write an array as text, are no part of such a loop."""
+_BETWEEN_OPS_PS = 100e6
+"""No call between two ops, of which many follow one another, lasts so long (100 µs)."""
 _MOST_FRAMEWORK = 0.05
 """In no more than this share of these calls the framework does something."""
 _MOST_LOOPS = 16
@@ -118,6 +120,20 @@ def dispatches_nothing(trace: Trace, call: Array) -> bool:
     """Whether next to nothing but Python's functions lies in calls (int64[k], events) of a function."""
     inner = _events_within(trace, distinct(call)[:_MOST_LOOPS])
     return bool(np.count_nonzero(_are_frames(trace, inner)) >= (1 - _MOST_FRAMEWORK) * len(inner))
+
+
+def silent_calls(trace: Trace, event: Array) -> Array:
+    """int64[k]: the innermost call of a function of the program that each event (int32[k]) is or lies in, if that is
+    too long to be what passes between two ops, and nothing but Python's functions lies in it; else -1.
+    """
+    events, inverse = np.unique(event, return_inverse=True)
+    call = trace.nearest_named(events, is_program_function)
+    call = np.where(trace.are_named(events, is_program_function), events, call)
+    last = np.where(call >= 0, trace.nesting[1][call], 0)
+    frames_before = np.append(0, np.cumsum(are_frames(trace.names)[trace.name_of]))
+    is_silent = frames_before[last] - frames_before[call] == last - call
+    is_silent &= (call >= 0) & ((trace.end - trace.begin)[call] >= _BETWEEN_OPS_PS)
+    return np.where(is_silent, call, -1)[inverse]
 
 
 def _events_within(trace: Trace, calls: Array) -> Array:
