@@ -52,6 +52,7 @@ from .facts import (
 )
 from .step_counts import are_in_most_steps
 from .torch_outputs import computes_all_rows
+from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
 _OP_PREFIX = "aten::"
@@ -146,7 +147,8 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
     if not holds[RECOMPUTES]:
         holds[UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
-    return {fact for fact, is_so in holds.items() if is_so} | _facts_of_most_ops(host, plane, trains)
+    of_ops = _facts_of_most_ops(host, plane, trains) | (table_facts(host) if on_cpu else set())
+    return {fact for fact, is_so in holds.items() if is_so} | of_ops
 
 
 def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....runtime.messages import message
 from ....runtime.records import NamedTuple
 from ...finding import Finding
-from ..program.facts import FUSED, NO_TENSOR_CORES, ON_CPU, SPARSE_GRADIENTS, TRACED
+from ..program.facts import FUSED, KINDS_OF_PROGRAMS, NO_TENSOR_CORES, ON_CPU, SPARSE_GRADIENTS, TRACED
 from ..program.program_facts import ProgramFacts
 from .examples import EXAMPLES
 from .texts import LOOK_AT_STEPS, REMEDIES, SPREAD
@@ -80,5 +80,5 @@ def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, 
     """From the most special to the most general; none where what would help is done already, or would not help."""
     if any((cause, fact) in _NO_USE for fact in facts):
         return []
-    special_first = sorted(facts, key=lambda fact: (fact in _OF_CAPTURE, fact))
+    special_first = sorted(facts, key=lambda fact: (fact in KINDS_OF_PROGRAMS, fact in _OF_CAPTURE, fact))
     return [(cause, framework_name, fact) for fact in (*special_first, "") for framework_name in (framework, "")]

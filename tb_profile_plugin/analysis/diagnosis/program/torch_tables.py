@@ -1,0 +1,82 @@
+"""Gradients of embedding tables that PyTorch fills, adds and sends whole, though few of their rows are looked up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ....model.events.repeated_calls import outermost_ps
+from ....model.host import HostWithSteps
+from ....runtime.arrays import Array
+from ....runtime.regex import regex
+from .facts import DENSE_EMBEDDING, REDUCES_TABLES
+
+_SHAPES = "Input Dims"
+_LOOKUP, _GRADIENT = regex(r"aten::embedding$"), regex(r"aten::embedding_dense_backward$")
+_PRODUCT, _REDUCES = regex(r"aten::(?:linear|addmm|mm|matmul|t)$"), regex(r"(?:gloo|nccl):all_?reduce")
+_CHANGES = regex(r"aten::\w+_$|aten::(?:zeros_like|clone|add|mul|div)$")
+"""Ops that fill, add or scale tensors, as those of gradients and optimizers do."""
+_LIST, _NUMBER = regex(r"\[[\d, ]*\]"), regex(r"\d+")
+_TIMES_ROWS = 4
+"""A table of so many times the rows that a step looks up has mostly zeros in its gradient."""
+_MUCH_OF_STEPS = 0.3
+"""Share of the steps that whole gradients take, from which on sparse ones are worth it."""
+Shape = tuple[int, ...]
+
+
+def table_facts(host: HostWithSteps) -> set[str]:
+    """`DENSE_EMBEDDING` where much of the steps goes into gradients of tables of which few rows are looked up: into
+    computing, changing and reducing them; `REDUCES_TABLES` where most reductions are of these. Known only with
+    ``record_shapes``.
+    """
+    plane, trace, steps = host.cpu, host.trace, host.steps
+    if plane is None or not plane.has_stat(_SHAPES) or not any(map(_GRADIENT.match, trace.names)) or not len(steps):
+        return set()
+    stat, first = plane.stat(_SHAPES), trace.rows(plane).start
+    events, (codes, texts) = stat.owner + first, stat.codes
+    inputs = [[tuple(map(int, _NUMBER.findall(shape))) for shape in _LIST.findall(text[1:])] for text in texts]
+
+    def named(pattern: re.Pattern[str]) -> Array:
+        """bool[events]: which have such names."""
+        return trace.are_named(events, lambda name: bool(pattern.match(name)))
+
+    gradients = _gradients_of_tables(inputs, codes[named(_LOOKUP)], codes[named(_PRODUCT)], len(steps))
+    of_tables, sizes = {shape for of_table in gradients.values() for shape in of_table}, [*map(prod, gradients)]
+    first_inputs = [(*shapes, ())[0] for shapes in inputs]
+    computes, changes, reduces = (
+        named(pattern) & np.array(fits, bool)[codes]
+        for pattern, fits in (
+            (_GRADIENT, [shape in of_tables for shape in first_inputs]),
+            (_CHANGES, [shape in gradients for shape in first_inputs]),
+            (_REDUCES, [any(size <= prod(shape) < 2 * size for size in sizes) for shape in first_inputs]),
+        )
+    )
+    cost_ps = outermost_ps(trace, np.sort(events[computes | changes | reduces]))
+    if cost_ps < _MUCH_OF_STEPS * (steps.end - steps.begin).sum():
+        return set()
+    reduced_ps, all_reduced_ps = (outermost_ps(trace, np.sort(events[mask])) for mask in (reduces, named(_REDUCES)))
+    return {DENSE_EMBEDDING, REDUCES_TABLES} if 2 * reduced_ps > all_reduced_ps else {DENSE_EMBEDDING}
+
+
+def _gradients_of_tables(
+    inputs: Sequence[Sequence[Shape]], lookups: Array, products: Array, steps: int
+) -> dict[Shape, set[Shape]]:
+    """By table, of which few rows are looked up in a step and which no product takes: what its gradient is computed of.
+
+    ``lookups`` and ``products`` are int64[k], rows of ``inputs``, of each such op in so many steps.
+    """
+    rows, gradients = Counter[Shape](), defaultdict[Shape, set[Shape]](set)
+    for row, count in zip(*np.unique(lookups, return_counts=True), strict=True):
+        table, indices = [*inputs[row], (), ()][:2]
+        rows[table] += prod(indices) * int(count)
+        gradients[table].add((*indices, *table[1:]))
+    in_products = {shape for row in np.unique(products).tolist() for shape in inputs[row]}
+    return {
+        table: gradients[table]
+        for table in rows
+        if table and _TIMES_ROWS * rows[table] <= table[0] * steps and table not in in_products
+    }
