@@ -42,6 +42,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("nvidia_unrecorded", "executor", "tensorflow", "device: add CUDA"),
         ("maps_in_loop", "executor", "tensorflow", "tf.vectorized_map"),
         ("makes_tables", "compute", "tensorflow", "lookup tables once"),
+        ("reduces_tables", "exposed_collective", "pytorch", "sparse=True"),
         ("copies_weights", "copied_weights", "tensorflow", "get_weights()"),
         ("copies_to_change", "tensor_copies", "pytorch", "in place"),
         ("copies_expanded", "tensor_copies", "pytorch", "enable_gqa"),
