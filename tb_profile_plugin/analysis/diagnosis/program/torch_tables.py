@@ -23,14 +23,14 @@ _CHANGES = regex(r"aten::\w+_$|aten::(?:zeros_like|clone|add|mul|div)$")
 _LIST, _NUMBER = regex(r"\[[\d, ]*\]"), regex(r"\d+")
 _TIMES_ROWS = 4
 """A table of so many times the rows that a step looks up has mostly zeros in its gradient."""
-_MUCH_OF_STEPS = 0.3
-"""Share of the steps that whole gradients take, from which on sparse ones are worth it."""
+_MUCH_OF_STEPS = 0.1
+"""Share of the steps from which on whole gradients are worth a change; reductions may wait for others: not counted."""
 Shape = tuple[int, ...]
 
 
 def table_facts(host: HostWithSteps) -> set[str]:
-    """`DENSE_EMBEDDING` where much of the steps goes into gradients of tables of which few rows are looked up: into
-    computing, changing and reducing them; `REDUCES_TABLES` where most reductions are of these. Known only with
+    """`DENSE_EMBEDDING` where much of the steps goes into computing and changing gradients of tables of which few rows
+    are looked up; `REDUCES_TABLES` where most reductions are of these. Known only with
     ``record_shapes``.
     """
     plane, trace, steps = host.cpu, host.trace, host.steps
@@ -55,7 +55,7 @@ def table_facts(host: HostWithSteps) -> set[str]:
             (_REDUCES, [any(size <= prod(shape) < 2 * size for size in sizes) for shape in first_inputs]),
         )
     )
-    cost_ps = outermost_ps(trace, np.sort(events[computes | changes | reduces]))
+    cost_ps = outermost_ps(trace, np.sort(events[computes | changes]))
     if cost_ps < _MUCH_OF_STEPS * (steps.end - steps.begin).sum():
         return set()
     reduced_ps, all_reduced_ps = (outermost_ps(trace, np.sort(events[mask])) for mask in (reduces, named(_REDUCES)))
