@@ -30,8 +30,7 @@ Shape = tuple[int, ...]
 
 def table_facts(host: HostWithSteps) -> set[str]:
     """`DENSE_EMBEDDING` where much of the steps goes into computing and changing gradients of tables of which few rows
-    are looked up; `REDUCES_TABLES` where most reductions are of these. Known only with
-    ``record_shapes``.
+    are looked up; `REDUCES_TABLES` where most reductions are of these. Known only with ``record_shapes``.
     """
     plane, trace, steps = host.cpu, host.trace, host.steps
     if plane is None or not plane.has_stat(_SHAPES) or not any(map(_GRADIENT.match, trace.names)) or not len(steps):
