@@ -13,6 +13,7 @@ from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.gaps import moments
 from tb_profile_plugin.analysis.activity.partition import gap_bounds, idle_intervals, partition
 from tb_profile_plugin.analysis.activity.states import State
+from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -215,6 +216,16 @@ def test_on_the_cpu_ops_are_the_device_and_callbacks_are_not() -> None:
     # The op's shard goes on until 405; waiting for the program's end is over when the device is.
     expected = {"compute": 90, "input": 300, "callback": 400, "sync": 20, "launch": 40, "dispatch": 10, "python": 10}
     assert found == expected | {"between": 15, "latency": 5}
+
+
+def test_the_frame_around_a_wait_that_is_recorded_as_its_begin_and_its_end_tells_it() -> None:
+    """Neither mark lasts so long; without a frame the one that begins the wait tells it."""
+    marks = "CommonPjRtBuffer::Await[20,1]{_pt=0, _p=9} CommonPjRtBuffer::Await[90,1]{_ct=0, _c=9}"
+    for around, name in (("$array.py:615 _value[15,80]", "$array.py:615 _value"), ("", "CommonPjRtBuffer::Await")):
+        host = draw.host(f"/host:CPU\n  python | {around} {marks}")
+        did = activity(host)
+        longest = int(np.argmax(did.end - did.begin))
+        assert (did.state[longest], host.trace.name(int(did.event[longest]))) == (State.SYNC, name)
 
 
 def test_between_two_steps_a_checkpoint_is_a_pause_from_its_preparation() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
 from ...model.events.links import CALL, LAUNCH, LIBRARY, RUN
+from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import host_events
 from ...model.per_host import per_host
@@ -320,7 +321,19 @@ def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Ar
     states = thread_states(starts, rows, begin, end, classes)
     is_added = states.event >= len(host.trace)
     states.event[is_added] = cause_event[states.event[is_added] - len(host.trace)]
+    _let_frame_tell(host.trace, states, end)
     return states
+
+
+def _let_frame_tell(trace: Trace, states: ThreadStates, end: Array) -> None:
+    """Let the frame of Python around a wait that is recorded as its begin and its end tell it: neither of these marks
+    lasts so long. ``end`` (int64 ps) has the ends of events as `_lengthened` has them.
+    """
+    rows = np.flatnonzero(have_state(states.state, State.SYNC) & (states.event >= 0))
+    rows = rows[end[states.event[rows]] > trace.end[states.event[rows]]]
+    around = trace.nesting[0][states.event[rows]]
+    is_frame = (around >= 0) & host_events.are_frames(trace.names)[trace.name_of[around]]
+    states.event[rows[is_frame]] = around[is_frame]
 
 
 def _on_data_threads(host: Host, events: Array) -> Array:
