@@ -99,6 +99,19 @@ def test_without_a_copy_that_each_step_waits_for_its_program_begins_at_once() ->
     assert saved_ps / len(gains.windows[::2]) == pytest.approx(340 * US, rel=0.05)
 
 
+LONG_LAUNCH = """
+/host:CPU
+  python | train[0,1000]{_r=1, step_num=s} PjitFunction(step)[10,400] CommonPjRtBuffer::Await[420,570]
+  | CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[20,380]{_pt=7, _p=10s+1}
+  tf_XLAPjRtCpuClient/5 | dot.1[410,560]{_ct=7, _c=10s+1, OP}
+"""
+
+
+def test_a_launch_may_take_long_and_still_less_than_what_it_launches() -> None:
+    found = next(cause for cause in diagnose([drawn(LONG_LAUNCH, steps=6)]).causes if cause.id == "launch")
+    assert found.sentence.text.startswith("The host launches work, and nothing computes meanwhile.")
+
+
 LATE = """
 /host:CPU
   python | train[0,1000]{_r=1} PjitFunction(step)[10,60] $time sleep[300,600]

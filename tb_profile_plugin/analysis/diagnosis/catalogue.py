@@ -208,7 +208,7 @@ TEMPLATES: dict[str, str] = {
     "cause.dispatch": "The framework's own code runs on the thread that launches work.{names}",
     "cause.python": "Python runs, and nothing is launched.{names}",
     "cause.unrecorded": "The host launches nothing; the reason was not recorded.",
-    "cause.launch": "Launching work takes longer than the work itself.{names}",
+    "cause.launch": "The host launches work, and nothing computes meanwhile.{names}",
     "cause.latency": "Work was launched to an idle {device} but has not begun.{names}",
     "cause.between": "The {device} idles between one piece of launched work and the next.{names}",
     "cause.pauses": "Ops are long, yet the threads that run them pause between them.{names}",

@@ -37,9 +37,9 @@ def name_xla_work(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typic
     if loss.id == WORK:
         _tell_programs(loss, hosts, _sums(times, lambda origin: origin.program), program)
     else:
-        inserted_ps = sum(ps for origin, ps in times.items() if origin.is_inserted)
-        if inserted_ps >= MOSTLY * loss.ps:
-            loss.remedy = _remedy("resharding", program, inserted_ps)
+        purpose, purpose_ps = next(iter(_sums(times, lambda origin: origin.purpose).items()))
+        if purpose and purpose_ps >= MOSTLY * loss.ps:
+            loss.remedy = _remedy(purpose, program, purpose_ps)
 
 
 def _times(hosts: Sequence[HostWithSteps], typical: Typical, state: str) -> dict[XlaOrigin, float]:

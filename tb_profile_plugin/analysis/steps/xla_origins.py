@@ -63,9 +63,8 @@ class XlaOrigin(NamedTuple):
     """``file.py:12``; may be empty."""
     collective: str = ""
     """Opcode of a collective, e.g. ``all-to-all``; empty for all else."""
-    is_inserted: bool = False
-    """Whether XLA inserted the collective to bring an array from one sharding to another."""
-
+    purpose: str = ""
+    """What the collective is for, as `collective_purposes` names it."""
     is_library: bool = False
     """Whether kernels of a library do it, whose names say more than those that XLA gives."""
     is_random: bool = False
@@ -184,10 +183,10 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     origin = XlaOrigin(state, module.name, scope, source)
     if state == "compute":
         return origin
-    from ..xla.avoidable.inserted_collectives import is_inserted  # Programs are read for few captures only.
+    from ..xla.avoidable.collective_purposes import purpose  # Programs are read for few captures only.
 
     collective = _ASYNCHRONOUS.sub("", module.opcodes[row])
-    return origin._replace(collective=collective, is_inserted=is_inserted(module, row))
+    return origin._replace(collective=collective, purpose=purpose(module, row))
 
 
 def _function(module: Module, row: int, location: str) -> str:

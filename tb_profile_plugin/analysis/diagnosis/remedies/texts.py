@@ -63,6 +63,7 @@ STEPS_PER_CALL_TENSORFLOW = "Run several steps per call: a loop in one tf.functi
 BATCH_REQUESTS = "Answer several requests in one call: one batch for one tf.function."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
+REDUCE_ONCE_JAX = "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
@@ -265,11 +266,12 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("broadcast", PYTORCH, BROADCASTS_BUFFERS): (
         "Use DDP's broadcast_buffers=False, if workers need not have the same buffers in each forward pass."
     ),
-    ("exposed_collective", JAX, REDUCES_IN_LOOP): (
-        "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
-    ),
-    ("exposed_collective", JAX, ""): (
-        "Overlap communication with compute, use larger batches, or send bfloat16 gradients."
+    ("exposed_collective", JAX, REDUCES_IN_LOOP): REDUCE_ONCE_JAX,
+    ("gradients", JAX, REDUCES_IN_LOOP): REDUCE_ONCE_JAX,
+    ("gradients", "", ""): "Overlap communication with compute, use larger batches, or send bfloat16 gradients.",
+    ("sharded_index", "", ""): (
+        "Keep indices within each device's part (jax.shard_map, or reshape to (devices, rows)): across a split axis "
+        "they gather all of it."
     ),
     ("exposed_collective", PYTORCH, ""): FEWER_TORCH,
     ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",

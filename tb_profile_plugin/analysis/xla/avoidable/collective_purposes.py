@@ -1,4 +1,4 @@
-"""Collectives that XLA inserted to bring arrays from one sharding to another, which no program asked for."""
+"""What collectives of XLA's programs are for, as far as that tells how to send less."""
 
 from __future__ import annotations
 
@@ -12,12 +12,34 @@ _ASKED_FOR = regex(
     r"|collective_permute)$"
 )
 """Ends of paths of ops that are collectives themselves: JAX's primitives in ``jax.lax``."""
+_INDEXES = regex(r"(?:.*/)?(?:gather|sort|top_k|dynamic_slice)$")
+"""Ends of paths of ops that take elements from anywhere along an axis."""
+_REDUCES = regex(r"(?:all-reduce|reduce-scatter)(?:-start|-done)?$")
+_GRADIENT = "transpose("
+"""What JAX writes around the scopes of ops that a gradient is made of."""
 _SAME_VALUES = frozenset(("bitcast", "convert", "copy", "reshape", "transpose", "get-tuple-element"))
 _MOST_OPERANDS = 64
 """So many instructions are followed from a collective to what it moves."""
 
 
-def is_inserted(module: Module, row: int) -> bool:
+def purpose(module: Module, row: int) -> str:
+    """What a collective is for: ``sharded_index`` where an op takes elements of an axis that is split, ``resharding``,
+    ``gradients``, or empty for anything else.
+    """
+    if _RESHARDS.match(module.opcodes[row]) and _INDEXES.match(module.op_names[row]):
+        return "sharded_index"
+    if _is_inserted(module, row):
+        return "resharding"
+    return "gradients" if _REDUCES.match(module.opcodes[row]) and _is_of_gradient(module, row) else ""
+
+
+def _is_of_gradient(module: Module, row: int) -> bool:
+    """Whether a collective, or what makes the values that it takes, belongs to a gradient."""
+    makers = [row, *(module.telling(int(operand)) for operand in module.operands[row] if operand >= 0)]
+    return any(_GRADIENT in module.op_names[maker] for maker in makers)
+
+
+def _is_inserted(module: Module, row: int) -> bool:
     """Whether an instruction is a collective that changes how an array is sharded, though the program's own op is none.
 
     Not so where what it gathers is a parameter: weights that are sharded to save memory are gathered where they are
