@@ -355,6 +355,16 @@ def test_matrices_that_are_inverted_are_to_be_factorized_once(name: str) -> None
     assert "Solve instead of inverting" in remedy("jax", "factorization").text
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["svd.180", "eigh.3", "aten::linalg_svd", "aten::linalg_eigh (on the CPU)", "Svd", "void gesvdj_batch<float>"],
+)
+def test_decompositions_have_a_remedy_of_their_own(name: str) -> None:
+    assert kinds("compute", [(name, 20.0), ("dot.1", 70.0)], 100.0) == ["decomposition"]
+    assert kinds("compute", [(name, 10.0), ("dot.1", 70.0)], 100.0) == []
+    assert "power iteration" in remedy("jax", "decomposition").text
+
+
 def test_what_follows_an_op_within_a_gradient_is_not_told_by_the_op() -> None:
     """As where its memory is freed."""
     gradient = ("autograd::engine::evaluate_function: PowBackward0", 500, 480)

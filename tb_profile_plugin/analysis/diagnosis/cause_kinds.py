@@ -41,6 +41,12 @@ _FACTORIZATION = regex(
     r"(?:lu|triangular_solve|cholesky)(?:\.\d+)?$|aten::_?linalg_(?:inv|lu|solve|cholesky)"
     r"|(?:MatrixInverse|MatrixSolve|MatrixTriangularSolve|Cholesky|Lu)$|.*(?:getrf|getri|potrf|trsm)"
 )
+_DECOMPOSITION = regex(
+    r"(?:svd|eigh?|schur|geqrf|qr|householder_product)(?:\.\d+)?$"
+    r"|aten::_?linalg_(?:svd|eig|qr|pinv|lstsq|cond|matrix_norm|matrix_rank)|aten::(?:svd|qr|geqrf)$"
+    r"|(?:Batch)?(?:Svd|SelfAdjointEig(?:V2)?|Eig|Qr)$|.*(?:gesv[dj]|gesdd|syev|heev|geqr[f2]|orgqr)"
+)
+"""Singular values, eigenvalues and orthogonal factors, by XLA's, PyTorch's, TensorFlow's and LAPACK's names."""
 _SORTING = regex(
     r"aten::(?:sort|argsort|msort|_?unique\w*|kthvalue|median)$|sort(?:\.\d+)?$|(?:Sort|Unique|UniqueV2)$|.*RadixSort"
 )
@@ -77,6 +83,7 @@ _KINDS = {
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),
         ("tensor_copies", regex(r"aten::(?:copy_|.*\(copies\))$|.*direct_copy_kernel")),
         ("factorization", _FACTORIZATION),
+        ("decomposition", _DECOMPOSITION),
         ("elementwise", ELEMENTWISE),
     ),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),

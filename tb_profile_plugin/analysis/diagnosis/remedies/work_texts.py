@@ -168,6 +168,10 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Move products that need no carried value out of the loop (lax.scan): compute them for all turns at once."
     ),
     ("compute", JAX, BUILDS_HESSIAN): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
+    ("decomposition", "", ""): (
+        "Compute svd, eigh or qr of fewer or smaller matrices, or every N steps; power iteration is enough for the "
+        "largest values."
+    ),
     ("factorization", "", ""): (
         "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
     ),
