@@ -98,3 +98,10 @@ def test_names_that_are_one_for_short_are_said_once() -> None:
 )
 def test_of_a_function_and_what_it_calls_the_place_of_the_first_stays(name: str, short: str) -> None:
     assert short_name(name) == short
+
+
+@pytest.mark.parametrize(("count", "both"), [(3.0, 3.0), (0.6, 1.0), (0.2, 0.4)])
+def test_a_call_that_is_in_several_states_is_counted_once(count: float, both: float) -> None:
+    states = ("dispatch", 40.0), ("sync", 30.0)
+    loss = TimeLoss("between_steps", 100.0, [NamedTime(state, "predict", 0.0, 0.0, ps, count) for state, ps in states])
+    assert loss.by_name() == [("predict", 70.0, both)]

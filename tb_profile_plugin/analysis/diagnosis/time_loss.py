@@ -94,13 +94,17 @@ class TimeLoss:
     """Whether unusual steps wait so much longer than others that any input they wait for has just begun."""
 
     def by_name(self) -> list[tuple[str, float, float]]:
-        """(name, ps per step, intervals per step), the largest first."""
+        """(name, ps per step, calls per step), the largest first. One call may be in several states: those of the state
+        with most of a name count, and so many of the others as make one a step.
+        """
         times: dict[str, list[float]] = {}
+        counts: dict[str, list[float]] = {}
         for time in self.names:
-            total = times.setdefault(time.name, [0.0, 0.0])
-            total[0] += time.ps
-            total[1] += time.step_count + time.between_count
-        rows = [(name, ps, count) for name, (ps, count) in times.items() if ps]
+            times.setdefault(time.name, []).append(time.ps)
+            counts.setdefault(time.name, []).append(time.step_count + time.between_count)
+        rows = [
+            (name, sum(ps), max(*counts[name], min(sum(counts[name]), 1.0))) for name, ps in times.items() if sum(ps)
+        ]
         return sorted(rows, key=lambda row: -row[1])
 
     @property
