@@ -23,7 +23,7 @@ NOTHING = 127
 """Class of events that only enclose, and of moments without an event."""
 UNKNOWN = 126
 """Class of any other name: one of the program's own on a thread of Python, work of the framework on others."""
-_GRAPH_BUILDING = "tf.function-graph_building"
+GRAPH_BUILDING = regex(r"tf\.function-graph_building$")
 """TensorFlow traces a function of Python, for a ``tf.function`` or for tf.data."""
 _CALLED = regex(r"(?:EagerLocalExecute|EagerExecute): |(?<!\w)(?<!\w/)(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
@@ -127,7 +127,7 @@ def dataset_graphs(host: Host) -> tuple[Array, Array]:
     the single op that takes each: the next one on its thread.
     """
     trace = host.trace
-    graphs = trace.named(_GRAPH_BUILDING.__eq__)
+    graphs = trace.named(lambda name: bool(GRAPH_BUILDING.match(name)))
     if not len(graphs):
         return graphs, graphs
     ops = trace.named(lambda name: name.startswith(vocabulary.EAGER_OP_CALL))

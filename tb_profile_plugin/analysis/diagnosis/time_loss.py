@@ -276,6 +276,8 @@ class TimeLoss:
         names = self._most_names(has_steps)
         if self.ops_ps >= NAMED_SHARE * self.ps:
             names = Sentence("names.with_ops", {"names": names, "time_ps": self.ops_ps})
+        if any(name.endswith(OF_LOOP) for name, _, _ in self.large_names()):
+            names = Sentence("names.many_calls", {"names": names})
         if self.python_ps >= NAMED_SHARE * self.ps:
             names = Sentence("names.with_python", {"names": names, "time_ps": self.python_ps})
         return names if self.few_steps is None else Sentence("names.few", {"names": names, "few": self.few_steps})

@@ -20,7 +20,7 @@ from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..activity.event_classes import dataset_graphs
+from ..activity.event_classes import GRAPH_BUILDING, dataset_graphs
 from ..activity.states import State
 from ..activity.thread_classes import event_classes, have_state
 from .device_timeline import DeviceTimeline
@@ -190,7 +190,8 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels.replace(*_still_open(host, timeline))
     _let_eager_calls_tell(labels)
     graphs, dataset_ops = dataset_graphs(host)
-    rows = np.flatnonzero(is_among(labels.event, graphs))
+    rows = labels.with_names(GRAPH_BUILDING)
+    rows = rows[is_among(labels.event[rows].astype(np.int64), graphs)]
     labels.replace(rows, dataset_ops[np.searchsorted(graphs, labels.event[rows])])
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
