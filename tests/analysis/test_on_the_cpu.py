@@ -66,7 +66,7 @@ def test_a_program_that_an_executor_compiles_waits_for_that() -> None:
 
 
 def test_asking_another_worker_for_ops_and_waiting_for_them_is_no_compute() -> None:
-    """A worker of parameter servers runs parts of a function on the others (blind set 14)."""
+    """A worker of parameter servers runs parts of a function on the others."""
     text = """
 /host:CPU
   python | train[0,1000]{_r=1, step_num=s} TensorHandle::UnknownDevice WaitReady[50,900]

@@ -57,7 +57,7 @@ def test_function_runs_of_the_training_thread() -> None:
 
 
 def test_runs_of_functions_that_tensorflow_marks_itself_are_no_marks_of_the_program() -> None:
-    """A worker runs parts of a function for others, several in each step (blind set 14)."""
+    """A worker runs parts of a function for others, several in each step."""
     run = "KernelAndDeviceFunc::RunAsync[{},30]{{_r=1}}"
     runs = " ".join(run.format(begin) for begin in (30, 200, 400))
     assert found(runs, CALL, count=3) == ("functions", ["0", "1", "2"])

@@ -315,8 +315,12 @@ def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Ar
     unsorted = loop if len(since) or begin is not host.trace.begin else -1
     if len(since):
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
-        of_input = np.where(_on_data_threads(host, python_waits[2]), State.INPUT, State.CALLBACK).astype(np.int8)
-        classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_input))
+        lines = [name for plane in host.trace.planes for name in plane.lines.name]
+        class_of_line = np.array(
+            [State.INPUT if name.startswith(INPUT_THREADS) else State.CALLBACK for name in lines], np.int8
+        )
+        of_python = class_of_line[host.trace.line_of[python_waits[2]]]
+        classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_python))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
     states = thread_states(starts, rows, begin, end, classes)
     is_added = states.event >= len(host.trace)
@@ -334,12 +338,6 @@ def _let_frame_tell(trace: Trace, states: ThreadStates, end: Array) -> None:
     around = trace.nesting[0][states.event[rows]]
     is_frame = (around >= 0) & host_events.are_frames(trace.names)[trace.name_of[around]]
     states.event[rows[is_frame]] = around[is_frame]
-
-
-def _on_data_threads(host: Host, events: Array) -> Array:
-    """bool[k]: whether each event runs on a thread that only works for input pipelines."""
-    names = [name for plane in host.trace.planes for name in plane.lines.name]
-    return np.array([name.startswith(INPUT_THREADS) for name in names], bool)[host.trace.line_of[events]]
 
 
 def _by_thread(

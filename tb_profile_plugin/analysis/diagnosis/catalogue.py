@@ -99,7 +99,7 @@ TEMPLATES: dict[str, str] = {
     "names.share": "{name} ({share})",
     "names.with_before": "{name} ({each_ps} with what comes before it, in {share} of the steps)",
     "names.few": "{names}{few}",
-    "names.many_calls": "{names} To record so many calls took part of this time.",
+    "names.many_calls": "{names} Recording so many calls took part of this time.",
     "names.with_ops": "{names} The ops themselves take {time_ps} of it.",
     "names.with_python": "{names} Python between them takes {time_ps} of it.",
     "names.unrecorded": " Nothing was recorded in {share} of it.",
