@@ -316,16 +316,15 @@ def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Ar
     if len(since):
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
         lines = [name for plane in host.trace.planes for name in plane.lines.name]
-        class_of_line = np.array(
-            [State.INPUT if name.startswith(INPUT_THREADS) else State.CALLBACK for name in lines], np.int8
-        )
-        of_python = class_of_line[host.trace.line_of[python_waits[2]]]
+        is_of_data = np.array([line.startswith(INPUT_THREADS) for line in lines])[host.trace.line_of[python_waits[2]]]
+        of_python = np.where(is_of_data, State.INPUT, State.CALLBACK).astype(np.int8)
         classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_python))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
     states = thread_states(starts, rows, begin, end, classes)
     is_added = states.event >= len(host.trace)
     states.event[is_added] = cause_event[states.event[is_added] - len(host.trace)]
-    _let_frame_tell(host.trace, states, end)
+    if end is not host.trace.end:
+        _let_frame_tell(host.trace, states, end)
     return states
 
 

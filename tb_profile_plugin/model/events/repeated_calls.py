@@ -169,8 +169,20 @@ def are_inside(events: Array, first: Array, last: Array) -> Array:
     """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
     if not len(first):
         return np.zeros(len(events), bool)
-    index = np.searchsorted(first, events, "right") - 1
-    return (index >= 0) & (events < last[index])
+    return _are_inside(np.ascontiguousarray(events), first.astype(np.int64), last.astype(np.int64))
+
+
+@jit
+def _are_inside(events: I32 | I64, first: I64, last: I64) -> Bool:
+    """As `are_inside`; numpy would make numbers of all events wider first, which may be those of a whole timeline."""
+    answer = np.empty(len(events), np.bool_)
+    index = np.int64(0)
+    for i in range(len(events)):
+        # Events mostly follow one another.
+        if not (first[index] <= events[i] and (index + 1 == len(first) or events[i] < first[index + 1])):
+            index = max(np.searchsorted(first, events[i], "right") - 1, np.int64(0))
+        answer[i] = first[index] <= events[i] < last[index]
+    return answer
 
 
 @jit
