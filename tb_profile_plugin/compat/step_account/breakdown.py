@@ -6,6 +6,7 @@ import numpy as np
 
 from ...analysis.ops.device_event_kinds import DeviceKind, device_kinds
 from ...formats.columns import Plane, vocabulary
+from ...model.events.step_work import steps_of_groups
 from ...model.events.steps import TIME_SOURCES, Steps
 from ...model.host import Host, run_window
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
@@ -39,8 +40,7 @@ def parts_of_steps(host: Host, steps: Steps) -> Array:
     if steps.source in TIME_SOURCES:
         one_group = np.zeros(len(host.trace), np.int32)
         return _partition(host, steps.begin, steps.end, np.zeros(1, np.int32), one_group, steps)
-    step_of_group = np.full(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, -1, np.int32)
-    step_of_group[steps.group] = np.arange(len(steps))
+    step_of_group = steps_of_groups(steps.group, steps.of_event).astype(np.int32)
     return _partition(host, steps.begin, steps.end, step_of_group, steps.of_event, steps)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...runtime.arrays import Array, median
 from ...runtime.records import NamedTuple
 from .links import LAUNCH
+from .step_work import steps_of_groups
 from .steps import Steps
 from .trace import Trace
 
@@ -38,9 +39,7 @@ def recorded_count(trace: Trace, steps: Steps) -> int:
     )
     if not len(work) or group_ps[steps.group[-1]] >= _MOSTLY * group_ps[steps.group].max():
         return count
-    step_of_group = np.full(max(len(group_ps), int(steps.of_event.max())) + 2, -1)
-    step_of_group[steps.group] = np.arange(count)
-    step = step_of_group[steps.of_event]
+    step = steps_of_groups(steps.group, steps.of_event)[steps.of_event]
     work = work[step[work] >= 0]
     names = _name_steps(trace, step, work, count)
     first, last = names.first, names.last

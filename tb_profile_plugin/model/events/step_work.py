@@ -25,14 +25,22 @@ def work_span(trace: Trace, of_event: Array, groups: Array, everything: bool) ->
     return since[groups], until[groups]
 
 
+def steps_of_groups(groups: Array, of_event: Array) -> Array:
+    """int64[k]: by group of events (int32[n]: of each event, -1 for none) which of the steps it is, whose groups are
+    ``groups`` (int32[steps]); -1 for others, and in the end for events without a group.
+    """
+    step_of_group = np.full(max(int(groups.max(initial=-1)), int(of_event.max(initial=-1))) + 2, -1)
+    step_of_group[groups] = np.arange(len(groups))
+    return step_of_group
+
+
 def runs_ahead(trace: Trace, of_event: Array, groups: Array, following: Array) -> bool:
     """Whether devices do most of the work of most steps only after the next step was marked: then marks tell when it
     was dispatched, and a step lasts from the end of the work before it to the end of its own.
 
     ``groups`` are the steps', int32[n]; ``following`` is int64[n] ps, when the next step of each is marked.
     """
-    step_of_group = np.full(max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1, -1)
-    step_of_group[groups] = np.arange(len(groups))
+    step_of_group = steps_of_groups(groups, of_event)
     events = np.flatnonzero(trace.on_device & (of_event >= 0))
     events = events[step_of_group[of_event[events]] >= 0]
     step = step_of_group[of_event[events]]
