@@ -95,6 +95,21 @@ def test_of_many_unusual_steps_the_text_says_how_many_it_lists(tmp_path: Path) -
     assert "Time and share are means over all steps." in said
 
 
+def test_steps_that_warm_up_are_said_to_where_they_are_slower(tmp_path: Path) -> None:
+    """The fifth warms up by its place alone, since it is as fast as any."""
+    factors = (1.29, 1.38, 1.42, 1.12, 0.88, 1, 0.96, 0.99, 0.89, 1.13, 1.1, 0.92, 1, 1.04, 1)
+    text = "/host:CPU\n  python | train[0,100]{_r=1, step_num=s} x/MatMul:MatMul[2,90]"
+    drawn = draw.space(text, len(factors), every=1_000)
+    (line,) = drawn.planes[0].lines
+    for step, times in enumerate(factors):
+        for event in line.events[2 * step : 2 * step + 2]:
+            event.duration_ps = round(times * event.duration_ps)
+    said = why.text(draw.session(tmp_path, host=drawn).answer("why"))
+    assert [line.split(":")[0].strip() for line in said.splitlines() if "than in the typical step" in line] == [
+        f"train {step}, warming up" for step in range(4)
+    ]
+
+
 def test_the_profilers_own_time_is_no_part_of_the_shares(tmp_path: Path) -> None:
     steps = " ".join(
         f"train[{at},100]{{_r=1, step_num={at // 100}}} x/MatMul:MatMul[{at + 5},90]" for at in range(1000, 1500, 100)

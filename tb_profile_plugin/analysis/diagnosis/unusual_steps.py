@@ -72,10 +72,14 @@ class UnusualStep(NamedTuple):
 
 
 def unusual_steps(hosts: Sequence[HostWithSteps], typical: Typical) -> list[UnusualStep]:
-    """The steps in order; of very many the longest. Those that warm up and are as long as others are not among them."""
+    """The steps in order; of very many the longest. Those that warm up and are no longer than others are not among
+    them.
+    """
     indices = typical.choice.left_out(WARM_UP, UNUSUAL)
     typical_ps = _typical_ps(typical)
-    indices = indices[np.abs(typical.steps.duration_ps[indices] - typical_ps) >= _NOTABLY * typical_ps]
+    more_ps = typical.steps.duration_ps[indices] - typical_ps
+    warms_up = np.isin(indices, typical.choice.left_out(WARM_UP))
+    indices = indices[np.where(warms_up, more_ps, np.abs(more_ps)) >= _NOTABLY * typical_ps]
     longest = indices[np.argsort(-typical.steps.duration_ps[indices], kind="stable")[:_MOST]]
     by_name = {host.name: host for host in hosts}
     return [

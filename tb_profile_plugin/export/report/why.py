@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...analysis.steps.step_choice import ALL, TYPICAL
+from ...analysis.steps.step_choice import ALL, TYPICAL, WARM_UP
 from ...runtime.messages import Message, localized, sentences, translated
 from ...runtime.units import duration
 from ...tools.answers.answer import Json
@@ -206,7 +206,8 @@ def _wall_clock(row: Row) -> str:
 
 
 def _unusual(row: Row) -> str:
-    return f"{row['step']}: {figure(row['time_ps'], 'ps')}; {row['why']}"
+    step = localized("{step}, warming up", step=row["step"]) if row["reason"] == WARM_UP else row["step"]
+    return f"{step}: {figure(row['time_ps'], 'ps')}; {row['why']}"
 
 
 def _cost_figures(row: Row) -> tuple[str, str, str]:
