@@ -187,6 +187,9 @@ def test_programs_of_a_step_are_named_and_a_repeated_forward_pass_is_advised_aga
         ("all-gather", "jit(train)/jvp(block)/dot_general", 2, "shardings match"),
         ("collective-permute", "jit(train)/block/concatenate", 2, "shardings match"),
         ("all-gather", "jit(train)/block/gather", 1, "Keep indices within"),
+        ("all-gather", "jit(train)/block/while/body/closed_call/dynamic_slice", 1, "Keep indices within"),
+        ("all-to-all", "jit(train)/block/while/body/jit(dynamic_index_in_dim)/dynamic_slice", 2, "Split another axis"),
+        ("all-gather", "jit(train)/jvp(block)/jvp(while)/body/dynamic_slice", 1, "Split another axis"),
         ("all-gather", "jit(train)/jvp(block)/dot_general", 1, "send less"),
         ("all-to-all", "jit(train)/shard_map/block/all_to_all", 2, "send less"),
         ("all-reduce", "jit(train)/jvp(block)/dot_general", 2, "send less"),
@@ -194,8 +197,8 @@ def test_programs_of_a_step_are_named_and_a_repeated_forward_pass_is_advised_aga
         ("all-reduce", "jit(train)/shard_map/block/psum", 4, "bfloat16 gradients"),
     ],
     ids=[
-        *("constraint", "activations", "permute", "indices", "weights", "asked for", "partial sums", "gradients"),
-        "gradients that are asked for",
+        *("constraint", "activations", "permute", "indices", "indices in a loop", "turns", "differentiated turns"),
+        *("weights", "asked for", "partial sums", "gradients", "gradients that are asked for"),
     ],
 )
 def test_collectives_have_the_remedy_of_what_they_are_for(opcode: str, op_name: str, operand: int, advice: str) -> None:

@@ -273,6 +273,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Keep indices within each device's part (jax.shard_map, or reshape to (devices, rows)): across a split axis "
         "they gather all of it."
     ),
+    ("sharded_turns", "", ""): (
+        "Split another axis over devices than the one that lax.scan goes over: else all devices need what one has, "
+        "turn by turn."
+    ),
     ("exposed_collective", PYTORCH, ""): FEWER_TORCH,
     ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
     ("gather", PYTORCH, ""): (

@@ -14,6 +14,8 @@ _ASKED_FOR = regex(
 """Ends of paths of ops that are collectives themselves: JAX's primitives in ``jax.lax``."""
 _INDEXES = regex(r"(?:.*/)?(?:gather|sort|top_k|dynamic_slice)$")
 """Ends of paths of ops that take elements from anywhere along an axis."""
+_TAKES_TURN = regex(r".*while\)*/body/(?:jit\(dynamic_index_in_dim\)/)?dynamic_slice$")
+"""Paths of ops with which ``lax.scan`` and ``lax.map`` take a turn's part of an array; the program's own are calls."""
 _REDUCES = regex(r"(?:all-reduce|reduce-scatter)(?:-start|-done)?$")
 _GRADIENT = "transpose("
 """What JAX writes around the scopes of ops that a gradient is made of."""
@@ -23,11 +25,13 @@ _MOST_OPERANDS = 64
 
 
 def purpose(module: Module, row: int) -> str:
-    """What a collective is for: ``sharded_index`` where an op takes elements of an axis that is split, ``resharding``,
-    ``gradients``, or empty for anything else.
+    """What a collective is for, or empty for anything but these.
+
+    ``sharded_index`` where an op takes elements of an axis that is split, ``sharded_turns`` where a loop's turns go
+    over that axis, ``resharding``, or ``gradients``.
     """
     if _RESHARDS.match(module.opcodes[row]) and _INDEXES.match(module.op_names[row]):
-        return "sharded_index"
+        return "sharded_turns" if _TAKES_TURN.match(module.op_names[row]) else "sharded_index"
     if _is_inserted(module, row):
         return "resharding"
     return "gradients" if _REDUCES.match(module.opcodes[row]) and _is_of_gradient(module, row) else ""
