@@ -65,13 +65,18 @@ def test_programs_that_take_more_and_more_arrays() -> None:
 
 
 def test_instructions_in_the_turns_of_loops() -> None:
-    turn = computation(2, instruction(11, "add", shape(8), name="add.turn"), 11)
-    loop = instruction(1, "while", shape(8), called=[2], name="while.1")
+    """Of the inner loop of a solver XLA knows the number of turns, of that around it none."""
+    count = field(43, b'{"known_trip_count":{"n":"6"}}')
+    turns = computation(2, instruction(11, "add", shape(8), name="add.turn"), 11)
+    turns += computation(3, instruction(12, "add", shape(8), name="add.stage"), 12)
+    turns += computation(4, instruction(13, "while", shape(8), called=[3], name="while.stages", rest=count), 13)
+    loops = instruction(1, "while", shape(8), called=[2], name="while.1", rest=count)
+    loops += instruction(2, "while", shape(8), called=[4], name="while.2")
     program = module(
-        turn, computation(1, loop + instruction(3, "copy", shape(8), [1], name="copy.after"), 3), entry="c1"
+        turns, computation(1, loops + instruction(3, "copy", shape(8), [1], name="copy.after"), 3), entry="c1"
     )
-    assert names_in_loops([program]) == {"add.turn"}
-    assert not names_in_loops([module(update(8), entry="c1")])
+    assert names_in_loops([program]) == ({"add.turn"}, {"add.stage", "while.stages"})
+    assert names_in_loops([module(update(8), entry="c1")]) == (frozenset(), frozenset())
 
 
 @pytest.mark.parametrize(

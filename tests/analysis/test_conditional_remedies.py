@@ -28,6 +28,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("repeated_backward", "compute", "tensorflow", "one gradient"),
         ("repeated_backward", "compute", "pytorch", "one gradient"),
         ("small_turns", "between", "jax", "jax.vmap"),
+        ("until_condition", "compute", "jax", "looser tolerances"),
         ("uses_random", "compute", "jax", "random numbers"),
         ("independent_products", "compute", "jax", "all turns at once"),
         ("replicates", "compute", "jax", "Split the batch"),

@@ -120,6 +120,24 @@ def test_products_in_a_loop_that_take_much_of_the_compute(multiplied: int, advis
     assert advice.startswith("Move products that need no carried value") == advised
 
 
+@pytest.mark.parametrize(
+    ("config", "turns", "advice"),
+    [
+        (b'{"known_trip_count":{"n":"120"}}', 120, "Give each turn of the program's loop more work"),
+        (b"", 120, "Let loops that run until a condition holds end earlier"),
+        (b"", 60, "Make"),
+    ],
+    ids=["counted", "until a condition", "few turns"],
+)
+def test_loops_that_take_most_of_the_compute(config: bytes, turns: int, advice: str) -> None:
+    """A solver takes as many turns as its tolerances ask for, and no more rows at once change that."""
+    turn = instruction(10, "parameter", MATRIX) + op(11, "tanh", "jit(train)/while/body/tanh", 10, [10])
+    loop = instruction(1, "parameter", MATRIX) + instruction(2, "while", MATRIX, [1], [2], rest=field(43, config))
+    blob = field(1, field(1, b"jit_train") + field(2, b"c1") + computation(2, turn, 11) + computation(1, loop, 2))
+    _, remedy = cause(diagnose([host(("jit_train", blob, [("tanh.11", 30)] * turns))]), "compute")
+    assert remedy.startswith(advice)
+
+
 @pytest.mark.parametrize(("sharding", "told"), [(b"", True), (protobuf.number(1, 3) + numbers(3, [2]), False)])
 def test_a_batch_that_no_device_gets_a_part_of_is_to_be_split(sharding: bytes, told: bool) -> None:
     """Each of two devices computes all: at most half of that can be won."""

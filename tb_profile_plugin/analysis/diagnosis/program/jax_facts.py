@@ -33,6 +33,7 @@ from .facts import (
     REPLICATES,
     RESHARDS,
     SMALL_TURNS,
+    UNTIL_CONDITION,
     USES_RANDOM,
 )
 
@@ -95,12 +96,15 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         RESHARDS: _reshard_much(host),
         ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
         REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
-        SMALL_TURNS: bool(in_loops) and _run_often(host, in_loops),
+        SMALL_TURNS: bool(in_loops.counted) and _run_often(host, in_loops.counted),
+        UNTIL_CONDITION: bool(in_loops.until_condition) and _run_often(host, in_loops.until_condition),
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
     # Where turns are that small, more work for each is worth more than a product that leaves them.
     holds[INDEPENDENT_PRODUCTS] &= not holds[SMALL_TURNS]
+    # Some random numbers are drawn until they are accepted.
+    holds[UNTIL_CONDITION] &= not holds[USES_RANDOM]
     return {fact for fact, is_so in holds.items() if is_so}
 
 

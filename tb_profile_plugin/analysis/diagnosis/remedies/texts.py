@@ -34,6 +34,7 @@ from ..program.facts import (
     UNRECORDED_AMD,
     UNRECORDED_DEVICE,
     UNRECORDED_NVIDIA,
+    UNTIL_CONDITION,
     WORKER_PROCESSES,
     WRITES_SUMMARIES,
 )
@@ -54,6 +55,7 @@ NO_CHECKS_TENSORFLOW = "Check for NaN only while debugging: drop tf.debugging.en
 NO_CHECKS_JAX = "Check for NaN only while debugging: leave jax_debug_nans off."
 DETACH_TORCH = "Keep no graph from step to step (detach(), item()): each step runs more ops than the one before."
 LATER_STEPS = "Start the capture after the first steps; first calls matter only in short runs."
+FEWER_TURNS_JAX = "Let loops that run until a condition holds end earlier: looser tolerances, fewer iterations."
 LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
 MORE_WORKERS_TORCH = "Start more DataLoader workers (num_workers), or give each less to do."
 COMPILE_TORCH = "Compile the step (torch.compile), so that few calls are left."
@@ -168,6 +170,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("between", "", ON_CPU): "Run fewer, larger ops: compile the step, or use larger batches.",
     ("between", JAX, ON_CPU): "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan).",
     **{(cause, JAX, SMALL_TURNS): LARGER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
+    **{(cause, JAX, UNTIL_CONDITION): FEWER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
     ("pauses", "", ""): "Check the load of the machine: threads that wait for a core leave such pauses.",
     ("latency", "", ""): "Let the host run ahead: read results every N steps instead of in every step.",
     ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",

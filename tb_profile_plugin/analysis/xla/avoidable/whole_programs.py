@@ -21,6 +21,10 @@ _LARGE = 32 << 20
 most that its M_MMAP_THRESHOLD grows to."""
 _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional", "sort", "fft"))
 """Opcodes beside which memory of outputs hardly counts."""
+_RUN_COMPUTATIONS = frozenset(("while", "conditional", "call"))
+"""Opcodes of what runs the instructions of other computations one by one."""
+_TRIP_COUNT = '"known_trip_count"'
+"""What XLA notes of a loop of which it knows how many turns it takes."""
 _PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
 _GRADIENT = "transpose("
 """What JAX writes around the scopes of ops that a gradient is made of."""
@@ -81,14 +85,36 @@ def take_more_and_more(modules: Iterable[Module]) -> bool:
     return any(len(set(own)) == len(own) >= _SEVERAL_COUNTS for own in counts.values())
 
 
-def names_in_loops(modules: Iterable[Module]) -> frozenset[str]:
+class NamesInLoops(NamedTuple):
     """Names of the instructions that programs run in each turn of a loop."""
-    names = set[str]()
+
+    counted: frozenset[str]
+    """Of those in no loop but such of which XLA knows how many turns they take."""
+    until_condition: frozenset[str]
+    """Of those in a loop that runs until a condition holds, and in loops within it."""
+
+
+def names_in_loops(modules: Iterable[Module]) -> NamesInLoops:
+    """Names of the instructions in loops."""
+    counted, until_condition = set[str](), set[str]()
     for module in modules:
         loops = [row for row, opcode in enumerate(module.opcodes) if opcode == "while"]
-        computations = {int(number) for row in loops for number in module.called[row]}
-        names.update(module.names[row] for number in computations for row in module.rows_in(number))
-    return frozenset(names)
+        uncounted = [row for row in loops if _TRIP_COUNT not in module.configs[row]]
+        counted.update(module.names[row] for row in _rows_called(module, loops))
+        until_condition.update(module.names[row] for row in _rows_called(module, uncounted))
+    return NamesInLoops(frozenset(counted - until_condition), frozenset(until_condition))
+
+
+def _rows_called(module: Module, rows: Iterable[int]) -> set[int]:
+    """The instructions of computations that instructions call, and of those that these call, but not of fusions."""
+    reached, pending = set[int](), [*rows]
+    while pending:
+        row = pending.pop()
+        if module.opcodes[row] in _RUN_COMPUTATIONS:
+            called = {inside for number in module.called[row] for inside in module.rows_in(int(number))} - reached
+            reached |= called
+            pending.extend(called)
+    return reached
 
 
 def gradient_sums_in_loops(modules: Iterable[Module]) -> frozenset[str]:
