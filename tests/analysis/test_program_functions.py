@@ -6,6 +6,7 @@ import pytest
 import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.steps.program_functions import is_program_function
 
 US = 10**6
 
@@ -42,3 +43,22 @@ def test_a_function_has_one_name_whether_a_library_keeps_what_it_calls_to_itself
     found = names(["numpy/lib/_histograms_impl.py(685): histogram"], ["numpy/linalg/linalg.py(2300): norm"])
     assert [name for name, _, _ in found] == ["augment (train.py:10)"]
     assert found[0][1:] == (8000, 1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "is_program"),
+    [
+        ("$scatter.py:95 _scatter_impl", False),
+        ("$tensor_contractions.py:130 matmul", False),
+        ("$prng.py:365 prngkeyarray_flatten", False),
+        ("$function_base.py:27 linspace", False),
+        ("$scatter_plots.py:12 draw", True),
+        ("$loops.py:30 train", True),
+        ("$linalg.py:8 solve", True),
+    ],
+)
+def test_files_of_jax_and_numpy_without_a_folder_are_told_by_names_that_programs_hardly_have(
+    frame: str, is_program: bool
+) -> None:
+    """Indexed updates, as of ``x.at[i].set(y)``, pass in functions that no program can put under ``jax.jit``."""
+    assert is_program_function(frame) == is_program
