@@ -39,6 +39,7 @@ from .facts import (
     INFERS_ON_CPU,
     LOADS_ROWS,
     MULTIPLIES_ONE_HOT,
+    OWN_REDUCTIONS,
     RECOMPUTES,
     RECOMPUTES_WEIGHTS,
     SECOND_ORDER,
@@ -52,16 +53,13 @@ from .facts import (
 )
 from .step_counts import are_in_most_steps
 from .torch_outputs import computes_all_rows
+from .torch_reductions import FORWARD, accumulates_gradients, reduces_itself
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
 _OP_PREFIX = "aten::"
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
-_FORWARD, _REDUCES, _BROADCAST = (
-    "DistributedDataParallel.forward",
-    regex(r"(?:gloo|nccl):all_reduce"),
-    "c10d::broadcast_",
-)
+_BROADCAST = "c10d::broadcast_"
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
 """What PyTorch records of gradients and of optimizers."""
 _FORWARD_OP, _GRADIENT = regex(r"aten::(?:linear|layer_norm|conv[123]d)$"), "autograd::engine::evaluate_function"
@@ -79,7 +77,7 @@ _PRODUCT = regex(r"aten::(?:linear|addmm|mm|matmul)$")
 _FIRST_INPUT = regex(r"(?:\[\d+\], ?)?\[([\d, ]*)\], ?(.+)")
 """Of the shapes of a product without the outermost bracket: a bias of one dimension, the rows, and the rest."""
 _SEVERAL = 2
-"""Forward passes in a step that accumulate; regions that are graph breaks."""
+"""Regions that are graph breaks."""
 _MANY = 10
 """So many checks in a step are a mode, and so many nodes a graph."""
 _AGAIN = 5
@@ -120,8 +118,9 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds = {
         CHECKS_NUMERICS: len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
         GRAPH_BREAKS: len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL,
-        ACCUMULATES: _accumulates_gradients(host, plane),
-        BROADCASTS_BUFFERS: bool((trace.nearest_named(trace.named(_BROADCAST.__eq__), _FORWARD.__eq__) >= 0).any()),
+        ACCUMULATES: accumulates_gradients(host, plane),
+        OWN_REDUCTIONS: reduces_itself(host),
+        BROADCASTS_BUFFERS: bool((trace.nearest_named(trace.named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()),
         RECOMPUTES: _runs_forward_again(trace),
         GROWS: _runs_more_and_more_ops(host),
         UNFUSED_ATTENTION: _has_unfused_attention(trace),
@@ -142,6 +141,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
         GROWING_INPUT: not trains and _computes_again(host, plane),
     }
+    holds[ACCUMULATES] &= not holds[OWN_REDUCTIONS]
     holds[CHANGES_LAYOUT] &= not holds[COPIES_EXPANDED]
     step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
     holds[RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
@@ -169,17 +169,6 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
         **{_MOST_OF_OPS[name]: ps[trace.named(name.__eq__)].sum() > half_ps for name in candidates},
     }
     return {fact for fact, is_so in holds.items() if is_so}
-
-
-def _accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
-    """Whether gradients are reduced at least once for each of several forward passes of a step."""
-    # Devices have ranges of the same names.
-    rows, trace = host.trace.rows(plane), host.trace
-    forward, reduced = (
-        int(((events >= rows.start) & (events < rows.stop)).sum())
-        for events in (trace.named(_FORWARD.__eq__), trace.named(lambda name: bool(_REDUCES.match(name))))
-    )
-    return reduced >= forward >= _SEVERAL * len(host.steps) > 0
 
 
 def _runs_forward_again(trace: Trace) -> bool:

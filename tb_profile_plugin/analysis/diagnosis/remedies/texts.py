@@ -22,6 +22,7 @@ from ..program.facts import (
     ON_CPU,
     ONE_PROGRAM,
     OWN_OPS,
+    OWN_REDUCTIONS,
     QUERIES_ROWS,
     REDUCES_IN_LOOP,
     SAMPLED,
@@ -67,6 +68,10 @@ OVERLAP = "Overlap communication with compute, send less, or use larger batches.
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
 REDUCE_ONCE_JAX = "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
+OWN_REDUCTIONS_TORCH = (
+    "Reduce less in calls of your own (dist.all_reduce): DDP reduces gradients in backward already; or start them "
+    "ahead (async_op=True)."
+)
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
 )
@@ -291,6 +296,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
     ("few_collectives", PYTORCH, DDP): OVERLAP,
+    **{(cause, PYTORCH, OWN_REDUCTIONS): OWN_REDUCTIONS_TORCH for cause in ("exposed_collective", "few_collectives")},
     **{(cause, PYTORCH, ACCUMULATES): NO_SYNC_TORCH for cause in ("exposed_collective", "few_collectives")},
     ("resharding", "", ""): (
         "Make shardings match (in_shardings, with_sharding_constraint): each change of an array's sharding costs this "

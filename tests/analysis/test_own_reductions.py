@@ -1,0 +1,59 @@
+"""Reductions that the program calls beside DistributedDataParallel's are told apart from these."""
+
+from typing import Any
+
+import pytest
+import torchtrace
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.model.host import HostWithSteps
+
+LOADER, GLOO = 9, 21
+GRADIENT = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+
+
+def reduction(at: int, length: int, thread: int, number: int | None) -> list[dict[str, Any]]:
+    """A call and what it asks for: of threads of the CPU, or of a device, where launches have numbers."""
+    call = torchtrace.op("c10d::allreduce_", at, 20, thread)
+    if number is None:
+        return [call, torchtrace.on_host("user_annotation", "gloo:all_reduce", at + 15, length, GLOO)]
+    name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+    return [call, torchtrace.launch(number, at + 5, 5, thread), torchtrace.on_device(number, at + 15, length, name)]
+
+
+def averaging(
+    own: int, gradients: int = 4000, thread: int = torchtrace.MAIN, *, synced: bool = True, device: bool = False
+) -> HostWithSteps:
+    """Five steps: DDP reduces the gradients for so many µs; the program then calls ten reductions, of so many µs."""
+    events = []
+    for step in range(5):
+        at = 20_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 19_900)]
+        events += [torchtrace.mark("DistributedDataParallel.forward", at + 10, 500)]
+        events += [torchtrace.op("aten::mm", at + 20, 400), torchtrace.op(GRADIENT, at + 600, 300)]
+        if synced:
+            number = 100 * step + 1 if device else None
+            events += reduction(at + 700, gradients, torchtrace.MAIN, number)
+        for turn in range(10):
+            number = 100 * step + 2 + turn if device else None
+            events += reduction(at + 6000 + turn * (own + 50), own, thread, number)
+    return torchtrace.host(*events, **({} if device else {"deviceProperties": []}))
+
+
+@pytest.mark.parametrize("device", [False, True])
+def test_reductions_that_the_program_calls_are_its_own(device: bool) -> None:
+    host = averaging(800, device=device)
+    assert "own_reductions" in program_facts(host)
+    remedy = next(cause for cause in diagnose([host]).causes if cause.id == "exposed_collective").remedy.text
+    assert "calls of your own (dist.all_reduce)" in remedy
+
+
+@pytest.mark.parametrize(
+    "host",
+    [averaging(150), averaging(150, device=True), averaging(800, synced=False), averaging(800, thread=LOADER)],
+    ids=["short ones", "short ones of a device", "no others", "another thread"],
+)
+def test_few_own_reductions_are_not(host: HostWithSteps) -> None:
+    """Where DDP reduces nothing, as under ``no_sync()``, the program's reductions are those of the gradients."""
+    assert "own_reductions" not in program_facts(host)
