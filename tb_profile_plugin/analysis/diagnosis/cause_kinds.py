@@ -23,6 +23,18 @@ _COMPILED = (
 """Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
 _LISTS = "nested_lists", regex(r"array \(array_constructors\.py:\d+\), in (?:lattice_result_type|many short calls)")
 """What JAX looks at of each element, where it makes an array of nested lists."""
+READING = "reading"
+_READING = (
+    READING,
+    regex(
+        r"(?:.*, in )?(?:load$|load \((?:_pickle\.)?Unpickler\)|(?:from_pretrained|load_(?:file|model|weights)) \("
+        r"|_?load(?!s\b)\w* \((?:torch/(?:serialization|_weights_only_unpickler)|(?:numpy/lib/)?_?npyio\w*|pickle"
+        r"|json/__init__|joblib/\w+)\.py:)"
+    ),
+)
+"""Calls that read models, arrays or objects of files: ``torch.load``, ``np.load``, ``pickle.load`` and those of other
+libraries; not what takes them from memory, as ``json.loads`` and ``load_state_dict`` do.
+"""
 _COLLECTIVES = (
     ("point_to_point", regex(r"(?:gloo:|nccl:|c10d::)(?:send|recv)")),
     ("gather", regex(r"(?:gloo:|nccl:|c10d::)_?all_?gather|[nr]ccl\w*AllGather")),
@@ -92,12 +104,14 @@ _KINDS = {
         *_OPTIMIZER,
         _COMPILED,
         _LISTS,
+        _READING,
         ("loop", regex(rf".*{OF_LOOP}$")),
         ("encoding", regex(r"(?:.*, in )?(?:dumps?|iterencode|encode|default) \((?:\S*/)?json/")),
         ("indexing", regex(r"(?:.*, in )?(?:__getitem__|__iter__|_chunk_iter|_unstack) \(array\.py:")),
         ("printing", regex(r".*, in (?:print\b|(?:debug|info|warning|error|log) \((?:\S*logging/)?__init__\.py:)")),
     ),
-    "between_steps": (NEW_INPUT, _LISTS),
+    "unrecorded": (_READING,),
+    "between_steps": (NEW_INPUT, _LISTS, _READING),
     "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
     "launch": _OPTIMIZER,
     "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),

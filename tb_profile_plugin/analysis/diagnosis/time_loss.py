@@ -15,7 +15,7 @@ from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
-from .cause_kinds import NAMED_SHARE, PAUSE, PYTHON_INPUT, kinds
+from .cause_kinds import NAMED_SHARE, PAUSE, PYTHON_INPUT, READING, kinds
 from .remedies.remedy import Remedy
 
 WORK = "compute"
@@ -242,6 +242,8 @@ class TimeLoss:
         kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]
         if self.first_batches and kinds == ["input_workers"]:
             kinds = ["workers_again"]
+        if self.few_steps is not None and kinds == [READING]:
+            kinds = []
         if self.is_work:
             return (*kinds, "work_between_steps")
         if self.id == "unusual_steps" and not kinds and not self.recurs:

@@ -253,6 +253,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("summary", "", ""): SUMMARIES,
     ("printing", "", ""): "Print every N steps.",
     ("encoding", "", ""): "Send arrays as bytes (NumPy's tobytes), not as text, or encode them in another process.",
+    ("reading", "", ""): (
+        "Read files once and keep their content in memory, instead of in each step; read new ones ahead in a "
+        "background thread."
+    ),
     ("hook", "", ""): "Run the callback less often, or in a background thread.",
     ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
     (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
