@@ -1,4 +1,4 @@
-"""How long steps are, in words: steps that are nothing alike have no length of each."""
+"""How long steps are, in words: most steps take about what is said of each."""
 
 from pathlib import Path
 
@@ -12,6 +12,11 @@ from tb_profile_plugin.export.report import why
     ("durations_us", "words"),
     [
         ((90, 100, 110), "All 3 steps: 100 µs each"),
+        ((90, 100, 110, 60, 140, 100), "All 6 steps: 100 µs each"),
+        (
+            (78, 80, 82, 112, 114, 116),
+            "All 6 steps: 78.0 µs to 116 µs, median 97.0 µs, mean 1.00 ms from step to step.",
+        ),
         ((60, 100, 170), "All 3 steps: 60.0 µs to 170 µs, median 100 µs, mean 1.03 ms from step to step."),
     ],
 )

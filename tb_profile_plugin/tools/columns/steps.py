@@ -37,8 +37,10 @@ UNEVEN_TIMES = (
     number("median_ps", "Median", "ps", "Median of the counted steps; blank if steps take similar times.", AVERAGE),
     number("longest_ps", "Longest", "ps", "Longest counted step; blank if steps take similar times.", AVERAGE),
 )
-_UNEVEN = 0.25
-"""Standard deviation of the steps' times, by their mean, beyond which the mean alone misleads."""
+_NEAR_MEAN = 0.1
+"""Steps whose times differ from the mean by no more than this share of it take that time; where these are no more than
+half of all, as where steps are of two kinds, the mean alone misleads.
+"""
 
 _OVER = "Covers the typical or chosen steps."
 
@@ -46,7 +48,9 @@ _OVER = "Covers the typical or chosen steps."
 def uneven_time_values(steps: StepTimes) -> dict[str, int | None]:
     """The values of `UNEVEN_TIMES`."""
     counted_ps = steps.duration_ps[steps.counted]
-    if not len(counted_ps) or counted_ps.std() <= _UNEVEN * counted_ps.mean():
+    mean_ps = counted_ps.mean() if len(counted_ps) else 0.0
+    are_near = np.abs(counted_ps - mean_ps) <= _NEAR_MEAN * mean_ps
+    if not len(counted_ps) or 2 * are_near.sum() > len(counted_ps):
         return {column.id: None for column in UNEVEN_TIMES}
     return {
         "shortest_ps": int(counted_ps.min()),
