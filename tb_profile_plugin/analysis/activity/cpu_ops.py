@@ -19,8 +19,7 @@ from ..ops.host_ops import eager_events, kernels_of_single_ops
 
 CALL_PS = 10_000_000
 """What an op takes at most (10 µs) that computes no longer than it takes to call it: the framework's overhead."""
-_TORCH_OP = "aten::"
-_TORCH = (_TORCH_OP, vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
+_TORCH = (vocabulary.TORCH_OP, vocabulary.COMPILED_GRAPH, "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops and compiled code, and of its backends' collectives on threads of their own."""
 _COMPUTES_NOTHING = regex(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge|Enqueue)$"
@@ -44,7 +43,7 @@ def computes(name: str) -> bool:
 
 def short_calls(host: Host, plane: Plane) -> Array:
     """int64[k]: rows of a host's plane that are ops which the program calls one by one, and mostly calls alone."""
-    of_torch = plane.named(lambda name: name.startswith(_TORCH_OP))
+    of_torch = plane.named(lambda name: name.startswith(vocabulary.TORCH_OP))
     calls = np.concatenate((of_torch, kernels_of_single_ops(host), eager_events(host)))
     return calls[plane.events.duration[calls] <= CALL_PS]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...formats.columns import vocabulary
 from ...model.events.repeated_calls import are_inside, outermost, outermost_ps, outermost_torch_ops
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
@@ -21,7 +22,6 @@ from .event_names import display_name
 from .program_functions import ProgramFunction, program_function
 
 _PROGRAM_OR_ATEN = regex(r"PjitFunction\(|aten::")
-_ATEN = "aten::"
 _OF_MODULE = "forward ("
 """Begin of the names of functions by which PyTorch's modules compute."""
 _VIEW = regex(
@@ -151,7 +151,7 @@ def cpu_ops(host: Host) -> tuple[Array, Array]:
         launches_nothing[:] = False
     ops, last, calls_before = ops[launches_nothing], last[launches_nothing], calls_before[launches_nothing]
     op_ps = trace.end[ops] - trace.begin[ops]
-    computing_ops = trace.named(lambda name: name.startswith(_ATEN) and not _VIEW.match(name))
+    computing_ops = trace.named(lambda name: name.startswith(vocabulary.TORCH_OP) and not _VIEW.match(name))
     is_long = op_ps >= _COMPUTES_PS
     is_long &= np.searchsorted(computing_ops, ops) < np.searchsorted(computing_ops, last)
     long_ps = np.bincount(calls_before, np.where(is_long, op_ps, 0))

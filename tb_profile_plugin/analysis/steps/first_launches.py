@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...formats.columns import vocabulary
 from ...model.events.joins import is_among
 from ...model.events.trace import Trace
 from ...model.host import Host
@@ -48,7 +49,7 @@ def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
 
 
 def _is_op(name: str) -> bool:
-    return name.startswith("aten::") and not name.startswith("aten::empty")
+    return name.startswith(vocabulary.TORCH_OP) and not name.startswith("aten::empty")
 
 
 def _loading_launches(host: Host, timeline: DeviceTimeline) -> Array:

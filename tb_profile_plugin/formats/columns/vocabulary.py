@@ -31,6 +31,8 @@ TENSORFLOW_OPS = "TensorFlow Ops"
 # Begins of names of events.
 PYTHON_FRAME = "$"
 """Of the names that Python's tracer gives to calls, ``$file.py:12 function``."""
+TORCH_OP = "aten::"
+"""Of PyTorch's ops, but for its backends' collectives."""
 COMPILED_GRAPH = "## Call CompiledFxGraph"
 """Of PyTorch's ops that run compiled code."""
 EAGER_OP_CALL = "EagerLocalExecute: "

@@ -57,7 +57,6 @@ from .torch_reductions import FORWARD, accumulates_gradients, reduces_itself
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
-_OP_PREFIX = "aten::"
 _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
 _BROADCAST = "c10d::broadcast_"
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
@@ -189,7 +188,7 @@ def _are_mostly_updates(trace: Trace) -> bool:
 def _has_unfused_attention(trace: Trace) -> bool:
     """Whether softmaxes that no other op calls stand beside the batched matrix products of an attention."""
     softmaxes, products = trace.named(_SOFTMAX.__eq__), trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
-    softmaxes = softmaxes[trace.nearest_named(softmaxes, lambda name: name.startswith(_OP_PREFIX)) < 0]
+    softmaxes = softmaxes[trace.nearest_named(softmaxes, lambda name: name.startswith(vocabulary.TORCH_OP)) < 0]
     softmax_ps, product_ps = ((trace.end - trace.begin)[events].sum() for events in (softmaxes, products))
     return len(products) >= len(softmaxes) > 0 and bool(_OF_SCORES * softmax_ps >= product_ps)
 
@@ -223,7 +222,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     begin, end = steps.begin[steps.complete], steps.end[steps.complete]
     step = np.searchsorted(begin, trace.begin[events], "right") - 1
     counts = (step >= 0) & (trace.end[events] <= end[step.clip(0)])
-    is_op, line = trace.are_named(events, lambda name: name.startswith(_OP_PREFIX)), trace.line_of[events]
+    is_op, line = trace.are_named(events, lambda name: name.startswith(vocabulary.TORCH_OP)), trace.line_of[events]
     last_number = np.full(len(trace.lines), -1, np.int64)
     np.maximum.at(last_number, line[is_op], numbers[is_op])
     counts &= is_op & (numbers < last_number[line])
@@ -318,7 +317,7 @@ def _are_most(trace: Trace, events: Array, mask: Array) -> bool:
 def _names_with_inplace_form(trace: Trace) -> set[str]:
     """Names of ops that copy a tensor and then change the copy: each calls the op of the name that ends with ``_``."""
     names = {*trace.names}
-    return {name for name in names if name.startswith(_OP_PREFIX) and f"{name}_" in names}
+    return {name for name in names if name.startswith(vocabulary.TORCH_OP) and f"{name}_" in names}
 
 
 def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
@@ -347,7 +346,7 @@ def _grow_evenly(sizes: Sequence[int]) -> bool:
 def _runs_more_and_more_ops(host: HostWithSteps) -> bool:
     """Whether each complete step runs more ops than the one before, as where a graph is kept from step to step."""
     steps, trace = host.steps, host.trace
-    ops = np.sort(trace.begin[trace.named(lambda name: name.startswith(_OP_PREFIX))])
+    ops = np.sort(trace.begin[trace.named(lambda name: name.startswith(vocabulary.TORCH_OP))])
     counts = np.diff(np.searchsorted(ops, (steps.begin, steps.end)), axis=0)[0][steps.complete]
     return len(counts) >= _LEAST_GROWING and bool((np.diff(counts) > 0).all()) and counts[-1] >= _MORE * counts[0]
 
