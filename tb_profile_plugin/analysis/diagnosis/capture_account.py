@@ -14,8 +14,6 @@ from .catalogue import Sentence
 
 PROFILER = "profiler"
 """The phase, and the part, of the profiler's own time."""
-
-
 _NOTABLE = 0.05
 """Share of a step by which any device computes longer than each, from which on that is said."""
 

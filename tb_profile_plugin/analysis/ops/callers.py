@@ -87,7 +87,7 @@ class CallingLines(NamedTuple):
     """The innermost line of the program itself around each of some events."""
 
     call: I64
-    """int64[k]: the launch of each event, or itself where it has none."""
+    """int64[k]: the launch of each event, or itself where it has none; -1 where no line of the host is known."""
     frame: I64
     """int64[k]: the frame, or the op with a stack, that tells the line; -1 for none."""
     text: I64
@@ -98,11 +98,13 @@ class CallingLines(NamedTuple):
 
 def calling_lines(host: Host, events: I64) -> CallingLines:
     """`Callers.line` of each of the events, by their numbers in the host's trace: for many of them."""
-    calls, number, texts = _launches(host, events), np.zeros(len(host.trace), np.int64), [""]
+    number, texts = np.zeros(len(host.trace), np.int64), [""]
     if host.cpu is not None and len(events):
         number[host.trace.rows(host.cpu)], texts = own_lines(host.cpu)
     if len(texts) == 1:
-        return CallingLines(calls, np.full(len(events), -1, np.int64), np.zeros(len(events), np.int64), texts)
+        none = np.full(len(events), -1, np.int64)
+        return CallingLines(none, none, np.zeros(len(events), np.int64), texts)
+    calls = _launches(host, events)
     nearest = _innermost_marked(host, calls, number > 0)
     rows = np.flatnonzero(nearest < 0)
     if len(rows):

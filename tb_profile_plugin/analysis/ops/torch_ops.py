@@ -23,7 +23,6 @@ from ...runtime.records import mutable_record, record
 from ...runtime.regex import regex
 from .callers import MODULE, own_lines
 
-_SHAPES = "Input Dims"
 """The stat with the shapes of an op's inputs."""
 _DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 """End of the categories of calls of a driver."""
@@ -117,7 +116,7 @@ class _HostOps:
         is_outer_call = self.is_call & (self._outer(self.is_op | self.is_call) == self.outer_op)
         costs = self._costs(self.is_op, self.outer_op, np.concatenate((ops, np.flatnonzero(is_outer_call))))
         names = self.plane.names
-        stat = self.plane.stat(_SHAPES)
+        stat = self.plane.stat(vocabulary.INPUT_SHAPES)
         codes, texts = stat.codes
         shape, shapes = np.zeros(len(self.name), np.int64), ["", *("".join(text.split()) for text in texts)]
         shape[stat.owner] = codes + 1

@@ -61,7 +61,7 @@ _MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DEN
 _BROADCAST = "c10d::broadcast_"
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
 """What PyTorch records of gradients and of optimizers."""
-_FORWARD_OP, _GRADIENT = regex(r"aten::(?:linear|layer_norm|conv[123]d)$"), "autograd::engine::evaluate_function"
+_FORWARD_OP = regex(r"aten::(?:linear|layer_norm|conv[123]d)$")
 """Ops that only forward passes call, and begin of the ranges in which PyTorch computes a gradient."""
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _ANOMALY_CHECK_OP = "aten::isnan"
@@ -69,7 +69,7 @@ _ANOMALY_CHECK_OP = "aten::isnan"
 _EXPANDS = frozenset(("aten::expand", "aten::expand_as", "aten::broadcast_to"))
 _COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshape"))
 _SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
-_INPUT_TYPES, _DOUBLE, _SHAPES = "Input type", '"double"', "Input Dims"
+_INPUT_TYPES, _DOUBLE = "Input type", '"double"'
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
 _PRODUCT = regex(r"aten::(?:linear|addmm|mm|matmul)$")
@@ -173,7 +173,7 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
 def _runs_forward_again(trace: Trace) -> bool:
     """Whether several of the ops that only forward passes call lie within gradients."""
     forward = trace.named(lambda name: bool(_FORWARD_OP.match(name)))
-    within_gradients = trace.nearest_named(forward, lambda name: name.startswith(_GRADIENT)) >= 0
+    within_gradients = trace.nearest_named(forward, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) >= 0
     return bool(_AGAIN * within_gradients.sum() > len(forward))
 
 
@@ -216,7 +216,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     trace, steps = host.trace, host.steps
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
     events, numbers = events[numbers >= 0], numbers[numbers >= 0]
-    is_gradient = trace.are_named(events, lambda name: name.startswith(_GRADIENT))
+    is_gradient = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
     if not is_gradient.any() or not steps.complete.any():
         return 0.0
     begin, end = steps.begin[steps.complete], steps.end[steps.complete]
@@ -226,7 +226,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     last_number = np.full(len(trace.lines), -1, np.int64)
     np.maximum.at(last_number, line[is_op], numbers[is_op])
     counts &= is_op & (numbers < last_number[line])
-    counts &= trace.nearest_named(events, lambda name: name.startswith(_GRADIENT)) < 0
+    counts &= trace.nearest_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
     is_used = np.isin(numbers, numbers[is_gradient])
     used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
     last = trace.nesting[1]
@@ -322,9 +322,9 @@ def _names_with_inplace_form(trace: Trace) -> set[str]:
 
 def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
     """Whether most products of the same weights in a step take more and more rows: they compute again what they did."""
-    if not plane.has_stat(_SHAPES) or not len(host.steps):
+    if not plane.has_stat(vocabulary.INPUT_SHAPES) or not len(host.steps):
         return False
-    trace, stat = host.trace, plane.stat(_SHAPES)
+    trace, stat = host.trace, plane.stat(vocabulary.INPUT_SHAPES)
     events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
     is_product = trace.are_named(events, lambda name: bool(_PRODUCT.match(name)))
     step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
@@ -353,9 +353,9 @@ def _runs_more_and_more_ops(host: HostWithSteps) -> bool:
 
 def _products_of_one_row(trace: Trace, plane: Plane) -> Array:
     """int64[k]: the plane's matrix products of one row; none where shapes are not recorded."""
-    if not plane.has_stat(_SHAPES):
+    if not plane.has_stat(vocabulary.INPUT_SHAPES):
         return np.empty(0, np.int64)
-    stat, first = plane.stat(_SHAPES), trace.rows(plane).start
+    stat, first = plane.stat(vocabulary.INPUT_SHAPES), trace.rows(plane).start
     codes, shapes = stat.codes
     events = [
         stat.owner[np.array([bool(pattern.match(listed)) for listed in shapes], bool)[codes]] + first

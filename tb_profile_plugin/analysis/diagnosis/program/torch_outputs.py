@@ -9,11 +9,9 @@ import numpy as np
 
 from ....model.events.repeated_calls import outermost_ps
 from ....model.host import HostWithSteps
-from ....runtime.regex import regex
+from .input_shapes import input_shapes
 
-_SHAPES, _LINEAR, _LOSS = "Input Dims", "aten::linear", "aten::_log_softmax"
-_LIST = regex(r"\[[\d, ]*\]")
-_NUMBER = regex(r"\d+")
+_LINEAR, _LOSS = "aten::linear", "aten::_log_softmax"
 _MANY_CLASSES, _TIMES_WIDTH = 1000, 4
 """So many classes, and so many times the numbers of each row, take more than a layer before them does."""
 _MUCH_OF_STEPS = 0.3
@@ -24,19 +22,18 @@ def computes_all_rows(host: HostWithSteps) -> bool:
     """Whether much of the steps goes into an output layer, with its loss and their gradients, for as many rows as most
     layers before it have: none was left out. Known only with ``record_shapes``.
     """
-    plane, trace, steps = host.cpu, host.trace, host.steps
-    if plane is None or not plane.has_stat(_SHAPES) or not len(steps) or not len(trace.named(_LOSS.__eq__)):
+    trace, steps = host.trace, host.steps
+    shapes_of_ops = input_shapes(host) if len(steps) and len(trace.named(_LOSS.__eq__)) else None
+    if shapes_of_ops is None:
         return False
-    stat, first = plane.stat(_SHAPES), trace.rows(plane).start
-    events, (codes, texts) = stat.owner + first, stat.codes
-    shapes = [[[*map(int, _NUMBER.findall(shape))] for shape in _LIST.findall(text[1:])] for text in texts]
+    events, codes, shapes = shapes_of_ops
     losses = np.unique(codes[trace.are_named(events, _LOSS.__eq__)]).tolist()
     sizes = [(prod(shape[:-1]), shape[-1]) for code in losses for shape in shapes[code][:1] if shape]
     rows, classes = max(sizes, key=prod, default=(0, 0))
     layers, width = Counter[int](), 0
     linear = trace.are_named(events, _LINEAR.__eq__)
     for code, count in zip(*np.unique(codes[linear], return_counts=True), strict=True):
-        inputs, weight = [*shapes[code], [], []][:2]
+        inputs, weight = [*shapes[code], (), ()][:2]
         if not inputs or not weight:
             continue
         if prod(inputs[:-1]) == rows and weight[0] == classes:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....formats.columns import Plane
+from ....formats.columns import Plane, vocabulary
 from ....model.host import HostWithSteps
 from ....runtime.arrays import Array
 from ....runtime.regex import regex
 from ...activity.device_events import device_work
 
 FORWARD = "DistributedDataParallel.forward"
-_GRADIENT = "autograd::engine::evaluate_function"
 _REDUCES, _KERNEL = regex(r"(?:gloo|nccl):all_reduce"), regex(r"[nr]ccl\w*AllReduce")
 _CALL = regex(r"c10d::allreduce_")
 _SEVERAL = 2
@@ -38,7 +37,7 @@ def reduces_itself(host: HostWithSteps) -> bool:
     trace = host.trace
     calls, forward = trace.named(lambda name: bool(_CALL.match(name))), trace.named(FORWARD.__eq__)
     calls = calls[np.argsort(trace.begin[calls], kind="stable")]
-    is_own = trace.nearest_named(calls, lambda name: name == FORWARD or name.startswith(_GRADIENT)) < 0
+    is_own = trace.nearest_named(calls, lambda name: name == FORWARD or name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
     is_own &= np.isin(trace.line_of[calls], trace.line_of[forward])
     if is_own.all() or not is_own.any():
         return False

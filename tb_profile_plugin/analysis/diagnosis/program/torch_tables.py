@@ -14,30 +14,27 @@ from ....model.host import HostWithSteps
 from ....runtime.arrays import Array
 from ....runtime.regex import regex
 from .facts import DENSE_EMBEDDING, REDUCES_TABLES
+from .input_shapes import Shape, input_shapes
 
-_SHAPES = "Input Dims"
 _LOOKUP, _GRADIENT = regex(r"aten::embedding$"), regex(r"aten::embedding_dense_backward$")
 _PRODUCT, _REDUCES = regex(r"aten::(?:linear|addmm|mm|matmul|t)$"), regex(r"(?:gloo|nccl):all_?reduce")
 _CHANGES = regex(r"aten::\w+_$|aten::(?:zeros_like|clone|add|mul|div)$")
 """Ops that fill, add or scale tensors, as those of gradients and optimizers do."""
-_LIST, _NUMBER = regex(r"\[[\d, ]*\]"), regex(r"\d+")
 _TIMES_ROWS = 4
 """A table of so many times the rows that a step looks up has mostly zeros in its gradient."""
 _MUCH_OF_STEPS = 0.1
 """Share of the steps from which on whole gradients are worth a change; reductions may wait for others: not counted."""
-Shape = tuple[int, ...]
 
 
 def table_facts(host: HostWithSteps) -> set[str]:
     """`DENSE_EMBEDDING` where much of the steps goes into computing and changing gradients of tables of which few rows
     are looked up; `REDUCES_TABLES` where most reductions are of these. Known only with ``record_shapes``.
     """
-    plane, trace, steps = host.cpu, host.trace, host.steps
-    if plane is None or not plane.has_stat(_SHAPES) or not any(map(_GRADIENT.match, trace.names)) or not len(steps):
+    trace, steps = host.trace, host.steps
+    shapes_of_ops = input_shapes(host) if len(steps) and any(map(_GRADIENT.match, trace.names)) else None
+    if shapes_of_ops is None:
         return set()
-    stat, first = plane.stat(_SHAPES), trace.rows(plane).start
-    events, (codes, texts) = stat.owner + first, stat.codes
-    inputs = [[tuple(map(int, _NUMBER.findall(shape))) for shape in _LIST.findall(text[1:])] for text in texts]
+    events, codes, inputs = shapes_of_ops
 
     def named(pattern: re.Pattern[str]) -> Array:
         """bool[events]: which have such names."""

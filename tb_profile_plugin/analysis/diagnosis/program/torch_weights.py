@@ -11,8 +11,8 @@ from ....model.per_host import per_host
 from ....runtime.arrays import distinct
 from ....runtime.regex import regex
 
-_MODULE, _GRADIENT = "$nn.Module: ", "autograd::engine::evaluate_function"
-"""Begins of the frames in which modules are called, and of the ranges in which gradients are computed."""
+_MODULE = "$nn.Module: "
+"""Begin of the frames in which modules are called."""
 _PARAMETRIZATION = regex(r"\$nn\.Module: ParametrizationList_\d+$")
 _COMPUTES_WEIGHT = regex(rf"{_PARAMETRIZATION.pattern}|\$torch/nn/utils/(?:weight|spectral)_norm\.py:\d+ __call__$")
 """Frames that compute one weight: of ``torch.nn.utils.parametrize``, of which each weight has a module of its own, and
@@ -32,7 +32,7 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
         return 0.0
     is_module = trace.are_named(calls, lambda name: bool(_PARAMETRIZATION.match(name)))
     module = np.where(is_module, calls, trace.nearest_named(calls, lambda name: name.startswith(_MODULE)))
-    gradients = trace.named(lambda name: name.startswith(_GRADIENT))
+    gradients = trace.named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
     limits = np.sort(np.concatenate((steps.begin, trace.begin[gradients])))
     weight = np.stack((trace.name_of[module], np.searchsorted(limits, trace.begin[calls], "right")))
     _, use, count = np.unique(weight, axis=1, return_inverse=True, return_counts=True)
@@ -40,6 +40,8 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
     repeated_share = float((ps * (1 - 1 / count[use])).sum() / ps.sum())
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
     own_numbers = distinct(numbers[are_inside(events, calls, trace.nesting[1][calls]) & (numbers >= 0)])
-    is_gradient = trace.are_named(events, lambda name: name.startswith(_GRADIENT)) & np.isin(numbers, own_numbers)
+    is_gradient = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) & np.isin(
+        numbers, own_numbers
+    )
     gradients_ps = (trace.end[events] - trace.begin[events])[is_gradient].sum()
     return repeated_share * float(ps.sum() + gradients_ps) / len(steps)
