@@ -13,7 +13,22 @@ import torchtrace
 from simulated import written
 from simulated.judged import Judged, judged
 from simulated.machine import captured, period
-from simulated.programs import COMM, COMPUTE, GATHER, REDUCE, SHAPES, Launch, Program, Python, Read, Sync, Wait, drawn
+from simulated.programs import (
+    COMM,
+    COMPUTE,
+    COPY,
+    GATHER,
+    REDUCE,
+    SHAPES,
+    UPLOAD,
+    Launch,
+    Program,
+    Python,
+    Read,
+    Sync,
+    Wait,
+    drawn,
+)
 
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
@@ -148,6 +163,15 @@ def test_a_read_waits_for_the_device_as_a_synchronisation_does() -> None:
 def test_reading_less_lets_the_host_run_ahead() -> None:
     host, program = lasting(Launch(COMPUTE, 10000, "gemm"), Read(COMPUTE), Python(900, "train.py(3): log"))
     assert gain_ms(host, "sync") == pytest.approx((period(program) - period(program, {"read": 0})) / 1e3, abs=0.02)
+
+
+def test_without_a_read_the_next_copy_hides_behind_compute() -> None:
+    """Input comes on a stream of its own, for which compute waits; it is asked for only once a result was read."""
+    step = (Launch(COPY, 1500, UPLOAD), Wait(COMPUTE, COPY), Launch(COMPUTE, 5000, "gemm"), Read(COMPUTE))
+    host, program = lasting(*step, Python(40, "train.py(3): log"))
+    won = (period(program) - period(program, {"read": 0})) / 1e3
+    assert won > 1.5
+    assert gain_ms(host, "sync") == pytest.approx(won, abs=0.05)
 
 
 def test_the_host_gone_leaves_what_the_device_computes() -> None:

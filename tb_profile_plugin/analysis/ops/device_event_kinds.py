@@ -34,7 +34,7 @@ class DeviceKind(IntEnum):
 
 _KINDS_OF_PRECISIONS = {kernels.COMPUTE_16: DeviceKind.COMPUTE_16, kernels.COMPUTE_32: DeviceKind.COMPUTE_32}
 _KINDS_OF_COPIES = {
-    "MemcpyHToD": DeviceKind.TO_DEVICE,
+    op_names.COPY_TO_DEVICE: DeviceKind.TO_DEVICE,
     "MemcpyDToH": DeviceKind.FROM_DEVICE,
     "MemcpyDToD": DeviceKind.ON_DEVICE,
     "MemcpyHToH": DeviceKind.ON_HOST,

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...formats.columns.codes import combine
-from ...model.events.intervals import covered
+from ...model.events.intervals import covered, union
 from ...model.host import Host, HostWithSteps
+from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.records import NamedTuple
-from ..activity.device_events import device_work
-from ..activity.gaps import busy_intervals
+from ..activity.device_events import device_work, host_work
 from ..activity.replay.critical_path import Path, critical_paths
 from ..activity.replay.graph import Graph, graph
 from ..activity.replay.host_steps import host_steps
@@ -86,7 +86,8 @@ class Gains(NamedTuple):
     windows: Array
     """int64[w]: rows of `HostFigures` that were replayed, from the first step that does not warm up to the last."""
     idle_ps: Array
-    """int64[w]: for how long the device that works longest does nothing, as recorded."""
+    """int64[w]: for how long the device that works longest does nothing but copy from the host, as recorded: such
+    copies need nothing that devices compute, so that they can be made meanwhile."""
     before: Lengths
     """With nothing changed."""
     after: dict[str, Lengths]
@@ -128,7 +129,10 @@ def what_if(host: HostWithSteps) -> Gains | None:
 def _idle_ps(host: HostWithSteps, windows: Array) -> Array:
     """`Gains.idle_ps`."""
     begin, end = figures(host).edges[windows], figures(host).edges[windows + 1]
-    busy_ps: list[Array] = [covered(begin, end, *intervals) for intervals in busy_intervals(host)]
+    busy_ps: list[Array] = []
+    for work in host_work(host):
+        rows = ~host.trace.are_named(work.event, lambda name: op_names.memcpy(name) == op_names.COPY_TO_DEVICE)
+        busy_ps.append(covered(begin, end, *union(work.begin[rows], work.end[rows])))
     idle_ps: Array = end - begin - max(busy_ps, key=np.sum)
     return idle_ps
 

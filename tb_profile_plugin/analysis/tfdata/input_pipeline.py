@@ -99,7 +99,7 @@ def _missing_preprocessing_ps(host: Host) -> int:
 
 
 def _enqueues(op_type: str) -> bool:
-    return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
+    return op_type.startswith("InfeedEnqueue") or op_type == op_names.COPY_TO_DEVICE
 
 
 class EnqueueTimes(NamedTuple):

@@ -16,8 +16,10 @@ _TF_TYPE = regex(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = regex(r"[a-z_][a-z0-9_]*(\[.*\])?", re.DOTALL)
 _NUMBER_AT_END = regex(r"_\d+$")
 
+COPY, COPY_TO_DEVICE = "Memcpy", "MemcpyHToD"
+"""A copy of which nothing tells the direction; one from the host to a device."""
 _TENSORFLOW_COPIES = {
-    "memcpyhtod": "MemcpyHToD",
+    "memcpyhtod": COPY_TO_DEVICE,
     "memcpydtoh": "MemcpyDToH",
     "memcpydtod": "MemcpyDToD",
     "memcpyhtoh": "MemcpyHToH",
@@ -35,9 +37,7 @@ _UNDIRECTED_COPY = regex(r"(?:cu|cuda|hip)?[Mm]em(?:cpy|ory ?copy)(?![a-z0-9_])|
 _COPY_KERNELS = "__amd_rocclr_copy"
 """Kernels by which AMD's runtime copies (HIP's ROCclr, `blit` sources): their names tell no direction."""
 
-COPY = "Memcpy"
-"""A copy of which nothing tells the direction."""
-COPIES = ("MemcpyHToD", "MemcpyDToH", "MemcpyDToD", "MemcpyHToH", COPY)
+COPIES = (COPY_TO_DEVICE, "MemcpyDToH", "MemcpyDToD", "MemcpyHToH", COPY)
 """What copies are called here, whoever recorded them."""
 
 
