@@ -32,7 +32,9 @@ from simulated.programs import (
 
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.findings import findings
 from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events, scaled
+from tb_profile_plugin.analysis.ops.op_table import OpTable
 from tb_profile_plugin.analysis.steps import what_if
 from tb_profile_plugin.analysis.steps.typical_times import Typical, typical_times
 from tb_profile_plugin.analysis.steps.what_if import SCENARIOS
@@ -172,6 +174,22 @@ def test_without_a_read_the_next_copy_hides_behind_compute() -> None:
     won = (period(program) - period(program, {"read": 0})) / 1e3
     assert won > 1.5
     assert gain_ms(host, "sync") == pytest.approx(won, abs=0.05)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_reading_less_is_said_to_help_unless_input_blocks_the_host_too(blocks: bool) -> None:
+    upload = Launch(COMPUTE, 700, UPLOAD)
+    step = upload, Launch(COMPUTE, 5000, "gemm"), Read(COMPUTE), Python(900, "train.py(3): log")
+    program = Program("planted", step)
+    events = captured(program)
+    if blocks:
+        events = [
+            replace(event, time=710.0) if event.name == "cudaMemcpyAsync" and event.time < 100 else event
+            for event in events
+        ]
+    host = written.torch(program, events)
+    found = findings(diagnose([host], replays=True), [host], OpTable())
+    assert ("sync" in [each.id for each in found]) is not blocks
 
 
 def test_the_host_gone_leaves_what_the_device_computes() -> None:

@@ -34,6 +34,13 @@ def blocking_copies(host: Host) -> Array:
 
 
 @per_host
+def blocking_reads(host: Host) -> Array:
+    """int64[k]: those of `blocking_copies` that bring no input: without them the host would read no results."""
+    copies = blocking_copies(host)
+    return copies[~host.trace.are_named(copies, copies_to_device)]
+
+
+@per_host
 def blocking_calls(host: Host) -> Array:
     """int64[k], ascending: the calls on the host, by event, that make `blocking_copies`."""
     links = host.trace.links
@@ -41,6 +48,11 @@ def blocking_calls(host: Host) -> Array:
     is_blocking[blocking_copies(host)] = True
     launches = np.flatnonzero(links.kind == LAUNCH)
     return distinct(links.source[launches[is_blocking[links.target[launches]]]])
+
+
+def copies_to_device(name: str) -> bool:
+    """Whether an event of that name copies from the host."""
+    return op_names.memcpy(name) == op_names.COPY_TO_DEVICE
 
 
 def _is_copy(name: str) -> bool:

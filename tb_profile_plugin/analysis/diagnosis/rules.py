@@ -14,7 +14,7 @@ from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..activity.blocking_copies import blocking_copies
+from ..activity.blocking_copies import blocking_copies, blocking_reads
 from ..activity.states import State
 from ..activity.thread_classes import activity
 from ..finding import Finding
@@ -156,12 +156,12 @@ def _sync_finding(e: Evidence) -> Finding | None:
     """The host waits for devices, so that it launches later: also where no device is idle meanwhile.
 
     No more can be gained than the host waits, since a CPU may compute within the calls themselves. Nothing where copies
-    block the host: they would go on doing so.
+    of its input block the host: they would go on doing so.
     """
     replayed = (e.typical.replayed or {}).get("sync")
     if replayed is None or OWN_OPS in e.program.facts or works_elsewhere(e.program, e.typical):
         return None
-    if any(len(blocking_copies(host)) for host in e.hosts):
+    if any(len(blocking_copies(host)) > len(blocking_reads(host)) for host in e.hosts):
         return None
     waited_ps = sum(map(_waited_ps, e.hosts)) / len(e.hosts)
     text = Message("The host waits for results, and prepares the next work only then.")

@@ -10,10 +10,10 @@ import numpy as np
 from ...formats.columns.codes import combine
 from ...model.events.intervals import covered, union
 from ...model.host import Host, HostWithSteps
-from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.records import NamedTuple
+from ..activity.blocking_copies import copies_to_device
 from ..activity.device_events import device_work, host_work
 from ..activity.replay.critical_path import Path, critical_paths
 from ..activity.replay.graph import Graph, graph
@@ -131,7 +131,7 @@ def _idle_ps(host: HostWithSteps, windows: Array) -> Array:
     begin, end = figures(host).edges[windows], figures(host).edges[windows + 1]
     busy_ps: list[Array] = []
     for work in host_work(host):
-        rows = ~host.trace.are_named(work.event, lambda name: op_names.memcpy(name) == op_names.COPY_TO_DEVICE)
+        rows = ~host.trace.are_named(work.event, copies_to_device)
         busy_ps.append(covered(begin, end, *union(work.begin[rows], work.end[rows])))
     idle_ps: Array = end - begin - max(busy_ps, key=np.sum)
     return idle_ps

@@ -16,7 +16,7 @@ from ....model.host import Host
 from ....runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
-from ..blocking_copies import blocking_copies
+from ..blocking_copies import blocking_reads
 from ..own_calls import waits_for_own_ops
 from ..states import State
 from ..thread_classes import Activity
@@ -31,7 +31,7 @@ class Scenario(NamedTuple):
     without: Collection[State] = ()
     """What takes no time: causes on the host's threads and before devices' events; and the devices' own collectives
     and copies (`State.EXPOSED_COLLECTIVE`, `State.EXPOSED_COPY`), whether exposed or not. Without `State.SYNC` the host
-    waits for no device, but for ops of its own, and makes no copies that it waits for."""
+    waits for no device, but for ops of its own, and reads nothing in calls that wait for it."""
     events: Array | None = None
     """int64[k]: device events, by number, that take another time."""
     factor: float = 1.0
@@ -61,7 +61,7 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     work = repeated.node[~repeated.on_host]
     track_count = int(graph.track.max(initial=0)) + 1
     work_ps = _added_ps(work, graph.dag.begin, graph.dag.end, graph.track, track_count)
-    blocking = _nodes(host, graph, blocking_copies(host))
+    blocking = _nodes(host, graph, blocking_reads(host))
     on_devices = set(np.flatnonzero(np.bincount(graph.state[work].clip(0))).tolist())
     unchanged = None
     for scenario in scenarios:
