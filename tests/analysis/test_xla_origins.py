@@ -168,6 +168,19 @@ def test_instructions_without_a_place_keep_their_names() -> None:
     assert found.headline.sentence.text.endswith("mostly dot.2.")
 
 
+def test_what_xla_adds_is_one_of_the_origins_by_its_name() -> None:
+    """Two copies without a place are less than half of the work, yet more than any line."""
+    copies = (instruction(number, "copy", MATRIX, [1]) for number in (5, 6))
+    blob = program(
+        "jit_train",
+        *(op(number, "dot", "jit(train)/jvp()/dot_general", 8 + number, [1]) for number in (2, 3, 4)),
+        *copies,
+    )
+    runs = [("dot.2", 250), ("dot.3", 230), ("dot.4", 220), ("copy.5", 200), ("copy.6", 200)]
+    text, _ = cause(diagnose([host(("jit_train", blob, runs))]), "compute")
+    assert text.startswith("The CPU computes. Mostly copy (36 %), train.py:10 (23 %)")
+
+
 def test_times_of_places_are_those_of_the_account() -> None:
     times = figures(host(("jit_train", TRAIN, [("dot.2", 400), ("dot.3", 350), ("dot.4", 450)])))
     assert times.xla.ps[times.steps].sum(axis=1).tolist() == [1200 * 10**6] * 6

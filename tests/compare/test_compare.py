@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 import tb_profile_plugin
 from tb_profile_plugin.analysis.compare.change import RunVariation
 from tb_profile_plugin.analysis.compare.engine import Comparison, Difference, by_count_and_length, compare
-from tb_profile_plugin.analysis.compare.match import BODY, EXACT, NONE, ORIGIN, Scopes, op_pairs, stem
+from tb_profile_plugin.analysis.compare.match import BODY, EXACT, NONE, ORIGIN, Scopes, op_pairs
 from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import ComparisonVerdict, verdict
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, DigestOp
 from tb_profile_plugin.export.report.compare import markdown, nested, text
+from tb_profile_plugin.model.names.hlo_text import stem
 from tb_profile_plugin.runtime.messages import some_of, use_language
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"

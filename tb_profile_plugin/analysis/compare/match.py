@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
+from ...model.names.hlo_text import stem
 from ...runtime.memo import lazy
 from ...runtime.messages import Message
 from ...runtime.records import record
@@ -28,8 +29,6 @@ SURE = BODY
 
 _COUNTER = regex(r"_\d+$")
 _COUNTERS = regex(r"(?:_\d+)+")
-_INSTRUCTION_NUMBER = regex(r"\.\d+$")
-_COPY = regex(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
 _LINE_NUMBER = regex(r":\d+\)$")
 _CALLS_AND_LOOPS = regex(r"(?:StatefulPartitionedCall(?:_\d+)?/)+|while(?:_\d+)?/body(?:/_\d+)?/")
 
@@ -113,14 +112,6 @@ def time_shares(pairs: Sequence[OpPair], is_selected: Callable[[OpPair], bool]) 
     base_ps, new_ps = sum(pair.base_ps for pair in pairs), sum(pair.new_ps for pair in pairs)
     base_share = sum(pair.base_ps for pair in selected) / base_ps if base_ps else 1.0
     return base_share, sum(pair.new_ps for pair in selected) / new_ps if new_ps else 1.0
-
-
-def stem(name: str) -> str:
-    """An instruction's name without what the compiler appended: ``fusion.12.clone`` and ``fusion.3`` are ``fusion``."""
-    shorter = None
-    while shorter != name:
-        shorter, name = name, _INSTRUCTION_NUMBER.sub("", _COPY.sub("", name))
-    return name
 
 
 _Rule = Callable[[DigestOp, Scopes], Key]

@@ -30,9 +30,8 @@ def name_xla_work(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typic
     total_ps = sum(times.values())
     if loss.other_causes_ps or total_ps < MOSTLY * loss.ps or total_ps > loss.ps * 1.001:
         return
-    labels = _sums(times, lambda origin: origin.label)
-    if labels.get("", 0.0) < MOSTLY * total_ps:
-        loss.origins = [(label, ps) for label, ps in labels.items() if label]
+    if sum(ps for origin, ps in times.items() if origin.instruction) < MOSTLY * total_ps:
+        loss.origins = [*_sums(times, lambda origin: origin.label).items()]
         loss.has_library_names = sum(ps for origin, ps in times.items() if origin.is_library) > MOSTLY * total_ps
     if loss.id == WORK:
         _tell_programs(loss, hosts, _sums(times, lambda origin: origin.program), program)

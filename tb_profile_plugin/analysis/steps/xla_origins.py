@@ -12,6 +12,7 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...model.host import Host
+from ...model.names.hlo_text import stem
 from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
@@ -47,6 +48,8 @@ _LETTERS = regex(r"[^A-Za-z0-9]")
 """What names of kernels have instead of it, or leave out."""
 _LAMBDA = "<lambda>"
 """What Python calls a function without a name, as its frames do."""
+_WRAPPED = "wrapped_"
+"""Begin of the names that XLA gives fusions of a single op."""
 _ASYNCHRONOUS = regex(r"-(?:start|done)$")
 
 
@@ -65,6 +68,8 @@ class XlaOrigin(NamedTuple):
     """Opcode of a collective, e.g. ``all-to-all``; empty for all else."""
     purpose: str = ""
     """What the collective is for, as `collective_purposes` names it."""
+    instruction: str = ""
+    """What XLA calls the work, e.g. ``copy``, where it says neither scope nor source; else empty."""
     is_library: bool = False
     """Whether kernels of a library do it, whose names say more than those that XLA gives."""
     is_random: bool = False
@@ -74,11 +79,11 @@ class XlaOrigin(NamedTuple):
 
     @property
     def label(self) -> str:
-        """As sentences have it; empty where nothing is known."""
+        """As sentences have it."""
         origin = f"{self.scope} ({self.source})" if self.scope and self.source else self.scope or self.source
         if self.collective and origin:
             return Message("{collective} at {source}", collective=self.collective, source=origin)
-        return self.collective or origin
+        return self.collective or origin or self.instruction
 
 
 class XlaTimes(NamedTuple):
@@ -182,7 +187,7 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     scope = scopes(module.op_names[telling]) or _function(module, telling, location)
     origin = XlaOrigin(state, module.name, scope, source)
     if state == "compute":
-        return origin
+        return origin if scope or source else origin._replace(instruction=stem(instruction).removeprefix(_WRAPPED))
     from ..xla.avoidable.collective_purposes import purpose  # Programs are read for few captures only.
 
     collective = _ASYNCHRONOUS.sub("", module.opcodes[row])
