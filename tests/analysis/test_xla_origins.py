@@ -88,9 +88,11 @@ def test_work_is_named_by_scope_and_line() -> None:
     assert text.endswith("Largest op: dot.4 (38 %).")
 
 
-def test_lines_of_installed_packages_are_none_of_the_program() -> None:
-    """As TensorFlow states them: where its own code makes ops."""
-    file = "/usr/lib/python3.11/site-packages/tensorflow/python/framework/ops.py"
+@pytest.mark.parametrize(
+    "file", ["/usr/lib/python3.11/site-packages/tensorflow/python/framework/ops.py", "dummy_file_name"]
+)
+def test_lines_of_installed_packages_are_none_of_the_program(file: str) -> None:
+    """As TensorFlow states them: where its own code makes ops, or a placeholder."""
     blob = program("jit_train", op(2, "dot", "sequential/dense/MatMul", 1221, [1], file=file))
     found = diagnose([host(("jit_train", blob, [("dot.2", 900)]))])
     assert found.headline.sentence.text.endswith("mostly sequential/dense.")

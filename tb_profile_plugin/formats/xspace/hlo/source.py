@@ -17,6 +17,8 @@ _MOST_FRAMES = 64
 """The most frames of a stack that are read."""
 _FILE_LOCATION, _STACK_FRAME = (1, 2, 3, 4), (1, 2)
 """Fields of these messages, in the order above."""
+_PLACEHOLDER = "dummy_file_name"
+"""What TensorFlow's bridge to XLA states where it knows no file."""
 _LIBRARY = regex(r"[\\/](site|dist)-packages[\\/]")
 
 
@@ -69,7 +71,8 @@ class Sources(NamedTuple):
             call_sites[location_id - 1] if 0 < location_id <= len(call_sites) else nowhere
             for location_id in location_ids
         ]
-        return Sources(metadata.names(3), metadata.numbers(4), metadata.numbers(15), frame_locations, parents)
+        files = ["" if name == _PLACEHOLDER else name for name in metadata.names(3)]
+        return Sources(files, metadata.numbers(4), metadata.numbers(15), frame_locations, parents)
 
     def stack(self, row: int) -> list[SourceFrame]:
         """The frames of an instruction, innermost first."""
