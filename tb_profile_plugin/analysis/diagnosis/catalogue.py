@@ -206,7 +206,7 @@ TEMPLATES: dict[str, str] = {
     "cause.pause.other": "The loop pauses.{few}{names}",
     "cause.allocator": "The host allocates or frees memory.{names}",
     "cause.collective_host": "Hosts communicate, and nothing computes meanwhile.{names}{ranks}",
-    "cause.dispatch": "The framework's own code runs on the thread that launches work.{names}",
+    "cause.dispatch": "The framework's own code runs, and nothing computes meanwhile.{names}",
     "cause.python": "Python runs, and nothing is launched.{names}",
     "cause.unrecorded": "The host launches nothing; the reason was not recorded.",
     "cause.launch": "The host launches work, and nothing computes meanwhile.{names}",
