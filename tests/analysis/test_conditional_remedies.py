@@ -21,6 +21,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("computes_all_rows", "compute", "pytorch", "rows whose labels count"),
         ("multiplies_one_hot", "compute", "jax", "table[indices]"),
         ("computes_all_experts", "compute", "jax", "ragged_dot"),
+        ("converts_weights", "compute", "jax", "when they are loaded"),
         ("recomputes_weights", "compute", "pytorch", "parametrize.cached()"),
         ("multiplies_one_hot", "compute", "pytorch", "F.embedding"),
         ("formats_tensors", "eager", "pytorch", "Print tensors every N steps"),

@@ -44,6 +44,8 @@ RESHARDS = "reshards"
 """Much of the steps passes while JAX moves arrays from one sharding to another through the host."""
 COMPUTES_ALL_EXPERTS = "computes_all_experts"
 """Programs of JAX compute several products for each row, of which one-hot vectors pick one, for much of the time."""
+CONVERTS_WEIGHTS = "converts_weights"
+"""Programs of JAX make weights float32, of 16-bit floats, in each call, for a notable part of what they compute."""
 ONE_PROGRAM = "one_program"
 """Each step calls one program of JAX."""
 REDUCES_IN_LOOP = "reduces_in_loop"
@@ -144,7 +146,7 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
-        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES, COMPUTES_ALL_EXPERTS),
+        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ from .facts import (
     BUILDS_HESSIAN,
     COMPILES_AGAIN,
     COMPUTES_ALL_EXPERTS,
+    CONVERTS_WEIGHTS,
     FLOAT64,
     GROWING_ARGUMENTS,
     INDEPENDENT_PRODUCTS,
@@ -54,6 +55,8 @@ _MUCH_MULTIPLYING = 0.2
 """Products in loops that take so much of the compute are worth taking out of these."""
 _MUCH_PICKED = 0.1
 """Products from which one-hot vectors pick, and those that pick rows, are as dear as others that come with them."""
+_MUCH_CONVERTING = 0.1
+"""Conversions of weights that take so much of the compute are worth making once."""
 _MOST_BYTES = 4 << 20
 """Larger programs are not looked through: other pages know them."""
 _RESHARDING = regex(r"\$array\.py:\d+ shard_sharded_device_array_slow_path$")
@@ -80,6 +83,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         names_in_loops,
         take_more_and_more,
     )
+    from ...xla.avoidable.widened_weights import widened_weights
 
     of_one_hot = [one_hot_products(module) for module in modules]
     in_loops, sums = names_in_loops(modules), gradient_sums_in_loops(modules)
@@ -90,8 +94,9 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         BUILDS_HESSIAN: build_hessians(modules),
         USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
         INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
-        MULTIPLIES_ONE_HOT: _take_much(host, {name for products in of_one_hot for name in products.lookups}),
-        COMPUTES_ALL_EXPERTS: _take_much(host, {name for products in of_one_hot for name in products.picked_from}),
+        CONVERTS_WEIGHTS: _op_share(host, map(widened_weights, modules)) >= _MUCH_CONVERTING,
+        MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
+        COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
         REPLICATES: _run_programs_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
         RESHARDS: _reshard_much(host),
         ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
@@ -145,13 +150,14 @@ def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:
     )
 
 
-def _take_much(host: HostWithSteps, instructions: set[str]) -> bool:
-    """Whether instructions of these names take a notable part of the time of all ops that programs run."""
+def _op_share(host: HostWithSteps, of_programs: Iterable[frozenset[str]]) -> float:
+    """Share that instructions of these names, by program, have in the time of all ops that programs run."""
+    instructions = frozenset[str]().union(*of_programs)
     if not instructions:
-        return False
+        return 0.0
     _, times_ps = _counts_and_times(host)
     all_ps = sum(ps for name, ps in times_ps.items() if not name.startswith("while"))
-    return sum(times_ps[name] for name in instructions) >= _MUCH_PICKED * all_ps > 0
+    return sum(times_ps[name] for name in instructions) / max(all_ps, 1)
 
 
 def _is_most_of_reductions(host: HostWithSteps, instructions: frozenset[str]) -> bool:

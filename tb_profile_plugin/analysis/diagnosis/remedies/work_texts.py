@@ -10,6 +10,7 @@ from ..program.facts import (
     COMPUTES_ALL_EXPERTS,
     COMPUTES_ALL_ROWS,
     CONCATENATES,
+    CONVERTS_WEIGHTS,
     COPIES_EXPANDED,
     COPIES_MODEL,
     COPIES_TO_CHANGE,
@@ -122,6 +123,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", JAX, COMPUTES_ALL_EXPERTS): (
         "Send each token only to its expert (sort or gather, jax.lax.ragged_dot): all experts compute all tokens."
+    ),
+    ("compute", JAX, CONVERTS_WEIGHTS): (
+        "Make weights float32 once, when they are loaded, if memory allows: each call converts them again."
     ),
     **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
