@@ -22,6 +22,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("multiplies_one_hot", "compute", "jax", "table[indices]"),
         ("computes_all_experts", "compute", "jax", "ragged_dot"),
         ("converts_weights", "compute", "jax", "when they are loaded"),
+        ("depthwise_convolutions", "compute", "jax", "sums of products"),
         ("recomputes_weights", "compute", "pytorch", "parametrize.cached()"),
         ("multiplies_one_hot", "compute", "pytorch", "F.embedding"),
         ("formats_tensors", "eager", "pytorch", "Print tensors every N steps"),

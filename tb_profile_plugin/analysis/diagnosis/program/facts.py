@@ -46,6 +46,8 @@ COMPUTES_ALL_EXPERTS = "computes_all_experts"
 """Programs of JAX compute several products for each row, of which one-hot vectors pick one, for much of the time."""
 CONVERTS_WEIGHTS = "converts_weights"
 """Programs of JAX make weights float32, of 16-bit floats, in each call, for a notable part of what they compute."""
+DEPTHWISE_CONVOLUTIONS = "depthwise_convolutions"
+"""Much of what programs of JAX compute are convolutions in which each channel has a filter of its own, of few taps."""
 ONE_PROGRAM = "one_program"
 """Each step calls one program of JAX."""
 REDUCES_IN_LOOP = "reduces_in_loop"
@@ -150,7 +152,7 @@ WASTEFUL = frozenset(
     )
 )
 """With which much of the compute need not be, however much of the step it is."""
-NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION, USES_RANDOM, INDEPENDENT_PRODUCTS}
+NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION, USES_RANDOM, INDEPENDENT_PRODUCTS, DEPTHWISE_CONVOLUTIONS}
 """With which compute is not fine."""
 KINDS_OF_PROGRAMS = frozenset(
     {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, SPARSE_GRADIENTS}

@@ -23,6 +23,7 @@ from .facts import (
     COMPILES_AGAIN,
     COMPUTES_ALL_EXPERTS,
     CONVERTS_WEIGHTS,
+    DEPTHWISE_CONVOLUTIONS,
     FLOAT64,
     GROWING_ARGUMENTS,
     INDEPENDENT_PRODUCTS,
@@ -48,7 +49,9 @@ _MANY_CALLS = 10
 _MANY_TURNS = 100
 """So many turns of a loop in a step are more than a model has layers, or a random number rounds."""
 _MUCH_COMPUTE = 1 / 3
-"""Light programs that take so much of the compute are worth fusing with what they calculate for."""
+"""Light programs that take so much of the compute are worth fusing with what they calculate for; convolutions of that
+share are worth writing otherwise.
+"""
 _MOSTLY_RANDOM = 0.4
 """From so much of the compute on, fewer random numbers are what helps first."""
 _MUCH_MULTIPLYING = 0.2
@@ -71,6 +74,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     if not modules:
         return set()
     # HLO is read for JAX only.
+    from ...xla.avoidable.depthwise_convolutions import depthwise_convolutions
     from ...xla.avoidable.one_hot_products import one_hot_products
     from ...xla.avoidable.whole_programs import (
         are_mostly_repeated,
@@ -95,6 +99,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
         INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
         CONVERTS_WEIGHTS: _op_share(host, map(widened_weights, modules)) >= _MUCH_CONVERTING,
+        DEPTHWISE_CONVOLUTIONS: _op_share(host, map(depthwise_convolutions, modules)) >= _MUCH_COMPUTE,
         MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
         COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
         REPLICATES: _run_programs_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),

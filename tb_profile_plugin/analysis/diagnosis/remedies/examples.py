@@ -7,6 +7,7 @@ from ..program.facts import (
     BUILDS_HESSIAN,
     CONCATENATES,
     DENSE_EMBEDDING,
+    DEPTHWISE_CONVOLUTIONS,
     GRAPH_BREAKS,
     INDEPENDENT_PRODUCTS,
     LOADS_ROWS,
@@ -344,6 +345,13 @@ rows, weights, recurrent = jnp.ones((48, 8, 64)), jnp.ones((64, 32)), jnp.ones((
 state, _ = jax.lax.scan(
     lambda state, row: (jnp.tanh(row + state @ recurrent), None), jnp.zeros((8, 32)), rows @ weights
 )
+""",
+    ("compute", JAX, DEPTHWISE_CONVOLUTIONS): """\
+import jax.numpy as jnp
+
+rows, taps = jnp.ones((8, 128, 64)), jnp.ones((4, 64))
+padded = jnp.pad(rows, ((0, 0), (len(taps) - 1, 0), (0, 0)))
+convolved = sum(padded[:, at : at + rows.shape[1]] * tap for at, tap in enumerate(taps))
 """,
     **{(cause, JAX, SMALL_TURNS): ALL_ROWS_AT_ONCE for cause in ("between", "compute", "dispatch")},
     ("zero_grad", PYTORCH, ""): """\

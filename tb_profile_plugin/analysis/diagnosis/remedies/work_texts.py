@@ -15,6 +15,7 @@ from ..program.facts import (
     COPIES_MODEL,
     COPIES_TO_CHANGE,
     DENSE_EMBEDDING,
+    DEPTHWISE_CONVOLUTIONS,
     EXCHANGES_OBJECTS,
     FLOAT64,
     FORMATS_TENSORS,
@@ -123,6 +124,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", JAX, COMPUTES_ALL_EXPERTS): (
         "Send each token only to its expert (sort or gather, jax.lax.ragged_dot): all experts compute all tokens."
+    ),
+    ("compute", JAX, DEPTHWISE_CONVOLUTIONS): (
+        "Write depthwise convolutions of few taps as sums of products: each tap's weight by the input, shifted."
     ),
     ("compute", JAX, CONVERTS_WEIGHTS): (
         "Make weights float32 once, when they are loaded, if memory allows: each call converts them again."
