@@ -40,6 +40,8 @@ INDEPENDENT_PRODUCTS = "independent_products"
 """Much of what programs of JAX compute are products in turns of loops that need no result of the turn before."""
 REPLICATES = "replicates"
 """Each of several devices computes all of much that programs of JAX compute: none of their arguments is split."""
+SPLITS_WEIGHTS = "splits_weights"
+"""Programs of JAX split weights over devices and no batch; what is no product, of all rows, takes much of the time."""
 RESHARDS = "reshards"
 """Much of the steps passes while JAX moves arrays from one sharding to another through the host."""
 COMPUTES_ALL_EXPERTS = "computes_all_experts"
@@ -152,7 +154,14 @@ WASTEFUL = frozenset(
     )
 )
 """With which much of the compute need not be, however much of the step it is."""
-NOT_FINE = WASTEFUL | {UNUSED_GRAPH, UNFUSED_ATTENTION, USES_RANDOM, INDEPENDENT_PRODUCTS, DEPTHWISE_CONVOLUTIONS}
+NOT_FINE = WASTEFUL | {
+    UNUSED_GRAPH,
+    UNFUSED_ATTENTION,
+    USES_RANDOM,
+    INDEPENDENT_PRODUCTS,
+    DEPTHWISE_CONVOLUTIONS,
+    SPLITS_WEIGHTS,
+}
 """With which compute is not fine."""
 KINDS_OF_PROGRAMS = frozenset(
     {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, SPARSE_GRADIENTS}

@@ -35,6 +35,7 @@ from .facts import (
     REPLICATES,
     RESHARDS,
     SMALL_TURNS,
+    SPLITS_WEIGHTS,
     UNTIL_CONDITION,
     USES_RANDOM,
 )
@@ -104,6 +105,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
         REPLICATES: _run_programs_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
         RESHARDS: _reshard_much(host),
+        SPLITS_WEIGHTS: any(_exchanges_more_than_weights(host, module) for module in modules),
         ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
         REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
         SMALL_TURNS: bool(in_loops.counted) and _run_often(host, in_loops.counted),
@@ -132,6 +134,22 @@ def _small_modules(host: HostWithSteps) -> list[Module]:
     """The programs of a host; none where they are too large to look through."""
     modules = list(host.modules.values())
     return modules if sum(len(module.blob) for module in modules) <= _MOST_BYTES else []
+
+
+def _exchanges_more_than_weights(host: HostWithSteps, module: Module) -> bool:
+    """Whether a program splits weights, sums up more bytes for it over devices in a step than gradients of all of them
+    have, and its products, of which each device computes a part, take less than half of the time of all ops.
+    """
+    # HLO is read for JAX only.
+    from ...xla.avoidable.whole_programs import products, split_weights
+
+    split = split_weights(module)
+    if not split.bytes:
+        return False
+    counts, _ = _counts_and_times(host)
+    runs = module.device_assignment.size * max(len(host.steps), 1)
+    exchanged_bytes = sum(counts[name] * size for name, size in split.sums.items()) / runs
+    return exchanged_bytes > split.bytes and 2 * _op_share(host, [products(module)]) < 1
 
 
 def _reshard_much(host: HostWithSteps) -> bool:

@@ -34,6 +34,7 @@ from ..program.facts import (
     RESHARDS,
     SECOND_ORDER,
     SINGLE_ROWS,
+    SPLITS_WEIGHTS,
     UNFUSED_ATTENTION,
     UNRECORDED_AMD,
     UNRECORDED_NVIDIA,
@@ -73,6 +74,9 @@ COPY_IN_PLACE_TORCH = (
     "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() in each step."
 )
 TENSORS_TORCH = "Send tensors instead of objects, which are pickled (all_gather_object and its like), or less often."
+SPLIT_BATCH_JAX = (
+    "Split the batch, not the weights, if these fit one device: each computes the rest of the layers for all rows."
+)
 KEEP_SHARDING_JAX = "Keep arrays in the sharding that the next program takes: changing it goes through the host."
 FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
 SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
@@ -169,6 +173,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", JAX, REPLICATES): (
         "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
     ),
+    **{(cause, JAX, SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
     **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
     **{(cause, JAX, RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
     ("compute", JAX, USES_RANDOM): "Make fewer random numbers (jax.random), which take much of the compute.",

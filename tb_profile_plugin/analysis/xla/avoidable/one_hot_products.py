@@ -44,19 +44,13 @@ def one_hot_products(module: Module) -> OneHotProducts:
     return OneHotProducts(frozenset(lookups), frozenset(picked_from))
 
 
-def _within(module: Module, row: int) -> list[int]:
-    """What a fusion computes; else the instruction itself."""
-    inside = module.called[row] if module.opcodes[row] == "fusion" else []
-    return [inner for number in inside for inner in module.rows_in(number)] or [row]
-
-
 def _multiplies(module: Module, row: int) -> bool:
-    return any(module.opcodes[inner] == "dot" for inner in _within(module, row))
+    return any(module.opcodes[inner] == "dot" for inner in module.within(row))
 
 
 def _depth(module: Module, row: int) -> int:
     """How long the one-hot vectors are that an instruction makes; 0 for other instructions."""
-    for inner in _within(module, row):
+    for inner in module.within(row):
         if module.opcodes[inner] == "compare" and _ONE_HOT in module.op_names[inner]:
             return int(next(reversed([*module.shapes.dimensions[inner]]), 0))
     return 0

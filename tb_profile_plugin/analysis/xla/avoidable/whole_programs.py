@@ -33,6 +33,8 @@ _REPLICATED = "{replicated}"
 _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
+_SUM, _PRODUCT = regex(r"all-reduce(?:-start)?$"), "dot_general"
+"""Opcodes of what gives each device the sum; end of the paths of JAX's products."""
 _TURN, _SUMS = "while/body/", ("/add", "/add_any")
 """Scope of a loop's body, and ends of the scopes of additions."""
 _MOST_HOPS = 4
@@ -176,6 +178,42 @@ def computes_all_everywhere(module: Module) -> bool:
         return False
     parameters = [row for row in module.rows_in(module.entry) if module.opcodes[row] == "parameter"]
     return bool(parameters) and all(module.shardings[row] == _REPLICATED for row in parameters)
+
+
+class SplitWeights(NamedTuple):
+    """Weights that are split over devices, of which each gets the whole batch."""
+
+    bytes: float
+    """Of what one device would have without the split."""
+    sums: dict[str, float]
+    """By name of instruction the bytes that it sums up over devices, of what products give or of their gradients."""
+
+
+def split_weights(module: Module) -> SplitWeights:
+    """Those of a program that returns all that it is given in parts; else none. It sums up products of forward and
+    backward passes over devices.
+    """
+    devices = module.device_assignment.size
+    paths = [*zip(module.opcodes, module.op_names, strict=True)] if devices > 1 and module.entry >= 0 else []
+    sums = [row for row, (code, path) in enumerate(paths) if _SUM.match(code) and path.endswith(_PRODUCT)]
+    if len({_GRADIENT in module.op_names[row] for row in sums}) < 2:
+        return SplitWeights(0, {})
+    replaced = set(_arrays(module, int(module.roots[module.entry])))
+    parameters = [row for row in module.rows_in(module.entry) if module.opcodes[row] == "parameter"]
+    split = [row for row in parameters if module.shardings[row] not in ("", _REPLICATED)]
+    if not all(replaced.issuperset(_arrays(module, row)) for row in split):
+        return SplitWeights(0, {})
+    sizes = module.shapes.leaf_bytes
+    return SplitWeights(devices * float(sizes[split].sum()), {module.names[row]: float(sizes[row]) for row in sums})
+
+
+def products(module: Module) -> frozenset[str]:
+    """Names of the instructions that multiply matrices, or call a library."""
+    return frozenset(
+        module.names[row]
+        for row in range(len(module))
+        if any(module.opcodes[inside] in _PRODUCTS for inside in module.within(row))
+    )
 
 
 class _ArrayShape(NamedTuple):

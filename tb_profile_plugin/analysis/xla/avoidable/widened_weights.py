@@ -36,9 +36,7 @@ def widened_weights(module: Module) -> frozenset[str]:
 
 
 def _opcodes(module: Module, row: int) -> set[str]:
-    """Opcodes of what a fusion computes; else the instruction's own."""
-    inside = module.called[row] if module.opcodes[row] == "fusion" else []
-    return {module.opcodes[inner] for number in inside for inner in module.rows_in(number)} or {module.opcodes[row]}
+    return {module.opcodes[inside] for inside in module.within(row)}
 
 
 def _widens_argument(module: Module, row: int) -> bool:

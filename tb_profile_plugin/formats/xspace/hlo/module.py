@@ -296,6 +296,11 @@ class Module:
                     return int(inside)
         return row
 
+    def within(self, row: int) -> list[int]:
+        """The instructions that a fusion computes; of any other itself."""
+        called = self.called[row] if self.opcodes[row] == "fusion" else []
+        return [inside for computation in called for inside in self.rows_in(int(computation))] or [row]
+
     def category(self, row: int) -> str:
         """As XLA's op profile groups instructions, e.g. ``loop fusion``, ``data formatting``, ``dot``."""
         opcode = self.opcodes[row]
