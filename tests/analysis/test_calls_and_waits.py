@@ -199,3 +199,30 @@ def test_rows_that_are_asked_for_one_by_one(count: int, each: int, told: bool) -
     host = draw.host(drawn(*queries), 6, EVERY)
     assert ("queries_rows" in program_facts(host)) == told
     assert any("in one query" in one.remedy.text for one in diagnose([host]).causes) == told
+
+
+@pytest.mark.parametrize(
+    ("folder", "count", "waits", "told"),
+    [("", 80, 60, True), ("multiprocessing/", 80, 60, True), ("", 20, 60, False), ("", 4, 1900, False)],
+)
+def test_small_work_that_other_processes_are_asked_for(folder: str, count: int, waits: float, told: bool) -> None:
+    """As a vectorised environment does, with a process for each; pickling is Python's, and the read is a wait."""
+    events, file = [], f"{folder}connection.py"
+    for step in range(6):
+        begin = EVERY * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", begin, EVERY - 10), torchtrace.op("aten::mm", begin, 900)]
+        events.append(torchtrace.frame("rollout.py(57): step", begin + 1000, 8900))
+        for number in range(count):
+            at = begin + 1010 + (waits + 45) * number
+            events += [
+                torchtrace.frame(f"{file}(202): send", at, 40),
+                torchtrace.frame("<built-in function write>", at + 20, 18),
+                torchtrace.frame(f"{file}(246): recv", at + 41, waits),
+                torchtrace.frame(f"{file}(390): _recv", at + 42, waits - 2),
+                torchtrace.frame("<built-in function read>", at + 43, waits - 4),
+            ]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    waiting = cause(found, "thread_wait")
+    assert count * (waits - 4) * US <= waiting.per_step_ps <= count * (waits + 10) * US
+    assert "step (rollout.py:57)" in waiting.sentence.text
+    assert ("fewer, larger messages" in waiting.remedy.text + cause(found, "python").remedy.text) == told

@@ -41,6 +41,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("starts_workers", "input", "pytorch", "keep iter(loader)"),
         ("worker_processes", "input", "pytorch", "more DataLoader workers"),
         ("queries_rows", "python", "pytorch", "in one query"),
+        ("exchanges_messages", "python", "pytorch", "fewer, larger messages"),
         ("compares_thresholds", "compute", "tensorflow", "in validation only"),
         ("amd_unrecorded", "not_recorded", "tensorflow", "device: install rocprofiler"),
         ("nvidia_unrecorded", "executor", "tensorflow", "device: add CUDA"),

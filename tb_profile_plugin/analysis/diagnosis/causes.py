@@ -240,11 +240,12 @@ def _limit_eager(losses: dict[str, TimeLoss], silent_ps: float, long_ps: float) 
     times = [time for time in eager.names if time.state == "python"]
     _move(losses, "eager", "python", [time for time in times if _is_long(time)])
     _move(losses, "eager", "unrecorded", [NamedTime("unrecorded", "", long_ps, 0.0, 0.0, 0.0)])
-    eager_ps = {"python": sum(time.ps for time in times if time in eager.names), "unrecorded": silent_ps - long_ps}
-    for id in eager_ps.keys() & losses.keys():
-        losses[id].other_causes_ps = eager_ps[id]
+    others = [time for loss in losses.values() if loss.id != "python" for time in loss.names if time.state == "python"]
+    other_ps = {"python": sum(time.step_ps for time in others), "unrecorded": silent_ps - long_ps}
+    for id in other_ps.keys() & losses.keys():
+        losses[id].other_causes_ps = other_ps[id]
     # Where Python is a cause, too, it is less than the bar's.
-    eager.python_ps = eager_ps["python"] if "python" in losses else 0.0
+    eager.python_ps = sum(time.ps for time in times if time in eager.names) if "python" in losses else 0.0
 
 
 def _is_long(time: NamedTime) -> bool:

@@ -21,8 +21,8 @@ from ..finding import Finding
 from ..ops.device_event_kinds import DeviceKind, event_kinds
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
-from ..steps.event_labels import waits_for_others
 from ..steps.host_account import figures
+from ..steps.python_waits import waits_for_others
 from ..steps.step_choice import CUT, NOT_CHOSEN, WARM_UP
 from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical

@@ -28,6 +28,7 @@ from .dispatched_calls import cpu_ops
 from .event_names import display_name
 from .first_launches import starting_intervals
 from .program_functions import dispatches_nothing, is_loop_over_values, program_function, silent_calls
+from .python_waits import waits_for_events, waits_for_threads
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
 OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
@@ -41,20 +42,6 @@ _MACHINERY = regex(
     r"|\$\S+ reraise_with_filtered_traceback$|\$?<built-in method acquire\b|\$<unknown> acquire$"
 )
 """Frames of Python's own modules for threads, of modules that libraries keep to themselves, and of wrappers."""
-_OF_THREADS = regex(
-    r"\$(?:threading|queue|queues|connection|selectors|_base|thread)\.py:\d+ (?:wait\w*|join|get|put|result|recv|poll"
-    r"|select|acquire|_wait_for_tstate_lock|_recv\w*|_poll)$|\$?<built-in method acquire\b|\$<unknown> acquire$"
-)
-"""Frames in which Python waits for its own threads and processes: CPython's ``Lib/threading.py`` and its like."""
-_OF_EVENTS = regex(
-    r"\$?<built-in method (?:poll|recv\w*|accept|connect|read|do_handshake) of "
-    r"(?:(?:select|_socket|_ssl)\.|socket object)"
-    r"|\$?<built-in (?:method|function) select\b|\$<unknown> (?:poll|recv\w*|accept)$|\$selectors\.py:\d+ select$"
-    r"|\$?<built-in function wait(?:pid|id)>$|\$subprocess\.py:\d+ (?:_?wait|_try_wait|_?communicate)$"
-)
-"""Calls that wait for sockets, pipes and timers, as event loops do, and for commands: CPython's modules select, socket,
-ssl and subprocess.
-"""
 _CALLS_BACK = regex(r"enumerate\(Data|\$(?:callback|debugging|script_ops)\.py:\d+ ")
 """A DataLoader, and frames of JAX and TensorFlow, that call functions of the program."""
 _LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|util|api|array|core|dispatch)\.py:)")
@@ -106,11 +93,6 @@ def event_label(name: str) -> str:
     instruction = hlo_text.parse(name)
     host_memory = instruction is not None and (instruction.reads_host or instruction.writes_host)
     return display_name(name) + HOST_MEMORY if host_memory else display_name(name)
-
-
-def waits_for_others(name: str) -> bool:
-    """Whether Python waits in it for its own threads and processes, or for sockets, pipes and timers: for no device."""
-    return bool(_OF_THREADS.match(name) or _OF_EVENTS.match(name))
 
 
 def label_text(label: str) -> str:
@@ -195,9 +177,9 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels.replace(rows, dataset_ops[np.searchsorted(graphs, labels.event[rows])])
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
-    event_waits, process_waits = _waits_for_events(trace, timeline)
+    event_waits, process_waits = waits_for_events(trace, timeline)
     rows = labels.with_names(_MACHINERY)
-    thread_waits = rows[trace.are_named(labels.event[rows], lambda name: bool(_OF_THREADS.match(name)))]
+    thread_waits = rows[trace.are_named(labels.event[rows], waits_for_threads)]
     events, inverse = np.unique(labels.event[rows], return_inverse=True)
     labels.replace(rows, trace.nearest_named(events, _is_own)[inverse])
     labels.append(thread_waits, OF_THREAD)
@@ -205,9 +187,10 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
         is_wait, is_named = np.zeros(len(state), bool), np.zeros(len(state), bool)
         is_wait[event_waits] = is_wait[process_waits] = True
         is_named[calls_back] = is_named[thread_waits] = True
-        for group in (*(have_state(state, own) & ~is_wait for own in _OF_PYTHON), is_wait):
-            rows = np.flatnonzero(group & ~is_named)
-            _let_function_tell(labels, rows, timeline, step_begin)
+        for own in _OF_PYTHON:
+            rows = np.flatnonzero(have_state(state, own) & ~is_wait & ~is_named)
+            _let_function_tell(labels, rows, timeline, step_begin, own == State.PYTHON)
+        _let_function_tell(labels, np.flatnonzero(is_wait & ~is_named), timeline, step_begin, False)
     labels.append(event_waits, OF_EVENTS)
     labels.append(process_waits, OF_THREAD)
     _prepend_compiled_function(labels, np.flatnonzero(have_state(state, State.COMPILE) & (labels.event >= 0)))
@@ -280,8 +263,13 @@ def _let_calling_op_tell(labels: _Labels, rows: Array) -> None:
         labels.number[rows[is_other][names == name]] = labels.add(event_label(trace.names[name]) + OF_COPIES)
 
 
-def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array) -> None:
-    """Let the program's function that holds half of these intervals' time (int64[k]) tell those that lie in it."""
+def _let_function_tell(
+    labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array, is_python: bool
+) -> None:
+    """Let the program's function that holds half of these intervals' time (int64[k]) tell those that lie in it.
+
+    ``is_python`` says that Python's own work passes in them, and no wait.
+    """
     interval_ps = timeline.edges[rows + 1] - timeline.edges[rows]
     function = program_function(labels.trace, labels.event[rows], interval_ps, step_begin)
     if function is None:
@@ -289,8 +277,6 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, s
     rows = rows[function.rows]
     events = labels.event[rows]
     labels.replace(rows, function.call)
-    is_python = (timeline.state[rows] == State.PYTHON).all()
-    is_python &= not labels.trace.are_named(timeline.event[rows], waits_for_others).any()
     is_loop = is_python and not function.has_long_calls and is_loop_over_values(labels.trace, function.call)
     if is_loop:
         labels.append(rows, OF_LOOP)
@@ -303,18 +289,6 @@ def _let_function_tell(labels: _Labels, rows: Array, timeline: DeviceTimeline, s
         call = silent_calls(labels.trace, events)
         labels.replace(rows[call >= 0], call[call >= 0])
         labels.append(rows[call >= 0], OF_PYTHON)
-
-
-def _waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Array]:
-    """(events, processes), int64[k]: intervals in which Python waits for sockets, pipes or timers, and those of them in
-    which it does so to hear from its own processes.
-    """
-    is_candidate = have_state(timeline.state, State.PYTHON) | have_state(timeline.state, State.SYNC)
-    rows = np.flatnonzero(is_candidate & (timeline.event >= 0))
-    rows = rows[trace.are_named(timeline.event[rows], lambda name: bool(_OF_EVENTS.match(name)))]
-    caller = trace.nearest_named(timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
-    is_of_process = (caller >= 0) & trace.are_named(caller, lambda name: bool(_OF_THREADS.match(name)))
-    return rows[~is_of_process], rows[is_of_process]
 
 
 def _is_eager_call(name: str) -> bool:

@@ -35,14 +35,16 @@ _LIBRARY = regex(
     r"\$(?:(?:torch\w*|PIL|numpy|scipy|pandas|sklearn|skimage|cv2|albumentations|imgaug|kornia|einops|librosa|soundfile"
     r"|matplotlib|networkx|pyarrow|h5py|zarr|gym|gymnasium|tokenizers)/"
     r"|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_creation|array_methods|arrayprint|basearray|batching"
-    r"|cache_key|callback|compilation_cache|config|core|custom_batching|custom_derivatives|custom_partitioning"
+    r"|cache_key|callback|compilation_cache|config|connection|core|custom_batching|custom_derivatives|custom_partitioning"
     r"|dispatch|dtypes|eval_jaxpr|flatten_util|fromnumeric|function_base|getlimits|index_tricks|indexing|jaxpr_util"
     r"|lax|lax_numpy|linear_util|literals|mesh|mlir|multiarray|named_sharding|numeric|numerictypes|op_shardings"
-    r"|partial_eval|partition_spec|pjit|prng|profiler|pxla|reductions|scalar_types|scaled_dot|scatter|sharding"
+    r"|partial_eval|partition_spec|pjit|prng|profiler|pxla|queues|reductions|scalar_types|scaled_dot|scatter|sharding"
     r"|sharding_impls|slicing|source_info_util|tensor_contractions|threefry2x32|traceback_util|tree|tree_util"
     r"|ufunc_api|ufuncs|util|window_functions|windowed_reductions|xla_bridge)\.py:)"
 )
-"""Folders of PyTorch and of libraries for data, and files of JAX and NumPy, of which tracers name no folder."""
+"""Folders of PyTorch and of libraries for data, and files of JAX, NumPy and CPython's multiprocessing, of which tracers
+name no folder.
+"""
 
 
 class ProgramFunction(NamedTuple):

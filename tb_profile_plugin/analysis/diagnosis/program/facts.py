@@ -22,6 +22,8 @@ CHECKS_NUMERICS = "checks_numerics"
 """Results are looked through for NaN, as debug modes do."""
 QUERIES_ROWS = "queries_rows"
 """Steps ask a database many times, and that takes a notable part of them."""
+EXCHANGES_MESSAGES = "exchanges_messages"
+"""Most of what Python does in the loop is to exchange many short messages with processes of the program."""
 SAVES_ASYNCHRONOUSLY = "saves_asynchronously"
 """Checkpoints are written by another thread, for which the loop waits."""
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from ....model.devices.capabilities import gpu_capabilities
 from ....model.devices.properties import (
     AMD,
@@ -18,7 +20,7 @@ from ....model.devices.properties import (
     hardware_type,
     host_device_type,
 )
-from ....model.events.repeated_calls import outermost
+from ....model.events.repeated_calls import are_inside, outermost
 from ....model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ....model.host import Host, HostWithSteps
 from ....model.names.kernel_table import BF16, FP16
@@ -27,9 +29,12 @@ from ....model.profiler_options import is_unrecorded, one_op_of
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from ...activity.own_calls import waits_for_own_ops
+from ...activity.states import State
+from ...activity.thread_classes import activity, have_state
 from .facts import (
     CHECKS_NUMERICS,
     DDP,
+    EXCHANGES_MESSAGES,
     FSDP,
     FUSED,
     NO_BF16,
@@ -72,8 +77,12 @@ _QUERY = regex(
     r"\$?<built-in method execute of sqlite3|\$(?=\S+ execute$)(?:\S*/)?(?:sqlalchemy|psycopg2?|pymysql|asyncpg)/"
 )
 """Calls that ask a database for rows: of Python's own module in C, and of common libraries."""
-_MANY_QUERIES, _MUCH_OF_TIME = 20, 0.1
-"""So many queries in a step, and such a share of it, are rows that are asked for one by one."""
+_MANY, _MUCH_OF_TIME = 20, 0.1
+"""So many queries in a step, and such a share of it, are rows that are asked for one by one; messages, too."""
+_MESSAGE = regex(r"\$(?:multiprocessing/)?connection\.py:\d+ (?:send|recv)(?:_bytes)?$")
+"""Functions by which Python's processes exchange objects through pipes: CPython's multiprocessing."""
+_SHORT_MESSAGE_PS = 10**9
+"""A message that takes so long on average (1 ms) waits for notable work, or is large."""
 _SEVERAL_TIMES = 3
 """A backward pass that runs so many times for each forward pass is one for each of several losses."""
 _WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
@@ -116,6 +125,7 @@ def program_facts(host: Host) -> frozenset[str]:
         OWN_OPS: waits_for_own_ops(host),
         REPEATED_BACKWARD: _repeats_backward(host),
         QUERIES_ROWS: _queries_rows(host),
+        EXCHANGES_MESSAGES: _exchanges_messages(host),
     }
     of_framework = _FACTS_OF_FRAMEWORK.get(framework(host))
     return frozenset(
@@ -143,6 +153,28 @@ def _queries_rows(host: Host) -> bool:
     queries = outermost(trace, trace.named(lambda name: bool(_QUERY.match(name))))
     if not len(queries):
         return False
-    ps = (steps.end - steps.begin).sum() if len(steps) else host.window[1] - host.window[0]
     queries_ps = (trace.end[queries] - trace.begin[queries]).sum()
-    return len(queries) >= _MANY_QUERIES * max(len(steps), 1) and bool(queries_ps >= _MUCH_OF_TIME * ps)
+    return len(queries) >= _MANY * max(len(steps), 1) and bool(queries_ps >= _MUCH_OF_TIME * _steps_ps(host))
+
+
+def _exchanges_messages(host: Host) -> bool:
+    """Whether most of the Python that the loop runs is many short messages to and from other processes, and that takes
+    much of the time; messages that belong to the input, as those of a DataLoader, are none of them.
+    """
+    trace, act = host.trace, activity(host)
+    messages = outermost(trace, trace.named(lambda name: bool(_MESSAGE.match(name))))
+    if act.loop < 0 or len(messages) < _MANY * max(len(host.with_steps().steps), 1):
+        return False
+    rows = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))
+    ps, is_python = act.end[rows] - act.begin[rows], have_state(act.state[rows], State.PYTHON)
+    is_message = is_python & are_inside(act.event[rows], messages, trace.nesting[1][messages])
+    count = len(np.unique(np.searchsorted(messages, act.event[rows][is_message], "right")))
+    messages_ps = ps[is_message].sum()
+    is_short = messages_ps <= _SHORT_MESSAGE_PS * count
+    return is_short and 2 * messages_ps > ps[is_python].sum() and messages_ps >= _MUCH_OF_TIME * _steps_ps(host)
+
+
+def _steps_ps(host: Host) -> int:
+    """How long steps take together, or the whole capture where it has none."""
+    steps = host.with_steps().steps
+    return int((steps.end - steps.begin).sum()) if len(steps) else host.window[1] - host.window[0]

@@ -10,6 +10,7 @@ from ..program.facts import (
     COMPILES_AGAIN,
     COPIES_WEIGHTS,
     DDP,
+    EXCHANGES_MESSAGES,
     FSDP,
     GRAPH_BREAKS,
     GROWING_ARGUMENTS,
@@ -80,6 +81,7 @@ SUMMARIES = "Write summaries less often."
 WEIGHTS_IN_GRAPH = (
     "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
 )
+FEWER_MESSAGES = "Run small work in this process, and send other processes fewer, larger messages."
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
     ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
@@ -186,6 +188,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python", PYTORCH, ""): "Write this code as tensor operations, or run it less often or in another process.",
     ("python", "", QUERIES_ROWS): "Fetch all rows in one query, or keep them in memory: a query runs for each.",
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
+    **{(cause, "", EXCHANGES_MESSAGES): FEWER_MESSAGES for cause in ("python", "thread_wait")},
     ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",

@@ -1,0 +1,56 @@
+"""Where Python waits for other threads and processes, or for sockets, pipes and timers, by the names of its frames."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...model.events.trace import Trace
+from ...runtime.arrays import Array
+from ...runtime.regex import regex
+from ..activity.states import State
+from ..activity.thread_classes import have_state
+from .device_timeline import DeviceTimeline
+
+_OF_THREADS = regex(
+    r"\$(?:(?:multiprocessing|concurrent/futures)/)?(?:threading|queue|queues|connection|selectors|_base|thread)\.py:"
+    r"\d+ (?:wait\w*|join|get|put|result|recv|poll|select|acquire|_wait_for_tstate_lock|_recv\w*|_poll)$"
+    r"|\$?<built-in method acquire\b|\$<unknown> acquire$"
+)
+"""Frames in which Python waits for its own threads and processes: CPython's ``Lib/threading.py`` and its like. Only
+PyTorch's tracer names their folders.
+"""
+_OF_EVENTS = regex(
+    r"\$?<built-in method (?:poll|recv\w*|accept|connect|read|do_handshake) of "
+    r"(?:(?:select|_socket|_ssl)\.|socket object)"
+    r"|\$?<built-in (?:method|function) select\b|\$<unknown> (?:poll|recv\w*|accept)$|\$selectors\.py:\d+ select$"
+    r"|\$?<built-in function wait(?:pid|id)>$|\$subprocess\.py:\d+ (?:_?wait|_try_wait|_?communicate)$"
+)
+"""Calls that wait for sockets, pipes and timers, as event loops do, and for commands: CPython's modules select, socket,
+ssl and subprocess.
+"""
+_READS = regex(r"\$(?:posix read|<built-in function read>)$")
+"""Calls that read files, or what other processes wrote into pipes: CPython's module os."""
+
+
+def waits_for_threads(name: str) -> bool:
+    """Whether Python waits in it for its own threads and processes."""
+    return bool(_OF_THREADS.match(name))
+
+
+def waits_for_others(name: str) -> bool:
+    """Whether Python waits in it for its own threads and processes, or for sockets, pipes and timers: for no device."""
+    return bool(_OF_THREADS.match(name) or _OF_EVENTS.match(name))
+
+
+def waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Array]:
+    """(events, processes), int64[k]: intervals in which Python waits for sockets, pipes or timers, and those in which
+    it waits to hear from its own processes.
+    """
+    is_candidate = have_state(timeline.state, State.PYTHON) | have_state(timeline.state, State.SYNC)
+    rows = np.flatnonzero(is_candidate & (timeline.event >= 0))
+    is_event = trace.are_named(timeline.event[rows], lambda name: bool(_OF_EVENTS.match(name)))
+    is_read = trace.are_named(timeline.event[rows], lambda name: bool(_READS.match(name)))
+    rows, is_event = rows[is_event | is_read], is_event[is_event | is_read]
+    caller = trace.nearest_named(timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
+    is_of_process = (caller >= 0) & trace.are_named(caller, waits_for_threads)
+    return rows[is_event & ~is_of_process], rows[is_of_process]
