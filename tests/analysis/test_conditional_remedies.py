@@ -51,6 +51,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("copies_weights", "copied_weights", "tensorflow", "get_weights()"),
         ("copies_to_change", "tensor_copies", "pytorch", "in place"),
         ("copies_expanded", "tensor_copies", "pytorch", "enable_gqa"),
+        ("shards_layers", "gather", "pytorch", "whole blocks"),
         ("fsdp", "gather", "pytorch", "FSDP2"),
         ("infers", "dispatch", "tensorflow", "several requests"),
         ("exchanges_objects", "python", "pytorch", "Send tensors"),

@@ -88,6 +88,8 @@ EXCHANGES_OBJECTS = "exchanges_objects"
 """Workers of PyTorch exchange Python objects, which are pickled, in a notable part of the steps."""
 FSDP = "fsdp"
 """PyTorch's FullyShardedDataParallel gathers the weights of layers."""
+SHARDS_LAYERS = "shards_layers"
+"""FullyShardedDataParallel gathers the weights of several layers of each block one by one, each for a short time."""
 DDP = "ddp"
 """PyTorch's DistributedDataParallel reduces the gradients."""
 OWN_REDUCTIONS = "own_reductions"
@@ -166,6 +168,6 @@ NOT_FINE = WASTEFUL | {
 }
 """With which compute is not fine."""
 KINDS_OF_PROGRAMS = frozenset(
-    {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, SPARSE_GRADIENTS}
+    {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, FSDP, SPARSE_GRADIENTS}
 )
 """Facts that say what a program is, and not what it could do without; the empty one says nothing."""

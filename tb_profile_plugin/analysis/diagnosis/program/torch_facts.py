@@ -43,6 +43,7 @@ from .facts import (
     RECOMPUTES,
     RECOMPUTES_WEIGHTS,
     SECOND_ORDER,
+    SHARDS_LAYERS,
     SINGLE_ROWS,
     STARTS_WORKERS,
     UNFUSED_ATTENTION,
@@ -52,6 +53,7 @@ from .facts import (
     WORKER_PROCESSES,
 )
 from .step_counts import are_in_most_steps
+from .torch_gathers import shards_layers
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, reduces_itself
 from .torch_tables import table_facts
@@ -120,6 +122,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         ACCUMULATES: accumulates_gradients(host, plane),
         OWN_REDUCTIONS: reduces_itself(host),
         BROADCASTS_BUFFERS: bool((trace.nearest_named(trace.named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()),
+        SHARDS_LAYERS: shards_layers(trace),
         RECOMPUTES: _runs_forward_again(trace),
         GROWS: _runs_more_and_more_ops(host),
         UNFUSED_ATTENTION: _has_unfused_attention(trace),

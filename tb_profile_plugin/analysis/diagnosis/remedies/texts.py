@@ -28,6 +28,7 @@ from ..program.facts import (
     REDUCES_IN_LOOP,
     SAMPLED,
     SAVES_ASYNCHRONOUSLY,
+    SHARDS_LAYERS,
     SINGLE_OPS,
     SMALL_TURNS,
     SPARSE_GRADIENTS,
@@ -80,6 +81,9 @@ TABLES_ONCE = "Make lookup tables once, outside of the loop: each step fills one
 SUMMARIES = "Write summaries less often."
 WEIGHTS_IN_GRAPH = (
     "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
+)
+SHARD_BLOCKS_TORCH = (
+    "Shard whole blocks (fully_shard on each block, not on each of its layers), so that gathers are few and large."
 )
 FEWER_MESSAGES = "Run small work in this process, and send other processes fewer, larger messages."
 REMEDIES: dict[tuple[str, str, str], str] = {
@@ -301,6 +305,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
         "FSDP2's set_modules_to_forward_prefetch)."
     ),
+    **{(cause, PYTORCH, SHARDS_LAYERS): SHARD_BLOCKS_TORCH for cause in ("exposed_collective", "gather")},
     ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
     ("few_collectives", PYTORCH, DDP): OVERLAP,
     **{(cause, PYTORCH, OWN_REDUCTIONS): OWN_REDUCTIONS_TORCH for cause in ("exposed_collective", "few_collectives")},
