@@ -52,6 +52,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("copies_to_change", "tensor_copies", "pytorch", "in place"),
         ("copies_expanded", "tensor_copies", "pytorch", "enable_gqa"),
         ("shards_layers", "gather", "pytorch", "whole blocks"),
+        ("applies_adapters", "eager", "pytorch", "merge_and_unload()"),
         ("fsdp", "gather", "pytorch", "FSDP2"),
         ("infers", "dispatch", "tensorflow", "several requests"),
         ("exchanges_objects", "python", "pytorch", "Send tensors"),

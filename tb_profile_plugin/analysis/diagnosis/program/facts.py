@@ -147,6 +147,8 @@ SINGLE_ROWS = "single_rows"
 """PyTorch computes no gradients on the CPU, and most of its ops' time goes into matrix products of one row."""
 UNUSED_GRAPH = "unused_graph"
 """PyTorch computes no gradients, yet records how to in each step."""
+APPLIES_ADAPTERS = "applies_adapters"
+"""PyTorch computes no gradients, yet low-rank adapters beside the layers that they adapt, for much of the steps."""
 GROWING_INPUT = "growing_input"
 """PyTorch computes no gradients, and its matrix products grow from pass to pass of a step."""
 
@@ -165,6 +167,7 @@ NOT_FINE = WASTEFUL | {
     INDEPENDENT_PRODUCTS,
     DEPTHWISE_CONVOLUTIONS,
     SPLITS_WEIGHTS,
+    APPLIES_ADAPTERS,
 }
 """With which compute is not fine."""
 KINDS_OF_PROGRAMS = frozenset(

@@ -21,6 +21,7 @@ from ...activity.device_events import device_work
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from .facts import (
     ACCUMULATES,
+    APPLIES_ADAPTERS,
     BROADCASTS_BUFFERS,
     CHANGES_LAYOUT,
     CHECKS_NUMERICS,
@@ -53,6 +54,7 @@ from .facts import (
     WORKER_PROCESSES,
 )
 from .step_counts import are_in_most_steps
+from .torch_adapters import adapters_ps
 from .torch_gathers import shards_layers
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, reduces_itself
@@ -147,6 +149,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[CHANGES_LAYOUT] &= not holds[COPIES_EXPANDED]
     step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
     holds[RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
+    holds[APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
     if not holds[RECOMPUTES]:
         holds[UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     of_ops = _facts_of_most_ops(host, plane, trains) | (table_facts(host) if on_cpu else set())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....model.framework import JAX, PYTORCH, TENSORFLOW
 from ..program.facts import (
     ACCUMULATES,
+    APPLIES_ADAPTERS,
     BROADCASTS_BUFFERS,
     CHECKS_NUMERICS,
     COMPILES_AGAIN,
@@ -82,6 +83,9 @@ SUMMARIES = "Write summaries less often."
 WEIGHTS_IN_GRAPH = (
     "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
 )
+MERGE_TORCH = (
+    "Add LoRA adapters that all requests share to the weights, once before serving (PEFT's merge_and_unload())."
+)
 SHARD_BLOCKS_TORCH = (
     "Shard whole blocks (fully_shard on each block, not on each of its layers), so that gathers are few and large."
 )
@@ -138,6 +142,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     },
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
+    **{(cause, PYTORCH, APPLIES_ADAPTERS): MERGE_TORCH for cause in ("compute", "dispatch", "eager", "launch")},
     ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
     **{(cause, TENSORFLOW, COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},
     **{
