@@ -53,6 +53,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("copies_expanded", "tensor_copies", "pytorch", "enable_gqa"),
         ("shards_layers", "gather", "pytorch", "whole blocks"),
         ("applies_adapters", "eager", "pytorch", "merge_and_unload()"),
+        ("fsdp", "few_collectives", "pytorch", "larger batches"),
         ("fsdp", "gather", "pytorch", "FSDP2"),
         ("infers", "dispatch", "tensorflow", "several requests"),
         ("exchanges_objects", "python", "pytorch", "Send tensors"),

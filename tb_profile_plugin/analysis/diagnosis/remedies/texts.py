@@ -312,7 +312,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     **{(cause, PYTORCH, SHARDS_LAYERS): SHARD_BLOCKS_TORCH for cause in ("exposed_collective", "gather")},
     ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
-    ("few_collectives", PYTORCH, DDP): OVERLAP,
+    **{("few_collectives", PYTORCH, fact): OVERLAP for fact in (DDP, FSDP)},
     **{(cause, PYTORCH, OWN_REDUCTIONS): OWN_REDUCTIONS_TORCH for cause in ("exposed_collective", "few_collectives")},
     **{(cause, PYTORCH, ACCUMULATES): NO_SYNC_TORCH for cause in ("exposed_collective", "few_collectives")},
     ("resharding", "", ""): (
