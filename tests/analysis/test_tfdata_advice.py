@@ -25,13 +25,16 @@ def by_code(found: PipelineDiagnosis) -> dict[str, Finding]:
     return {each.id: each for each in found.findings}
 
 
-def stages(*names: str, calls: int = 1, python: bool = False, size: int = 0) -> str:
-    """A step that waits 800 of its 1,000 µs for a pipeline, of whose innermost stage there are so many calls."""
+def stages(*names: str, calls: int = 1, python: bool = False, size: int = 0, tensors: int = 0) -> str:
+    """A step that waits 800 of its 1,000 µs for a pipeline, of whose innermost stage there are so many calls; each
+    returns so many tensors.
+    """
     text, long, begin, time = "", "Iterator::Root", 12, 800
     for number, name in enumerate(names, 2):
         long, begin, time = f"{long}::{name}", begin + 1, time - 4
         ids = f"id={number}, parent_id={number - 1}" + (f", batch_size={size}" if name == "Batch" and size else "")
         last = number == len(names) + 1
+        ids += f", types={' '.join(['float'] * tensors)}" if last and tensors else ""
         each = time // (calls if last else 1)
         for at in range(begin, begin + each * (calls if last else 1), each):
             text += f" {long}[{at},{each}]{{{ids}}}"
@@ -97,6 +100,28 @@ def test_rows_of_a_generator_are_to_be_yielded_in_batches(between: tuple[str, ..
 def test_other_generators_are_replaced_by_files(names: tuple[str, ...], calls: int, is_of_keras: bool) -> None:
     first = drawn(stages(*names, calls=calls, python=True)).findings[0]
     assert (first.id, "PyDataset" in first.title) == ("generator", is_of_keras)
+
+
+@pytest.mark.parametrize(
+    ("names", "calls", "tensors", "gain"),
+    [
+        (("Prefetch", "Batch", "ShuffleAndRepeat", "TensorSlice"), 16, 40, 39 / 40),
+        (("Batch", "TensorSlice"), 16, 40, 39 / 40),
+        (("Batch", "Shuffle", "TensorSlice"), 16, 4, None),
+        (("Batch", "Shuffle", "TensorSlice"), 4, 400, None),
+        (("Batch", "Shuffle", "MemoryCache", "TensorSlice"), 16, 40, None),
+        (("Shuffle", "TensorSlice"), 16, 40, None),
+    ],
+    ids=["shuffled", "in order", "large tensors", "few rows", "cached", "batches"],
+)
+def test_batches_of_row_numbers(names: tuple[str, ...], calls: int, tensors: int, gain: float | None) -> None:
+    found = drawn(stages(*names, calls=calls, tensors=tensors))
+    rows = by_code(found).get("single_rows")
+    assert (rows is None) == (gain is None)
+    if rows:
+        assert rows.title.startswith("Batch row numbers instead of rows")
+        assert rows.gain_ps == pytest.approx(0.98 * (gain or 0) * found.waited_ps, rel=0.02)
+        assert "tf.data.Dataset.range" in rows.code
 
 
 def test_small_functions_are_offered_whole_batches() -> None:

@@ -7,7 +7,7 @@ from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from . import snippets
 from .pipeline import Pipeline, Stage
-from .structure import CHEAP_CALL_PS
+from .structure import CHEAP_CALL_PS, main_chain
 
 SOURCES = frozenset(
     "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "
@@ -21,13 +21,17 @@ REMOTE = frozenset(
 """Kinds that read data from another host."""
 
 BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
+_COPIES_ROWS = frozenset(["Batch", "ParallelBatch"])
 _GENERATOR = "Generator"
 _MAKES_GENERATOR = "FlatMap"
 """What ``from_generator()`` puts around the generator."""
 _ONE_FOR_ONE = TRANSPARENT | SHUFFLES | frozenset(["Map", "ParallelMap", "Prefetch"])
 """Kinds that hand on as many elements as they take."""
 _MANY_ROWS = 8
-"""From so many elements of a generator in a batch on, fewer calls of Python are a gain worth a change of it."""
+"""From so many elements in a batch on, work for all of them at once is a gain worth a change of the program."""
+_SLICES = "TensorSlice"
+_SMALL_TENSOR_PS = 2_000_000
+"""A tensor of a row costs about 1 µs to take and to copy, however small: one that takes longer than this is large."""
 
 
 class Cure(NamedTuple):
@@ -47,6 +51,8 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
         return _PYTHON
     if kind == _GENERATOR:
         return ROW_GENERATOR if yields_rows(pipeline, row) else _cure_of_generator(_above_generator(pipeline, row))
+    if row_numbers_gain_ps(pipeline, row):
+        return ROW_NUMBERS
     if kind in _CURE_OF_KIND:
         return _CURE_OF_KIND[kind]
     if kind in REMOTE:
@@ -68,6 +74,23 @@ def yields_rows(pipeline: Pipeline, row: int) -> bool:
     if stage.kind != _GENERATOR or batch is None or batch.kind not in BATCHES:
         return False
     return stage.calls >= _MANY_ROWS * batch.calls and stage.self_ps <= CHEAP_CALL_PS * stage.calls
+
+
+def row_numbers_gain_ps(pipeline: Pipeline, row: int) -> int:
+    """ps of all requests saved at most by row numbers in place of rows that ``from_tensor_slices()`` cuts for a batch.
+
+    A row number is one tensor, where a row is several. 0 if the stage has no part in that, or if tensors are large.
+    """
+    chain = main_chain(pipeline)
+    batch = next((at for at in chain[-2::-1] if pipeline.stages[at].kind not in TRANSPARENT | SHUFFLES), -1)
+    stages = [pipeline.stages[at] for at in chain if at >= batch >= 0]
+    if row < batch or not stages or stages[0].kind not in _COPIES_ROWS or stages[-1].kind != _SLICES:
+        return 0
+    row_count, tensor_count = stages[-1].calls, len(str(stages[-1].settings.get("types", "")).split())
+    if row_count < _MANY_ROWS * stages[0].calls or not tensor_count:
+        return 0
+    are_small = sum(stage.self_ps for stage in stages) <= _SMALL_TENSOR_PS * row_count * tensor_count
+    return int(sum(stage.blame_ps for stage in stages) * (1 - 1 / tensor_count)) if are_small else 0
 
 
 def _above_generator(pipeline: Pipeline, row: int) -> list[Stage]:
@@ -124,6 +147,14 @@ ROW_GENERATOR = Cure(
         "from_tensor_slices."
     ),
     snippets.GENERATED_BATCHES,
+)
+ROW_NUMBERS = Cure(
+    "single_rows",
+    Message(
+        "Batch row numbers instead of rows, and gather each batch in one map(): every tensor of every row is copied by "
+        "itself."
+    ),
+    snippets.ROW_NUMBERS,
 )
 _PARALLEL_MAP = Cure(
     "slow_parallel_map",

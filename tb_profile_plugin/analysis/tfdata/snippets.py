@@ -87,6 +87,13 @@ GENERATED_BATCHES = (
     "    batches, output_signature=tf.TensorSpec([None], tf.int64))\n"
     "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
 )
+ROW_NUMBERS = (
+    'table = {"a": tf.range(1000), "b": tf.random.normal([1000])}  # yours: rows of all columns\n\n\n'
+    "def gather(rows):\n"
+    "    return tf.nest.map_structure(lambda column: tf.gather(column, rows), table)\n\n\n"
+    "dataset = tf.data.Dataset.range(1000).shuffle(1000).batch(batch_size).map(gather)\n"
+    "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
+)
 TENSORFLOW_OPS = (
     "def function(element):  # of TensorFlow's ops instead of Python's\n"
     "    return tf.cast(element, tf.float32) / 255.0\n\n\n" + PARALLEL_MAP
