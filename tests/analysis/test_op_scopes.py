@@ -14,6 +14,10 @@ AUC = (
     "Greater:Greater LogicalNot:LogicalNot LogicalNot_1:LogicalNot Tile:Tile Tile_1:Tile Sum:Sum Cast:Cast "
     "LogicalAnd:LogicalAnd LogicalAnd_1:LogicalAnd LogicalAnd_2:LogicalAnd LogicalAnd_3:LogicalAnd"
 )
+ADAM = (
+    "adam/UnsortedSegmentSum:UnsortedSegmentSum adam/Mul:Mul adam/Sub:Sub adam/Sqrt:Sqrt adam/Add:AddV2 "
+    "adam/truediv:RealDiv adam/AssignAddVariableOp:AssignAddVariableOp adam/AssignSubVariableOp:AssignSubVariableOp"
+)
 
 
 def drawn(*parts: tuple[str, int], scope: str = "") -> HostWithSteps:
@@ -95,3 +99,29 @@ def test_metrics_of_validation_between_steps_are_where_they_belong(length: int, 
     steps = f"train[0,{length}]{{_r=1, step_num=s}} EagerExecute[0,1] model/dense/MatMul:MatMul[1,298]"
     host = draw.host(f"/host:CPU\n  python | {steps} {ops}", steps=5)
     assert ("compares_thresholds" in program_facts(host)) == in_steps
+
+
+@pytest.mark.parametrize("scope", ["", "StatefulPartitionedCall/"])
+def test_an_optimizer_that_changes_whole_tables(scope: str) -> None:
+    host = drawn((ADAM, 560), ("model/dense/MatMul:MatMul", 240), scope=scope)
+    assert "updates_tables" in program_facts(host)
+    cause = compute(host)
+    assert "plain SGD" in cause.remedy.text
+    assert cause.gain_ps == 560_000_000
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(ADAM, 160), ("model/dense/MatMul:MatMul", 640)],
+        [(ADAM.replace("adam/Unsorted", "gradient_tape/Unsorted"), 560)],
+        [(ADAM.replace("AssignAdd", "Add").replace("AssignSub", "Sub"), 560)],
+        [(ADAM.split()[0], 8), (ADAM.partition(" ")[2], 700)],
+        [(ADAM.split()[0], 500), (ADAM.partition(" ")[2], 210)],
+    ],
+    ids=["little of the compute", "a gradient", "no variables", "mostly of other weights", "many rows"],
+)
+def test_other_sums_of_rows_are_no_update_of_whole_tables(parts: list[tuple[str, int]]) -> None:
+    host = drawn(*parts)
+    assert "updates_tables" not in program_facts(host)
+    assert "plain SGD" not in compute(host).remedy.text

@@ -11,9 +11,10 @@ from ..activity.states import State
 from ..ops.op_scopes import CONFUSION_MATRIX
 from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
-from .program.facts import COMPARES_THRESHOLDS, MAPS_IN_LOOP
+from .program.facts import COMPARES_THRESHOLDS, MAPS_IN_LOOP, UPDATES_TABLES
 from .program.program_facts import ProgramFacts
 from .program.tensorflow_loops import map_loop
+from .program.tensorflow_tables import whole_tables_scope
 from .remedies.remedy import remedy
 from .time_loss import MOSTLY, WORK, TimeLoss
 
@@ -28,7 +29,7 @@ _TELLS_MORE = 2
 
 def name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
     """Name what TensorFlow computes by the scope that takes most of it, where that tells more than types of ops; and
-    say what metrics cost, where they take much.
+    say what metrics, or optimizers of whole tables, cost, where they take much.
     """
     if loss.id != WORK or program.framework != TENSORFLOW:
         return
@@ -40,9 +41,10 @@ def name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical
     is_of_steps = loss.ps >= _ALL * float(typical.step_ps[State.COMPUTE])
     if (is_all or is_of_steps) and ps >= MOSTLY * loss.ps and ps >= _TELLS_MORE * most_of_type_ps:
         loss.origins = [(name, ps)]
-    if COMPARES_THRESHOLDS in program.facts:
-        advice = remedy(TENSORFLOW, WORK, facts=frozenset({COMPARES_THRESHOLDS}))
-        loss.remedy = advice._replace(most_ps=times.get(CONFUSION_MATRIX, 0.0))
+    for fact, of_fact in ((COMPARES_THRESHOLDS, [CONFUSION_MATRIX]), (UPDATES_TABLES, map(whole_tables_scope, hosts))):
+        if fact in program.facts:
+            ps = sum(times.get(scope, 0.0) for scope in set(of_fact))
+            loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps)
 
 
 def name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:

@@ -19,11 +19,13 @@ from .facts import (
     MAPS_IN_LOOP,
     MULTIPLIES_ONE_HOT,
     SINGLE_OPS,
+    UPDATES_TABLES,
     WRITES_SUMMARIES,
 )
 from .step_counts import are_in_most_steps
 from .tensorflow_lookups import one_hot_products_ps
 from .tensorflow_loops import map_loop
+from .tensorflow_tables import whole_tables_scope
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
 _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
@@ -41,14 +43,16 @@ _MUCH_OF_TIME = 0.1
 """Share of the time from the first step to the last one that lookup tables take to be filled."""
 
 _MUCH_OF_COMPUTE = 0.3
-"""Share of what steps compute from which on metrics are worth a change."""
+"""Share of what steps compute from which on metrics, or an optimizer, are worth a change."""
 
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
     facts |= {MAKES_TABLES} if _makes_tables(host) else set()
-    facts |= {COMPARES_THRESHOLDS} if _compares_thresholds(host) else set()
+    facts |= {COMPARES_THRESHOLDS} if _is_much_of_compute(host, CONFUSION_MATRIX) else set()
+    tables = whole_tables_scope(host)
+    facts |= {UPDATES_TABLES} if tables and _is_much_of_compute(host, tables) else set()
     loop = map_loop(host)
     facts |= {MAPS_IN_LOOP} if loop is not None and loop.share >= _MUCH_OF_STEPS else set()
     if len(host.steps):
@@ -92,11 +96,11 @@ def _makes_tables(host: HostWithSteps) -> bool:
     return fills_ps >= _MUCH_OF_TIME * (int(steps.end[-1]) - int(steps.begin[0]))
 
 
-def _compares_thresholds(host: HostWithSteps) -> bool:
-    """Whether much of the steps' compute is that of metrics which compare predictions with many thresholds."""
+def _is_much_of_compute(host: HostWithSteps, scope: str) -> bool:
+    """Whether much of the steps' compute is that of ops in a scope, which `op_scopes.scopes` names so."""
     of_host = figures(host)
-    metrics_ps = int(of_host.scopes.of(CONFUSION_MATRIX)[of_host.steps].sum())
-    return 0 < _MUCH_OF_COMPUTE * int(of_host.state_ps[of_host.steps, State.COMPUTE].sum()) <= metrics_ps
+    scope_ps = int(of_host.scopes.of(scope)[of_host.steps].sum())
+    return 0 < _MUCH_OF_COMPUTE * int(of_host.state_ps[of_host.steps, State.COMPUTE].sum()) <= scope_ps
 
 
 def _prepares_summaries(host: HostWithSteps) -> bool:

@@ -41,6 +41,7 @@ from ..program.facts import (
     UNUSED_FORWARD,
     UNUSED_GRAPH,
     UPDATES,
+    UPDATES_TABLES,
     USES_RANDOM,
 )
 
@@ -64,6 +65,10 @@ LOOK_UP_TENSORFLOW = "Replace products with tf.one_hot by lookups: tf.gather, or
 FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
 METRICS_TENSORFLOW = (
     "Compute metrics such as AUC in validation only, or with evenly spaced thresholds, as num_thresholds makes them."
+)
+UPDATE_ROWS_TENSORFLOW = (
+    "Give embedding tables an optimizer that changes only the rows looked up, as plain SGD does; most others "
+    "change all rows."
 )
 WEIGHTS_ONCE_TORCH = (
     "Wrap the loop in torch.nn.utils.parametrize.cached(), or compute the weight once before it, not for each use."
@@ -190,6 +195,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", "", ""): LARGEST_OPS,
     ("compute", TENSORFLOW, COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
+    ("compute", TENSORFLOW, UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",
     ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
