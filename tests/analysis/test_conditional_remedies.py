@@ -43,6 +43,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("queries_rows", "python", "pytorch", "in one query"),
         ("exchanges_messages", "python", "pytorch", "fewer, larger messages"),
         ("compares_thresholds", "compute", "tensorflow", "in validation only"),
+        ("copies_tables", "compute", "tensorflow", "in the tf.Variable itself"),
         ("updates_tables", "compute", "tensorflow", "plain SGD"),
         ("amd_unrecorded", "not_recorded", "tensorflow", "device: install rocprofiler"),
         ("nvidia_unrecorded", "executor", "tensorflow", "device: add CUDA"),

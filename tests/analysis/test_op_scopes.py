@@ -125,3 +125,18 @@ def test_other_sums_of_rows_are_no_update_of_whole_tables(parts: list[tuple[str,
     host = drawn(*parts)
     assert "updates_tables" not in program_facts(host)
     assert "plain SGD" not in compute(host).remedy.text
+
+
+@pytest.mark.parametrize(
+    ("read", "time", "copies"),
+    [
+        ("StatefulPartitionedCall/model/embedding_1/GatherV2/ReadVariableOp:ReadVariableOp", 300, True),
+        ("model/embedding_1/GatherV2_2/ReadVariableOp_2:ReadVariableOp", 300, True),
+        ("model/embedding_1/GatherV2/ReadVariableOp:ReadVariableOp", 100, False),
+        ("model/dense/Cast/ReadVariableOp:ReadVariableOp", 300, False),
+    ],
+)
+def test_lookups_that_copy_a_whole_table(read: str, time: int, copies: bool) -> None:
+    host = drawn((read, time), ("model/dense/MatMul:MatMul", 400))
+    assert ("copies_tables" in program_facts(host)) == copies
+    assert ("in the tf.Variable itself" in compute(host).remedy.text) == copies

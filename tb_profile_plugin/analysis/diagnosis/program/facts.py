@@ -75,6 +75,8 @@ MAPS_IN_LOOP = "maps_in_loop"
 """``tf.map_fn`` calls a function for one element after the other, many times a step, for a notable part of it."""
 COMPARES_THRESHOLDS = "compares_thresholds"
 """TensorFlow compares predictions with many thresholds, as metrics such as AUC do, for much of its compute."""
+COPIES_TABLES = "copies_tables"
+"""TensorFlow copies whole tables to look rows of them up, for a notable part of the steps."""
 UPDATES_TABLES = "updates_tables"
 """An optimizer of TensorFlow changes all rows of tables of which a step looks few up, for much of its compute."""
 WRITES_SUMMARIES = "writes_summaries"
@@ -158,7 +160,8 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
-        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, UPDATES_TABLES),
+        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS),
+        *(UPDATES_TABLES, COPIES_TABLES),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

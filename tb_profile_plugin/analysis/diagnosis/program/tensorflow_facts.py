@@ -13,6 +13,7 @@ from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
 from .facts import (
     COMPARES_THRESHOLDS,
+    COPIES_TABLES,
     COPIES_WEIGHTS,
     INFERS,
     MAKES_TABLES,
@@ -25,7 +26,7 @@ from .facts import (
 from .step_counts import are_in_most_steps
 from .tensorflow_lookups import one_hot_products_ps
 from .tensorflow_loops import map_loop
-from .tensorflow_tables import whole_tables_scope
+from .tensorflow_tables import table_copies_ps, whole_tables_scope
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
 _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
@@ -58,6 +59,7 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
     if len(host.steps):
         step_ps = float((host.steps.end - host.steps.begin).mean())
         facts |= {MULTIPLIES_ONE_HOT} if one_hot_products_ps(host) >= _MUCH_OF_STEPS * step_ps else set()
+        facts |= {COPIES_TABLES} if table_copies_ps(host) >= _MUCH_OF_STEPS * step_ps else set()
     if calls_per_step(host) < _MANY_SINGLE_OPS:
         trains = any(word in name for name in host.trace.names for word in _TRAINS)
         return facts if trains else facts | {INFERS}

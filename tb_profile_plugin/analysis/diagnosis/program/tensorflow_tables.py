@@ -1,10 +1,10 @@
-"""Optimizers of TensorFlow that change all rows of tables of which a step looks few up."""
+"""Tables of which a step looks few rows up: optimizers of TensorFlow that change all rows, lookups that copy all."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ....model.host import Host
+from ....model.host import Host, HostWithSteps
 from ....model.names import op_names
 from ....model.per_host import per_host
 from ....runtime.regex import regex
@@ -13,6 +13,10 @@ from ...ops.op_scopes import scopes
 _SUM_OF_ROWS = "UnsortedSegmentSum"
 """Op by which Keras makes the gradient of a whole table of that of the rows looked up."""
 _UPDATE = regex(r"Assign(?:Add|Sub)?VariableOp$")
+_COPY = regex(r".*/GatherV2(?:_\d+)?/ReadVariableOp(?:_\d+)?:ReadVariableOp$")
+"""What reads a variable for a lookup in its value. TensorFlow copies what is read of variables of which ops change
+single rows elsewhere.
+"""
 _LEAST_PART, _MOST_PART = 0.05, 0.5
 """Shares of an optimizer's time that making such gradients takes: with less, other weights are what it changes; with
 more, so many rows are looked up that changing all of them costs little beside.
@@ -42,3 +46,11 @@ def whole_tables_scope(host: Host) -> str:
         if scope and scope in updating and _LEAST_PART * all_ps[scope] <= ps <= _MOST_PART * all_ps[scope]
     }
     return max(of_tables, key=lambda scope: of_tables[scope], default="")
+
+
+def table_copies_ps(host: HostWithSteps) -> float:
+    """ps per step that reading variables for lookups takes: next to nothing, unless each read copies all rows."""
+    trace, steps = host.trace, host.steps
+    copies = trace.named(lambda name: bool(_COPY.match(name)))
+    copies = copies[trace.begin[copies] >= steps.begin[0]]
+    return float((trace.end[copies] - trace.begin[copies]).sum()) / len(steps)

@@ -13,6 +13,7 @@ from ..program.facts import (
     CONVERTS_WEIGHTS,
     COPIES_EXPANDED,
     COPIES_MODEL,
+    COPIES_TABLES,
     COPIES_TO_CHANGE,
     DENSE_EMBEDDING,
     DEPTHWISE_CONVOLUTIONS,
@@ -65,6 +66,10 @@ LOOK_UP_TENSORFLOW = "Replace products with tf.one_hot by lookups: tf.gather, or
 FEWER_PRINTS_TORCH = "Print tensors every N steps: f-strings format them even where the log level is off."
 METRICS_TENSORFLOW = (
     "Compute metrics such as AUC in validation only, or with evenly spaced thresholds, as num_thresholds makes them."
+)
+LOOK_UP_IN_VARIABLE = (
+    "Look rows up in the tf.Variable itself, as tf.gather(layer.embeddings.value, ids): Keras' Embedding copies the "
+    "whole table first."
 )
 UPDATE_ROWS_TENSORFLOW = (
     "Give embedding tables an optimizer that changes only the rows looked up, as plain SGD does; most others "
@@ -195,6 +200,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", "", ""): LARGEST_OPS,
     ("compute", TENSORFLOW, COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
+    ("compute", TENSORFLOW, COPIES_TABLES): LOOK_UP_IN_VARIABLE,
     ("compute", TENSORFLOW, UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",
