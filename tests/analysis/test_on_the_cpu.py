@@ -350,3 +350,12 @@ def test_what_lies_before_a_pause_is_its_own_only_where_few_steps_pause(every: i
             text.append(f"WriteSummary[{at + 680},20]")
         at += 710 if step % every == every - 1 else 201
     assert diagnose([draw.host(f"/host:CPU\n  python | {' '.join(text)}", 1)]).causes[0].id == leads
+
+
+@pytest.mark.parametrize(("name", "said"), [("ExecutorState::Process", "(100 %)"), ("FunctionRun", "in 3 calls")])
+def test_runs_of_the_executor_have_a_share_and_no_count(name: str, said: str) -> None:
+    """The timeline has short runs as one: these three may have been hundreds."""
+    runs = " ".join(f"{name}[{begin},300]" for begin in (10, 320, 630))
+    host = draw.host(f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} {runs} x/MatMul:MatMul[940,50]", 5)
+    sentence = diagnose([host]).causes[0].sentence.text
+    assert name in sentence and said in sentence

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
+from ...formats.columns import vocabulary
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
 from ...runtime.records import mutable_record
@@ -342,6 +343,8 @@ def _name_of(label: str) -> str:
 def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps: bool) -> Sentence:
     name = without_ending(name, HOST_MEMORY) if loss.id == "host_offload" else name
     is_often = count >= _MANY and loss.id not in COMMUNICATION
+    # The timeline has several short runs of TensorFlow's executor as one.
+    is_often |= name == vocabulary.EXECUTOR_RUN and round(count) > 1
     # Where one step has most of several intervals, their mean is the length of none.
     is_uneven = loss.is_of_one_step and round(count * loss.few_steps_of) > 1
     if loss.id in (WORK, UNUSED) or is_often or not count or is_uneven:
