@@ -7,7 +7,7 @@ import toy_format
 
 from tb_profile_plugin import store
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
-from tb_profile_plugin.analysis.steps.host_comparison import host_comparison
+from tb_profile_plugin.analysis.workers.slowest_host import host_comparison
 from tb_profile_plugin.formats import recognize, xspace
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.session import Session

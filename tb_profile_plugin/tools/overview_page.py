@@ -18,11 +18,11 @@ from ..analysis.ops.op_costs import rates
 from ..analysis.ops.op_table import OpTable, merged, uses_tf_data
 from ..analysis.statistics import summary
 from ..analysis.steps import step_evidence
-from ..analysis.steps.host_comparison import host_comparison, slowest_host_sentence
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import by_category
 from ..analysis.steps.typical_times import Typical
 from ..analysis.tfdata import iterator_calls
+from ..analysis.workers.slowest_host import host_comparison, slowest_host_sentence
 from ..model import clock
 from ..model.devices import plausible
 from ..model.devices.capabilities import gpu_capabilities

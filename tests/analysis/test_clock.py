@@ -7,7 +7,7 @@ import draw
 import pytest
 from figures import column, facts
 
-from tb_profile_plugin.analysis.steps.host_comparison import HostSteps, host_comparison, slowest_host_sentence
+from tb_profile_plugin.analysis.workers.slowest_host import HostSteps, host_comparison, slowest_host_sentence
 from tb_profile_plugin.model import clock
 from tb_profile_plugin.model.host import HostWithSteps
 

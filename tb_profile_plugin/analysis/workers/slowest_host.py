@@ -8,7 +8,7 @@ from ...model.host import HostWithSteps
 from ...runtime.messages import Message, all_of
 from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
-from .step_time import host_steps
+from ..steps.step_time import host_steps
 
 _NOTABLE = 1.02
 """Hosts that wait for each other in every step end it together: what differs by less is not theirs."""
