@@ -52,6 +52,7 @@ VERBS = (
         "Change",
         "Check",
         "Compile",
+        "Decode",
         "Compute",
         "Copy",
         "Donate",

@@ -64,9 +64,20 @@ _SORTING = regex(
 )
 _SUPPRESSION = regex(r"(?:Combined)?NonMaxSuppression\w*$|torchvision::nms$|.*(?:NMSKernel|nms_kernel)")
 """Boxes that overlap better ones are dropped: each is compared with all that stay."""
+_CLASSES = regex(
+    r"aten::(?:_?log_softmax|nll_loss|cross_entropy_loss)\w*$|(?:Sparse)?SoftmaxCrossEntropyWithLogits$|LogSoftmax$"
+    r"|.*(?:LogSoftMax|nll_loss)"
+)
+"""Losses that compare each row with all classes."""
+_IMAGES = regex(r"Decode(?:AndCrop)?(?:Jpeg|Image|Png|Bmp|Gif|Webp)$|image::decode_\w+$")
+_RANDOM = regex(
+    r"(?:Stateless)?(?:Random|Truncated)(?:Uniform|Normal|StandardNormal)\w*$|.*FillPhiloxRandom|.*distribution_(?:elementwise|nullary)"
+    r"|aten::(?:bernoulli|native_dropout|normal|rand|randn|uniform)\w*$"
+)
+"""Ops and kernels that make random numbers: TensorFlow's and PyTorch's."""
 _IF_LARGEST = (
     *("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "factorization", "elementwise"),
-    "suppression",
+    *("suppression", "classes", "images", "random"),
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
@@ -91,6 +102,9 @@ _KINDS = {
         ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy|ConcatV2$")),
         ("sorting", _SORTING),
         ("suppression", _SUPPRESSION),
+        ("classes", _CLASSES),
+        ("images", _IMAGES),
+        ("random", _RANDOM),
         ("text", regex(r"(?:String|RegexFull|RegexReplace|StaticRegex|Unicode|AsString|DecodeCSV|ParseExample)\w*$")),
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),
         ("tensor_copies", regex(r"aten::(?:copy_|.*\(copies\))$|.*direct_copy_kernel")),

@@ -88,6 +88,9 @@ SPLIT_BATCH_JAX = (
     "Split the batch, not the weights, if these fit one device: each computes the rest of the layers for all rows."
 )
 KEEP_SHARDING_JAX = "Keep arrays in the sharding that the next program takes: changing it goes through the host."
+FEWER_ROWS_TORCH = (
+    "Compute the output layer and its loss only for rows whose labels count, if some are masked or padding."
+)
 FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
 SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
@@ -147,9 +150,18 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
-    ("compute", PYTORCH, COMPUTES_ALL_ROWS): (
-        "Compute the output layer and its loss only for rows whose labels count, if some are masked or padding."
-    ),
+    **{(cause, PYTORCH, COMPUTES_ALL_ROWS): FEWER_ROWS_TORCH for cause in ("compute", "classes")},
+    ("classes", "", ""): "Compute the loss over fewer classes (sampled softmax), or fuse it with the output layer.",
+    (
+        "images",
+        TENSORFLOW,
+        "",
+    ): "Decode images ahead of the step, and no larger than needed (ratio of tf.io.decode_jpeg).",
+    (
+        "random",
+        "",
+        "",
+    ): "Make fewer random numbers, as for dropout, noise and augmentation.",
     **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
