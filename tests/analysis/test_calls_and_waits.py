@@ -127,6 +127,17 @@ def test_ops_that_a_function_dispatches_between_steps_are_to_be_compiled() -> No
     assert between.remedy.text == "Put answers (serve.py:30) under one jax.jit, so that its ops become one program."
 
 
+@pytest.mark.parametrize(
+    ("mark", "advice"), [("", "under jax.jit"), ("train[0,1950]{_r=1, step_num=s} ", "less often")]
+)
+def test_python_between_calls_that_count_as_steps_is_the_loops(mark: str, advice: str) -> None:
+    """Beside marks of the program it is what these leave out, such as writing to a log."""
+    op = "x/dot:dot[10,1800]{hlo_op=dot.1, hlo_module=jit_model, program_id=1}"
+    text = f"/host:CPU\n  python | {mark}PjitFunction(model)[1,1900] {op} $serve.py:30 sample[2000,7900]"
+    between = cause(diagnose([draw.host(text, 6, EVERY)]), "between_steps")
+    assert "sample (serve.py:30)" in between.sentence.text and advice in between.remedy.text
+
+
 def test_fewer_calls_of_a_function_save_no_more_than_its_time() -> None:
     """It dispatches 80 of 120 ops, in 4 ms of the 9.9 that all of them take."""
     events = []

@@ -205,6 +205,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     if loss.id == "between_steps" and loss.is_work:
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     elif loss.id == "between_steps":
+        loss.is_of_loop = all(host.steps.source == "functions" for host in hosts)
         function = _calling_function(hosts)
         if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
             loss.remedy = _fewer_calls(function, program)

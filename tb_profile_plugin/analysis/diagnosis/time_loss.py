@@ -91,6 +91,8 @@ class TimeLoss:
     """Whether a CPU does all work: what the host does less there leaves cores to work that goes on as long."""
     varies: bool = False
     """Whether what takes longer in unusual steps is mostly work that each step does, without a period."""
+    is_of_loop: bool = False
+    """Whether it lies between calls of a function that count as steps: what passes there is the loop's."""
     first_batches: bool = False
     """Whether unusual steps wait so much longer than others that any input they wait for has just begun."""
 
@@ -200,7 +202,7 @@ class TimeLoss:
     @property
     def main_cause(self) -> str:
         """Id of the largest cause of unusual steps that is known, if it is much of them; of what passes between steps
-        that of the kind of wait that most of it is; else its own.
+        that of the kind of wait, or Python, that most of it is; else its own.
         """
         if self.is_work:
             return PAUSE
@@ -211,10 +213,11 @@ class TimeLoss:
 
     @property
     def _largest_part(self) -> tuple[str, float]:
-        """(id, ps) of the largest cause among its names; of what passes between steps only of waits."""
+        """(id, ps) of the largest cause among its names; of what passes between steps only of waits, and Python's."""
         times: dict[str, float] = {}
         for time in self.names:
-            other = "" if self.id == "between_steps" else time.state
+            counts = self.id != "between_steps" or (self.is_of_loop and time.state == "python")
+            other = time.state if counts else ""
             id = next((id for ending, id in BY_ENDING.items() if time.name.endswith(ending)), other)
             times[id] = times.get(id, 0.0) + time.ps * bool(id)
         return max(times.items(), key=lambda item: item[1], default=("", 0.0))
