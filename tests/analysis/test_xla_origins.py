@@ -127,7 +127,7 @@ def test_products_in_a_loop_that_take_much_of_the_compute(multiplied: int, advis
     [
         (b'{"known_trip_count":{"n":"120"}}', 120, "Give each turn of the program's loop more work"),
         (b"", 120, "Let loops that run until a condition holds end earlier"),
-        (b"", 60, "Make"),
+        (b"", 60, "Start with"),
     ],
     ids=["counted", "until a condition", "few turns"],
 )

@@ -363,17 +363,17 @@ def _cause(
 
 
 def _named_remedy(loss: TimeLoss, remedy: Remedy, program: ProgramFacts) -> Remedy:
-    """The remedy; where that is only to make what is largest cheaper, with the name of that, and its line."""
+    """The remedy; where that is only to start with what is largest, with the name of that, and its line."""
     if remedy.text != message(LARGEST_OPS) or not (names := loss.large_names()):
         return remedy
     name = short_name(names[0][0])
     if loss.line:
         line = short_name(loss.line)
-        text = Message("Make {name} in {line} cheaper, or run it less often.", name=name, line=line)
+        text = Message("Start with {name} in {line}; the Ops page lists all ops.", name=name, line=line)
     elif program.framework == PYTORCH and TRACED not in program.facts:
-        text = Message("Make {name} cheaper, or run it less often; with_stack=True records its lines.", name=name)
+        text = Message("Start with {name}; with_stack=True records its lines.", name=name)
     else:
-        text = Message("Make {name} cheaper, or run it less often; the Ops page lists all ops.", name=name)
+        text = Message("Start with {name}; the Ops page lists all ops.", name=name)
     return remedy._replace(text=text)
 
 

@@ -114,7 +114,9 @@ def _cure_of_source(above: list[Stage]) -> Cure:
     """For a stage that reads data; ``above`` are the stages that ask it, nearest first."""
     interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
     if interleave is None:
-        title = Message("Split the data into several files, and read them in parallel, close to this host.")
+        title = Message(
+            "Split the data into several files, read them in parallel, and leave them uncompressed where space allows."
+        )
         return Cure("slow_source", title, snippets.interleave())
     if interleave.kind == "Interleave":
         title = Message("Let the interleave read several sources in parallel; it reads one at a time.")

@@ -78,7 +78,7 @@ UPDATE_ROWS_TENSORFLOW = (
 WEIGHTS_ONCE_TORCH = (
     "Wrap the loop in torch.nn.utils.parametrize.cached(), or compute the weight once before it, not for each use."
 )
-LARGEST_OPS = "Make the largest ops cheaper; the Ops page lists them."
+LARGEST_OPS = "Start with the largest ops; the Ops page lists them."
 FEWER_PENALTIES_TORCH = "Compute gradients of gradients, such as a gradient penalty, every N steps."
 COPY_IN_PLACE_TORCH = (
     "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() in each step."
