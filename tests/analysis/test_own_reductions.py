@@ -1,4 +1,4 @@
-"""Reductions that the program calls beside DistributedDataParallel's are told apart from these."""
+"""Reductions and broadcasts that the program calls beside DistributedDataParallel's are told apart from these."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts, program_of
 from tb_profile_plugin.model.host import HostWithSteps
 
 LOADER, GLOO = 9, 21
@@ -57,3 +57,52 @@ def test_reductions_that_the_program_calls_are_its_own(device: bool) -> None:
 def test_few_own_reductions_are_not(host: HostWithSteps) -> None:
     """Where DDP reduces nothing, as under ``no_sync()``, the program's reductions are those of the gradients."""
     assert "own_reductions" not in program_facts(host)
+
+
+def worker(rank: int, broadcast: int, *, loads: bool, buffers: bool = False, device: bool = False) -> HostWithSteps:
+    """Five steps: a batch is loaded in 4 ms, or not; a broadcast of so many µs, of the batch or of DDP's buffers, which
+    ends on all workers at once; and a forward pass.
+    """
+    events = []
+    for step in range(5):
+        at = 10_000 * step
+        arrives = at + 5_000 - broadcast
+        forward = arrives - 100 if buffers else at + 5_100
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 9_900)]
+        events += [torchtrace.mark("DistributedDataParallel.forward", forward, at + 9_000 - forward)]
+        events += [torchtrace.op("c10d::broadcast_", arrives - 20, 20), torchtrace.op("aten::mm", at + 5_200, 3_000)]
+        if device:
+            kernel = torchtrace.on_device(step + 1, arrives, broadcast, "ncclDevKernel_Broadcast_RING_LL")
+            events += [torchtrace.launch(step + 1, arrives - 10, 5), kernel]
+        else:
+            events += [torchtrace.on_host("user_annotation", "gloo:broadcast", arrives, broadcast, GLOO)]
+        if loads:
+            name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+            events += [torchtrace.mark(name, at + 10, 4_000)]
+    told: dict[str, Any] = {"distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 2}}
+    host = torchtrace.host(*events, **told, **({} if device else {"deviceProperties": []}))
+    host.name = f"rank{rank}"
+    return host
+
+
+@pytest.mark.parametrize("device", [False, True])
+def test_batches_that_one_worker_sends_are_loaded_by_each(device: bool) -> None:
+    """Accelerate's ``dispatch_batches=True``."""
+    hosts = [worker(rank, 4_500 if rank else 300, loads=not rank, device=device) for rank in range(2)]
+    assert "broadcasts_batches" in program_of(hosts).facts
+    straggler = next(cause for cause in diagnose(hosts).causes if cause.id == "late_peer")
+    assert "load its own part of the data" in straggler.remedy.text
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        worker(1, 4_500, loads=True),
+        worker(1, 4_500, loads=False, buffers=True),
+        worker(1, 300, loads=False),
+    ],
+    ids=["all load", "buffers of DDP", "short ones"],
+)
+def test_other_broadcasts_are_of_no_batches(others: HostWithSteps) -> None:
+    assert "broadcasts_batches" not in program_of([worker(0, 300, loads=True), others]).facts
+    assert "broadcasts_batches" not in program_of([others, others]).facts

@@ -98,6 +98,12 @@ DDP = "ddp"
 """PyTorch's DistributedDataParallel reduces the gradients."""
 OWN_REDUCTIONS = "own_reductions"
 """Much of the time of PyTorch's reductions is that of calls of the program, beside DistributedDataParallel's."""
+USES_DATALOADER = "uses_dataloader"
+"""PyTorch's DataLoader makes the batches of a worker."""
+AWAITS_BROADCASTS = "awaits_broadcasts"
+"""A worker of DistributedDataParallel spends a notable part of its steps in broadcasts that the program calls."""
+BROADCASTS_BATCHES = "broadcasts_batches"
+"""One of several workers uses a DataLoader, and another awaits broadcasts instead."""
 BROADCASTS_BUFFERS = "broadcasts_buffers"
 """DistributedDataParallel sends buffers, such as running means, from one worker to all in each forward pass."""
 ACCUMULATES = "accumulates"
@@ -176,6 +182,6 @@ NOT_FINE = WASTEFUL | {
 }
 """With which compute is not fine."""
 KINDS_OF_PROGRAMS = frozenset(
-    {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, FSDP, SPARSE_GRADIENTS}
+    {"", TRACED, ON_CPU, INFERS, INFERS_ON_CPU, SINGLE_OPS, ONE_PROGRAM, DDP, FSDP, SPARSE_GRADIENTS, USES_DATALOADER}
 )
 """Facts that say what a program is, and not what it could do without; the empty one says nothing."""

@@ -32,6 +32,8 @@ from ...activity.own_calls import waits_for_own_ops
 from ...activity.states import State
 from ...activity.thread_classes import activity, have_state
 from .facts import (
+    AWAITS_BROADCASTS,
+    BROADCASTS_BATCHES,
     CHECKS_NUMERICS,
     DDP,
     EXCHANGES_MESSAGES,
@@ -50,6 +52,7 @@ from .facts import (
     UNRECORDED_AMD,
     UNRECORDED_DEVICE,
     UNRECORDED_NVIDIA,
+    USES_DATALOADER,
 )
 from .jax_facts import jax_facts
 from .tensorflow_facts import tensorflow_facts
@@ -60,6 +63,7 @@ _EVENTS_OF_FACT = {
     FUSED: regex(r"aten::_fused_"),
     SPARSE_GRADIENTS: regex(r"aten::(?:embedding|_embedding_bag)_sparse_backward$"),
     FSDP: regex(r".*(?:FullyShardedDataParallel|FSDP|fsdp)"),
+    USES_DATALOADER: regex(r"enumerate\(DataLoader\)"),
     DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
     SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
     CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
@@ -96,13 +100,17 @@ class ProgramFacts(NamedTuple):
     device: str
     """As `device_word` has it."""
     facts: frozenset[str]
-    """What `program_facts` says of it."""
+    """What `program_facts` says of it, and what differs between its hosts."""
 
 
 def program_of(hosts: Sequence[Host]) -> ProgramFacts:
     """What the hosts run, and on what."""
     most = Counter(framework(host) for host in hosts).most_common(1)[0][0]
-    return ProgramFacts(most, device_word(hosts), frozenset[str]().union(*map(program_facts, hosts)))
+    of_hosts = [program_facts(host) for host in hosts]
+    facts = frozenset[str]().union(*of_hosts)
+    if USES_DATALOADER in facts and any(AWAITS_BROADCASTS in own and USES_DATALOADER not in own for own in of_hosts):
+        facts |= {BROADCASTS_BATCHES}
+    return ProgramFacts(most, device_word(hosts), facts)
 
 
 def device_word(hosts: Sequence[Host]) -> str:

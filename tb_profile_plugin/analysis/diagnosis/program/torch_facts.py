@@ -22,6 +22,7 @@ from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from .facts import (
     ACCUMULATES,
     APPLIES_ADAPTERS,
+    AWAITS_BROADCASTS,
     BROADCASTS_BUFFERS,
     CHANGES_LAYOUT,
     CHECKS_NUMERICS,
@@ -57,7 +58,7 @@ from .step_counts import are_in_most_steps
 from .torch_adapters import adapters_ps
 from .torch_gathers import shards_layers
 from .torch_outputs import computes_all_rows
-from .torch_reductions import FORWARD, accumulates_gradients, reduces_itself
+from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
@@ -124,6 +125,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         ACCUMULATES: accumulates_gradients(host, plane),
         OWN_REDUCTIONS: reduces_itself(host),
         BROADCASTS_BUFFERS: bool((trace.nearest_named(trace.named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()),
+        AWAITS_BROADCASTS: awaits_broadcasts(host),
         SHARDS_LAYERS: shards_layers(trace),
         RECOMPUTES: _runs_forward_again(trace),
         GROWS: _runs_more_and_more_ops(host),

@@ -1,6 +1,8 @@
-"""Who asks for what PyTorch's workers reduce, and how often: DistributedDataParallel, or the program itself."""
+"""Who asks for what PyTorch's workers reduce and broadcast: DistributedDataParallel, or the program itself."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
@@ -13,10 +15,14 @@ from ...activity.device_events import device_work
 FORWARD = "DistributedDataParallel.forward"
 _REDUCES, _KERNEL = regex(r"(?:gloo|nccl):all_reduce"), regex(r"[nr]ccl\w*AllReduce")
 _CALL = regex(r"c10d::allreduce_")
+_SENDS, _SEND_KERNEL = regex(r"(?:gloo|nccl):(?:broadcast|scatter)"), regex(r"[nr]ccl\w*Broadcast")
+_SEND_CALL = regex(r"c10d::(?:broadcast|scatter)_")
 _SEVERAL = 2
 """Forward passes in a step that accumulate."""
 _MUCH = 1 / 3
 """Share of the time of reductions from which on the program's own are worth a change: gradients hide none of them."""
+_MUCH_OF_STEPS = 0.1
+"""Share of a worker's steps from which on what it waits for others to send is worth a change."""
 
 
 def accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
@@ -41,20 +47,36 @@ def reduces_itself(host: HostWithSteps) -> bool:
     is_own &= np.isin(trace.line_of[calls], trace.line_of[forward])
     if is_own.all() or not is_own.any():
         return False
-    begin, ps = _reductions(host)
+    begin, ps = _collectives(host, _REDUCES, _KERNEL)
     call = np.searchsorted(trace.begin[calls], begin, "right") - 1
     return bool(ps[(call >= 0) & is_own[call]].sum() > _MUCH * ps.sum())
 
 
-def _reductions(host: HostWithSteps) -> tuple[Array, Array]:
-    """(ps, ps), int64[k] each: of each reduction when it was launched on a device, or began on a thread of the CPU, and
-    how long it takes.
+def awaits_broadcasts(host: HostWithSteps) -> bool:
+    """Whether a worker of DistributedDataParallel spends much of its steps in broadcasts, or scatters, that the program
+    calls: outside of forward passes.
+    """
+    trace, steps = host.trace, host.steps
+    calls = trace.named(lambda name: bool(_SEND_CALL.match(name)))
+    if not len(steps) or not len(calls) or not len(trace.named(FORWARD.__eq__)):
+        return False
+    calls = calls[np.argsort(trace.begin[calls], kind="stable")]
+    is_own = trace.nearest_named(calls, FORWARD.__eq__) < 0
+    begin, ps = _collectives(host, _SENDS, _SEND_KERNEL)
+    call = np.searchsorted(trace.begin[calls], begin, "right") - 1
+    counts = (call >= 0) & is_own[call] & (begin >= steps.begin[0])
+    return bool(ps[counts].sum() > _MUCH_OF_STEPS * (steps.end - steps.begin).sum())
+
+
+def _collectives(host: HostWithSteps, names: re.Pattern[str], kernels: re.Pattern[str]) -> tuple[Array, Array]:
+    """(ps, ps), int64[k] each: of each such collective when it was launched on a device, or began on a thread of the
+    CPU, and how long it takes.
     """
     trace, works = host.trace, device_work(host) if host.devices else ()
     if not works:
-        events = trace.named(lambda name: bool(_REDUCES.match(name)))
+        events = trace.named(lambda name: bool(names.match(name)))
         return trace.begin[events], trace.end[events] - trace.begin[events]
-    works = tuple(work.with_rows(trace.are_named(work.event, lambda name: bool(_KERNEL.match(name)))) for work in works)
+    works = tuple(work.with_rows(trace.are_named(work.event, lambda name: bool(kernels.match(name)))) for work in works)
     return (
         np.concatenate([work.launch_begin for work in works]),
         np.concatenate([work.end - work.begin for work in works]),

@@ -6,6 +6,7 @@ from ....model.framework import JAX, PYTORCH, TENSORFLOW
 from ..program.facts import (
     ACCUMULATES,
     APPLIES_ADAPTERS,
+    BROADCASTS_BATCHES,
     BROADCASTS_BUFFERS,
     CHECKS_NUMERICS,
     COMPILES_AGAIN,
@@ -74,6 +75,10 @@ NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch 
 OWN_REDUCTIONS_TORCH = (
     "Reduce less in calls of your own (dist.all_reduce): DDP reduces gradients in backward already; or start them "
     "ahead (async_op=True)."
+)
+OWN_BATCHES_TORCH = (
+    "Let each worker load its own part of the data (DistributedSampler; dispatch_batches=False in Accelerate): one "
+    "loads for all, and sends batches."
 )
 MICRO_BATCHES_TORCH = (
     "Split batches into micro-batches (torch.distributed.pipelining), so that all devices compute at once."
@@ -322,6 +327,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", "", ""): OVERLAP,
     ("late_turns", "", ""): "Run this worker's extra work less often, or share it among the workers.",
     ("late_input", "", ""): "Prepare this worker's input as the others do theirs: it waits longer for its batches.",
+    **{(cause, PYTORCH, BROADCASTS_BATCHES): OWN_BATCHES_TORCH for cause in ("broadcast", "late_input")},
     ("late_compute", "", ""): "Give all workers equal work; where they have that, check this worker's device.",
     ("late_peer", "", ""): "Find what takes longer on the straggler; the Pod page compares it with the others.",
     **WORK_REMEDIES,
