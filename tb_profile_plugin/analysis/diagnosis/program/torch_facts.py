@@ -47,6 +47,7 @@ from .facts import (
     SECOND_ORDER,
     SHARDS_LAYERS,
     SINGLE_ROWS,
+    SLICES_ATTENTION,
     STARTS_WORKERS,
     UNFUSED_ATTENTION,
     UNUSED_FORWARD,
@@ -56,6 +57,7 @@ from .facts import (
 )
 from .step_counts import are_in_most_steps
 from .torch_adapters import adapters_ps
+from .torch_attention import has_unfused_attention, slices_attention
 from .torch_gathers import shards_layers
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
@@ -73,7 +75,6 @@ _ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _EXPANDS = frozenset(("aten::expand", "aten::expand_as", "aten::broadcast_to"))
 _COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshape"))
-_SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _INPUT_TYPES, _DOUBLE = "Input type", '"double"'
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
@@ -86,9 +87,6 @@ _MANY = 10
 """So many checks in a step are a mode, and so many nodes a graph."""
 _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
-_OF_SCORES = 10
-"""A softmax of scores takes at least one in so many parts of the time of the batched products beside it; one that
-chooses experts takes less."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
 _OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
@@ -129,7 +127,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         SHARDS_LAYERS: shards_layers(trace),
         RECOMPUTES: _runs_forward_again(trace),
         GROWS: _runs_more_and_more_ops(host),
-        UNFUSED_ATTENTION: _has_unfused_attention(trace),
+        UNFUSED_ATTENTION: has_unfused_attention(trace),
         CHANGES_LAYOUT: _are_most_copies_in(trace, _LAYOUT_OPS.__contains__),
         COPIES_EXPANDED: _are_most_copies_expanded(trace),
         COPIES_TO_CHANGE: _are_most_copies_in(trace, _names_with_inplace_form(trace).__contains__),
@@ -147,6 +145,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
         GROWING_INPUT: not trains and _computes_again(host, plane),
     }
+    holds[SLICES_ATTENTION] = holds[UNFUSED_ATTENTION] and slices_attention(trace)
     holds[ACCUMULATES] &= not holds[OWN_REDUCTIONS]
     holds[CHANGES_LAYOUT] &= not holds[COPIES_EXPANDED]
     step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
@@ -191,14 +190,6 @@ def _are_mostly_updates(trace: Trace) -> bool:
     ps = trace.end[elementwise] - trace.begin[elementwise]
     in_updates = trace.nearest_named(elementwise, lambda name: bool(HAS_FUSED_FORM.match(name))) >= 0
     return bool(2 * ps[in_updates].sum() > ps.sum())
-
-
-def _has_unfused_attention(trace: Trace) -> bool:
-    """Whether softmaxes that no other op calls stand beside the batched matrix products of an attention."""
-    softmaxes, products = trace.named(_SOFTMAX.__eq__), trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
-    softmaxes = softmaxes[trace.nearest_named(softmaxes, lambda name: name.startswith(vocabulary.TORCH_OP)) < 0]
-    softmax_ps, product_ps = ((trace.end - trace.begin)[events].sum() for events in (softmaxes, products))
-    return len(products) >= len(softmaxes) > 0 and bool(_OF_SCORES * softmax_ps >= product_ps)
 
 
 @per_host(keep=True)

@@ -32,6 +32,7 @@ from ..program.facts import (
     SAVES_ASYNCHRONOUSLY,
     SHARDS_LAYERS,
     SINGLE_OPS,
+    SLICES_ATTENTION,
     SMALL_TURNS,
     SPARSE_GRADIENTS,
     STARTS_WORKERS,
@@ -87,6 +88,10 @@ TABLES_ONCE = "Make lookup tables once, outside of the loop: each step fills one
 SUMMARIES = "Write summaries less often."
 WEIGHTS_IN_GRAPH = (
     "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
+)
+ATTENTION_AT_ONCE_TORCH = (
+    "Use F.scaled_dot_product_attention for all rows and heads at once, instead of slice by slice (in diffusers: "
+    "attention slicing off)."
 )
 MERGE_TORCH = (
     "Add LoRA adapters that all requests share to the weights, once before serving (PEFT's merge_and_unload())."
@@ -148,6 +153,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
     **{(cause, PYTORCH, APPLIES_ADAPTERS): MERGE_TORCH for cause in ("compute", "dispatch", "eager", "launch")},
+    **{(cause, PYTORCH, SLICES_ATTENTION): ATTENTION_AT_ONCE_TORCH for cause in ("dispatch", "eager", "launch")},
     ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
     **{(cause, TENSORFLOW, COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},
     **{

@@ -1,0 +1,41 @@
+"""Attention that PyTorch computes slice by slice is many ops, which one fused op replaces."""
+
+import pytest
+import torchtrace
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.model.host import HostWithSteps
+
+SLICE = ["slice", "transpose", "baddbmm", "softmax", "slice", "bmm", "copy_"]
+LAYER = ["linear", "view", "add"]
+
+
+def program(*ops: str) -> HostWithSteps:
+    """Three steps of these ops, each of 4 µs and 6 µs after the one before."""
+    events = []
+    for step in range(3):
+        at = 10_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 6 * len(ops) + 20)]
+        events += [torchtrace.op(f"aten::{name}", at + 6 * place + 5, 4) for place, name in enumerate(ops)]
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+@pytest.mark.parametrize(
+    ("ops", "are_slices"),
+    [
+        ([*LAYER, *SLICE * 16] * 2, True),
+        # All rows at once, in many layers; a layer for each head, or each step of a decoder; few slices of many ops.
+        ([*LAYER, *SLICE] * 16, False),
+        ([*SLICE, "lstm_cell"] * 16, False),
+        ([*LAYER * 10, *SLICE * 2] * 4, False),
+        # What chooses experts.
+        ([*LAYER, *["softmax", "slice"] * 16, *["bmm"] * 20], False),
+    ],
+    ids=["slices", "layers", "steps", "few", "no products between"],
+)
+def test_slices_of_an_attention_follow_each_other_without_a_layer_between(ops: list[str], are_slices: bool) -> None:
+    host = program(*ops)
+    assert ("slices_attention" in program_facts(host)) == are_slices
+    eager = next(cause for cause in diagnose([host]).causes if cause.id == "eager")
+    assert ("instead of slice by slice" in eager.remedy.text) == are_slices
