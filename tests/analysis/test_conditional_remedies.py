@@ -66,6 +66,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("own_reductions", "exposed_collective", "pytorch", "calls of your own"),
         ("broadcasts_batches", "late_input", "pytorch", "its own part of the data"),
         ("slices_attention", "eager", "pytorch", "attention slicing"),
+        ("sorts_more", "sorting", "pytorch", "end of an epoch"),
         ("single_rows", "compute", "pytorch", "several requests"),
         ("on_cpu", "input", "pytorch", "num_workers"),
         ("", "workers_again", "pytorch", "persistent_workers"),

@@ -48,6 +48,7 @@ from .facts import (
     SHARDS_LAYERS,
     SINGLE_ROWS,
     SLICES_ATTENTION,
+    SORTS_MORE,
     STARTS_WORKERS,
     UNFUSED_ATTENTION,
     UNUSED_FORWARD,
@@ -61,6 +62,7 @@ from .torch_attention import has_unfused_attention, slices_attention
 from .torch_gathers import shards_layers
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
+from .torch_sorts import sorts_more
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
@@ -127,6 +129,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         SHARDS_LAYERS: shards_layers(trace),
         RECOMPUTES: _runs_forward_again(trace),
         GROWS: _runs_more_and_more_ops(host),
+        SORTS_MORE: sorts_more(host),
         UNFUSED_ATTENTION: has_unfused_attention(trace),
         CHANGES_LAYOUT: _are_most_copies_in(trace, _LAYOUT_OPS.__contains__),
         COPIES_EXPANDED: _are_most_copies_expanded(trace),

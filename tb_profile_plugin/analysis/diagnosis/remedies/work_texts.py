@@ -35,6 +35,7 @@ from ..program.facts import (
     RESHARDS,
     SECOND_ORDER,
     SINGLE_ROWS,
+    SORTS_MORE,
     SPLITS_WEIGHTS,
     UNFUSED_ATTENTION,
     UNRECORDED_AMD,
@@ -176,7 +177,12 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "and batch."
     ),
     ("sorting", "", ""): (
-        "Sort less: take the largest few (top_k), or sample values for quantiles and random choices."
+        "Sort less: take the largest few (top_k), sample values for quantiles and random choices, or compute metrics "
+        "once an epoch."
+    ),
+    ("sorting", PYTORCH, SORTS_MORE): (
+        "Sort what steps collect, such as predictions for a metric, once at the end of an epoch: each step sorts more "
+        "than the one before."
     ),
     (
         "suppression",
