@@ -78,7 +78,7 @@ OWN_REDUCTIONS_TORCH = (
     "ahead (async_op=True)."
 )
 OWN_BATCHES_TORCH = (
-    "Let each worker load its own part of the data (DistributedSampler; dispatch_batches=False in Accelerate): one "
+    "Let each worker load its own part of the data (DistributedSampler, or dispatch_batches=False in Accelerate): one "
     "loads for all, and sends batches."
 )
 MICRO_BATCHES_TORCH = (
