@@ -135,7 +135,11 @@ def waiting(folder: Path, drawn: Any) -> list[str]:
 AXES = b"\x08\x02\x10\x02" + field(3, b"\2\2") + field(4, b"\1\0")
 
 
-@pytest.mark.parametrize("stated", [listed(b"\0\2", b"\1\3"), field(92, AXES), in_list(AXES)])
+MESH = field(93, field(1, field(1, b"\x10\x02") * 2) + field(2, b""))
+"""Of both axes with two devices the first one."""
+
+
+@pytest.mark.parametrize("stated", [listed(b"\0\2", b"\1\3"), field(92, AXES), in_list(AXES), MESH])
 def test_kernels_have_the_replica_groups_of_their_instruction(stated: bytes, tmp_path: Path) -> None:
     assert waiting(tmp_path, kernels(stated)) == ["host GPU:0"]
 

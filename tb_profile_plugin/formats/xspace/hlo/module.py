@@ -41,7 +41,7 @@ _FIELDS_READ = (
     *(_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET),
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
     *(structures.WINDOW, structures.CONVOLUTION, structures.SLICE, structures.DOT),
-    *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
+    *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST, structures.MESH_AXES),
     *(_DIMENSIONS, _SLICE_SIZES, _CHANNEL, _DIRECTION, _GLOBAL_IDS, LITERAL, SHARDING),
 )
 """Fields of an instruction that are read."""

@@ -1,12 +1,14 @@
 """What some opcodes say beyond operands and shapes: contractions, windows, convolutions' dimensions, replica groups.
 
 Field numbers are those of XLA's ``DotDimensionNumbers``, ``Window``, ``ConvolutionDimensionNumbers``, ``ReplicaGroup``,
-``CollectiveDeviceListProto``, ``IotaReplicaGroupListProto`` and ``DeviceAssignmentProto``.
+``CollectiveDeviceListProto``, ``IotaReplicaGroupListProto``, ``MeshAxesReplicaGroupListProto`` and
+``DeviceAssignmentProto``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from ....runtime.arrays import Array
 from ....runtime.records import NamedTuple, record
 from .fields import Messages, Ragged
 
-WINDOW, CONVOLUTION, SLICE, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 17, 30, 49, 87, 92
+WINDOW, CONVOLUTION, SLICE, DOT, GROUPS, DEVICE_LIST, IOTA_LIST, MESH_AXES = 15, 16, 17, 30, 49, 87, 92, 93
 """Numbers of the fields in an ``HloInstructionProto``."""
 
 
@@ -98,14 +100,43 @@ def replica_groups(instructions: Messages) -> dict[int, str]:
     inside, iota = lists.messages(2, (1, 2, 3, 4))
     for owner, ranges in (instructions.messages(IOTA_LIST, (1, 2, 3, 4)), (list_owner[inside], iota)):
         answer |= dict(zip(owner.tolist(), _iota_texts(ranges), strict=True))
-    return answer
+    return answer | dict(_mesh_texts(instructions))
 
 
 def _iota_texts(iota: Messages) -> Iterator[str]:
     counts, sizes, shapes, orders = iota.numbers(1), iota.numbers(2), iota.lists(3), iota.lists(4)
     for index in range(len(iota)):
-        shape, order = (",".join(map(str, numbers[index])) for numbers in (shapes, orders))
-        yield f"[{counts[index]},{sizes[index]}]<=[{shape}]" + (f"T({order})" if order else "")
+        yield _iota_text((counts[index], sizes[index]), shapes[index], orders[index])
+
+
+def _iota_text(groups: tuple[int, int], shape: Sequence[int], order: Sequence[int]) -> str:
+    """Of the number of groups and their size: ``[4,2]<=[2,4]T(1,0)``."""
+    dimensions, transposed = (",".join(map(str, numbers)) for numbers in (shape, order))
+    return f"[{groups[0]},{groups[1]}]<=[{dimensions}]" + (f"T({transposed})" if order else "")
+
+
+def _mesh_texts(instructions: Messages) -> Iterator[tuple[int, str]]:
+    """Replica groups of collectives over axes of a mesh, as if they were ranges: none of those over parts of axes, or
+    of meshes that number their devices.
+    """
+    owner, groups = instructions.messages(MESH_AXES, (1, 2))
+    meshes = groups.message(1, (1, 2))
+    mesh_of_axis, axes = meshes.messages(1, (2,))
+    group_of_reference, references = groups.messages(2, (1, 2))
+    axis = np.where(references.spans(2)[1] == 0, references.numbers(1), -1)
+    sizes, numbered = _lists(mesh_of_axis, axes.numbers(2), len(owner)), meshes.lists(2)
+    along = _lists(group_of_reference, axis, len(owner))
+    for index, instruction in enumerate(owner.tolist()):
+        shape, last = sizes[index], dict.fromkeys(along[index])
+        if not numbered[index] and last.keys() <= set(range(len(shape))):
+            order = [*(axis for axis in range(len(shape)) if axis not in last), *last]
+            size = prod(shape[axis] for axis in last)
+            yield instruction, _iota_text((prod(shape) // max(size, 1), size), shape, order)
+
+
+def _lists(owner: Array, values: Array, count: int) -> Ragged:
+    """By owner, ascending and less than ``count``, its values."""
+    return Ragged(np.append(0, np.cumsum(np.bincount(owner, minlength=count))), values)
 
 
 def device_assignment(assignment: Messages) -> Array:
