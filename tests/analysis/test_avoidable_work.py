@@ -7,7 +7,6 @@ from hlodraw import computation, instruction, module, shape, shapes
 from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     are_mostly_repeated,
     build_hessians,
-    computes_all_everywhere,
     computes_in_float64,
     copies_its_state,
     gradient_sums_in_loops,
@@ -16,7 +15,6 @@ from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     take_more_and_more,
 )
 from tb_profile_plugin.formats.protobuf import message as field
-from tb_profile_plugin.formats.protobuf import number, numbers
 from tb_profile_plugin.formats.xspace.hlo.module import Module
 
 FLOAT64 = 12
@@ -108,24 +106,6 @@ def test_programs_that_build_hessians() -> None:
     assert build_hessians([scoped(*directions, *["jvp()"] * 20)])
     assert not build_hessians([scoped(*directions, *["jvp()"] * 60)])
     assert not build_hessians([scoped(*["vmap(jvp())", "vmap(transpose(jvp()))", "jvp(jvp())"] * 10)])
-
-
-@pytest.mark.parametrize(
-    ("devices", "shardings", "all_everywhere"),
-    [(2, (b"", b""), True), (1, (b"", b""), False), (2, (b"", number(1, 3) + numbers(3, [2])), False)],
-)
-def test_programs_of_which_each_device_computes_all(
-    devices: int, shardings: tuple[bytes, ...], all_everywhere: bool
-) -> None:
-    """As where JAX is given the whole batch on each device of a mesh."""
-    body = b"".join(
-        instruction(i + 1, "parameter", shape(8), parameter=i, rest=field(40, sharding))
-        for i, sharding in enumerate(shardings)
-    )
-    body += instruction(9, "add", shape(8), [1, 2])
-    on_devices = field(15, b"".join(field(3, numbers(1, [device])) for device in range(devices)))
-    program = module(computation(1, body, 9), on_devices, entry="c1")
-    assert computes_all_everywhere(program) == all_everywhere
 
 
 def test_programs_that_copy_their_state() -> None:

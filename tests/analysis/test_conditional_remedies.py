@@ -34,6 +34,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("uses_random", "compute", "jax", "random numbers"),
         ("independent_products", "compute", "jax", "all turns at once"),
         ("replicates", "compute", "jax", "Split the batch"),
+        ("repeats_work", "compute", "jax", "each computes in full"),
         ("splits_weights", "compute", "jax", "not the weights"),
         ("reshards", "transfer", "jax", "goes through the host"),
         ("reduces_in_loop", "exposed_collective", "jax", "reduce them once"),

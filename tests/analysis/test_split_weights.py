@@ -10,6 +10,7 @@ from tb_profile_plugin.formats.protobuf import number, numbers
 
 REPLICATED, SPLIT = b"", number(1, 3) + numbers(3, [2])
 FORWARD, BACKWARD = "jit(f)/jvp()/dot_general", "jit(f)/transpose(jvp())/dot_general"
+CHANNEL = number(26, 1)
 ROWS = 64
 
 
@@ -18,9 +19,11 @@ def program(weights: bytes = SPLIT, batch: bytes = REPLICATED, summed: str = FOR
     table, given = shape(8, 8), shape(rows, 8)
     body = instruction(1, "parameter", table, rest=field(40, weights))
     body += instruction(2, "parameter", given, parameter=1, rest=field(40, batch))
-    body += instruction(3, "dot", given, [2, 1], name="product") + instruction(6, "tanh", given, [4], name="rest")
+    body += instruction(3, "dot", given, [2, 1], name="product")
     for at, scope in ((4, summed), (5, BACKWARD)):
-        body += instruction(at, "all-reduce", given, [3], name=f"sum.{at}", rest=field(7, field(2, scope.encode())))
+        rest = field(7, field(2, scope.encode())) + CHANNEL
+        body += instruction(at, "all-reduce", given, [3], name=f"sum.{at}", rest=rest)
+    body += instruction(6, "tanh", given, [4], name="rest")
     body += instruction(9, "tuple", shapes(table), [1])
     on_devices = field(15, b"".join(field(3, numbers(1, [device])) for device in range(2)))
     return proto(computation(1, body, 9), on_devices, entry="c1")

@@ -76,6 +76,8 @@ class XlaOrigin(NamedTuple):
     """Whether it makes random numbers."""
     is_independent: bool = False
     """Whether it is a product in a loop, or adds up gradients of one, that needs no result of the turn before."""
+    is_repeated: bool = False
+    """Whether each of several devices does it in full, with the same result."""
 
     @property
     def label(self) -> str:
@@ -113,7 +115,7 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
     number_of: dict[XlaOrigin, int] = {}
     programs: dict[int, Module] = {}
     is_small = sum(len(module.blob) for module in host.modules.values()) <= _MOST_COMPARED
-    avoidable: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
+    avoidable: dict[int, _AvoidableWork] = {}
     works = have_state(timeline.state, _WORK[0]) | have_state(timeline.state, _WORK[1])
     intervals = np.flatnonzero(works & (timeline.event >= 0))
     for plane in (*host.devices, *([host.cpu] if host.cpu else [])):
@@ -137,24 +139,35 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
             if module is not None and origin is not None:
                 programs[module.program_id] = module
                 if program not in avoidable:
-                    avoidable[program] = _avoidable(module) if is_small else (frozenset(), frozenset())
-                is_random, is_independent = (instruction in names for names in avoidable[program])
+                    avoidable[program] = _avoidable(module) if is_small else _AvoidableWork()
                 is_library = not _is_named_after(plane.names[plane.events.name[event]], instruction)
                 origin = origin._replace(
-                    is_library=plane in host.gpus and is_library, is_random=is_random, is_independent=is_independent
+                    is_library=plane in host.gpus and is_library,
+                    is_random=instruction in avoidable[program].random,
+                    is_independent=instruction in avoidable[program].independent,
+                    is_repeated=instruction in avoidable[program].repeated,
                 )
                 numbers[number] = number_of.setdefault(origin, len(number_of))
         origin_of[rows] = numbers[kind]
     return origin_of, list(number_of), list(programs.values())
 
 
-def _avoidable(module: Module) -> tuple[frozenset[str], frozenset[str]]:
-    """Names of the instructions that make random numbers, and of those of products that need no turn of their loop."""
+class _AvoidableWork(NamedTuple):
+    """Names of instructions of which `XlaOrigin` says that they are this."""
+
+    random: frozenset[str] = frozenset()
+    independent: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
+
+
+def _avoidable(module: Module) -> _AvoidableWork:
+    """The work of a program that its caller can avoid."""
     # Programs are read for few captures only.
     from ..xla.avoidable.loop_products import independent_products
     from ..xla.avoidable.random_numbers import random_draws
+    from ..xla.avoidable.repeated_work import repeated_work
 
-    return random_draws(module), independent_products(module)
+    return _AvoidableWork(random_draws(module), independent_products(module), repeated_work(module))
 
 
 def _programs(plane: Plane) -> tuple[Array, Array, list[str]]:

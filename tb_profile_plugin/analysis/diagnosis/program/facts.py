@@ -42,8 +42,10 @@ INDEPENDENT_PRODUCTS = "independent_products"
 """Much of what programs of JAX compute are products in turns of loops that need no result of the turn before."""
 REPLICATES = "replicates"
 """Each of several devices computes all of much that programs of JAX compute: none of their arguments is split."""
+REPEATS_WORK = "repeats_work"
+"""Each of several devices computes all of much that programs of JAX compute, though arguments are split over them."""
 SPLITS_WEIGHTS = "splits_weights"
-"""Programs of JAX split weights over devices and no batch; what is no product, of all rows, takes much of the time."""
+"""The same of programs that split weights and no batch, and for that exchange more than gradients of all weights."""
 RESHARDS = "reshards"
 """Much of the steps passes while JAX moves arrays from one sharding to another through the host."""
 COMPUTES_ALL_EXPERTS = "computes_all_experts"
@@ -170,8 +172,8 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
-        *(SECOND_ORDER, BUILDS_HESSIAN, REPLICATES, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS),
-        *(UPDATES_TABLES, COPIES_TABLES),
+        *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS),
+        *(REPLICATES, REPEATS_WORK, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""
@@ -181,7 +183,6 @@ NOT_FINE = WASTEFUL | {
     USES_RANDOM,
     INDEPENDENT_PRODUCTS,
     DEPTHWISE_CONVOLUTIONS,
-    SPLITS_WEIGHTS,
     APPLIES_ADAPTERS,
 }
 """With which compute is not fine."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,7 @@ from .facts import (
     NOT_DONATED,
     ONE_PROGRAM,
     REDUCES_IN_LOOP,
+    REPEATS_WORK,
     REPLICATES,
     RESHARDS,
     SMALL_TURNS,
@@ -80,7 +81,6 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     from ...xla.avoidable.whole_programs import (
         are_mostly_repeated,
         build_hessians,
-        computes_all_everywhere,
         computes_in_float64,
         copies_its_state,
         gradient_sums_in_loops,
@@ -103,9 +103,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         DEPTHWISE_CONVOLUTIONS: _op_share(host, map(depthwise_convolutions, modules)) >= _MUCH_COMPUTE,
         MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
         COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
-        REPLICATES: _run_programs_much(host, frozenset(m.name for m in modules if computes_all_everywhere(m))),
         RESHARDS: _reshard_much(host),
-        SPLITS_WEIGHTS: any(_exchanges_more_than_weights(host, module) for module in modules),
         ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
         REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
         SMALL_TURNS: bool(in_loops.counted) and _run_often(host, in_loops.counted),
@@ -117,17 +115,32 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     holds[INDEPENDENT_PRODUCTS] &= not holds[SMALL_TURNS]
     # Some random numbers are drawn until they are accepted.
     holds[UNTIL_CONDITION] &= not holds[USES_RANDOM]
-    return {fact for fact, is_so in holds.items() if is_so}
+    facts = {fact for fact, is_so in holds.items() if is_so}
+    return facts | _repeats(host, modules)
 
 
 @per_host(keep=True)
 def replicas(host: HostWithSteps) -> int:
-    """On how many devices the program runs that each of them computes all of; 1 where there is none."""
+    """On how many devices, at most, a program of JAX runs of which no argument is split; 1 where there is none."""
     # HLO is read for JAX only.
-    from ...xla.avoidable.whole_programs import computes_all_everywhere
+    from ...xla.avoidable.repeated_work import split_arguments
 
     modules = _small_modules(host) if framework(host) == JAX else []
-    return max((module.device_assignment.size for module in modules if computes_all_everywhere(module)), default=1)
+    return max((module.device_assignment.size for module in modules if not split_arguments(module)), default=1)
+
+
+def _repeats(host: HostWithSteps, modules: Sequence[Module]) -> set[str]:
+    """The fact that says why each of several devices does much of the work in full; none where it does not."""
+    if _compute_share(host, lambda origin: origin.is_repeated) < _MUCH_COMPUTE:
+        return set()
+    # HLO is read for JAX only.
+    from ...xla.avoidable.repeated_work import split_arguments
+
+    if any(_exchanges_more_than_weights(host, module) for module in modules):
+        return {SPLITS_WEIGHTS}
+    unsplit = {module.name for module in modules if not split_arguments(module)}
+    unsplit_share = _compute_share(host, lambda origin: origin.is_repeated and origin.program in unsplit)
+    return {REPLICATES if unsplit_share >= _MUCH_COMPUTE else REPEATS_WORK}
 
 
 def _small_modules(host: HostWithSteps) -> list[Module]:
@@ -137,11 +150,11 @@ def _small_modules(host: HostWithSteps) -> list[Module]:
 
 
 def _exchanges_more_than_weights(host: HostWithSteps, module: Module) -> bool:
-    """Whether a program splits weights, sums up more bytes for it over devices in a step than gradients of all of them
-    have, and its products, of which each device computes a part, take less than half of the time of all ops.
+    """Whether a program splits weights, and for that sums up more bytes over devices in a step than gradients of all of
+    them have.
     """
     # HLO is read for JAX only.
-    from ...xla.avoidable.whole_programs import products, split_weights
+    from ...xla.avoidable.whole_programs import split_weights
 
     split = split_weights(module)
     if not split.bytes:
@@ -149,7 +162,7 @@ def _exchanges_more_than_weights(host: HostWithSteps, module: Module) -> bool:
     counts, _ = _counts_and_times(host)
     runs = module.device_assignment.size * max(len(host.steps), 1)
     exchanged_bytes = sum(counts[name] * size for name, size in split.sums.items()) / runs
-    return exchanged_bytes > split.bytes and 2 * _op_share(host, [products(module)]) < 1
+    return exchanged_bytes > split.bytes
 
 
 def _reshard_much(host: HostWithSteps) -> bool:

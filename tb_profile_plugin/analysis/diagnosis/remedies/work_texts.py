@@ -31,6 +31,7 @@ from ..program.facts import (
     RECOMPUTES_WEIGHTS,
     REDUCES_TABLES,
     REPEATED_BACKWARD,
+    REPEATS_WORK,
     REPLICATES,
     RESHARDS,
     SECOND_ORDER,
@@ -200,6 +201,10 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     },
     ("compute", JAX, REPLICATES): (
         "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
+    ),
+    ("compute", JAX, REPEATS_WORK): (
+        "Split over the devices what each computes in full: by its sharding constraint; in losses over a gathered "
+        "batch, each its own rows."
     ),
     **{(cause, JAX, SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
     **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},

@@ -13,6 +13,7 @@ from ....formats.xspace.hlo.module import ELEMENTWISE, Module
 from ....runtime.arrays import Array
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
+from .repeated_work import split_arguments
 
 _FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
 """Numbers of element types: float16, float32, float64, bfloat16; and of float64."""
@@ -28,8 +29,6 @@ _TRIP_COUNT = '"known_trip_count"'
 _PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
 _GRADIENT = "transpose("
 """What JAX writes around the scopes of ops that a gradient is made of."""
-_REPLICATED = "{replicated}"
-"""How XLA writes that each device has all of an array."""
 _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
@@ -172,14 +171,6 @@ def copies_its_state(module: Module) -> bool:
     return 2 * replaced_bytes >= float(module.shapes.leaf_bytes[root])
 
 
-def computes_all_everywhere(module: Module) -> bool:
-    """Whether a program runs on several devices, of which each gets all of every argument: they compute the same."""
-    if module.device_assignment.size < 2 or module.entry < 0:
-        return False
-    parameters = [row for row in module.rows_in(module.entry) if module.opcodes[row] == "parameter"]
-    return bool(parameters) and all(module.shardings[row] == _REPLICATED for row in parameters)
-
-
 class SplitWeights(NamedTuple):
     """Weights that are split over devices, of which each gets the whole batch."""
 
@@ -199,21 +190,11 @@ def split_weights(module: Module) -> SplitWeights:
     if len({_GRADIENT in module.op_names[row] for row in sums}) < 2:
         return SplitWeights(0, {})
     replaced = set(_arrays(module, int(module.roots[module.entry])))
-    parameters = [row for row in module.rows_in(module.entry) if module.opcodes[row] == "parameter"]
-    split = [row for row in parameters if module.shardings[row] not in ("", _REPLICATED)]
+    split = split_arguments(module)
     if not all(replaced.issuperset(_arrays(module, row)) for row in split):
         return SplitWeights(0, {})
     sizes = module.shapes.leaf_bytes
     return SplitWeights(devices * float(sizes[split].sum()), {module.names[row]: float(sizes[row]) for row in sums})
-
-
-def products(module: Module) -> frozenset[str]:
-    """Names of the instructions that multiply matrices, or call a library."""
-    return frozenset(
-        module.names[row]
-        for row in range(len(module))
-        if any(module.opcodes[inside] in _PRODUCTS for inside in module.within(row))
-    )
 
 
 class _ArrayShape(NamedTuple):
