@@ -19,7 +19,7 @@ from tb_profile_plugin.analysis.compare.verdict import ComparisonVerdict, verdic
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, DigestOp
 from tb_profile_plugin.export.report.compare import markdown, nested, text
-from tb_profile_plugin.model.names.hlo_text import stem
+from tb_profile_plugin.model.names.instruction_names import stem
 from tb_profile_plugin.runtime.messages import some_of, use_language
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from ...model.names.hlo_text import stem
+from ...model.names.instruction_names import stem
 from ...runtime.memo import lazy
 from ...runtime.messages import Message
 from ...runtime.records import record

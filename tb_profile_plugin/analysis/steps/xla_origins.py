@@ -12,7 +12,7 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...model.host import Host
-from ...model.names.hlo_text import stem
+from ...model.names.instruction_names import stem
 from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array
 from ...runtime.messages import Message

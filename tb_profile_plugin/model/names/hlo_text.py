@@ -23,8 +23,6 @@ _IOTA = regex(r"\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
 _MOST_DEVICES, _MOST_DIMENSIONS = 1 << 20, 16
 _HOST_SPACE = "S(5)"
 """XLA's ``Layout::kHostMemorySpace`` as a layout is written."""
-_INSTRUCTION_NUMBER = regex(r"\.\d+$")
-_COPY = regex(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
 _DIGITS = 18
 _BITS = regex(r"[a-z]+(\d+)")
 
@@ -54,14 +52,6 @@ class InstructionText(NamedTuple):
 
 
 @lru_cache(maxsize=65536)
-def stem(name: str) -> str:
-    """An instruction's name without what the compiler appended: ``fusion.12.clone`` and ``fusion.3`` are ``fusion``."""
-    shorter = None
-    while shorter != name:
-        shorter, name = name, _INSTRUCTION_NUMBER.sub("", _COPY.sub("", name))
-    return name
-
-
 def parse(text: str) -> InstructionText | None:
     """The instruction; None where the text is no instruction's."""
     _, equals, right = text.partition(" = ")
