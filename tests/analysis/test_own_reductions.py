@@ -92,6 +92,7 @@ def test_batches_that_one_worker_sends_are_loaded_by_each(device: bool) -> None:
     assert "broadcasts_batches" in program_of(hosts).facts
     straggler = next(cause for cause in diagnose(hosts).causes if cause.id == "late_peer")
     assert "load its own part of the data" in straggler.remedy.text
+    assert straggler.remedy.most_ps == pytest.approx(straggler.per_step_ps / 2)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedC
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .program.facts import (
+    BROADCASTS_BATCHES,
     COPIES_WEIGHTS,
     KINDS_OF_PROGRAMS,
     MULTIPLIES_ONE_HOT,
@@ -68,18 +69,8 @@ _WASTED_PS = {
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 
 NEEDS = (
-    *(
-        *step_time.NEEDS,
-        figures,
-        step_evidence.coverage,
-        calls_per_step,
-        calling_function,
-        timed_out_ps,
-        one_by_one_share,
-        short_ops_ps,
-        called_between,
-        function_between,
-    ),
+    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_ps),
+    *(one_by_one_share, short_ops_ps, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels),
     *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share),
     *input_stage.NEEDS,
@@ -218,6 +209,10 @@ def _special_remedy(
     if loss.id == "python" and program.framework == PYTORCH and TRACED not in program.facts:
         # What a range of the program does by itself is not known without its frames.
         return remedy(PYTORCH, "unexplained")
+    if loss.id == "late_peer" and BROADCASTS_BATCHES in program.facts:
+        # Of what one worker loads for all each then loads a part.
+        advice = remedy(program.framework, *loss.remedy_keys, facts=program.facts)
+        return advice._replace(most_ps=loss.ps * (1 - 1 / len(hosts))) if advice.fact == BROADCASTS_BATCHES else None
     if loss.id == "unrecorded" and COPIES_WEIGHTS in program.facts:
         return remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id == "latency" and typical.share(State.SYNC) < _NO_WAITS:
