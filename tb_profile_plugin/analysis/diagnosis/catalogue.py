@@ -187,10 +187,12 @@ TEMPLATES: dict[str, str] = {
     "cause.input.python": "The loop waits for input that Python code makes within tf.data.{names}",
     "cause.compile": "Functions are traced or compiled during the steps.{names}",
     "cause.retrace": "Functions are traced again during the steps.{names}",
-    "cause.eager": "The host dispatches {count} ops one by one in each step, slower than they run.{names}",
+    "cause.eager": "The host dispatches {count} ops one by one in each step.{names}",
+    "cause.eager.slow": "The host dispatches {count} ops one by one in each step, slower than they run.{names}",
     "cause.eager.short": "The host dispatches {count} short ops one by one in each step.{names}",
     "cause.eager.function.short": "{name} dispatches {count} of {all_count} short ops one by one in each step.{names}",
-    "cause.eager.function": (
+    "cause.eager.function": "{name} dispatches {count} of {all_count} ops one by one in each step.{names}",
+    "cause.eager.function.slow": (
         "{name} dispatches {count} of {all_count} ops one by one in each step, slower than they run.{names}"
     ),
     "cause.cpu_ops": "Ops run on the CPU, in the thread that launches the device's work.{names}",

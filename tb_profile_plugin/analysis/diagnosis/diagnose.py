@@ -325,9 +325,11 @@ def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
     words = {"names": loss.names_sentence(typical.has_steps), "programs": Sentence("programs.none")}
     facts = {**words, "ranks": Sentence("ranks.none_missing"), "device": device, **(loss.arguments or {})}
-    # Where ops take longer than their dispatch, that is not slower than they run.
-    length = ".short" if loss.id == "eager" and loss.ops_ps >= MOSTLY * loss.ps else ""
-    return Sentence(f"cause.{loss.id}{loss.variant}{length}", facts | _replay_words(loss, typical))
+    ending = ""
+    if loss.id == "eager":
+        is_slower = loss.ps > typical.state_ps[State.COMPUTE]
+        ending = ".short" if loss.ops_ps >= MOSTLY * loss.ps else ".slow" if is_slower else ""
+    return Sentence(f"cause.{loss.id}{loss.variant}{ending}", facts | _replay_words(loss, typical))
 
 
 def _next_limit(loss: TimeLoss, ranked: Sequence[TimeLoss]) -> str:
