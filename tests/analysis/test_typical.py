@@ -33,6 +33,13 @@ def test_a_first_step_far_from_the_others_warms_up_however_few_there_are() -> No
     assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP, checked
 
 
+def test_a_warm_up_ends_at_the_first_step_like_later_ones() -> None:
+    """The fourth is slow by chance: something else ran, and it is unusual where no later one takes as long."""
+    later = [11, 13, 15, 22, 12, 11, 14, 17, 12, 21, 13]
+    assert chosen([24, 30, 14, 37, *later]).reason[:4] == [WARM_UP, WARM_UP, SELECTED, UNUSUAL]
+    assert chosen([24, 30, 14, 20, *later]).reason[3] == SELECTED
+
+
 def test_what_begins_faster_does_not_warm_up() -> None:
     assert typical.warm_up(np.array([1, 1, 1, 10, 11, 10, 9, 10, 11, 10]) * MS) == 0
 

@@ -95,7 +95,11 @@ def _reasons(duration: Array, compiling: Array) -> Array:
     reason[steps[is_unusual]] = UNUSUAL
     reason[steps[is_leading]] = WARM_UP
     series = steps[~is_unusual | is_leading]
-    reason[series[: warm_up(duration[series])]] = WARM_UP
+    early, later = np.split(series, [warm_up(duration[series])])
+    # A step that takes no longer than later ones ends the warm-up: what is slow after it is so by chance.
+    warms_up = np.cumprod(duration[early] > duration[later].mean()).astype(bool)
+    reason[early[~warms_up & (duration[early] > duration[later].max())]] = UNUSUAL
+    reason[early[warms_up]] = WARM_UP
     _leave_out_extremes(duration, reason, steps[reason[steps] != WARM_UP])
     return reason
 
@@ -108,7 +112,7 @@ def _recurs(unusual: Array, duration: Array) -> bool:
 
 
 def warm_up(duration: Array) -> int:
-    """How many of the first steps warm up, by MSER; 0 where steps are few, never settle, or begin faster."""
+    """How many of the first steps warm up at most, by MSER; 0 where steps are few, never settle, or begin faster."""
     count = len(duration)
     if count < SETTLED:
         return 0
