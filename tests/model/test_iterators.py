@@ -1,6 +1,7 @@
 """Calls of tf.data's iterators: who called whom, across threads, and what a damaged capture does to that."""
 
 import numpy as np
+import pytest
 from draw import host
 
 from tb_profile_plugin.analysis.tfdata.iterator_calls import TfData, tf_data
@@ -57,6 +58,28 @@ def test_each_moment_is_blamed_on_one_call() -> None:
     assert by_label["Map"].self_ps == 108_000_000
     assert by_label["Prefetch"].wait_ps == 89_000_000
     assert pipeline.stages[pipeline.bottleneck].label == "Map"
+
+
+@pytest.mark.parametrize("function_us", [60, 160])
+def test_an_input_that_never_rests_is_to_blame_while_a_function_runs(function_us: int) -> None:
+    """Each element takes its input some time, and then a function, while the input makes the next one."""
+
+    def critical_us(input_us: int) -> dict[str, int]:
+        text = f"\n  python | Iterator::Root[{function_us},400]{{id=1}}"
+        for at in range(4):
+            begin = function_us + 100 * at
+            text += f" Iterator::Root::ParallelMapV2[{begin + 1},98]{{id=2, parent_id=1}}"
+            text += f" ParallelMapConsume[{begin + 98},1]{{element_id={at}}}"
+        for at in range(6):
+            text += f"\n  tf_a | ParallelMapProduce[{100 * at},{input_us}]{{element_id={at}}}"
+            text += f" Iterator::Root::ParallelMapV2::Range[{100 * at},{input_us}]{{id=3, parent_id=2}}"
+        stages = pipelines(text).pipelines[0].stages
+        assert sum(stage.critical_ps for stage in stages) == 400_000_000
+        return {stage.label: stage.critical_ps // 10**6 for stage in stages}
+
+    never_rests, rests = critical_us(100), critical_us(20)
+    assert never_rests["Range"] > 380
+    assert rests["ParallelMapV2"] > 300
 
 
 def test_children_that_overlap_are_subtracted_once() -> None:

@@ -35,6 +35,57 @@ def call_times(calls: IteratorCalls) -> CallTimes:
     return CallTimes(self_ps, critical_ps, is_blocking, wait_ps)
 
 
+def input_ps(calls: IteratorCalls, times: CallTimes) -> Array:
+    """int64[n] ps: the part of each call's critical time in which its inputs made what later calls return.
+
+    What works ahead waits for its function to end while its input makes the next element: an input that never rests is
+    what limits both.
+    """
+    shares = np.zeros(len(calls), np.int64)
+    waits = np.flatnonzero(np.minimum(times.wait_ps, times.critical_ps) > 0)
+    is_awaited = np.zeros(len(calls.iterators.parent) + 1, bool)
+    is_awaited[calls.iterator[waits]] = True
+    iterator_above = calls.iterators.parent[calls.iterator]
+    inputs = np.flatnonzero(is_awaited[iterator_above])
+    if not len(inputs):
+        return shares
+    until = calls.begin + times.wait_ps
+    busy = _BusyTime(iterator_above[inputs], calls.begin[inputs], calls.end[inputs])
+    inputs_ps = busy.ps(calls.iterator[waits], calls.begin[waits], until[waits])
+    children = np.flatnonzero(calls.parent >= 0)
+    above = calls.parent[children]
+    own_ps = np.minimum(calls.end[children], until[above]) - np.maximum(calls.begin[children], calls.begin[above])
+    later_ps = inputs_ps - np.bincount(above, own_ps.clip(0), len(calls))[waits]
+    self_ps = times.self_ps[waits]
+    shares[waits] = later_ps.clip(0, self_ps) / np.maximum(self_ps, 1) * times.critical_ps[waits]
+    return shares
+
+
+class _BusyTime:
+    """For how long iterators were busy, from the begin to the end of calls, which may overlap."""
+
+    def __init__(self, iterator: Array, begin: Array, end: Array):
+        # One axis of time, on which iterators follow each other.
+        self._low = begin.min()
+        self._span = end.max() - self._low + 1
+        order = np.lexsort((begin, iterator))
+        end = np.maximum.accumulate(self._at(iterator, end)[order])
+        self._begin = np.maximum(self._at(iterator, begin)[order], np.concatenate(([0], end[:-1])))
+        self._before = np.concatenate(([0], np.cumsum(end - self._begin)))
+
+    def ps(self, iterator: Array, begin: Array, end: Array) -> Array:
+        """int64[k] ps: how long each of these iterators was busy between the two times."""
+        return self._until(self._at(iterator, end)) - self._until(self._at(iterator, begin))
+
+    def _at(self, iterator: Array, time: Array) -> Array:
+        return iterator.astype(np.int64) * self._span + (time - self._low).clip(0, self._span - 1)
+
+    def _until(self, time: Array) -> Array:
+        count = np.searchsorted(self._begin, time, "right")
+        last = np.maximum(count - 1, 0)
+        return np.where(count > 0, np.minimum(self._before[count], self._before[last] + time - self._begin[last]), 0)
+
+
 @jit
 def _attributed_times(outer_first: I64, parent: I32, begin: I64, end: I64) -> tuple[I64, I64, Bool]:
     """(self_ps, critical_ps, is_blocking) of `CallTimes`, with critical times of calls that no request caused, too.

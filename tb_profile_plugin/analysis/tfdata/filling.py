@@ -24,7 +24,7 @@ def filling(calls: IteratorCalls, stage: Array, kinds: Sequence[str], parents: A
     ``stage`` is the row of each call in ``kinds`` and ``parents``: what its stage is, and which stage asks that one.
     """
     child_counts = np.bincount(calls.parent[calls.parent >= 0], minlength=len(calls))
-    behind_repeat = _above([row for row, kind in enumerate(kinds) if kind in REPEATS], parents)
+    behind_repeat = stages_above([row for row, kind in enumerate(kinds) if kind in REPEATS], parents)
     shuffles = np.array([kind in SHUFFLES for kind in kinds], bool)[stage]
     caches = np.array([kind in CACHES and row not in behind_repeat for row, kind in enumerate(kinds)], bool)[stage]
     fills = (shuffles & (child_counts > _PASSING_TAKES)) | (caches & (child_counts > 0))
@@ -33,15 +33,15 @@ def filling(calls: IteratorCalls, stage: Array, kinds: Sequence[str], parents: A
     return filling_call
 
 
-def _above(rows: Sequence[int], parents: Array) -> set[int]:
+def stages_above(rows: Sequence[int], parents: Array) -> set[int]:
     """All stages that ask these, directly or through others."""
-    stages_above: set[int] = set()
+    rows_above: set[int] = set()
     for row in rows:
         above = int(parents[row])
-        while above >= 0 and above not in stages_above:
-            stages_above.add(above)
+        while above >= 0 and above not in rows_above:
+            rows_above.add(above)
             above = int(parents[above])
-    return stages_above
+    return rows_above
 
 
 @jit

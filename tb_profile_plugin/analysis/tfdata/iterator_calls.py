@@ -14,8 +14,8 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.memo import lazy
 from ...runtime.records import NamedTuple
-from .call_times import CallTimes, call_times
-from .filling import filling
+from .call_times import CallTimes, call_times, input_ps
+from .filling import filling, stages_above
 from .pipeline import IteratorPart, Pipeline, Stage
 
 _MULTI_DEVICE = "tf_data_multi_device_iterator"
@@ -144,14 +144,15 @@ class _CallSums:
         self.filling_ps = filling_ps.astype(np.int64)
         """int64[calls]: what of each request went into filling; 0 for calls that are none."""
         delay = np.where(calls.ready == MISSING, 0, np.minimum(calls.end - calls.ready, times.critical_ps)).clip(0)
+        of_inputs = np.minimum(input_ps(calls, times), times.critical_ps - delay)
         python = calls.functions.call[calls.functions.python]
         fills = np.flatnonzero(filling >= 0)
         self._sums = {
             "calls": np.bincount(stage, minlength=size),
             "iterators": np.bincount(stage[calls.iterators.first], minlength=size),
             "total_ps": self._sum(duration),
-            "self_ps": self._sum(times.self_ps),
-            "critical_ps": self._sum(times.critical_ps),
+            "self_ps": (self_ps := self._sum(times.self_ps)),
+            "critical_ps": _moved_to_inputs(self._sum(times.critical_ps), self._sum(of_inputs), self_ps, stages.parent),
             "wait_ps": self._sum(times.wait_ps),
             "scheduling_delay_ps": self._sum(delay),
             "filled_ps": np.bincount(stage[filling[fills]], times.critical_ps[fills], size).astype(np.int64),
@@ -191,6 +192,21 @@ class _CallSums:
             settings=settings,
             **{name: int(column[row]) for name, column in self._sums.items()},
         )
+
+
+def _moved_to_inputs(critical_ps: Array, of_inputs: Array, self_ps: Array, parents: Array) -> Array:
+    """int64[stages] ps: critical times, of which each stage's inputs get what they are to blame for (``of_inputs``),
+    in proportion to their own; to what they worked themselves where they have none.
+    """
+    above = [stages_above([row], parents) for row in range(len(parents))]
+    innermost_first = sorted(np.flatnonzero(of_inputs).tolist(), key=lambda row: -len(above[row]))
+    for stage in innermost_first:
+        inputs = [row for row, rows in enumerate(above) if stage in rows and row != stage]
+        own_ps = critical_ps[inputs] if critical_ps[inputs].any() else self_ps[inputs]
+        moved_ps = (of_inputs[stage] * (own_ps / max(own_ps.sum(), 1))).astype(np.int64)
+        critical_ps[inputs] += moved_ps
+        critical_ps[stage] -= moved_ps.sum()
+    return critical_ps
 
 
 def _stages(calls: IteratorCalls) -> _StageTable:

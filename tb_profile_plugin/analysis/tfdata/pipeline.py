@@ -28,8 +28,9 @@ class Stage(NamedTuple):
     calls: int
     total_ps: int
     self_ps: int
-    """As `CallTimes`, summed, and so are both below."""
+    """As `CallTimes`, summed."""
     critical_ps: int
+    """As `CallTimes`, summed, but what its inputs are to blame for (`call_times.input_ps`) is theirs."""
     wait_ps: int
     """Time of its wait for elements that other threads made."""
     scheduling_delay_ps: int
