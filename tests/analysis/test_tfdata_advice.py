@@ -124,6 +124,35 @@ def test_batches_of_row_numbers(names: tuple[str, ...], calls: int, tensors: int
         assert "tf.data.Dataset.range" in rows.code
 
 
+def nested_windows(source: str, row_us: int) -> str:
+    """A step that waits 800 of its 1,000 µs for a window of 40 rows, each of which takes so long."""
+    flat_map, row = "Iterator::Root::FlatMap", f"{row_us}]{{id=7, parent_id=6}}"
+    rows = " ".join(f"{flat_map}[3]::BatchV2::Window[{40 + at * row_us},{row}" for at in range(40))
+    return f"""
+  python | train[0,1000]{{_r=1, step_num=s}} IteratorGetNext:IteratorGetNext[10,810]
+         | Iterator::Root[12,800]{{id=1}} {flat_map}[13,798]{{id=2, parent_id=1}}
+         | {flat_map}::Window[14,20]{{id=3, parent_id=2, window_size=40}}
+         | {flat_map}::Window::{source}[15,2]{{id=4, parent_id=3}}
+         | {flat_map}[3]::BatchV2[38,{40 * row_us + 4}]{{id=6, parent_id=2}} {rows}
+         | x/MatMul:MatMul[830,100]
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "row_us", "told"),
+    [("TensorSlice", 1, True), ("TFRecord", 1, False), ("TensorSlice", 5, False)],
+    ids=["rows in memory", "files", "large rows"],
+)
+def test_windows_are_gathered_in_batches(source: str, row_us: int, told: bool) -> None:
+    found = drawn(nested_windows(source, row_us))
+    windows = by_code(found).get("nested_windows")
+    assert (windows is not None) == told
+    if windows:
+        assert windows.title.startswith("Batch the row numbers at which windows begin")
+        assert windows.gain_ps == pytest.approx(found.waited_ps, rel=0.03)
+        assert "first_rows" in windows.code
+
+
 def test_small_functions_are_offered_whole_batches() -> None:
     found = drawn(stages("Batch", "Map", calls=8, size=8))
     gain_ps = by_code(found)["batch_first"].gain_ps

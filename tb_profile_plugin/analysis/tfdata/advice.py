@@ -7,7 +7,7 @@ from ...runtime.messages import Message, sentences
 from ..finding import Level
 from . import snippets
 from .cache_advice import cache_finding, early_cache_finding, late_cache_finding
-from .cures import ROW_GENERATOR, ROW_NUMBERS, cure, row_numbers_gain_ps, yields_rows
+from .cures import ROW_GENERATOR, ROW_NUMBERS, WINDOWS, cure, row_numbers_gain_ps, windows_gain_ps, yields_rows
 from .filter_advice import late_filter_finding
 from .pipeline import SLOW_PS, Pipeline
 from .pipeline_finding import PipelineFinding
@@ -84,6 +84,8 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
         gain_ps = parallel_gain_ps(pipeline, row, _most_parallel_calls(pipeline, row))
     elif finding_id == ROW_NUMBERS.finding_id:
         gain_ps = row_numbers_gain_ps(pipeline, row)
+    elif finding_id == WINDOWS.finding_id:
+        gain_ps = windows_gain_ps(pipeline, row)
     return PipelineFinding(finding_id, title, evidence, gain_ps, level, snippets.runnable(snippet), stage=row)
 
 

@@ -7,7 +7,7 @@ from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from . import snippets
 from .pipeline import Pipeline, Stage
-from .structure import CHEAP_CALL_PS, main_chain
+from .structure import CHEAP_CALL_PS, all_inputs, main_chain
 
 SOURCES = frozenset(
     "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "
@@ -23,13 +23,16 @@ REMOTE = frozenset(
 BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
 _COPIES_ROWS = frozenset(["Batch", "ParallelBatch"])
 _GENERATOR = "Generator"
-_MAKES_GENERATOR = "FlatMap"
-"""What ``from_generator()`` puts around the generator."""
+_FLAT_MAP = "FlatMap"
+"""What ``from_generator()`` puts around the generator, and what makes rows or windows of datasets."""
+_WINDOW = "Window"
+"""What ``window()`` makes datasets with, and each of these datasets."""
 _ONE_FOR_ONE = TRANSPARENT | SHUFFLES | frozenset(["Map", "ParallelMap", "Prefetch"])
 """Kinds that hand on as many elements as they take."""
 _MANY_ROWS = 8
 """From so many elements in a batch on, work for all of them at once is a gain worth a change of the program."""
 _SLICES = "TensorSlice"
+_IN_MEMORY = frozenset([_SLICES, "Range"])
 _SMALL_TENSOR_PS = 2_000_000
 """A tensor of a row costs about 1 µs to take and to copy, however small: one that takes longer than this is large."""
 
@@ -53,6 +56,8 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
         return ROW_GENERATOR if yields_rows(pipeline, row) else _cure_of_generator(_above_generator(pipeline, row))
     if row_numbers_gain_ps(pipeline, row):
         return ROW_NUMBERS
+    if windows_gain_ps(pipeline, row):
+        return WINDOWS
     if kind in _CURE_OF_KIND:
         return _CURE_OF_KIND[kind]
     if kind in REMOTE:
@@ -93,10 +98,31 @@ def row_numbers_gain_ps(pipeline: Pipeline, row: int) -> int:
     return int(sum(stage.blame_ps for stage in stages) * (1 - 1 / tensor_count)) if are_small else 0
 
 
+def windows_gain_ps(pipeline: Pipeline, row: int) -> int:
+    """ps of all requests saved at most by gathering batches of windows, in place of a dataset for each window.
+
+    0 if the stage has no part in that, if the rows are not in memory, or if they are large.
+    """
+    stages = pipeline.stages
+    for window, stage in enumerate(stages):
+        flat_map = stage.parent
+        if stage.kind != _WINDOW or stages[flat_map].kind != _FLAT_MAP:
+            continue
+        sources = all_inputs(pipeline, window)
+        datasets = [at for at in all_inputs(pipeline, flat_map) if at != window and at not in sources]
+        rows = [at for at in datasets if stages[at].kind == _WINDOW and stages[stages[at].parent].kind in BATCHES]
+        are_in_memory = all(stages[at].kind in _IN_MEMORY for at in sources if not pipeline.children[at])
+        copies_ps = sum(stages[at].self_ps for at in datasets)
+        are_small = copies_ps <= _SMALL_TENSOR_PS * sum(stages[at].calls for at in rows)
+        if row in (flat_map, window, *datasets) and are_in_memory and rows and are_small:
+            return sum(stages[at].blame_ps for at in (flat_map, window, *datasets))
+    return 0
+
+
 def _above_generator(pipeline: Pipeline, row: int) -> list[Stage]:
     """What the program has after a generator, nearest first."""
     above = pipeline.above(row)
-    return above[1:] if above and above[0].kind == _MAKES_GENERATOR else above
+    return above[1:] if above and above[0].kind == _FLAT_MAP else above
 
 
 def _cure_of_generator(above: list[Stage]) -> Cure:
@@ -157,6 +183,14 @@ ROW_NUMBERS = Cure(
         "itself."
     ),
     snippets.ROW_NUMBERS,
+)
+WINDOWS = Cure(
+    "nested_windows",
+    Message(
+        "Batch the row numbers at which windows begin, and gather each batch in one map(): each window is a dataset of "
+        "its own."
+    ),
+    snippets.WINDOWS,
 )
 _PARALLEL_MAP = Cure(
     "slow_parallel_map",

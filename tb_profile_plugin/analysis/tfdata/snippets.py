@@ -94,6 +94,14 @@ ROW_NUMBERS = (
     "dataset = tf.data.Dataset.range(1000).shuffle(1000).batch(batch_size).map(gather)\n"
     "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
 )
+WINDOWS = (
+    "series = tf.random.normal([1000, 8])  # yours: a row for each moment\n"
+    "size = 48  # rows of a window\n\n\n"
+    "def gather(first_rows):\n"
+    "    return tf.gather(series, first_rows[:, None] + tf.range(size, dtype=tf.int64))\n\n\n"
+    "dataset = tf.data.Dataset.range(1000 - size + 1).shuffle(1000).batch(batch_size).map(gather)\n"
+    "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
+)
 TENSORFLOW_OPS = (
     "def function(element):  # of TensorFlow's ops instead of Python's\n"
     "    return tf.cast(element, tf.float32) / 255.0\n\n\n" + PARALLEL_MAP
