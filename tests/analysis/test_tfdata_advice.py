@@ -97,9 +97,11 @@ def test_rows_of_a_generator_are_to_be_yielded_in_batches(between: tuple[str, ..
     ],
     ids=["few, which take long", "some are thrown away", "no batch", "batches, as Keras makes them"],
 )
-def test_other_generators_are_replaced_by_files(names: tuple[str, ...], calls: int, is_of_keras: bool) -> None:
+def test_other_generators_are_replaced_by_maps_or_files(names: tuple[str, ...], calls: int, is_of_keras: bool) -> None:
     first = drawn(stages(*names, calls=calls, python=True)).findings[0]
     assert (first.id, "PyDataset" in first.title) == ("generator", is_of_keras)
+    assert first.title.startswith("Move the generator's work into map()")
+    assert "on whole batches" in first.code
 
 
 @pytest.mark.parametrize(

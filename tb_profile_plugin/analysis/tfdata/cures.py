@@ -129,11 +129,12 @@ def _cure_of_generator(above: list[Stage]) -> Cure:
     """For a generator that yields whole batches, or works long for an element; Keras' own have no stage after them."""
     may_be_of_keras = all(stage.kind in TRANSPARENT or stage.kind == "Prefetch" for stage in above)
     title = Message(
-        "Write the generator's data to files, and read several in parallel; for a Keras PyDataset, raise workers."
+        "Move the generator's work into map(), by TensorFlow ops or Keras layers on whole batches, or write data to "
+        "files; raise a PyDataset's workers."
         if may_be_of_keras
-        else "Write the generator's data to files, and read several in parallel."
+        else "Move the generator's work into map(), by TensorFlow ops on whole batches, or write its data to files."
     )
-    return Cure("generator", title, snippets.interleave())
+    return Cure("generator", title, snippets.BATCH_FIRST)
 
 
 def _cure_of_source(above: list[Stage]) -> Cure:
