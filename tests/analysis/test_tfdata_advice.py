@@ -6,6 +6,8 @@ import draw
 import pytest
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
 from tb_profile_plugin.analysis.finding import Finding
 from tb_profile_plugin.analysis.tfdata import questions
 from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses
@@ -291,6 +293,14 @@ def test_steps_that_did_not_wait_prove_nothing_beside_python() -> None:
     assert not waiting(python=False).slow
     assert not waiting(python=True).cost.compared
     assert waiting(python=True).slow
+
+
+@pytest.mark.parametrize(("names", "prefetches"), [(("Prefetch", "Map"), True), (("Batch", "Map"), False)])
+def test_what_prefetches_already_is_not_to_prefetch(names: tuple[str, ...], prefetches: bool) -> None:
+    facts = program_facts(draw.host("/host:CPU\n" + stages(*names), 3, 2000))
+    assert ("prefetches" in facts) == prefetches
+    advice = remedy("tensorflow", "input", facts=facts).text
+    assert (advice == "") == prefetches
 
 
 def test_without_steps_to_mark_them_is_what_to_do() -> None:

@@ -81,6 +81,8 @@ COPIES_TABLES = "copies_tables"
 """TensorFlow copies whole tables to look rows of them up, for a notable part of the steps."""
 UPDATES_TABLES = "updates_tables"
 """An optimizer of TensorFlow changes all rows of tables of which a step looks few up, for much of its compute."""
+PREFETCHES = "prefetches"
+"""A Prefetch, or a distribution strategy, works ahead at the end of all tf.data pipelines of TensorFlow."""
 WRITES_SUMMARIES = "writes_summaries"
 """Most of the ops that TensorFlow runs one by one lie between the summaries that a step writes: they prepare these."""
 

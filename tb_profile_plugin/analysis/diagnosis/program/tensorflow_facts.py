@@ -11,6 +11,8 @@ from ...activity.states import State
 from ...ops.op_scopes import CONFUSION_MATRIX
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
+from ...tfdata.iterator_calls import pipelines
+from ...tfdata.structure import lacks_prefetch, last_transformation
 from .facts import (
     COMPARES_THRESHOLDS,
     COPIES_TABLES,
@@ -19,6 +21,7 @@ from .facts import (
     MAKES_TABLES,
     MAPS_IN_LOOP,
     MULTIPLIES_ONE_HOT,
+    PREFETCHES,
     SINGLE_OPS,
     UPDATES_TABLES,
     WRITES_SUMMARIES,
@@ -50,6 +53,7 @@ _MUCH_OF_COMPUTE = 0.3
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
+    facts |= {PREFETCHES} if _prefetches(host) else set()
     facts |= {MAKES_TABLES} if _makes_tables(host) else set()
     facts |= {COMPARES_THRESHOLDS} if _is_much_of_compute(host, CONFUSION_MATRIX) else set()
     tables = whole_tables_scope(host)
@@ -64,6 +68,12 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         trains = any(word in name for name in host.trace.names for word in _TRAINS)
         return facts if trains else facts | {INFERS}
     return facts | ({SINGLE_OPS, WRITES_SUMMARIES} if _prepares_summaries(host) else {SINGLE_OPS})
+
+
+def _prefetches(host: HostWithSteps) -> bool:
+    """Whether a Prefetch, or a distribution strategy, works ahead at the end of all pipelines of the host."""
+    of_host = [pipeline for pipeline in pipelines(host) if not pipeline.is_for_device]
+    return bool(of_host) and not any(last_transformation(one) < 0 or lacks_prefetch(one) for one in of_host)
 
 
 def _copies_weights(host: HostWithSteps) -> bool:

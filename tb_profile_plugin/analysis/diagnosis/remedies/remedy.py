@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....runtime.messages import message
 from ....runtime.records import NamedTuple
 from ...finding import Finding
-from ..program.facts import FUSED, KINDS_OF_PROGRAMS, NO_TENSOR_CORES, ON_CPU, SPARSE_GRADIENTS, TRACED
+from ..program.facts import FUSED, KINDS_OF_PROGRAMS, NO_TENSOR_CORES, ON_CPU, PREFETCHES, SPARSE_GRADIENTS, TRACED
 from ..program.program_facts import ProgramFacts
 from .examples import EXAMPLES
 from .texts import LOOK_AT_STEPS, REMEDIES, SPREAD
@@ -27,7 +27,7 @@ _OF_CAPTURE = (ON_CPU, TRACED)
 """Facts that say more of the capture than of the program's habits."""
 _NO_USE = {
     *((kind, SPARSE_GRADIENTS) for kind in ("optimizer", "elementwise")),
-    *(("optimizer", FUSED), ("float32", NO_TENSOR_CORES)),
+    *(("optimizer", FUSED), ("float32", NO_TENSOR_CORES), ("input", PREFETCHES)),
 }
 """Causes of which a capture shows that their remedy was taken, or cannot help."""
 
