@@ -200,6 +200,26 @@ def test_worker_processes_that_each_step_starts(starts_in: int, told: bool) -> N
     assert not told or cause(diagnose([host]), "input").per_step_ps == 750 * US
 
 
+@pytest.mark.parametrize(
+    ("file", "workers", "named", "advice"),
+    [
+        ("dataloader.py:783 _next_data", False, "__getitem__ (data.py:7)", "take whole batches at once"),
+        ("dataloader.py:1434 _next_data", True, "_try_get_data", "Start more DataLoader workers"),
+        ("dataloader.py:12 batches", False, "batches (dataloader.py:12)", "in a background thread"),
+    ],
+)
+def test_jax_waits_for_a_dataloader_of_pytorch(file: str, workers: bool, named: str, advice: str) -> None:
+    """Python runs one thread at a time, so that a thread would not make it faster; the program may have such a file."""
+    rows = " ".join(f"$data.py:7 __getitem__[{30 + 10 * row},9]" for row in range(60))
+    within = "$dataloader.py:1297 _try_get_data[22,660]" if workers else f"$fetch.py:49 fetch[20,670] {rows}"
+    step = f"train[0,990]{{_r=1, step_num=s}} ${file}[10,690] {within} PjitFunction(update)[705,20]"
+    found = diagnose(
+        [draw.host(f"/host:CPU\n  python | {step}\n  tf_XLATfrtCpuClient/1 | dot.1[730,200]{{hlo_op=dot.1}}", 6)]
+    )
+    waits = cause(found, "input")
+    assert waits.names[0][0].startswith(named) and advice in waits.remedy.text
+
+
 @pytest.mark.parametrize(("count", "each", "told"), [(40, 100, True), (4, 1000, False), (40, 10, False)])
 def test_rows_that_are_asked_for_one_by_one(count: int, each: int, told: bool) -> None:
     """``execute()`` of SQLite in a loop over candidates."""

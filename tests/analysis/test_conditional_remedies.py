@@ -41,6 +41,8 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("one_program", "launch", "jax", "several steps per call"),
         ("starts_workers", "input", "pytorch", "keep iter(loader)"),
         ("worker_processes", "input", "pytorch", "more DataLoader workers"),
+        ("worker_processes", "input", "jax", "more DataLoader workers"),
+        ("uses_dataloader", "input", "jax", "whole batches at once"),
         ("queries_rows", "python", "pytorch", "in one query"),
         ("exchanges_messages", "python", "pytorch", "fewer, larger messages"),
         ("compares_thresholds", "compute", "tensorflow", "in validation only"),

@@ -42,9 +42,14 @@ _MACHINERY = regex(
     r"|\$\S+ reraise_with_filtered_traceback$|\$?<built-in method acquire\b|\$<unknown> acquire$"
 )
 """Frames of Python's own modules for threads, of modules that libraries keep to themselves, and of wrappers."""
-_CALLS_BACK = regex(r"enumerate\(Data|\$(?:callback|debugging|script_ops)\.py:\d+ ")
+_OF_LOADER = r"\$dataloader\.py:\d+ _\w+_(?:data|index)$"
+"""Frames of PyTorch's DataLoader beside other frameworks, whose tracers name no folder."""
+_CALLS_BACK = regex(rf"enumerate\(Data|{_OF_LOADER}|\$(?:callback|debugging|script_ops)\.py:\d+ ")
 """A DataLoader, and frames of JAX and TensorFlow, that call functions of the program."""
-_LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|util|api|array|core|dispatch)\.py:)")
+_LIBRARY = regex(
+    r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|util|api|array|core|dispatch)\.py:)"
+    rf"|{_OF_LOADER}|\$(?:fetch\.py:\d+ (?:fetch|<listcomp>)|sampler\.py:\d+ __iter__)$"
+)
 """Frames that lie between those and the program's functions."""
 _CALLEE_SHARE, _MOST_CALLERS = 0.5, 1000
 """A function that it calls tells where it takes half of the time; looked for in so many calls."""

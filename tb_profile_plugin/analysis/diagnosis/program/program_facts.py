@@ -53,6 +53,7 @@ from .facts import (
     UNRECORDED_DEVICE,
     UNRECORDED_NVIDIA,
     USES_DATALOADER,
+    WORKER_PROCESSES,
 )
 from .jax_facts import jax_facts
 from .tensorflow_facts import tensorflow_facts
@@ -63,12 +64,13 @@ _EVENTS_OF_FACT = {
     FUSED: regex(r"aten::_fused_"),
     SPARSE_GRADIENTS: regex(r"aten::(?:embedding|_embedding_bag)_sparse_backward$"),
     FSDP: regex(r".*(?:FullyShardedDataParallel|FSDP|fsdp)"),
-    USES_DATALOADER: regex(r"enumerate\(DataLoader\)"),
+    USES_DATALOADER: regex(r"enumerate\(DataLoader\)|\$dataloader\.py:\d+ _next_data$"),
+    WORKER_PROCESSES: regex(r"enumerate\(DataLoader\)#_MultiProcessing|\$dataloader\.py:\d+ _try_get_data$"),
     DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
     SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
     CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
 }
-"""Events whose names show a fact."""
+"""Events whose names show a fact; beside other frameworks PyTorch's DataLoader has names without a folder."""
 _FACTS_OF_FRAMEWORK: dict[str, Callable[[HostWithSteps], set[str]]] = {
     JAX: jax_facts,
     PYTORCH: torch_facts,

@@ -54,7 +54,6 @@ from .facts import (
     UNUSED_FORWARD,
     UNUSED_GRAPH,
     UPDATES,
-    WORKER_PROCESSES,
 )
 from .step_counts import are_in_most_steps
 from .torch_adapters import adapters_ps
@@ -101,7 +100,6 @@ _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward
 _LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
 _LAUNCH, _LOADER = regex(r"\$multiprocessing/popen_\w+\.py:\d+ _launch$"), regex(r"\$torch/utils/data/dataloader\.py:")
 """Frames in which Python starts a process, and those of PyTorch's DataLoader."""
-_WORKERS = regex(r"enumerate\(DataLoader\)#_MultiProcessing")
 _TAKES_ROW = frozenset(("aten::select", "aten::unbind", "aten::index", "aten::narrow"))
 _MUCH_OF_OPS = 0.05
 """Share of the time of ops, or of steps, from which on what need not be is worth a change."""
@@ -142,7 +140,6 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         SECOND_ORDER: are_in_most_steps(host, trace.named(lambda name: bool(_SECOND_ORDER.match(name)))),
         LOADS_ROWS: _loads_rows(trace),
         STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
-        WORKER_PROCESSES: any(map(_WORKERS.match, trace.names)),
         UPDATES: on_cpu and _are_mostly_updates(trace),
         INFERS_ON_CPU: on_cpu and not trains,
         UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,

@@ -41,6 +41,7 @@ from ..program.facts import (
     UNRECORDED_DEVICE,
     UNRECORDED_NVIDIA,
     UNTIL_CONDITION,
+    USES_DATALOADER,
     WORKER_PROCESSES,
     WRITES_SUMMARIES,
 )
@@ -64,6 +65,9 @@ LATER_STEPS = "Start the capture after the first steps; first calls matter only 
 FEWER_TURNS_JAX = "Let loops that run until a condition holds end earlier: looser tolerances, fewer iterations."
 LARGER_TURNS_JAX = "Give each turn of the program's loop more work: jax.vmap, lax.map's batch_size, or scan's unroll."
 MORE_WORKERS_TORCH = "Start more DataLoader workers (num_workers), or give each less to do."
+LOAD_BATCHES = (
+    "Load batches in worker processes (the DataLoader's num_workers), or take whole batches at once (array[indices])."
+)
 COMPILE_TORCH = "Compile the step (torch.compile), so that few calls are left."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
@@ -111,7 +115,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("input", PYTORCH, STARTS_WORKERS): (
         "Loop over the DataLoader, or keep iter(loader): each step starts its worker processes anew."
     ),
-    ("input", PYTORCH, WORKER_PROCESSES): MORE_WORKERS_TORCH,
+    ("input", "", WORKER_PROCESSES): MORE_WORKERS_TORCH,
+    **{("input", framework, USES_DATALOADER): LOAD_BATCHES for framework in (JAX, TENSORFLOW)},
     ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
     ("python_input", TENSORFLOW, ""): (
         "Replace the Python generator or py_function in tf.data by TensorFlow ops or files."
