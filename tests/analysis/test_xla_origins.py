@@ -98,6 +98,22 @@ def test_lines_of_installed_packages_are_none_of_the_program(file: str) -> None:
     assert found.headline.sentence.text.endswith("mostly sequential/dense.")
 
 
+@pytest.mark.parametrize("is_fused", [False, True])
+def test_products_that_xla_made_of_others_are_named_by_what_gives_them_their_shape_back(is_fused: bool) -> None:
+    """As XLA does on the CPU with batched products of a single row; what it fuses that with is from another line."""
+    product = op(2, "bitcast", "jit(train)/embed/dot_general", 10, [11 if is_fused else 3])
+    activation = op(4, "tanh", "jit(train)/act/tanh", 12, [2])
+    fused = instruction(12, "parameter", MATRIX) + instruction(11, "parameter", MATRIX, parameter=1)
+    fused += product + activation + instruction(13, "add", MATRIX, [4, 12])
+    body = instruction(1, "parameter", MATRIX) + instruction(3, "dot", MATRIX, [1, 1])
+    body += instruction(5, "fusion", MATRIX, [1, 3], called=[2]) if is_fused else product + activation
+    called = computation(2, fused, 13) if is_fused else b""
+    blob = field(1, field(1, b"jit_train") + field(2, b"c1") + called + computation(1, body))
+    last = "fusion.5" if is_fused else "tanh.4"
+    text, _ = cause(diagnose([host(("jit_train", blob, [("dot.3", 600), (last, 400)]))]), "compute")
+    assert "Mostly embed (train.py:10) (60 %), act (train.py:12) (40 %)" in text
+
+
 @pytest.mark.parametrize(("drawn", "advised"), [(400, True), (300, False)])
 def test_random_numbers_that_take_much_of_the_compute(drawn: int, advised: bool) -> None:
     draws = op(2, "xor", "jit(train)/jit(_uniform)/xor", 10, [1])

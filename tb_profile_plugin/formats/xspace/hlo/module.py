@@ -24,6 +24,7 @@ from .shardings import SHARDING, Shardings
 from .source import Sources
 
 _FORMATTING = {"transpose", "copy", "reshape", "dynamic-reshape"}
+_RESHAPING = ("bitcast", "reshape")
 _FUSIONS = {"kLoop": "loop fusion", "kInput": "input fusion", "kOutput": "output fusion", "kCustom": "custom fusion"}
 ELEMENTWISE = frozenset(
     "abs round-nearest-afz round-nearest-even ceil count-leading-zeros convert bitcast-convert cosine exponential "
@@ -286,15 +287,30 @@ class Module:
         return Sources.read(self._metadata, self._module.message(17, (1, 2, 3, 4)))
 
     def telling(self, row: int) -> int:
-        """The instruction that says where one comes from: itself, or one inside a fusion that does not say it."""
-        if self.op_names[row] or self.sources.location_text(row) or self.opcodes[row] != "fusion":
+        """The instruction that says where one comes from: itself; or one inside a fusion that does not say it; or what
+        gives the result of a product another shape, where XLA made that product of one with more dimensions.
+        """
+        if self.op_names[row] or self.sources.location_text(row) or self.opcodes[row] not in ("dot", "fusion"):
             return row
+        if self.opcodes[row] == "dot":
+            return self._reshaping(row)
         for computation in self.called[row]:
             root = int(self.roots[computation]) if computation >= 0 else -1
             for inside in (root, *reversed(self.rows_in(computation)[-_MOST_SEARCHED:])):
                 if inside >= 0 and self.sources.location_text(inside):
                     return int(inside)
         return row
+
+    def _reshaping(self, row: int) -> int:
+        """What gives a product's result another shape, by itself or in a fusion; the product where nothing does."""
+        users = self.users[row][:1]
+        if users and self.opcodes[users[0]] == "fusion":
+            numbers = {number for number, operand in enumerate(self.operands[users[0]]) if operand == row}
+            inner = [inside for called in self.called[users[0]] for inside in self.rows_in(called)[:_MOST_SEARCHED]]
+            parameters = [inside for inside in inner if self.opcodes[inside] == "parameter"]
+            products = [inside for inside in parameters if int(self.parameter_numbers[inside]) in numbers]
+            users = [user for product in products for user in self.users[product]]
+        return next((user for user in users if self.opcodes[user] in _RESHAPING), row)
 
     def within(self, row: int) -> list[int]:
         """The instructions that a fusion computes; of any other itself."""
