@@ -37,6 +37,8 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("repeats_work", "compute", "jax", "each computes in full"),
         ("splits_weights", "compute", "jax", "not the weights"),
         ("reshards", "transfer", "jax", "goes through the host"),
+        ("copies_arguments", "arguments", "jax", "on the mesh"),
+        ("awaits_arguments", "exposed_collective", "jax", "on the mesh"),
         ("reduces_in_loop", "exposed_collective", "jax", "reduce them once"),
         ("one_program", "launch", "jax", "several steps per call"),
         ("starts_workers", "input", "pytorch", "keep iter(loader)"),

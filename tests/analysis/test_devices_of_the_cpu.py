@@ -1,6 +1,7 @@
 """XLA's devices on the CPU, which are threads: what each does while another one waits for it in a collective."""
 
 import draw
+import hlodraw
 import numpy as np
 import pytest
 import torchtrace
@@ -10,8 +11,10 @@ from tb_profile_plugin.analysis.activity.cpu_ops import last_begins
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.activity.states import STATES
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
 from tb_profile_plugin.analysis.steps.typical_times import typical_times
-from tb_profile_plugin.model.host import HostWithSteps
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.model.host import Host, HostWithSteps
 
 
 def on_two_devices(held: str) -> HostWithSteps:
@@ -44,6 +47,37 @@ def test_a_collective_begins_when_the_last_device_has_come_to_it(held: str, stat
     state_ps = typical_times([on_two_devices(held)], "typical", False).state_ps
     for state, us in states.items():
         assert state_ps[STATES.index(state)] / US == pytest.approx(us, abs=3), state
+
+
+@pytest.mark.parametrize(
+    ("caller", "late", "facts"),
+    [
+        ("PjitFunction(step)", 400, {"copies_arguments", "awaits_arguments"}),
+        ("PjitFunction(step)", 100, {"copies_arguments"}),
+        ("$train.py:7 feed", 400, set()),
+    ],
+)
+def test_arguments_that_each_call_copies_to_the_mesh(caller: str, late: int, facts: set[str]) -> None:
+    """The second device begins ``late``, and comes 400 µs later to the collective; a batch may be fed by device_put."""
+    stats = "run_id=s, hlo_module=m, program_id=7"
+    space = draw.space(
+        f"""
+/host:CPU
+  python | train[0,990]{{_r=1, step_num=s}} {caller}[2,90] shard_args[10,80] $array.py:1153 shard_device_array[11,70]
+         | PjitFunction(step)[100,20]
+  tf_XLAPjRtCpuClient/5 | dot.1[130,100]{{hlo_op=dot.1, device_ordinal=0, {stats}}}
+         | all-reduce.2[230,500]{{hlo_op=all-reduce.2, device_ordinal=0, {stats}}} Rendezvous[231,495]
+  tf_XLAPjRtCpuClient/6 | dot.1[{130 + late},100]{{hlo_op=dot.1, device_ordinal=1, {stats}}}
+         | all-reduce.2[630,100]{{hlo_op=all-reduce.2, device_ordinal=1, {stats}}}
+""".replace("\n         | ", " "),
+        6,
+        1000,
+    )
+    hlodraw.planted(space, 7, hlodraw.proto())
+    host = Host("h", xspace.decode(space.SerializeToString())).with_steps()
+    assert program_facts(host) & {"copies_arguments", "awaits_arguments"} == facts
+    advice = [cause.remedy.text for cause in diagnose([host]).causes if cause.id == "exposed_collective"]
+    assert ("on the mesh" in advice[0]) == (late == 400 and bool(facts))
 
 
 def test_a_callback_that_another_device_waits_for_leads() -> None:

@@ -10,7 +10,7 @@ from ..steps.event_labels import OF_LOOP
 
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
-PAUSE, PYTHON_INPUT = "pause", "python_input"
+PAUSE, PYTHON_INPUT, ARGUMENTS = "pause", "python_input", "arguments"
 OPTIMIZER = "Optimizer.step"
 """Begin of the ranges that PyTorch makes around the steps of optimizers."""
 HAS_FUSED_FORM = regex(r"Optimizer\.step(?:#(?:Adam|AdamW|SGD|Adagrad)\.step)?$")
@@ -77,7 +77,7 @@ _RANDOM = regex(
 """Ops and kernels that make random numbers: TensorFlow's and PyTorch's."""
 _IF_LARGEST = (
     *("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "factorization", "elementwise"),
-    *("suppression", "classes", "images", "random"),
+    *("suppression", "classes", "images", "random", ARGUMENTS),
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS = {
@@ -128,7 +128,13 @@ _KINDS = {
     "between_steps": (NEW_INPUT, _LISTS, _READING),
     "event_wait": (("network", regex(r"(?:.*, in )?(?:recv\w*|accept|connect|do_handshake)\b")),),
     "launch": _OPTIMIZER,
-    "dispatch": (*_OPTIMIZER, _COMPILED, ("transfer", regex(r"(?:Batched)?DevicePut\b"))),
+    "dispatch": (
+        *_OPTIMIZER,
+        _COMPILED,
+        ("transfer", regex(r"(?:Batched)?DevicePut\b")),
+        (ARGUMENTS, regex(r"cpp_pjit_shard_arg|shard_args$|DevicePutWithSharding$")),
+    ),
+    "transfer": ((ARGUMENTS, regex(r"CopyToMemorySpace$")),),
 }
 """By cause its kinds, in the order in which a name is matched: the first that matches has it. `catalogue` has sentences
 for kinds of pauses (``pause.<kind>``), `remedies` what helps against each kind. Names as PyTorch, CUDA's profiler, XLA

@@ -10,19 +10,23 @@ import numpy as np
 
 from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
+from ....model.events.nested import MISSING
 from ....model.events.repeated_calls import outermost_ps
 from ....model.framework import JAX, framework
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.regex import regex
+from ...activity.states import State
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
 from ...steps.xla_origins import XlaOrigin
 from .facts import (
+    AWAITS_ARGUMENTS,
     BUILDS_HESSIAN,
     COMPILES_AGAIN,
     COMPUTES_ALL_EXPERTS,
     CONVERTS_WEIGHTS,
+    COPIES_ARGUMENTS,
     DEPTHWISE_CONVOLUTIONS,
     FLOAT64,
     GROWING_ARGUMENTS,
@@ -40,6 +44,7 @@ from .facts import (
     UNTIL_CONDITION,
     USES_RANDOM,
 )
+from .step_counts import are_in_most_steps
 
 if TYPE_CHECKING:
     from ....formats.xspace.hlo.module import Module
@@ -68,6 +73,12 @@ _RESHARDING = regex(r"\$array\.py:\d+ shard_sharded_device_array_slow_path$")
 """The function of JAX that takes an array to the host and back where two shardings have too little in common."""
 _MUCH_RESHARDING = 0.1
 """Share of the steps from which on it is worth a word."""
+_SPREADING = regex(r"\$array\.py:\d+ shard_device_array$")
+"""The function of JAX that copies an array of one device to several."""
+_CALL = "PjitFunction("
+"""Begin of the names of calls of JAX's programs."""
+_DEVICE_ORDINAL = "device_ordinal"
+_COLLECTIVES = (State.EXPOSED_COLLECTIVE, State.COLLECTIVE_HOST)
 
 
 def jax_facts(host: HostWithSteps) -> set[str]:
@@ -104,6 +115,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
         COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
         RESHARDS: _reshard_much(host),
+        COPIES_ARGUMENTS: _copy_arguments(host),
         ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
         REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
         SMALL_TURNS: bool(in_loops.counted) and _run_often(host, in_loops.counted),
@@ -111,6 +123,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         FLOAT64: computes_in_float64(modules),
         NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
+    holds[AWAITS_ARGUMENTS] = holds[COPIES_ARGUMENTS] and _await_late_devices(host)
     # Where turns are that small, more work for each is worth more than a product that leaves them.
     holds[INDEPENDENT_PRODUCTS] &= not holds[SMALL_TURNS]
     # Some random numbers are drawn until they are accepted.
@@ -170,6 +183,31 @@ def _reshard_much(host: HostWithSteps) -> bool:
     trace, steps = host.trace, host.steps
     ps = outermost_ps(trace, trace.named(lambda name: bool(_RESHARDING.match(name))))
     return ps > 0 and len(steps) > 0 and ps >= _MUCH_RESHARDING * int(steps.end[-1] - steps.begin[0])
+
+
+def _copy_arguments(host: HostWithSteps) -> bool:
+    """Whether programs that most steps call copy arrays of one device to several, before they run."""
+    trace = host.trace
+    copies = trace.named(lambda name: bool(_SPREADING.match(name)))
+    return are_in_most_steps(host, copies[trace.nearest_named(copies, lambda name: name.startswith(_CALL)) >= 0])
+
+
+def _await_late_devices(host: HostWithSteps) -> bool:
+    """Whether the last device begins its part of the programs' runs so much later than the first one that this is most
+    of what steps lose to collectives. Devices of the CPU say in which run they work.
+    """
+    trace = host.trace
+    events, run = trace.stat(vocabulary.RUN_ID)
+    device = trace.numbers(_DEVICE_ORDINAL, events)
+    is_work = device != MISSING
+    _, run = np.unique(run[is_work], return_inverse=True)
+    # Ascending: the devices of one run follow each other.
+    parts, part = np.unique(run << 32 | device[is_work], return_inverse=True)
+    begin = np.full(len(parts), np.iinfo(np.int64).max)
+    np.minimum.at(begin, part, trace.begin[events[is_work]])
+    first = np.flatnonzero(np.diff(parts >> 32, prepend=-1))
+    late_ps = int((np.maximum.reduceat(begin, first) - np.minimum.reduceat(begin, first)).sum())
+    return 2 * late_ps > int(figures(host).step_ps[:, [*_COLLECTIVES]].sum()) > 0
 
 
 def _run_often(host: HostWithSteps, instructions: frozenset[str]) -> bool:

@@ -6,10 +6,12 @@ from ....model.framework import JAX, PYTORCH, TENSORFLOW
 from ..program.facts import (
     ACCUMULATES,
     APPLIES_ADAPTERS,
+    AWAITS_ARGUMENTS,
     BROADCASTS_BATCHES,
     BROADCASTS_BUFFERS,
     CHECKS_NUMERICS,
     COMPILES_AGAIN,
+    COPIES_ARGUMENTS,
     COPIES_WEIGHTS,
     DDP,
     EXCHANGES_MESSAGES,
@@ -75,6 +77,10 @@ STEPS_PER_CALL_TENSORFLOW = "Run several steps per call: a loop in one tf.functi
 BATCH_REQUESTS = "Answer several requests in one call: one batch for one tf.function."
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
+ARGUMENTS_ONCE_JAX = (
+    "Put arrays on the mesh (jax.device_put with a NamedSharding), once if they stay the same: each call copies them "
+    "from one device."
+)
 REDUCE_ONCE_JAX = "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
 OWN_REDUCTIONS_TORCH = (
@@ -253,6 +259,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Use zero_grad(set_to_none=True), which frees gradients instead of filling them with zeros."
     ),
     # Copies and memory.
+    ("arguments", JAX, COPIES_ARGUMENTS): ARGUMENTS_ONCE_JAX,
+    **{(cause, JAX, AWAITS_ARGUMENTS): ARGUMENTS_ONCE_JAX for cause in ("exposed_collective", "gradients")},
     ("transfer", JAX, ""): "Call jax.device_put ahead of time, in the dtype that the program uses.",
     ("transfer", PYTORCH, ""): "Copy from pinned memory without blocking (non_blocking=True).",
     ("transfer", "", ""): "Copy less, ahead of time, and in the dtype that the program uses.",
