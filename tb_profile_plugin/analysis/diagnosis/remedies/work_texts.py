@@ -203,8 +203,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
     ),
     ("compute", JAX, REPEATS_WORK): (
-        "Split over the devices what each computes in full: by its sharding constraint; in losses over a gathered "
-        "batch, each its own rows."
+        "Split over the devices what each computes in full: constrain its sharding; in a loss over a gathered batch, "
+        "compute each device's own rows."
     ),
     **{(cause, JAX, SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
     **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
