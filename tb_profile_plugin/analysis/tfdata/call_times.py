@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...model.events.intervals import covered, union
 from ...model.events.nested import MISSING
 from ...model.iterators import IteratorCalls
 from ...runtime.arrays import I32, I64, Array, Bool
@@ -50,8 +51,18 @@ def input_ps(calls: IteratorCalls, times: CallTimes) -> Array:
     if not len(inputs):
         return shares
     until = calls.begin + times.wait_ps
-    busy = _BusyTime(iterator_above[inputs], calls.begin[inputs], calls.end[inputs])
-    inputs_ps = busy.ps(calls.iterator[waits], calls.begin[waits], until[waits])
+    low, high = calls.begin[inputs].min(), calls.end[inputs].max()
+
+    def on_one_axis(iterator: Array, time: Array) -> Array:
+        """int64[k] ps: times of iterators as if these followed each other."""
+        return iterator.astype(np.int64) * (high - low + 1) + np.clip(time, low, high)
+
+    above_inputs, waiting = iterator_above[inputs], calls.iterator[waits]
+    busy_begin, busy_end = union(
+        on_one_axis(above_inputs, calls.begin[inputs]), on_one_axis(above_inputs, calls.end[inputs])
+    )
+    wait_begin, wait_end = on_one_axis(waiting, calls.begin[waits]), on_one_axis(waiting, until[waits])
+    inputs_ps = covered(wait_begin, wait_end, busy_begin, busy_end)
     children = np.flatnonzero(calls.parent >= 0)
     above = calls.parent[children]
     own_ps = np.minimum(calls.end[children], until[above]) - np.maximum(calls.begin[children], calls.begin[above])
@@ -59,31 +70,6 @@ def input_ps(calls: IteratorCalls, times: CallTimes) -> Array:
     self_ps = times.self_ps[waits]
     shares[waits] = later_ps.clip(0, self_ps) / np.maximum(self_ps, 1) * times.critical_ps[waits]
     return shares
-
-
-class _BusyTime:
-    """For how long iterators were busy, from the begin to the end of calls, which may overlap."""
-
-    def __init__(self, iterator: Array, begin: Array, end: Array):
-        # One axis of time, on which iterators follow each other.
-        self._low = begin.min()
-        self._span = end.max() - self._low + 1
-        order = np.lexsort((begin, iterator))
-        end = np.maximum.accumulate(self._at(iterator, end)[order])
-        self._begin = np.maximum(self._at(iterator, begin)[order], np.concatenate(([0], end[:-1])))
-        self._before = np.concatenate(([0], np.cumsum(end - self._begin)))
-
-    def ps(self, iterator: Array, begin: Array, end: Array) -> Array:
-        """int64[k] ps: how long each of these iterators was busy between the two times."""
-        return self._until(self._at(iterator, end)) - self._until(self._at(iterator, begin))
-
-    def _at(self, iterator: Array, time: Array) -> Array:
-        return iterator.astype(np.int64) * self._span + (time - self._low).clip(0, self._span - 1)
-
-    def _until(self, time: Array) -> Array:
-        count = np.searchsorted(self._begin, time, "right")
-        last = np.maximum(count - 1, 0)
-        return np.where(count > 0, np.minimum(self._before[count], self._before[last] + time - self._begin[last]), 0)
 
 
 @jit
