@@ -71,8 +71,8 @@ _CLASSES = regex(
 """Losses that compare each row with all classes."""
 _IMAGES = regex(r"Decode(?:AndCrop)?(?:Jpeg|Image|Png|Bmp|Gif|Webp)$|image::decode_\w+$")
 _RANDOM = regex(
-    r"(?:Stateless)?(?:Random|Truncated)(?:Uniform|Normal|StandardNormal)\w*$|.*FillPhiloxRandom|.*distribution_(?:elementwise|nullary)"
-    r"|aten::(?:bernoulli|native_dropout|normal|rand|randn|uniform)\w*$"
+    r"(?:Stateless)?(?:Random|Truncated)(?:Uniform|Normal|StandardNormal)\w*$|.*FillPhiloxRandom"
+    r"|.*distribution_(?:elementwise|nullary)|aten::(?:bernoulli|native_dropout|normal|rand|randn|uniform)\w*$"
 )
 """Ops and kernels that make random numbers: TensorFlow's and PyTorch's."""
 _IF_LARGEST = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....formats.xspace.hlo.module import Module
 from ....runtime.regex import regex
+from .jax_scopes import GRADIENT
 
 _RESHARDS = regex(r"(?:(?:ragged-)?all-to-all|collective-permute|all-gather)(?:-start|-done)?$")
 """Opcodes that move parts of an array from device to device; those that sum are what products of parts need."""
@@ -17,8 +18,6 @@ _INDEXES = regex(r"(?:.*/)?(?:gather|sort|top_k|dynamic_slice)$")
 _TAKES_TURN = regex(r".*while\)*/body/(?:jit\(dynamic_index_in_dim\)/)?dynamic_slice$")
 """Paths of ops with which ``lax.scan`` and ``lax.map`` take a turn's part of an array; the program's own are calls."""
 _REDUCES = regex(r"(?:all-reduce|reduce-scatter)(?:-start|-done)?$")
-_GRADIENT = "transpose("
-"""What JAX writes around the scopes of ops that a gradient is made of."""
 _SAME_VALUES = frozenset(("bitcast", "convert", "copy", "reshape", "transpose", "get-tuple-element"))
 _MOST_OPERANDS = 64
 """So many instructions are followed from a collective to what it moves."""
@@ -40,7 +39,7 @@ def purpose(module: Module, row: int) -> str:
 def _is_of_gradient(module: Module, row: int) -> bool:
     """Whether a collective, or what makes the values that it takes, belongs to a gradient."""
     makers = [row, *(module.telling(int(operand)) for operand in module.operands[row] if operand >= 0)]
-    return any(_GRADIENT in module.op_names[maker] for maker in makers)
+    return any(GRADIENT in module.op_names[maker] for maker in makers)
 
 
 def _is_inserted(module: Module, row: int) -> bool:

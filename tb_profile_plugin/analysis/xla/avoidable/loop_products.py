@@ -8,11 +8,10 @@ from operator import or_
 from ....formats.xspace.hlo.module import Module
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
+from .jax_scopes import DIFFERENTIATED, GRADIENT, TURN
 
 _PRODUCT = regex(r".*(?:gemm|matmul)")
 """What custom calls to libraries of matrix products are named after."""
-_TURN, _GRADIENT, _DIFFERENTIATED = "while/body/", "transpose(", "jvp("
-"""Scope of a loop's body; what JAX writes around the scopes of gradients, and around those that it differentiates."""
 _INTEGERS = range(2, 10)
 """Numbers of element types."""
 _ALL = -1
@@ -155,8 +154,8 @@ class _Loop:
             if (
                 len(operands) < 2
                 or not is_predictable
-                or _GRADIENT in scope
-                or _DIFFERENTIATED in scope.partition(_TURN)[2]
+                or GRADIENT in scope
+                or DIFFERENTIATED in scope.partition(TURN)[2]
             ):
                 continue
             larger = max(range(2), key=lambda at: float(module.shapes.bytes[operands[at]]))
@@ -166,5 +165,5 @@ class _Loop:
 
     def gradients(self) -> list[int]:
         """The body's instructions where it is one turn of a loop's gradient."""
-        scopes = {row: self._module.op_names[row].partition(_TURN) for row in self._body}
-        return [row for row, (before, turn, _) in scopes.items() if turn and _GRADIENT in before]
+        scopes = {row: self._module.op_names[row].partition(TURN) for row in self._body}
+        return [row for row, (before, turn, _) in scopes.items() if turn and GRADIENT in before]

@@ -15,9 +15,8 @@ import numpy as np
 
 from ....formats.xspace.hlo.module import Module
 from ....runtime.regex import regex
+from .jax_scopes import DIFFERENTIATED, GRADIENT
 
-_GRADIENT, _DIFFERENTIATED = "transpose(", "jvp("
-"""What JAX writes around the scopes of gradients, and around those that it differentiates."""
 _REPLICATED = "{replicated}"
 """How XLA writes that each device has all of an array."""
 _COLLECTIVE = regex(r"(?:all-|reduce-scatter|collective-|ragged-all-).*?(-done)?$")
@@ -47,7 +46,7 @@ def repeated_work(module: Module) -> frozenset[str]:
     """
     if module.device_assignment.size < 2 or module.entry < 0:
         return frozenset()
-    has_gradients = any(_GRADIENT in scope for scope in module.op_names)
+    has_gradients = any(GRADIENT in scope for scope in module.op_names)
     return frozenset(
         module.names[row]
         for row, bits in enumerate(_Variation(module).varies)
@@ -59,7 +58,7 @@ def repeated_work(module: Module) -> frozenset[str]:
 
 def _is_outside_of_passes(scope: str) -> bool:
     """Whether a scope is none of what is differentiated; of what XLA adds there is none."""
-    return bool(scope) and _DIFFERENTIATED not in scope
+    return bool(scope) and DIFFERENTIATED not in scope
 
 
 def split_arguments(module: Module) -> list[int]:

@@ -13,6 +13,7 @@ from ....formats.xspace.hlo.module import ELEMENTWISE, Module
 from ....runtime.arrays import Array
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
+from .jax_scopes import GRADIENT, PRODUCTS, TURN
 from .repeated_work import split_arguments
 
 _FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
@@ -26,16 +27,13 @@ _RUN_COMPUTATIONS = frozenset(("while", "conditional", "call"))
 """Opcodes of what runs the instructions of other computations one by one."""
 _TRIP_COUNT = '"known_trip_count"'
 """What XLA notes of a loop of which it knows how many turns it takes."""
-_PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
-_GRADIENT = "transpose("
-"""What JAX writes around the scopes of ops that a gradient is made of."""
 _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
 _SUM, _PRODUCT = regex(r"all-reduce(?:-start)?$"), "dot_general"
 """Opcodes of what gives each device the sum; end of the paths of JAX's products."""
-_TURN, _SUMS = "while/body/", ("/add", "/add_any")
-"""Scope of a loop's body, and ends of the scopes of additions."""
+_SUMS = ("/add", "/add_any")
+"""Ends of the scopes of additions."""
 _MOST_HOPS = 4
 """From a reduction over its end, and what picks its parts and their shards, to who adds these up."""
 _LEAST_HESSIAN, _HESSIAN_PART = 10, 5
@@ -136,15 +134,15 @@ def _is_added_up(module: Module, row: int) -> bool:
     for _ in range(_MOST_HOPS):
         reached = {int(user) for instruction in reached for user in module.users[instruction]}
         scopes = [module.op_names[user] for user in reached]
-        if any(_TURN in scope and scope.endswith(_SUMS) and _GRADIENT not in scope for scope in scopes):
+        if any(TURN in scope and scope.endswith(_SUMS) and GRADIENT not in scope for scope in scopes):
             return True
     return False
 
 
 def _is_gradient_of_turn(scope: str) -> bool:
     """Whether each turn of a loop computes the gradient anew that a scope is of, rather than the loop being a part."""
-    before, turn, within = scope.partition(_TURN)
-    return bool(turn) and _GRADIENT not in before and _GRADIENT in within
+    before, turn, within = scope.partition(TURN)
+    return bool(turn) and GRADIENT not in before and GRADIENT in within
 
 
 def build_hessians(modules: Iterable[Module]) -> bool:
@@ -187,7 +185,7 @@ def split_weights(module: Module) -> SplitWeights:
     devices = module.device_assignment.size
     paths = [*zip(module.opcodes, module.op_names, strict=True)] if devices > 1 and module.entry >= 0 else []
     sums = [row for row, (code, path) in enumerate(paths) if _SUM.match(code) and path.endswith(_PRODUCT)]
-    if len({_GRADIENT in module.op_names[row] for row in sums}) < 2:
+    if len({GRADIENT in module.op_names[row] for row in sums}) < 2:
         return SplitWeights(0, {})
     replaced = set(_arrays(module, int(module.roots[module.entry])))
     split = split_arguments(module)
@@ -219,7 +217,7 @@ def repeated_forward_passes(modules: Sequence[Module]) -> list[tuple[Module, Mod
     """Programs without gradients whose products are all among those of which another one, the second of the pair, has
     gradients: from the same lines and scopes, and of the same shapes.
     """
-    has_gradients = [any(_GRADIENT in name for name in module.op_names) for module in modules]
+    has_gradients = [any(GRADIENT in name for name in module.op_names) for module in modules]
     if all(has_gradients) or not any(has_gradients):
         return []
     products = [Counter(_forward_products(module)) for module in modules]
@@ -242,7 +240,7 @@ def _forward_products(module: Module) -> list[tuple[str, ...]]:
             *sorted(map(str, module.shapes.dimensions[row])),
         )
         for row in range(len(module))
-        if module.opcodes[row] in _PRODUCTS
+        if module.opcodes[row] in PRODUCTS
         and module.sources.location_text(row)
-        and _GRADIENT not in module.op_names[row]
+        and GRADIENT not in module.op_names[row]
     ]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ....formats.xspace.hlo.module import Module
+from .jax_scopes import GRADIENT, PRODUCTS
 
 _HALF_FLOATS, _FLOAT32 = (10, 16), 11
 """Numbers of element types: float16 and bfloat16; float32."""
-_PRODUCTS = frozenset(("dot", "convolution", "custom-call"))
 _KEEPS_VALUES = frozenset(("parameter", "convert", "bitcast", "copy", "transpose", "reshape"))
 """Opcodes of what changes no more of an array than its type and order."""
-_GRADIENT = "transpose("
-"""What JAX writes around the scopes of ops that a gradient is made of."""
 
 
 def widened_weights(module: Module) -> frozenset[str]:
@@ -27,8 +25,8 @@ def widened_weights(module: Module) -> frozenset[str]:
     for row in module.rows_in(module.entry):
         operands = {int(operand) for operand in module.operands[row] if operand >= 0}
         follows = not operands.isdisjoint(after_products)
-        multiplies = not _PRODUCTS.isdisjoint(_opcodes(module, row))
-        if multiplies and follows and _GRADIENT not in module.op_names[module.telling(row)]:
+        multiplies = not PRODUCTS.isdisjoint(_opcodes(module, row))
+        if multiplies and follows and GRADIENT not in module.op_names[module.telling(row)]:
             names.update(module.names[operand] for operand in operands if _widens_argument(module, operand))
         if multiplies or follows:
             after_products.add(row)
