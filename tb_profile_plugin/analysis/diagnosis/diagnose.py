@@ -28,19 +28,7 @@ from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
-from .program.facts import (
-    BROADCASTS_BATCHES,
-    COPIES_WEIGHTS,
-    KINDS_OF_PROGRAMS,
-    MULTIPLIES_ONE_HOT,
-    ON_CPU,
-    RECOMPUTES_WEIGHTS,
-    REPLICATES,
-    TRACED,
-    UNRECORDED_DEVICE,
-    UNUSED_FORWARD,
-    WASTEFUL,
-)
+from .program import facts
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.tensorflow_lookups import one_hot_products_ps
@@ -62,9 +50,9 @@ from .unusual_steps import (
 from .xla_work import name_xla_work
 
 _WASTED_PS = {
-    UNUSED_FORWARD: unused_forward_ps,
-    RECOMPUTES_WEIGHTS: repeated_weights_ps,
-    MULTIPLIES_ONE_HOT: one_hot_products_ps,
+    facts.UNUSED_FORWARD: unused_forward_ps,
+    facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
+    facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 
@@ -129,7 +117,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     ranked = (
         [_counted_loss(counted, typical)]
         if counted
-        else by_cost(losses, typical.period_ps, bool(WASTEFUL & program.facts), _of_framework(program))
+        else by_cost(losses, typical.period_ps, bool(facts.WASTEFUL & program.facts), _of_framework(program))
     )
     evidence = [interval for host in hosts for interval in figures(host).evidence]
     causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
@@ -157,7 +145,7 @@ def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFa
     )
     gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
     on_cpu = not has_devices(hosts)
-    losses = losses_by_cause(typical, calls, UNRECORDED_DEVICE in program.facts, gap_cause)
+    losses = losses_by_cause(typical, calls, facts.UNRECORDED_DEVICE in program.facts, gap_cause)
     if any(leaves_gpu_unused(host) for host in hosts):
         for loss in losses:
             loss.id = UNUSED if loss.id == WORK else loss.id
@@ -206,14 +194,16 @@ def _special_remedy(
     loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts
 ) -> Remedy | None:
     """What helps beside what helps most programs, by what else the capture shows; None for nothing."""
-    if loss.id == "python" and program.framework == PYTORCH and TRACED not in program.facts:
+    if loss.id == "python" and program.framework == PYTORCH and facts.TRACED not in program.facts:
         # What a range of the program does by itself is not known without its frames.
         return remedy(PYTORCH, "unexplained")
-    if loss.id == "late_peer" and BROADCASTS_BATCHES in program.facts:
+    if loss.id == "late_peer" and facts.BROADCASTS_BATCHES in program.facts:
         # Of what one worker loads for all each then loads a part.
         advice = remedy(program.framework, *loss.remedy_keys, facts=program.facts)
-        return advice._replace(most_ps=loss.ps * (1 - 1 / len(hosts))) if advice.fact == BROADCASTS_BATCHES else None
-    if loss.id == "unrecorded" and COPIES_WEIGHTS in program.facts:
+        return (
+            advice._replace(most_ps=loss.ps * (1 - 1 / len(hosts))) if advice.fact == facts.BROADCASTS_BATCHES else None
+        )
+    if loss.id == "unrecorded" and facts.COPIES_WEIGHTS in program.facts:
         return remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id == "latency" and typical.share(State.SYNC) < _NO_WAITS:
         # Devices run dry though nothing waits for them: each launch is slower than its work.
@@ -226,8 +216,8 @@ def _special_remedy(
 def _less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> Remedy | None:
     """What makes most of the compute go that need not be; None where none is known."""
     wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
-    if REPLICATES in program.facts:
-        wasted_ps[REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
+    if facts.REPLICATES in program.facts:
+        wasted_ps[facts.REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
     if not any(wasted_ps.values()):
         return None
     fact = max(wasted_ps, key=wasted_ps.__getitem__)
@@ -278,7 +268,7 @@ def _fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | N
     if program.framework == JAX:
         text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
         return remedy(JAX, "eager")._replace(text=text, most_ps=function.step_ps)
-    if ON_CPU in program.facts:
+    if facts.ON_CPU in program.facts:
         text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function.name)
         return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text, most_ps=function.step_ps)
     return None
@@ -293,10 +283,10 @@ def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typi
 
 def _of_framework(program: ProgramFacts) -> list[str]:
     """Causes that a CPU which does the work has of every such program: nothing is seen that this one does too often."""
-    if ON_CPU not in program.facts:
+    if facts.ON_CPU not in program.facts:
         return []
-    facts = {id: remedy(program.framework, id, facts=program.facts).fact for id in _COSTS_OF_FRAMEWORK}
-    return [id for id, fact in facts.items() if fact in KINDS_OF_PROGRAMS]
+    fact_of = {id: remedy(program.framework, id, facts=program.facts).fact for id in _COSTS_OF_FRAMEWORK}
+    return [id for id, fact in fact_of.items() if fact in facts.KINDS_OF_PROGRAMS]
 
 
 def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
@@ -367,7 +357,7 @@ def _named_remedy(loss: TimeLoss, remedy: Remedy, program: ProgramFacts) -> Reme
     if loss.line:
         line = short_name(loss.line)
         text = Message("Start with {name} in {line}; the Ops page lists all ops.", name=name, line=line)
-    elif program.framework == PYTORCH and TRACED not in program.facts:
+    elif program.framework == PYTORCH and facts.TRACED not in program.facts:
         text = Message("Start with {name}; with_stack=True records its lines.", name=name)
     else:
         text = Message("Start with {name}; the Ops page lists all ops.", name=name)

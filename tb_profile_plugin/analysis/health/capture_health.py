@@ -372,4 +372,4 @@ def _step_marks(host: HostWithSteps, shift: int) -> _StepMarks:
     if steps.source not in _SOURCES_OF_SHARED_NUMBERS:
         return _StepMarks(host.name, {}, 0.0)
     begin = dict(zip(steps.number.tolist(), (steps.begin + shift).tolist(), strict=True))
-    return _StepMarks(host.name, begin, median(steps.end - steps.begin))
+    return _StepMarks(host.name, begin, median(steps.length))

@@ -40,7 +40,7 @@ def lines_of_names(
     intervals, row = intervals[row >= 0], row[row >= 0]
     ps = edges[intervals + 1] - edges[intervals]
     called, trace = calling_lines(host, event[intervals].astype(np.int64)), host.trace
-    step_ps = (host.steps.end - host.steps.begin).mean() if len(host.steps) else np.diff(host.window)[0]
+    step_ps = host.steps.length.mean() if len(host.steps) else np.diff(host.window)[0]
     is_function = np.array([bool(text) and not text.endswith(_MODULE_CODE) for text in called.texts])
     tells = is_function[called.text] & ((trace.end - trace.begin)[called.frame] < _WHOLE_SHARE * step_ps)
     tells &= ~trace.are_named(called.call, lambda name: bool(_GRAPH_LAUNCH.match(name)))

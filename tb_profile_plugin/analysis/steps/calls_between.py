@@ -65,7 +65,7 @@ def function_between(host: HostWithSteps) -> str:
     steps, trace, act = host.steps, host.trace, activity(host)
     pause_begin, pause_end = steps.end[:-1], steps.begin[1:]
     gaps_ps = int((pause_end - pause_begin).clip(min=0).sum())
-    if gaps_ps <= _LEAST_SHARE * (steps.end - steps.begin).sum() or act.loop < 0:
+    if gaps_ps <= _LEAST_SHARE * steps.length.sum() or act.loop < 0:
         return ""
     frames = trace.named(is_program_function)
     frames = frames[act.thread[act.line_of[frames]] == act.loop]

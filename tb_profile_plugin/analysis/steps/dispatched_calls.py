@@ -68,7 +68,7 @@ def one_by_one_share(host: HostWithSteps) -> float:
     if not len(to_next_ps):
         return 0.0
     is_usual = to_next_ps <= _MOST_TIMES_USUAL * median(to_next_ps)
-    return float(to_next_ps[is_usual].sum() / (steps.end - steps.begin).sum())
+    return float(to_next_ps[is_usual].sum() / steps.length.sum())
 
 
 @per_host(keep=True)
@@ -113,7 +113,7 @@ def _in_steps(host: HostWithSteps, events: Array) -> Array:
 def _is_step(host: HostWithSteps, function: ProgramFunction) -> bool:
     """Whether a function is (nearly) all that steps do."""
     calls, steps = distinct(function.call), host.steps
-    return bool(outermost_ps(host.trace, calls) >= _WHOLE_STEP * (steps.end - steps.begin).sum())
+    return bool(outermost_ps(host.trace, calls) >= _WHOLE_STEP * steps.length.sum())
 
 
 @per_host

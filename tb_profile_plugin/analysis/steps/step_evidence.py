@@ -41,7 +41,7 @@ def captured_steps(hosts: Sequence[HostWithSteps]) -> float:
     counts = []
     for host in hosts:
         steps = host.steps
-        lengths, is_complete = steps.end - steps.begin, steps.complete
+        lengths, is_complete = steps.length, steps.complete
         typical = median(lengths[is_complete]) if is_complete.any() else 0.0
         parts = np.minimum(1.0, lengths[~is_complete] / typical) if typical else np.ones(int((~is_complete).sum()))
         counts.append(float(is_complete.sum() + parts.sum()))

@@ -49,7 +49,7 @@ def recorded_count(trace: Trace, steps: Steps) -> int:
         return count
     recorded = int(np.bincount(last[is_ended], name_ps[is_ended]).argmax()) + 1
     goes_on = (first < recorded).all() and _host_goes_on(trace, step, recorded, count)
-    before_ps, after_ps = (median(lengths) for lengths in np.split(steps.end - steps.begin, [recorded]))
+    before_ps, after_ps = (median(lengths) for lengths in np.split(steps.length, [recorded]))
     return recorded if goes_on and before_ps <= _MOST_TIMES * after_ps <= _MOST_TIMES**2 * before_ps else count
 
 

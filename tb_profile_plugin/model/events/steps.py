@@ -74,6 +74,11 @@ class Steps:
     def __len__(self) -> int:
         return len(self.begin)
 
+    @property
+    def length(self) -> Array:
+        """int64[n] ps."""
+        return self.end - self.begin
+
     def without_events(self) -> Steps:
         """The steps, as small as they are few; ``of_event`` is empty."""
         return replace(self, of_event=np.empty(0, np.int32))

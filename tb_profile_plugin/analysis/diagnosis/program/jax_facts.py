@@ -20,30 +20,7 @@ from ...activity.states import State
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
 from ...steps.xla_origins import XlaOrigin
-from .facts import (
-    AWAITS_ARGUMENTS,
-    BUILDS_HESSIAN,
-    COMPILES_AGAIN,
-    COMPUTES_ALL_EXPERTS,
-    CONVERTS_WEIGHTS,
-    COPIES_ARGUMENTS,
-    DEPTHWISE_CONVOLUTIONS,
-    FLOAT64,
-    GROWING_ARGUMENTS,
-    INDEPENDENT_PRODUCTS,
-    MANY_PROGRAMS,
-    MULTIPLIES_ONE_HOT,
-    NOT_DONATED,
-    ONE_PROGRAM,
-    REDUCES_IN_LOOP,
-    REPEATS_WORK,
-    REPLICATES,
-    RESHARDS,
-    SMALL_TURNS,
-    SPLITS_WEIGHTS,
-    UNTIL_CONDITION,
-    USES_RANDOM,
-)
+from . import facts
 from .step_counts import are_in_most_steps
 
 if TYPE_CHECKING:
@@ -104,32 +81,31 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     of_one_hot = [one_hot_products(module) for module in modules]
     in_loops, sums = names_in_loops(modules), gradient_sums_in_loops(modules)
     holds = {
-        MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_programs_much(host, light_programs(modules)),
-        COMPILES_AGAIN: are_mostly_repeated(modules),
-        GROWING_ARGUMENTS: take_more_and_more(modules),
-        BUILDS_HESSIAN: build_hessians(modules),
-        USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
-        INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
-        CONVERTS_WEIGHTS: _op_share(host, map(widened_weights, modules)) >= _MUCH_CONVERTING,
-        DEPTHWISE_CONVOLUTIONS: _op_share(host, map(depthwise_convolutions, modules)) >= _MUCH_COMPUTE,
-        MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
-        COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
-        RESHARDS: _reshard_much(host),
-        COPIES_ARGUMENTS: _copy_arguments(host),
-        ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
-        REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
-        SMALL_TURNS: bool(in_loops.counted) and _run_often(host, in_loops.counted),
-        UNTIL_CONDITION: bool(in_loops.until_condition) and _run_often(host, in_loops.until_condition),
-        FLOAT64: computes_in_float64(modules),
-        NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
+        facts.MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_programs_much(host, light_programs(modules)),
+        facts.COMPILES_AGAIN: are_mostly_repeated(modules),
+        facts.GROWING_ARGUMENTS: take_more_and_more(modules),
+        facts.BUILDS_HESSIAN: build_hessians(modules),
+        facts.USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
+        facts.INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
+        facts.CONVERTS_WEIGHTS: _op_share(host, map(widened_weights, modules)) >= _MUCH_CONVERTING,
+        facts.DEPTHWISE_CONVOLUTIONS: _op_share(host, map(depthwise_convolutions, modules)) >= _MUCH_COMPUTE,
+        facts.MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
+        facts.COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
+        facts.RESHARDS: _reshard_much(host),
+        facts.COPIES_ARGUMENTS: _copy_arguments(host),
+        facts.ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
+        facts.REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
+        facts.SMALL_TURNS: bool(in_loops.counted) and _run_often(host, in_loops.counted),
+        facts.UNTIL_CONDITION: bool(in_loops.until_condition) and _run_often(host, in_loops.until_condition),
+        facts.FLOAT64: computes_in_float64(modules),
+        facts.NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }
-    holds[AWAITS_ARGUMENTS] = holds[COPIES_ARGUMENTS] and _await_late_devices(host)
+    holds[facts.AWAITS_ARGUMENTS] = holds[facts.COPIES_ARGUMENTS] and _await_late_devices(host)
     # Where turns are that small, more work for each is worth more than a product that leaves them.
-    holds[INDEPENDENT_PRODUCTS] &= not holds[SMALL_TURNS]
+    holds[facts.INDEPENDENT_PRODUCTS] &= not holds[facts.SMALL_TURNS]
     # Some random numbers are drawn until they are accepted.
-    holds[UNTIL_CONDITION] &= not holds[USES_RANDOM]
-    facts = {fact for fact, is_so in holds.items() if is_so}
-    return facts | _repeats(host, modules)
+    holds[facts.UNTIL_CONDITION] &= not holds[facts.USES_RANDOM]
+    return {fact for fact, is_so in holds.items() if is_so} | _repeats(host, modules)
 
 
 @per_host(keep=True)
@@ -150,10 +126,10 @@ def _repeats(host: HostWithSteps, modules: Sequence[Module]) -> set[str]:
     from ...xla.avoidable.repeated_work import split_arguments
 
     if any(_exchanges_more_than_weights(host, module) for module in modules):
-        return {SPLITS_WEIGHTS}
+        return {facts.SPLITS_WEIGHTS}
     unsplit = {module.name for module in modules if not split_arguments(module)}
     unsplit_share = _compute_share(host, lambda origin: origin.is_repeated and origin.program in unsplit)
-    return {REPLICATES if unsplit_share >= _MUCH_COMPUTE else REPEATS_WORK}
+    return {facts.REPLICATES if unsplit_share >= _MUCH_COMPUTE else facts.REPEATS_WORK}
 
 
 def _small_modules(host: HostWithSteps) -> list[Module]:

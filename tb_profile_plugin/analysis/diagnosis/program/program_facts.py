@@ -31,44 +31,21 @@ from ....runtime.regex import regex
 from ...activity.own_calls import waits_for_own_ops
 from ...activity.states import State
 from ...activity.thread_classes import activity, have_state
-from .facts import (
-    AWAITS_BROADCASTS,
-    BROADCASTS_BATCHES,
-    CHECKS_NUMERICS,
-    DDP,
-    EXCHANGES_MESSAGES,
-    FSDP,
-    FUSED,
-    NO_BF16,
-    NO_TENSOR_CORES,
-    ON_CPU,
-    OWN_OPS,
-    QUERIES_ROWS,
-    REPEATED_BACKWARD,
-    SAMPLED,
-    SAVES_ASYNCHRONOUSLY,
-    SPARSE_GRADIENTS,
-    TRACED,
-    UNRECORDED_AMD,
-    UNRECORDED_DEVICE,
-    UNRECORDED_NVIDIA,
-    USES_DATALOADER,
-    WORKER_PROCESSES,
-)
+from . import facts
 from .jax_facts import jax_facts
 from .tensorflow_facts import tensorflow_facts
 from .torch_facts import torch_facts
 
 _EVENTS_OF_FACT = {
-    TRACED: regex(r"\$"),
-    FUSED: regex(r"aten::_fused_"),
-    SPARSE_GRADIENTS: regex(r"aten::(?:embedding|_embedding_bag)_sparse_backward$"),
-    FSDP: regex(r".*(?:FullyShardedDataParallel|FSDP|fsdp)"),
-    USES_DATALOADER: regex(r"enumerate\(DataLoader\)|\$dataloader\.py:\d+ _next_data$"),
-    WORKER_PROCESSES: regex(r"enumerate\(DataLoader\)#_MultiProcessing|\$dataloader\.py:\d+ _try_get_data$"),
-    DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
-    SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
-    CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
+    facts.TRACED: regex(r"\$"),
+    facts.FUSED: regex(r"aten::_fused_"),
+    facts.SPARSE_GRADIENTS: regex(r"aten::(?:embedding|_embedding_bag)_sparse_backward$"),
+    facts.FSDP: regex(r".*(?:FullyShardedDataParallel|FSDP|fsdp)"),
+    facts.USES_DATALOADER: regex(r"enumerate\(DataLoader\)|\$dataloader\.py:\d+ _next_data$"),
+    facts.WORKER_PROCESSES: regex(r"enumerate\(DataLoader\)#_MultiProcessing|\$dataloader\.py:\d+ _try_get_data$"),
+    facts.DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
+    facts.SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),
+    facts.CHECKS_NUMERICS: regex(r".*:DebugNumericSummary|\$dispatch\.py:\d+ check_special"),
 }
 """Events whose names show a fact; beside other frameworks PyTorch's DataLoader has names without a folder."""
 _FACTS_OF_FRAMEWORK: dict[str, Callable[[HostWithSteps], set[str]]] = {
@@ -109,10 +86,12 @@ def program_of(hosts: Sequence[Host]) -> ProgramFacts:
     """What the hosts run, and on what."""
     most = Counter(framework(host) for host in hosts).most_common(1)[0][0]
     of_hosts = [program_facts(host) for host in hosts]
-    facts = frozenset[str]().union(*of_hosts)
-    if USES_DATALOADER in facts and any(AWAITS_BROADCASTS in own and USES_DATALOADER not in own for own in of_hosts):
-        facts |= {BROADCASTS_BATCHES}
-    return ProgramFacts(most, device_word(hosts), facts)
+    of_session = frozenset[str]().union(*of_hosts)
+    if facts.USES_DATALOADER in of_session and any(
+        facts.AWAITS_BROADCASTS in own and facts.USES_DATALOADER not in own for own in of_hosts
+    ):
+        of_session |= {facts.BROADCASTS_BATCHES}
+    return ProgramFacts(most, device_word(hosts), of_session)
 
 
 def device_word(hosts: Sequence[Host]) -> str:
@@ -125,17 +104,17 @@ def program_facts(host: Host) -> frozenset[str]:
     """Which of `facts` one host's capture shows."""
     rates_of_gpus = [can.flops_per_clock for _, can in gpu_capabilities(host)]
     holds = {
-        ON_CPU: not device_count(host),
-        NO_TENSOR_CORES: any(can.tensor_cores is False for _, can in gpu_capabilities(host)),
-        SAMPLED: one_op_of(host) > 1,
-        NO_BF16: any(FP16 in rates and BF16 not in rates for rates in rates_of_gpus),
-        UNRECORDED_DEVICE: is_unrecorded(host),
-        UNRECORDED_NVIDIA: is_unrecorded(host) and host_device_type(host).startswith(NVIDIA),
-        UNRECORDED_AMD: is_unrecorded(host) and host_device_type(host).startswith(AMD),
-        OWN_OPS: waits_for_own_ops(host),
-        REPEATED_BACKWARD: _repeats_backward(host),
-        QUERIES_ROWS: _queries_rows(host),
-        EXCHANGES_MESSAGES: _exchanges_messages(host),
+        facts.ON_CPU: not device_count(host),
+        facts.NO_TENSOR_CORES: any(can.tensor_cores is False for _, can in gpu_capabilities(host)),
+        facts.SAMPLED: one_op_of(host) > 1,
+        facts.NO_BF16: any(FP16 in rates and BF16 not in rates for rates in rates_of_gpus),
+        facts.UNRECORDED_DEVICE: is_unrecorded(host),
+        facts.UNRECORDED_NVIDIA: is_unrecorded(host) and host_device_type(host).startswith(NVIDIA),
+        facts.UNRECORDED_AMD: is_unrecorded(host) and host_device_type(host).startswith(AMD),
+        facts.OWN_OPS: waits_for_own_ops(host),
+        facts.REPEATED_BACKWARD: _repeats_backward(host),
+        facts.QUERIES_ROWS: _queries_rows(host),
+        facts.EXCHANGES_MESSAGES: _exchanges_messages(host),
     }
     of_framework = _FACTS_OF_FRAMEWORK.get(framework(host))
     return frozenset(
@@ -187,4 +166,4 @@ def _exchanges_messages(host: Host) -> bool:
 def _steps_ps(host: Host) -> int:
     """How long steps take together, or the whole capture where it has none."""
     steps = host.with_steps().steps
-    return int((steps.end - steps.begin).sum()) if len(steps) else host.window[1] - host.window[0]
+    return int(steps.length.sum()) if len(steps) else host.window[1] - host.window[0]

@@ -13,19 +13,7 @@ from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
 from ...tfdata.iterator_calls import pipelines
 from ...tfdata.structure import lacks_prefetch, last_transformation
-from .facts import (
-    COMPARES_THRESHOLDS,
-    COPIES_TABLES,
-    COPIES_WEIGHTS,
-    INFERS,
-    MAKES_TABLES,
-    MAPS_IN_LOOP,
-    MULTIPLIES_ONE_HOT,
-    PREFETCHES,
-    SINGLE_OPS,
-    UPDATES_TABLES,
-    WRITES_SUMMARIES,
-)
+from . import facts
 from .step_counts import are_in_most_steps
 from .tensorflow_lookups import one_hot_products_ps
 from .tensorflow_loops import map_loop
@@ -52,22 +40,24 @@ _MUCH_OF_COMPUTE = 0.3
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
-    facts = {COPIES_WEIGHTS} if _copies_weights(host) else set[str]()
-    facts |= {PREFETCHES} if _prefetches(host) else set()
-    facts |= {MAKES_TABLES} if _makes_tables(host) else set()
-    facts |= {COMPARES_THRESHOLDS} if _is_much_of_compute(host, CONFUSION_MATRIX) else set()
-    tables = whole_tables_scope(host)
-    facts |= {UPDATES_TABLES} if tables and _is_much_of_compute(host, tables) else set()
-    loop = map_loop(host)
-    facts |= {MAPS_IN_LOOP} if loop is not None and loop.share >= _MUCH_OF_STEPS else set()
-    if len(host.steps):
-        step_ps = float((host.steps.end - host.steps.begin).mean())
-        facts |= {MULTIPLIES_ONE_HOT} if one_hot_products_ps(host) >= _MUCH_OF_STEPS * step_ps else set()
-        facts |= {COPIES_TABLES} if table_copies_ps(host) >= _MUCH_OF_STEPS * step_ps else set()
-    if calls_per_step(host) < _MANY_SINGLE_OPS:
-        trains = any(word in name for name in host.trace.names for word in _TRAINS)
-        return facts if trains else facts | {INFERS}
-    return facts | ({SINGLE_OPS, WRITES_SUMMARIES} if _prepares_summaries(host) else {SINGLE_OPS})
+    tables, loop = whole_tables_scope(host), map_loop(host)
+    step_ps = float(host.steps.length.mean()) if len(host.steps) else 0.0
+    runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS
+    trains = any(word in name for name in host.trace.names for word in _TRAINS)
+    holds = {
+        facts.COPIES_WEIGHTS: _copies_weights(host),
+        facts.PREFETCHES: _prefetches(host),
+        facts.MAKES_TABLES: _makes_tables(host),
+        facts.COMPARES_THRESHOLDS: _is_much_of_compute(host, CONFUSION_MATRIX),
+        facts.UPDATES_TABLES: bool(tables) and _is_much_of_compute(host, tables),
+        facts.MAPS_IN_LOOP: loop is not None and loop.share >= _MUCH_OF_STEPS,
+        facts.MULTIPLIES_ONE_HOT: 0 < _MUCH_OF_STEPS * step_ps <= one_hot_products_ps(host),
+        facts.COPIES_TABLES: 0 < _MUCH_OF_STEPS * step_ps <= table_copies_ps(host),
+        facts.SINGLE_OPS: runs_single_ops,
+        facts.WRITES_SUMMARIES: runs_single_ops and _prepares_summaries(host),
+        facts.INFERS: not runs_single_ops and not trains,
+    }
+    return {fact for fact, is_so in holds.items() if is_so}
 
 
 def _prefetches(host: HostWithSteps) -> bool:
@@ -94,7 +84,7 @@ def _copies_weights(host: HostWithSteps) -> bool:
         spans_ps += int(assigns[-1] - reads[0])
         rows = slice(*np.searchsorted(trace.begin[ops], (reads[0], assigns[-1])))
         op_count, weight_count = op_count + rows.stop - rows.start, weight_count + int(is_of_weights[rows].sum())
-    return spans_ps >= _MUCH_OF_STEPS * (steps.end - steps.begin).sum() and weight_count >= _MOST_OPS * op_count
+    return spans_ps >= _MUCH_OF_STEPS * steps.length.sum() and weight_count >= _MOST_OPS * op_count
 
 
 def _makes_tables(host: HostWithSteps) -> bool:

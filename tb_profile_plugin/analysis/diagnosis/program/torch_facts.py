@@ -19,42 +19,7 @@ from ....runtime.arrays import Array, distinct
 from ....runtime.regex import regex
 from ...activity.device_events import device_work
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
-from .facts import (
-    ACCUMULATES,
-    APPLIES_ADAPTERS,
-    AWAITS_BROADCASTS,
-    BROADCASTS_BUFFERS,
-    CHANGES_LAYOUT,
-    CHECKS_NUMERICS,
-    COMPUTES_ALL_ROWS,
-    CONCATENATES,
-    COPIES_EXPANDED,
-    COPIES_MODEL,
-    COPIES_TO_CHANGE,
-    DENSE_EMBEDDING,
-    EXCHANGES_OBJECTS,
-    FLOAT64,
-    FORMATS_TENSORS,
-    GRAPH_BREAKS,
-    GROWING_INPUT,
-    GROWS,
-    INFERS_ON_CPU,
-    LOADS_ROWS,
-    MULTIPLIES_ONE_HOT,
-    OWN_REDUCTIONS,
-    RECOMPUTES,
-    RECOMPUTES_WEIGHTS,
-    SECOND_ORDER,
-    SHARDS_LAYERS,
-    SINGLE_ROWS,
-    SLICES_ATTENTION,
-    SORTS_MORE,
-    STARTS_WORKERS,
-    UNFUSED_ATTENTION,
-    UNUSED_FORWARD,
-    UNUSED_GRAPH,
-    UPDATES,
-)
+from . import facts
 from .step_counts import are_in_most_steps
 from .torch_adapters import adapters_ps
 from .torch_attention import has_unfused_attention, slices_attention
@@ -65,7 +30,7 @@ from .torch_sorts import sorts_more
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
-_MOST_OF_OPS = {"aten::cat": CONCATENATES, "aten::embedding_dense_backward": DENSE_EMBEDDING}
+_MOST_OF_OPS = {"aten::cat": facts.CONCATENATES, "aten::embedding_dense_backward": facts.DENSE_EMBEDDING}
 _BROADCAST = "c10d::broadcast_"
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
 """What PyTorch records of gradients and of optimizers."""
@@ -118,41 +83,43 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         return set()
     trains, on_cpu = any(map(_TRAINS.match, trace.names)), not device_count(host)
     holds = {
-        CHECKS_NUMERICS: len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
-        GRAPH_BREAKS: len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL,
-        ACCUMULATES: accumulates_gradients(host, plane),
-        OWN_REDUCTIONS: reduces_itself(host),
-        BROADCASTS_BUFFERS: bool((trace.nearest_named(trace.named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()),
-        AWAITS_BROADCASTS: awaits_broadcasts(host),
-        SHARDS_LAYERS: shards_layers(trace),
-        RECOMPUTES: _runs_forward_again(trace),
-        GROWS: _runs_more_and_more_ops(host),
-        SORTS_MORE: sorts_more(host),
-        UNFUSED_ATTENTION: has_unfused_attention(trace),
-        CHANGES_LAYOUT: _are_most_copies_in(trace, _LAYOUT_OPS.__contains__),
-        COPIES_EXPANDED: _are_most_copies_expanded(trace),
-        COPIES_TO_CHANGE: _are_most_copies_in(trace, _names_with_inplace_form(trace).__contains__),
-        MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
-        COMPUTES_ALL_ROWS: computes_all_rows(host),
-        FORMATS_TENSORS: _take_much(host, _FORMATS),
-        COPIES_MODEL: _take_much(host, _COPIES_ALL),
-        EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
-        SECOND_ORDER: are_in_most_steps(host, trace.named(lambda name: bool(_SECOND_ORDER.match(name)))),
-        LOADS_ROWS: _loads_rows(trace),
-        STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
-        UPDATES: on_cpu and _are_mostly_updates(trace),
-        INFERS_ON_CPU: on_cpu and not trains,
-        UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
-        GROWING_INPUT: not trains and _computes_again(host, plane),
+        facts.CHECKS_NUMERICS: len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
+        facts.GRAPH_BREAKS: len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL,
+        facts.ACCUMULATES: accumulates_gradients(host, plane),
+        facts.OWN_REDUCTIONS: reduces_itself(host),
+        facts.BROADCASTS_BUFFERS: bool(
+            (trace.nearest_named(trace.named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()
+        ),
+        facts.AWAITS_BROADCASTS: awaits_broadcasts(host),
+        facts.SHARDS_LAYERS: shards_layers(trace),
+        facts.RECOMPUTES: _runs_forward_again(trace),
+        facts.GROWS: _runs_more_and_more_ops(host),
+        facts.SORTS_MORE: sorts_more(host),
+        facts.UNFUSED_ATTENTION: has_unfused_attention(trace),
+        facts.CHANGES_LAYOUT: _are_most_copies_in(trace, _LAYOUT_OPS.__contains__),
+        facts.COPIES_EXPANDED: _are_most_copies_expanded(trace),
+        facts.COPIES_TO_CHANGE: _are_most_copies_in(trace, _names_with_inplace_form(trace).__contains__),
+        facts.MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
+        facts.COMPUTES_ALL_ROWS: computes_all_rows(host),
+        facts.FORMATS_TENSORS: _take_much(host, _FORMATS),
+        facts.COPIES_MODEL: _take_much(host, _COPIES_ALL),
+        facts.EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
+        facts.SECOND_ORDER: are_in_most_steps(host, trace.named(lambda name: bool(_SECOND_ORDER.match(name)))),
+        facts.LOADS_ROWS: _loads_rows(trace),
+        facts.STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
+        facts.UPDATES: on_cpu and _are_mostly_updates(trace),
+        facts.INFERS_ON_CPU: on_cpu and not trains,
+        facts.UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
+        facts.GROWING_INPUT: not trains and _computes_again(host, plane),
     }
-    holds[SLICES_ATTENTION] = holds[UNFUSED_ATTENTION] and slices_attention(trace)
-    holds[ACCUMULATES] &= not holds[OWN_REDUCTIONS]
-    holds[CHANGES_LAYOUT] &= not holds[COPIES_EXPANDED]
-    step_ps = float((host.steps.end - host.steps.begin).mean()) if len(host.steps) else 0.0
-    holds[RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
-    holds[APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
-    if not holds[RECOMPUTES]:
-        holds[UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
+    holds[facts.SLICES_ATTENTION] = holds[facts.UNFUSED_ATTENTION] and slices_attention(trace)
+    holds[facts.ACCUMULATES] &= not holds[facts.OWN_REDUCTIONS]
+    holds[facts.CHANGES_LAYOUT] &= not holds[facts.COPIES_EXPANDED]
+    step_ps = float(host.steps.length.mean()) if len(host.steps) else 0.0
+    holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
+    holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
+    if not holds[facts.RECOMPUTES]:
+        holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     of_ops = _facts_of_most_ops(host, plane, trains) | (table_facts(host) if on_cpu else set())
     return {fact for fact, is_so in holds.items() if is_so} | of_ops
 
@@ -170,8 +137,8 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     ops = trace.once(outermost_torch_ops)
     half_ps = ps[ops].sum() / 2
     holds = {
-        FLOAT64: ps[ops[_takes_float64(trace, plane)[ops]]].sum() > half_ps,
-        SINGLE_ROWS: ps[single_rows].sum() > half_ps,
+        facts.FLOAT64: ps[ops[_takes_float64(trace, plane)[ops]]].sum() > half_ps,
+        facts.SINGLE_ROWS: ps[single_rows].sum() > half_ps,
         **{_MOST_OF_OPS[name]: ps[trace.named(name.__eq__)].sum() > half_ps for name in candidates},
     }
     return {fact for fact, is_so in holds.items() if is_so}
@@ -272,7 +239,7 @@ def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
     """Whether frames of these names take a notable part of the steps."""
     trace, steps = host.trace, host.steps
     ps = outermost_ps(trace, trace.named(lambda name: bool(names.match(name))))
-    return bool(ps > _MUCH_OF_OPS * (steps.end - steps.begin).sum() > 0)
+    return bool(ps > _MUCH_OF_OPS * steps.length.sum() > 0)
 
 
 def _starts_of_workers(trace: Trace) -> Array:

@@ -44,4 +44,4 @@ def computes_all_rows(host: HostWithSteps) -> bool:
         return False
     numbers = [{number for shape in of_op for number in (*shape, prod(shape[:-1]))} for of_op in shapes]
     takes_both = np.array([{rows, classes} <= of_op for of_op in numbers], bool)
-    return outermost_ps(trace, np.sort(events[takes_both[codes]])) >= _MUCH_OF_STEPS * (steps.end - steps.begin).sum()
+    return outermost_ps(trace, np.sort(events[takes_both[codes]])) >= _MUCH_OF_STEPS * steps.length.sum()

@@ -65,7 +65,7 @@ def awaits_broadcasts(host: HostWithSteps) -> bool:
     begin, ps = _collectives(host, _SENDS, _SEND_KERNEL)
     call = np.searchsorted(trace.begin[calls], begin, "right") - 1
     counts = (call >= 0) & is_own[call] & (begin >= steps.begin[0])
-    return bool(ps[counts].sum() > _MUCH_OF_STEPS * (steps.end - steps.begin).sum())
+    return bool(ps[counts].sum() > _MUCH_OF_STEPS * steps.length.sum())
 
 
 def _collectives(host: HostWithSteps, names: re.Pattern[str], kernels: re.Pattern[str]) -> tuple[Array, Array]:

@@ -52,7 +52,7 @@ def table_facts(host: HostWithSteps) -> set[str]:
         )
     )
     cost_ps = outermost_ps(trace, np.sort(events[computes | changes]))
-    if cost_ps < _MUCH_OF_STEPS * (steps.end - steps.begin).sum():
+    if cost_ps < _MUCH_OF_STEPS * steps.length.sum():
         return set()
     reduced_ps, all_reduced_ps = (outermost_ps(trace, np.sort(events[mask])) for mask in (reduces, named(_REDUCES)))
     return {DENSE_EMBEDDING, REDUCES_TABLES} if 2 * reduced_ps > all_reduced_ps else {DENSE_EMBEDDING}

@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from ....model.framework import JAX, PYTORCH, TENSORFLOW
-from ..program.facts import (
-    BUILDS_HESSIAN,
-    CONCATENATES,
-    DENSE_EMBEDDING,
-    DEPTHWISE_CONVOLUTIONS,
-    GRAPH_BREAKS,
-    INDEPENDENT_PRODUCTS,
-    LOADS_ROWS,
-    MULTIPLIES_ONE_HOT,
-    NO_BF16,
-    ON_CPU,
-    SMALL_TURNS,
-    UNFUSED_ATTENTION,
-    UNUSED_FORWARD,
-)
+from ..program import facts
 
 PINNED = """\
 import torch
@@ -187,7 +173,7 @@ import torch
 optimizer = torch.optim.AdamW(torch.nn.Linear(8, 8).parameters(), 1e-3, fused=True)
 """,
     ("compiled", PYTORCH, ""): CUDA_GRAPH,
-    ("compiled", PYTORCH, GRAPH_BREAKS): """\
+    ("compiled", PYTORCH, facts.GRAPH_BREAKS): """\
 import torch
 
 model = torch.compile(torch.nn.Linear(8, 8), fullgraph=True)
@@ -265,7 +251,7 @@ torch.set_float32_matmul_precision("high")
 with torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16):
     pass
 """,
-    ("float32", PYTORCH, NO_BF16): """\
+    ("float32", PYTORCH, facts.NO_BF16): """\
 import torch
 
 on_gpu = torch.cuda.is_available()
@@ -280,13 +266,13 @@ on_gpu = tf.config.list_physical_devices("GPU")
 tf.keras.mixed_precision.set_global_policy("mixed_float16" if on_gpu else "mixed_bfloat16")
 model = tf.keras.Sequential([tf.keras.layers.Dense(8), tf.keras.layers.Dense(1, dtype="float32")])
 """,
-    ("compute", PYTORCH, DENSE_EMBEDDING): """\
+    ("compute", PYTORCH, facts.DENSE_EMBEDDING): """\
 import torch
 
 embedding = torch.nn.Embedding(1000, 8, sparse=True)
 optimizer = torch.optim.SparseAdam(embedding.parameters())
 """,
-    ("compute", PYTORCH, CONCATENATES): """\
+    ("compute", PYTORCH, facts.CONCATENATES): """\
 import torch
 
 steps, row = 100, torch.zeros(1, 8)
@@ -294,14 +280,14 @@ rows = torch.empty(steps, 8)
 for step in range(steps):
     rows[step : step + 1] = row
 """,
-    ("attention", PYTORCH, UNFUSED_ATTENTION): """\
+    ("attention", PYTORCH, facts.UNFUSED_ATTENTION): """\
 import torch
 import torch.nn.functional as F
 
 query, key, value = torch.randn(3, 2, 4, 128, 16)
 F.scaled_dot_product_attention(query, key, value, is_causal=True)
 """,
-    ("compute", PYTORCH, UNUSED_FORWARD): """\
+    ("compute", PYTORCH, facts.UNUSED_FORWARD): """\
 import torch
 
 model = torch.nn.Linear(8, 8)
@@ -309,14 +295,14 @@ outputs = model(torch.zeros(4, 8))
 outputs.sum().backward()
 predicted = outputs.detach().argmax(-1)
 """,
-    ("compute", PYTORCH, MULTIPLIES_ONE_HOT): """\
+    ("compute", PYTORCH, facts.MULTIPLIES_ONE_HOT): """\
 import torch
 import torch.nn.functional as F
 
 table = torch.randn(1000, 8, requires_grad=True)
 rows = F.embedding(torch.tensor([3, 5]), table)
 """,
-    ("input", PYTORCH, LOADS_ROWS): """\
+    ("input", PYTORCH, facts.LOADS_ROWS): """\
 import torch
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
 
@@ -325,7 +311,7 @@ sampler = BatchSampler(RandomSampler(data), batch_size=8, drop_last=False)
 for (batch,) in DataLoader(data, sampler=sampler, batch_size=None):
     pass
 """,
-    ("compute", JAX, BUILDS_HESSIAN): """\
+    ("compute", JAX, facts.BUILDS_HESSIAN): """\
 import jax
 import jax.numpy as jnp
 
@@ -337,7 +323,7 @@ def loss(weights):
 weights = jnp.ones(8)
 _, product = jax.jvp(jax.grad(loss), (weights,), (weights,))
 """,
-    ("compute", JAX, INDEPENDENT_PRODUCTS): """\
+    ("compute", JAX, facts.INDEPENDENT_PRODUCTS): """\
 import jax
 import jax.numpy as jnp
 
@@ -346,14 +332,14 @@ state, _ = jax.lax.scan(
     lambda state, row: (jnp.tanh(row + state @ recurrent), None), jnp.zeros((8, 32)), rows @ weights
 )
 """,
-    ("compute", JAX, DEPTHWISE_CONVOLUTIONS): """\
+    ("compute", JAX, facts.DEPTHWISE_CONVOLUTIONS): """\
 import jax.numpy as jnp
 
 rows, taps = jnp.ones((8, 128, 64)), jnp.ones((4, 64))
 padded = jnp.pad(rows, ((0, 0), (len(taps) - 1, 0), (0, 0)))
 convolved = sum(padded[:, at : at + rows.shape[1]] * tap for at, tap in enumerate(taps))
 """,
-    **{(cause, JAX, SMALL_TURNS): ALL_ROWS_AT_ONCE for cause in ("between", "compute", "dispatch")},
+    **{(cause, JAX, facts.SMALL_TURNS): ALL_ROWS_AT_ONCE for cause in ("between", "compute", "dispatch")},
     ("zero_grad", PYTORCH, ""): """\
 import torch
 
@@ -361,5 +347,5 @@ model = torch.nn.Linear(8, 8)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 optimizer.zero_grad(set_to_none=True)
 """,
-    ("eager", PYTORCH, ON_CPU): COMPILED,
+    ("eager", PYTORCH, facts.ON_CPU): COMPILED,
 }

@@ -3,50 +3,7 @@
 from __future__ import annotations
 
 from ....model.framework import JAX, PYTORCH, TENSORFLOW
-from ..program.facts import (
-    ACCUMULATES,
-    APPLIES_ADAPTERS,
-    AWAITS_ARGUMENTS,
-    BROADCASTS_BATCHES,
-    BROADCASTS_BUFFERS,
-    CHECKS_NUMERICS,
-    COMPILES_AGAIN,
-    COPIES_ARGUMENTS,
-    COPIES_WEIGHTS,
-    DDP,
-    EXCHANGES_MESSAGES,
-    FSDP,
-    GRAPH_BREAKS,
-    GROWING_ARGUMENTS,
-    GROWS,
-    INFERS,
-    INFERS_ON_CPU,
-    LOADS_ROWS,
-    MAKES_TABLES,
-    MAPS_IN_LOOP,
-    ON_CPU,
-    ONE_PROGRAM,
-    OWN_OPS,
-    OWN_REDUCTIONS,
-    QUERIES_ROWS,
-    REDUCES_IN_LOOP,
-    SAMPLED,
-    SAVES_ASYNCHRONOUSLY,
-    SHARDS_LAYERS,
-    SINGLE_OPS,
-    SLICES_ATTENTION,
-    SMALL_TURNS,
-    SPARSE_GRADIENTS,
-    STARTS_WORKERS,
-    TRACED,
-    UNRECORDED_AMD,
-    UNRECORDED_DEVICE,
-    UNRECORDED_NVIDIA,
-    UNTIL_CONDITION,
-    USES_DATALOADER,
-    WORKER_PROCESSES,
-    WRITES_SUMMARIES,
-)
+from ..program import facts
 from .work_texts import (
     FUSE_UPDATES_TORCH,
     UNRECORDED_AMD_REMEDY,
@@ -115,15 +72,15 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("input", TENSORFLOW, ""): "Prefetch and parallelize the input pipeline; the tf.data page shows its slowest stage.",
     ("input", JAX, ""): "Prepare the next batches in a background thread while the device computes.",
     ("input", PYTORCH, ""): "Load batches in worker processes (num_workers), into pinned memory.",
-    ("input", PYTORCH, LOADS_ROWS): (
+    ("input", PYTORCH, facts.LOADS_ROWS): (
         "Load whole batches at once (tensor[indices], or __getitems__): rows are taken one by one."
     ),
-    ("input", PYTORCH, STARTS_WORKERS): (
+    ("input", PYTORCH, facts.STARTS_WORKERS): (
         "Loop over the DataLoader, or keep iter(loader): each step starts its worker processes anew."
     ),
-    ("input", "", WORKER_PROCESSES): MORE_WORKERS_TORCH,
-    **{("input", framework, USES_DATALOADER): LOAD_BATCHES for framework in (JAX, TENSORFLOW)},
-    ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
+    ("input", "", facts.WORKER_PROCESSES): MORE_WORKERS_TORCH,
+    **{("input", framework, facts.USES_DATALOADER): LOAD_BATCHES for framework in (JAX, TENSORFLOW)},
+    ("input", PYTORCH, facts.ON_CPU): "Load batches in worker processes (num_workers).",
     ("python_input", TENSORFLOW, ""): (
         "Replace the Python generator or py_function in tf.data by TensorFlow ops or files."
     ),
@@ -140,15 +97,15 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("network", "", ""): "Request the next data in a background thread while the step runs.",
     ("sync", JAX, ""): "Read results (float(), print, block_until_ready) every N steps, so that the host runs ahead.",
     ("sync", TENSORFLOW, ""): "Read results (.numpy(), print) every N steps, and keep metrics as tensors.",
-    ("sync", TENSORFLOW, OWN_OPS): STEPS_PER_CALL_TENSORFLOW,
+    ("sync", TENSORFLOW, facts.OWN_OPS): STEPS_PER_CALL_TENSORFLOW,
     ("sync", PYTORCH, ""): "Read results (.item(), .cpu(), print) every N steps.",
     # Compiling.
     ("compile", TENSORFLOW, ""): "Compile once: pad batches to one shape, or leave the size open in the signature.",
     ("compile", JAX, ""): "Compile once: pad arrays to few sizes, and pass values that change as arrays.",
-    ("compile", JAX, COMPILES_AGAIN): (
+    ("compile", JAX, facts.COMPILES_AGAIN): (
         "Call jax.jit once and pass values that change as arrays: the same shapes are compiled again and again."
     ),
-    ("compile", JAX, GROWING_ARGUMENTS): (
+    ("compile", JAX, facts.GROWING_ARGUMENTS): (
         "Keep what grows out of the arguments of jax.jit: for each length of a list it compiles anew."
     ),
     ("compile", PYTORCH, ""): "Compile once: mark sizes that change as dynamic, or pad to few sizes.",
@@ -156,59 +113,63 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("retrace", TENSORFLOW, ""): "Trace once: pass tensors instead of Python numbers, and create functions outside the "
     "loop.",
     # What the host does too slowly.
-    **{(cause, PYTORCH, CHECKS_NUMERICS): NO_CHECKS_TORCH for cause in _OF_TORCH},
+    **{(cause, PYTORCH, facts.CHECKS_NUMERICS): NO_CHECKS_TORCH for cause in _OF_TORCH},
     **{
-        (cause, TENSORFLOW, CHECKS_NUMERICS): NO_CHECKS_TENSORFLOW
+        (cause, TENSORFLOW, facts.CHECKS_NUMERICS): NO_CHECKS_TENSORFLOW
         for cause in ("executor", "dispatch", "between_steps", "compute")
     },
-    **{(cause, JAX, CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
-    **{(cause, PYTORCH, GROWS): DETACH_TORCH for cause in ("eager", "compute")},
-    **{(cause, PYTORCH, APPLIES_ADAPTERS): MERGE_TORCH for cause in ("compute", "dispatch", "eager", "launch")},
-    **{(cause, PYTORCH, SLICES_ATTENTION): ATTENTION_AT_ONCE_TORCH for cause in ("dispatch", "eager", "launch")},
-    ("eager", TENSORFLOW, WRITES_SUMMARIES): SUMMARIES,
-    **{(cause, TENSORFLOW, COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},
+    **{(cause, JAX, facts.CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
+    **{(cause, PYTORCH, facts.GROWS): DETACH_TORCH for cause in ("eager", "compute")},
+    **{(cause, PYTORCH, facts.APPLIES_ADAPTERS): MERGE_TORCH for cause in ("compute", "dispatch", "eager", "launch")},
+    **{(cause, PYTORCH, facts.SLICES_ATTENTION): ATTENTION_AT_ONCE_TORCH for cause in ("dispatch", "eager", "launch")},
+    ("eager", TENSORFLOW, facts.WRITES_SUMMARIES): SUMMARIES,
+    **{(cause, TENSORFLOW, facts.COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},
     **{
-        (cause, TENSORFLOW, MAKES_TABLES): TABLES_ONCE
+        (cause, TENSORFLOW, facts.MAKES_TABLES): TABLES_ONCE
         for cause in ("between_steps", "compute", "dispatch", "eager", "executor")
     },
-    ("executor", TENSORFLOW, MAPS_IN_LOOP): (
+    ("executor", TENSORFLOW, facts.MAPS_IN_LOOP): (
         "Call the function of tf.map_fn once for the whole batch, or use tf.vectorized_map (or jit_compile=True)."
     ),
     ("eager", TENSORFLOW, ""): ONE_GRAPH_TENSORFLOW,
-    ("dispatch", TENSORFLOW, SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
+    ("dispatch", TENSORFLOW, facts.SINGLE_OPS): ONE_GRAPH_TENSORFLOW,
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
-    ("eager", PYTORCH, INFERS_ON_CPU): (
+    ("eager", PYTORCH, facts.INFERS_ON_CPU): (
         "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
     ),
-    ("eager", PYTORCH, ON_CPU): COMPILE_TORCH,
+    ("eager", PYTORCH, facts.ON_CPU): COMPILE_TORCH,
     ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
     "(AdamW, SGD).",
-    ("compiled", PYTORCH, GRAPH_BREAKS): "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what "
+    ("compiled", PYTORCH, facts.GRAPH_BREAKS): "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what "
     "splits it.",
-    ("compiled", PYTORCH, ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
+    ("compiled", PYTORCH, facts.ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
     ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("dispatch", TENSORFLOW, ""): STEPS_PER_CALL_TENSORFLOW,
-    ("dispatch", TENSORFLOW, INFERS): BATCH_REQUESTS,
+    ("dispatch", TENSORFLOW, facts.INFERS): BATCH_REQUESTS,
     ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
     ("dispatch", JAX, ""): STEPS_PER_CALL_JAX,
     ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",
-    ("dispatch", PYTORCH, SPARSE_GRADIENTS): COMPILE_TORCH,
+    ("dispatch", PYTORCH, facts.SPARSE_GRADIENTS): COMPILE_TORCH,
     ("launch", TENSORFLOW, ""): "Launch fewer, larger kernels: let XLA fuse them, and use larger batches.",
-    ("launch", TENSORFLOW, ON_CPU): "Run fewer, larger ops: let XLA fuse them (jit_compile=True).",
+    ("launch", TENSORFLOW, facts.ON_CPU): "Run fewer, larger ops: let XLA fuse them (jit_compile=True).",
     ("launch", JAX, ""): (
         "Launch fewer, larger kernels: put the whole step under one jax.jit, or scan over several steps."
     ),
-    ("launch", JAX, ON_CPU): "Call fewer, larger programs: put the whole step under one jax.jit.",
-    ("launch", JAX, ONE_PROGRAM): STEPS_PER_CALL_JAX,
+    ("launch", JAX, facts.ON_CPU): "Call fewer, larger programs: put the whole step under one jax.jit.",
+    ("launch", JAX, facts.ONE_PROGRAM): STEPS_PER_CALL_JAX,
     ("launch", PYTORCH, ""): "Replay the step as a CUDA graph, which takes one launch.",
-    ("launch", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
+    ("launch", PYTORCH, facts.ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
     ("between", "", ""): "Fuse short kernels into longer ones, by the compiler or by larger batches.",
-    ("between", "", ON_CPU): "Run fewer, larger ops: compile the step, or use larger batches.",
-    ("between", JAX, ON_CPU): "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan).",
-    **{(cause, JAX, SMALL_TURNS): LARGER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
-    **{(cause, JAX, UNTIL_CONDITION): FEWER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
+    ("between", "", facts.ON_CPU): "Run fewer, larger ops: compile the step, or use larger batches.",
+    (
+        "between",
+        JAX,
+        facts.ON_CPU,
+    ): "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan).",
+    **{(cause, JAX, facts.SMALL_TURNS): LARGER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
+    **{(cause, JAX, facts.UNTIL_CONDITION): FEWER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
     ("pauses", "", ""): "Check the load of the machine: threads that wait for a core leave such pauses.",
     ("latency", "", ""): "Let the host run ahead: read results every N steps instead of in every step.",
     ("python", TENSORFLOW, ""): "Move this Python code into tf.function or tf.data.",
@@ -217,9 +178,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("python", JAX, ""): "Move this Python code under jax.jit, or into a background thread.",
     ("python", PYTORCH, ""): "Write this code as tensor operations, or run it less often or in another process.",
-    ("python", "", QUERIES_ROWS): "Fetch all rows in one query, or keep them in memory: a query runs for each.",
+    ("python", "", facts.QUERIES_ROWS): "Fetch all rows in one query, or keep them in memory: a query runs for each.",
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
-    **{(cause, "", EXCHANGES_MESSAGES): FEWER_MESSAGES for cause in ("python", "thread_wait")},
+    **{(cause, "", facts.EXCHANGES_MESSAGES): FEWER_MESSAGES for cause in ("python", "thread_wait")},
     ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
     ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
@@ -229,9 +190,12 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     "Capture button.",
     ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
     ("unexplained", "", ""): "Record calls or stacks, which name what runs.",
-    ("unexplained", "", SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
-    ("unexplained", "", TRACED): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait "
-    "is left.",
+    ("unexplained", "", facts.SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
+    (
+        "unexplained",
+        "",
+        facts.TRACED,
+    ): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait is left.",
     ("warmup_compiled", "", ""): (
         "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up."
     ),
@@ -244,9 +208,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         (cause, "", fact): text
         for cause in ("dispatch", "executor")
         for fact, text in (
-            (UNRECORDED_DEVICE, UNRECORDED_REMEDY),
-            (UNRECORDED_NVIDIA, UNRECORDED_NVIDIA_REMEDY),
-            (UNRECORDED_AMD, UNRECORDED_AMD_REMEDY),
+            (facts.UNRECORDED_DEVICE, UNRECORDED_REMEDY),
+            (facts.UNRECORDED_NVIDIA, UNRECORDED_NVIDIA_REMEDY),
+            (facts.UNRECORDED_AMD, UNRECORDED_AMD_REMEDY),
         )
     },
     # What single rules find.
@@ -259,8 +223,8 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Use zero_grad(set_to_none=True), which frees gradients instead of filling them with zeros."
     ),
     # Copies and memory.
-    ("arguments", JAX, COPIES_ARGUMENTS): ARGUMENTS_ONCE_JAX,
-    **{(cause, JAX, AWAITS_ARGUMENTS): ARGUMENTS_ONCE_JAX for cause in ("exposed_collective", "gradients")},
+    ("arguments", JAX, facts.COPIES_ARGUMENTS): ARGUMENTS_ONCE_JAX,
+    **{(cause, JAX, facts.AWAITS_ARGUMENTS): ARGUMENTS_ONCE_JAX for cause in ("exposed_collective", "gradients")},
     ("transfer", JAX, ""): "Call jax.device_put ahead of time, in the dtype that the program uses.",
     ("transfer", PYTORCH, ""): "Copy from pinned memory without blocking (non_blocking=True).",
     ("transfer", "", ""): "Copy less, ahead of time, and in the dtype that the program uses.",
@@ -281,7 +245,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("callback", TENSORFLOW, ""): "Write the work of tf.py_function in TensorFlow ops, or call it every N steps.",
     ("checkpoint", TENSORFLOW, ""): "Save less often, and only the weights (in Keras: save_freq, save_weights_only).",
     ("checkpoint", JAX, ""): "Save less often, or let orbax's AsyncCheckpointer write while steps go on.",
-    ("checkpoint", JAX, SAVES_ASYNCHRONOUSLY): "Save less often, and wait for a save only before the next one begins.",
+    (
+        "checkpoint",
+        JAX,
+        facts.SAVES_ASYNCHRONOUSLY,
+    ): "Save less often, and wait for a save only before the next one begins.",
     ("checkpoint", "", ""): "Save less often, or write a copy in a background thread.",
     ("evaluation", TENSORFLOW, ""): "Evaluate less often, or on fewer batches (in Keras: validation_freq, "
     "validation_steps).",
@@ -305,17 +273,13 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("collective_host", "", ""): (
         "Find the worker that arrives last, and send less: larger batches, fewer or compressed gradients."
     ),
-    ("collective_host", PYTORCH, ON_CPU): FEWER_TORCH,
-    (
-        "barrier",
-        "",
-        "",
-    ): "Remove barriers that results do not need: collectives wait for all workers by themselves.",
-    ("broadcast", PYTORCH, BROADCASTS_BUFFERS): (
+    ("collective_host", PYTORCH, facts.ON_CPU): FEWER_TORCH,
+    ("barrier", "", ""): ("Remove barriers that results do not need: collectives wait for all workers by themselves."),
+    ("broadcast", PYTORCH, facts.BROADCASTS_BUFFERS): (
         "Use DDP's broadcast_buffers=False, if workers need not have the same buffers in each forward pass."
     ),
-    ("exposed_collective", JAX, REDUCES_IN_LOOP): REDUCE_ONCE_JAX,
-    ("gradients", JAX, REDUCES_IN_LOOP): REDUCE_ONCE_JAX,
+    ("exposed_collective", JAX, facts.REDUCES_IN_LOOP): REDUCE_ONCE_JAX,
+    ("gradients", JAX, facts.REDUCES_IN_LOOP): REDUCE_ONCE_JAX,
     ("gradients", "", ""): "Overlap communication with compute, use larger batches, or send bfloat16 gradients.",
     ("sharded_index", "", ""): (
         "Keep indices within each device's part (jax.shard_map, or reshape to (devices, rows)): across a split axis "
@@ -326,19 +290,22 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "turn by turn."
     ),
     ("exposed_collective", PYTORCH, ""): FEWER_TORCH,
-    ("exposed_collective", PYTORCH, DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
+    ("exposed_collective", PYTORCH, facts.DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
     ("gather", PYTORCH, ""): (
         "Gather less: sums and counts instead of whole tensors, or every N steps; or start ahead (async_op=True)."
     ),
-    ("gather", PYTORCH, FSDP): (
+    ("gather", PYTORCH, facts.FSDP): (
         "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
         "FSDP2's set_modules_to_forward_prefetch)."
     ),
-    **{(cause, PYTORCH, SHARDS_LAYERS): SHARD_BLOCKS_TORCH for cause in ("exposed_collective", "gather")},
+    **{(cause, PYTORCH, facts.SHARDS_LAYERS): SHARD_BLOCKS_TORCH for cause in ("exposed_collective", "gather")},
     ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
-    **{("few_collectives", PYTORCH, fact): OVERLAP for fact in (DDP, FSDP)},
-    **{(cause, PYTORCH, OWN_REDUCTIONS): OWN_REDUCTIONS_TORCH for cause in ("exposed_collective", "few_collectives")},
-    **{(cause, PYTORCH, ACCUMULATES): NO_SYNC_TORCH for cause in ("exposed_collective", "few_collectives")},
+    **{("few_collectives", PYTORCH, fact): OVERLAP for fact in (facts.DDP, facts.FSDP)},
+    **{
+        (cause, PYTORCH, facts.OWN_REDUCTIONS): OWN_REDUCTIONS_TORCH
+        for cause in ("exposed_collective", "few_collectives")
+    },
+    **{(cause, PYTORCH, facts.ACCUMULATES): NO_SYNC_TORCH for cause in ("exposed_collective", "few_collectives")},
     ("resharding", "", ""): (
         "Make shardings match (in_shardings, with_sharding_constraint): each change of an array's sharding costs this "
         "exchange."
@@ -346,7 +313,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("exposed_collective", "", ""): OVERLAP,
     ("late_turns", "", ""): "Run this worker's extra work less often, or share it among the workers.",
     ("late_input", "", ""): "Prepare this worker's input as the others do theirs: it waits longer for its batches.",
-    **{(cause, PYTORCH, BROADCASTS_BATCHES): OWN_BATCHES_TORCH for cause in ("broadcast", "late_input")},
+    **{(cause, PYTORCH, facts.BROADCASTS_BATCHES): OWN_BATCHES_TORCH for cause in ("broadcast", "late_input")},
     ("late_compute", "", ""): "Give all workers equal work; where they have that, check this worker's device.",
     ("late_peer", "", ""): "Find what takes longer on the straggler; the Pod page compares it with the others.",
     **WORK_REMEDIES,

@@ -3,50 +3,7 @@
 from __future__ import annotations
 
 from ....model.framework import JAX, PYTORCH, TENSORFLOW
-from ..program.facts import (
-    BUILDS_HESSIAN,
-    CHANGES_LAYOUT,
-    COMPARES_THRESHOLDS,
-    COMPUTES_ALL_EXPERTS,
-    COMPUTES_ALL_ROWS,
-    CONCATENATES,
-    CONVERTS_WEIGHTS,
-    COPIES_EXPANDED,
-    COPIES_MODEL,
-    COPIES_TABLES,
-    COPIES_TO_CHANGE,
-    DENSE_EMBEDDING,
-    DEPTHWISE_CONVOLUTIONS,
-    EXCHANGES_OBJECTS,
-    FLOAT64,
-    FORMATS_TENSORS,
-    GROWING_INPUT,
-    INDEPENDENT_PRODUCTS,
-    INFERS_ON_CPU,
-    MANY_PROGRAMS,
-    MULTIPLIES_ONE_HOT,
-    NO_BF16,
-    NOT_DONATED,
-    RECOMPUTES,
-    RECOMPUTES_WEIGHTS,
-    REDUCES_TABLES,
-    REPEATED_BACKWARD,
-    REPEATS_WORK,
-    REPLICATES,
-    RESHARDS,
-    SECOND_ORDER,
-    SINGLE_ROWS,
-    SORTS_MORE,
-    SPLITS_WEIGHTS,
-    UNFUSED_ATTENTION,
-    UNRECORDED_AMD,
-    UNRECORDED_NVIDIA,
-    UNUSED_FORWARD,
-    UNUSED_GRAPH,
-    UPDATES,
-    UPDATES_TABLES,
-    USES_RANDOM,
-)
+from ..program import facts
 
 UNRECORDED_REMEDY = (
     "Record the device: on Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH (Windows: PATH); on AMD, install "
@@ -103,56 +60,56 @@ NO_GRAPH_TORCH = (
 )
 
 WORK_REMEDIES: dict[tuple[str, str, str], str] = {
-    **{(cause, PYTORCH, FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
-    ("compute", PYTORCH, CONCATENATES): ALLOCATE_ONCE_TORCH,
+    **{(cause, PYTORCH, facts.FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
+    ("compute", PYTORCH, facts.CONCATENATES): ALLOCATE_ONCE_TORCH,
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
-    ("tensor_copies", PYTORCH, CHANGES_LAYOUT): (
+    ("tensor_copies", PYTORCH, facts.CHANGES_LAYOUT): (
         "Keep one order in memory: most copies follow permute(), transpose() or another memory format."
     ),
-    ("tensor_copies", PYTORCH, COPIES_EXPANDED): (
+    ("tensor_copies", PYTORCH, facts.COPIES_EXPANDED): (
         "Broadcast instead of copying what expand() repeats, or use scaled_dot_product_attention's enable_gqa=True."
     ),
-    ("tensor_copies", PYTORCH, COPIES_TO_CHANGE): (
+    ("tensor_copies", PYTORCH, facts.COPIES_TO_CHANGE): (
         "Change tensors in place, as masked_fill_() and scatter_() do: the other form copies the whole tensor first."
     ),
     ("tensor_copies", PYTORCH, ""): "Copy whole tensors once, ahead of the loop, as contiguous(), clone() and to() do.",
-    ("attention", PYTORCH, UNFUSED_ATTENTION): (
+    ("attention", PYTORCH, facts.UNFUSED_ATTENTION): (
         "Use fused attention: F.scaled_dot_product_attention, or attn_implementation='sdpa' in Transformers."
     ),
     ("elementwise", PYTORCH, ""): (
         "Fuse elementwise ops: compile the model (torch.compile), use a fused optimizer (fused=True), or functions "
         "such as F.layer_norm."
     ),
-    ("elementwise", PYTORCH, INFERS_ON_CPU): (
+    ("elementwise", PYTORCH, facts.INFERS_ON_CPU): (
         "Compile the model (torch.compile), which fuses elementwise ops; run what does not change, such as converting "
         "weights, once."
     ),
-    ("elementwise", PYTORCH, UPDATES): FUSE_UPDATES_TORCH,
-    ("compute", PYTORCH, RECOMPUTES): (
+    ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
+    ("compute", PYTORCH, facts.RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
     **{
-        (cause, framework, REPEATED_BACKWARD): ONE_GRADIENT
+        (cause, framework, facts.REPEATED_BACKWARD): ONE_GRADIENT
         for cause in ("compute", "eager")
         for framework in (PYTORCH, TENSORFLOW)
     },
-    **{(cause, PYTORCH, MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
-    ("compute", TENSORFLOW, MULTIPLIES_ONE_HOT): LOOK_UP_TENSORFLOW,
-    ("compute", JAX, MULTIPLIES_ONE_HOT): (
+    **{(cause, PYTORCH, facts.MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
+    ("compute", TENSORFLOW, facts.MULTIPLIES_ONE_HOT): LOOK_UP_TENSORFLOW,
+    ("compute", JAX, facts.MULTIPLIES_ONE_HOT): (
         "Replace products with jax.nn.one_hot by lookups: table[indices], or jnp.take."
     ),
-    ("compute", JAX, COMPUTES_ALL_EXPERTS): (
+    ("compute", JAX, facts.COMPUTES_ALL_EXPERTS): (
         "Send each token only to its expert (sort or gather, jax.lax.ragged_dot): all experts compute all tokens."
     ),
-    ("compute", JAX, DEPTHWISE_CONVOLUTIONS): (
+    ("compute", JAX, facts.DEPTHWISE_CONVOLUTIONS): (
         "Write depthwise convolutions of few taps as sums of products: each tap's weight by the input, shifted."
     ),
-    ("compute", JAX, CONVERTS_WEIGHTS): (
+    ("compute", JAX, facts.CONVERTS_WEIGHTS): (
         "Make weights float32 once, when they are loaded, if memory allows: each call converts them again."
     ),
-    **{(cause, PYTORCH, FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
-    **{(cause, PYTORCH, RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
-    **{(cause, PYTORCH, COMPUTES_ALL_ROWS): FEWER_ROWS_TORCH for cause in ("compute", "classes")},
+    **{(cause, PYTORCH, facts.FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
+    **{(cause, PYTORCH, facts.RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, facts.COMPUTES_ALL_ROWS): FEWER_ROWS_TORCH for cause in ("compute", "classes")},
     ("classes", "", ""): "Compute the loss over fewer classes (sampled softmax), or fuse it with the output layer.",
     (
         "images",
@@ -164,15 +121,23 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "",
         "",
     ): "Make fewer random numbers, as for dropout, noise and augmentation.",
-    **{(cause, PYTORCH, UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
-    **{(cause, PYTORCH, DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
-    **{(cause, PYTORCH, REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
-    **{(cause, PYTORCH, GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
-    **{(cause, PYTORCH, UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
-    ("compute", PYTORCH, SINGLE_ROWS): "Run several requests in one batch: most matrix products take a single row.",
-    ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
-    ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
-    ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
+    **{(cause, PYTORCH, facts.UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, facts.DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, facts.REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
+    **{(cause, PYTORCH, facts.GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    **{(cause, PYTORCH, facts.UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
+    (
+        "compute",
+        PYTORCH,
+        facts.SINGLE_ROWS,
+    ): "Run several requests in one batch: most matrix products take a single row.",
+    (
+        "compute",
+        JAX,
+        facts.FLOAT64,
+    ): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
+    ("compute", JAX, facts.MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
+    ("compute", JAX, facts.NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
     ("repeated_forward_pass", JAX, ""): (
         "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
         "and batch."
@@ -181,7 +146,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Sort less: take the largest few (top_k), sample values for quantiles and random choices, or compute metrics "
         "once an epoch."
     ),
-    ("sorting", PYTORCH, SORTS_MORE): (
+    ("sorting", PYTORCH, facts.SORTS_MORE): (
         "Sort what steps collect, such as predictions for a metric, once at the end of an epoch: each step sorts more "
         "than the one before."
     ),
@@ -194,26 +159,30 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("concatenation", TENSORFLOW, ""): (
         "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."
     ),
-    **{(cause, PYTORCH, SECOND_ORDER): FEWER_PENALTIES_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, facts.SECOND_ORDER): FEWER_PENALTIES_TORCH for cause in ("compute", "eager")},
     **{
-        (cause, PYTORCH, COPIES_MODEL): COPY_IN_PLACE_TORCH
+        (cause, PYTORCH, facts.COPIES_MODEL): COPY_IN_PLACE_TORCH
         for cause in ("compute", "eager", "python", "dispatch", "elementwise", "tensor_copies")
     },
-    ("compute", JAX, REPLICATES): (
+    ("compute", JAX, facts.REPLICATES): (
         "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
     ),
-    ("compute", JAX, REPEATS_WORK): (
+    ("compute", JAX, facts.REPEATS_WORK): (
         "Split over the devices what each computes in full: constrain its sharding; in a loss over a gathered batch, "
         "compute each device's own rows."
     ),
-    **{(cause, JAX, SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
-    **{(cause, PYTORCH, EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
-    **{(cause, JAX, RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
-    ("compute", JAX, USES_RANDOM): "Make fewer random numbers (jax.random), which take much of the compute.",
-    ("compute", JAX, INDEPENDENT_PRODUCTS): (
+    **{(cause, JAX, facts.SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
+    **{(cause, PYTORCH, facts.EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
+    **{(cause, JAX, facts.RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
+    ("compute", JAX, facts.USES_RANDOM): "Make fewer random numbers (jax.random), which take much of the compute.",
+    ("compute", JAX, facts.INDEPENDENT_PRODUCTS): (
         "Move products that need no carried value out of the loop (lax.scan): compute them for all turns at once."
     ),
-    ("compute", JAX, BUILDS_HESSIAN): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
+    (
+        "compute",
+        JAX,
+        facts.BUILDS_HESSIAN,
+    ): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
     ("decomposition", "", ""): (
         "Compute svd, eigh or qr of fewer or smaller matrices, or every N steps; power iteration is enough for the "
         "largest values."
@@ -222,18 +191,18 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
     ),
     ("compute", "", ""): LARGEST_OPS,
-    ("compute", TENSORFLOW, COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
-    ("compute", TENSORFLOW, COPIES_TABLES): LOOK_UP_IN_VARIABLE,
-    ("compute", TENSORFLOW, UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
+    ("compute", TENSORFLOW, facts.COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
+    ("compute", TENSORFLOW, facts.COPIES_TABLES): LOOK_UP_IN_VARIABLE,
+    ("compute", TENSORFLOW, facts.UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",
-    ("float32", PYTORCH, NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
+    ("float32", PYTORCH, facts.NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
     ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
     ("not_recorded", "", ""): UNRECORDED_REMEDY,
-    ("not_recorded", "", UNRECORDED_NVIDIA): UNRECORDED_NVIDIA_REMEDY,
-    ("not_recorded", "", UNRECORDED_AMD): UNRECORDED_AMD_REMEDY,
+    ("not_recorded", "", facts.UNRECORDED_NVIDIA): UNRECORDED_NVIDIA_REMEDY,
+    ("not_recorded", "", facts.UNRECORDED_AMD): UNRECORDED_AMD_REMEDY,
     ("before_capture", "", ""): "Capture longer, so that the work it waits for is recorded.",
     ("counted", "", ""): "Capture again without CUPTI metrics (profiler_metrics) to see times.",
 }
