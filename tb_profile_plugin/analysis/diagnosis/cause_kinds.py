@@ -100,6 +100,8 @@ _KINDS = {
     "compute": (
         ("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),
         ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy|ConcatV2$")),
+        # Its sorts are part of it.
+        ("index_gradient", regex(r".*indexing_backward_kernel")),
         ("sorting", _SORTING),
         ("suppression", _SUPPRESSION),
         ("classes", _CLASSES),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.devices.capabilities import gpu_capabilities
+from ...model.framework import PYTORCH
 from ...model.host import HostWithSteps
 from ...model.names.kernel_table import BF16, FP16, FP32
 from ...runtime.arrays import Array
@@ -42,6 +43,8 @@ _SLOWER = 1.1
 """The shortest step of the end takes so many times as long as the longest of the beginning."""
 _PRODUCT = regex(r"(?i).*(?:gemm|conv|cudnn|_engine|winograd|dot_general|matmul)")
 """Names of kernels, and of ops, that are matrix products and convolutions, or may be."""
+_LAYOUT_KERNEL = regex(r".*(?:nchwToNhwc|nhwcToNchw|nchw2nhwc|nhwc2nchw)|batched_transpose_\d+x")
+"""Conversions that cuDNN and MIOpen run around convolutions of their own accord."""
 _HALF = 0.5
 """What 32-bit compute takes in 16 bits of its time, where bytes are the limit, or no tensor cores are known."""
 
@@ -140,6 +143,31 @@ def _layout_events(host: HostWithSteps) -> Array:
     return np.concatenate([np.empty(0, np.int64), *rows])
 
 
+def _channels_last_finding(e: Evidence) -> Finding | None:
+    if e.program.framework != PYTORCH:
+        return None
+    total_ps = count = 0
+    for host in e.hosts:
+        kernels = _layout_kernels(host)
+        total_ps += int((host.trace.end[kernels] - host.trace.begin[kernels]).sum())
+        count += len(kernels)
+    if not count:
+        return None
+    steps = max(sum(len(host.steps) for host in e.hosts), 1)
+    moved_ps = total_ps / steps
+    text = Message(
+        "Kernels only convert between NCHW and NHWC around convolutions: {count} per step, which take {gain_ps}.",
+        count=round(count / steps),
+        gain_ps=moved_ps,
+    )
+    finding = advised(e.program, "layout", "layout", text, e.gain_ps(_layout_kernels, 0.0, moved_ps), "kernel_stats")
+    return finding and replace(finding, takes_ps=moved_ps)
+
+
+def _layout_kernels(host: HostWithSteps) -> Array:
+    return host.trace.named(lambda name: bool(_LAYOUT_KERNEL.match(name)))
+
+
 def _outside_compilation_finding(e: Evidence) -> Finding | None:
     total_ps = e.device_ops.self_ps
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
@@ -212,6 +240,7 @@ def _unused_graph_finding(e: Evidence) -> Finding | None:
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _precision_finding,
     _layout_finding,
+    _channels_last_finding,
     _outside_compilation_finding,
     _sync_finding,
     _slower_steps_finding,

@@ -32,6 +32,13 @@ import jax.numpy as jnp
 sums = jax.vmap(lambda row: jnp.tanh(row).sum())(jnp.ones((64, 8)))
 """
 EXAMPLES: dict[tuple[str, str, str], str] = {
+    ("layout", PYTORCH, ""): """\
+import torch
+
+model = torch.nn.Conv2d(3, 8, 3).to(memory_format=torch.channels_last)
+images = torch.rand(2, 3, 32, 32).contiguous(memory_format=torch.channels_last)
+model(images)
+""",
     ("input", TENSORFLOW, ""): """\
 import tensorflow as tf
 

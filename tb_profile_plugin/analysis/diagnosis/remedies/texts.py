@@ -66,6 +66,12 @@ MERGE_TORCH = (
 SHARD_BLOCKS_TORCH = (
     "Shard whole blocks (fully_shard on each block, not on each of its layers), so that gathers are few and large."
 )
+PROCESS_PER_GPU_TORCH = (
+    "Use DistributedDataParallel, with one process per GPU: DataParallel runs all GPUs from one, and copies the model "
+    "in each step."
+)
+_OF_ONE_PROCESS = ("eager", "launch", "dispatch", "python", "exposed_copy", "exposed_collective", "broadcast")
+"""Causes that grow where one process runs several GPUs."""
 FEWER_MESSAGES = "Run small work in this process, and send other processes fewer, larger messages."
 REMEDIES: dict[tuple[str, str, str], str] = {
     # What the loop waits for.
@@ -159,6 +165,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("launch", JAX, facts.ON_CPU): "Call fewer, larger programs: put the whole step under one jax.jit.",
     ("launch", JAX, facts.ONE_PROGRAM): STEPS_PER_CALL_JAX,
+    **{(cause, PYTORCH, facts.DATA_PARALLEL): PROCESS_PER_GPU_TORCH for cause in _OF_ONE_PROCESS},
     ("launch", PYTORCH, ""): "Replay the step as a CUDA graph, which takes one launch.",
     ("launch", PYTORCH, facts.ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
     ("between", "", ""): "Fuse short kernels into longer ones, by the compiler or by larger batches.",
@@ -216,6 +223,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     # What single rules find.
     ("slower_steps", "", ""): (
         "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
+    ),
+    ("layout", PYTORCH, ""): (
+        "Use channels_last for the model and its input: convolutions convert arrays to it, and back."
     ),
     ("layout", "", ""): "Keep arrays in the layout that convolutions and matrix products use.",
     ("outside_compilation", "", ""): "Move these ops into the compiled program.",

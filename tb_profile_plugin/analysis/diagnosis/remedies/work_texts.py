@@ -142,6 +142,10 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
         "and batch."
     ),
+    ("index_gradient", PYTORCH, ""): (
+        "Take rows with F.embedding or torch.gather instead of x[index]: where indices repeat, its gradient adds row "
+        "after row."
+    ),
     ("sorting", "", ""): (
         "Sort less: take the largest few (top_k), sample values for quantiles and random choices, or compute metrics "
         "once an epoch."
