@@ -105,6 +105,7 @@ TEMPLATES: dict[str, str] = {
     "names.unrecorded": " Nothing was recorded in {share} of it.",
     "names.with_line": "{names} Most of {name} comes from {line}.",
     "names.with_op": "{names} Largest op: {name} ({share}).",
+    "names.with_kernel": "{names} Largest kernel: {name} ({share}).",
     # Programs of XLA that compute.
     "devices.one": "",
     "devices.several": (
@@ -243,6 +244,13 @@ TEMPLATES: dict[str, str] = {
     "few.steps": " {share} of it lies in {count} of {steps_count} steps.",
     "period.none": "",
     "period.every": ", every {count} steps",
+    # Kernels of which other ones take less time.
+    "kernels.channels_last": "Kernels only convert between NCHW and NHWC around convolutions: {count} per step, which "
+    "take {time_ps}.",
+    "kernels.alignment": "Matrix products load one or two numbers at a time (align1, align2): {count} per step, which "
+    "take {time_ps}.",
+    "kernels.algorithm": "cuDNN's general algorithms compute convolutions: {count} kernels per step, which take "
+    "{time_ps}.",
     # What a step would last if an op took another time.
     "scaled.shorter": "{name} at {factor} times its {op_ps}: the step takes at least {time_ps}, not {step_ps} "
     "({share} less).",

@@ -75,7 +75,7 @@ _RANDOM = regex(
     r"|.*distribution_(?:elementwise|nullary)|aten::(?:bernoulli|native_dropout|normal|rand|randn|uniform)\w*$"
 )
 """Ops and kernels that make random numbers: TensorFlow's and PyTorch's."""
-_IF_LARGEST = (
+KINDS_IF_LARGEST = (
     *("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "factorization", "elementwise"),
     *("suppression", "classes", "images", "random", ARGUMENTS),
 )
@@ -160,6 +160,6 @@ def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[
     large_kinds = [
         kind
         for kind, time in times.items()
-        if time and time >= max(NAMED_SHARE * total, largest_other if kind in _IF_LARGEST else 0.0)
+        if time and time >= max(NAMED_SHARE * total, largest_other if kind in KINDS_IF_LARGEST else 0.0)
     ]
     return sorted(large_kinds, key=lambda kind: -times[kind])

@@ -28,6 +28,7 @@ from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
+from .op_work import name_loop, name_scopes, name_torch_ops
 from .program import facts
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
@@ -37,7 +38,6 @@ from .program.torch_facts import unused_forward_ps, unused_nodes
 from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
-from .tensorflow_work import name_loop, name_scopes
 from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
@@ -177,6 +177,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         input_stage.name_input_stage(loss, hosts)
     name_xla_work(loss, hosts, typical, program)
     name_scopes(loss, hosts, typical, program)
+    name_torch_ops(loss, hosts, typical, program)
     name_loop(loss, hosts, program)
     if loss.id == WORK:
         loss.line = _line_of_largest(loss, hosts)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...model.devices.capabilities import gpu_capabilities
-from ...model.framework import PYTORCH
 from ...model.host import HostWithSteps
 from ...model.names.kernel_table import BF16, FP16, FP32
 from ...runtime.arrays import Array
@@ -19,7 +19,7 @@ from ..activity.blocking_copies import blocking_copies, blocking_reads
 from ..activity.states import State
 from ..activity.thread_classes import activity
 from ..finding import Finding
-from ..ops.device_event_kinds import DeviceKind, event_kinds
+from ..ops.device_event_kinds import COMPUTE, DeviceKind, event_kinds
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
 from ..steps.host_account import figures
@@ -28,6 +28,7 @@ from ..steps.step_choice import CUT, NOT_CHOSEN, WARM_UP
 from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
+from .catalogue import Sentence
 from .gains import works_elsewhere
 from .program.facts import OWN_OPS, UNUSED_GRAPH
 from .program.program_facts import ProgramFacts
@@ -43,10 +44,18 @@ _SLOWER = 1.1
 """The shortest step of the end takes so many times as long as the longest of the beginning."""
 _PRODUCT = regex(r"(?i).*(?:gemm|conv|cudnn|_engine|winograd|dot_general|matmul)")
 """Names of kernels, and of ops, that are matrix products and convolutions, or may be."""
+_MUCH_OF_KERNELS = 0.08
+"""Share of what devices compute from which on kernels are worth a finding."""
 _LAYOUT_KERNEL = regex(r".*(?:nchwToNhwc|nhwcToNchw|nchw2nhwc|nhwc2nchw)|batched_transpose_\d+x")
 """Conversions that cuDNN and MIOpen run around convolutions of their own accord."""
+_UNALIGNED_KERNEL = regex(r".*(?:tensorop|xmma|cutlass)\S*_align[12](?!\d)")
+"""CUTLASS's names: how many numbers they can load at once, by the sizes and begins of arrays."""
+_GENERAL_CONVOLUTION = regex(r".*(?:dgrad_engine|dgrad2d_alg1|wgrad_alg[01]_engine|implicit_convolve_sgemm)")
+"""What cuDNN chooses without measuring, where its heuristics know nothing better."""
 _HALF = 0.5
-"""What 32-bit compute takes in 16 bits of its time, where bytes are the limit, or no tensor cores are known."""
+"""What 32-bit compute takes in 16 bits of its time, where bytes are the limit, or no tensor cores are known; also what
+other kernels for the same arrays are taken to need at the least.
+"""
 
 
 class Evidence(NamedTuple):
@@ -108,7 +117,7 @@ def _factor_in_16_bits(hosts: Sequence[HostWithSteps]) -> float:
     total_ps, product_ps = 0, 0
     for host in hosts:
         trace, events = host.trace, _computes_in_32_bits(host)
-        ps = trace.end[events] - trace.begin[events]
+        ps = _lengths(host, events)
         total_ps += int(ps.sum())
         product_ps += int(ps[trace.are_named(events, lambda name: bool(_PRODUCT.match(name)))].sum())
     if not ratios or not total_ps:
@@ -143,29 +152,49 @@ def _layout_events(host: HostWithSteps) -> Array:
     return np.concatenate([np.empty(0, np.int64), *rows])
 
 
-def _channels_last_finding(e: Evidence) -> Finding | None:
-    if e.program.framework != PYTORCH:
-        return None
-    total_ps = count = 0
-    for host in e.hosts:
-        kernels = _layout_kernels(host)
-        total_ps += int((host.trace.end[kernels] - host.trace.begin[kernels]).sum())
-        count += len(kernels)
-    if not count:
-        return None
+class _KernelTime(NamedTuple):
+    """What kernels of some names take in a step."""
+
+    per_step: int
+    ps: float
+    is_much: bool
+    """Whether that is a notable part of what devices compute."""
+
+
+def _kernel_time(e: Evidence, names: re.Pattern[str]) -> _KernelTime:
+    ps = np.concatenate([_lengths(host, _named(host, names)) for host in e.hosts])
+    compute_ps = sum(int(_lengths(host, _computing(host)).sum()) for host in e.hosts)
     steps = max(sum(len(host.steps) for host in e.hosts), 1)
-    moved_ps = total_ps / steps
-    text = Message(
-        "Kernels only convert between NCHW and NHWC around convolutions: {count} per step, which take {gain_ps}.",
-        count=round(count / steps),
-        gain_ps=moved_ps,
-    )
-    finding = advised(e.program, "layout", "layout", text, e.gain_ps(_layout_kernels, 0.0, moved_ps), "kernel_stats")
-    return finding and replace(finding, takes_ps=moved_ps)
+    is_much = len(ps) > 0 and bool(ps.sum() >= _MUCH_OF_KERNELS * compute_ps)
+    return _KernelTime(round(len(ps) / steps), float(ps.sum()) / steps, is_much)
 
 
-def _layout_kernels(host: HostWithSteps) -> Array:
-    return host.trace.named(lambda name: bool(_LAYOUT_KERNEL.match(name)))
+def _named(host: HostWithSteps, names: re.Pattern[str]) -> Array:
+    return host.trace.named(lambda name: bool(names.match(name)))
+
+
+def _computing(host: HostWithSteps) -> Array:
+    return np.flatnonzero(host.trace.on_device & np.isin(event_kinds(host)[:-1], COMPUTE))
+
+
+def _lengths(host: HostWithSteps, events: Array) -> Array:
+    return host.trace.end[events] - host.trace.begin[events]
+
+
+def _kernel_rule(id: str, names: re.Pattern[str], factor: float) -> Callable[[Evidence], Finding | None]:
+    """The rule against kernels of these names, which would take ``factor`` of their time at the least."""
+
+    def finding(e: Evidence) -> Finding | None:
+        kernels = _kernel_time(e, names)
+        if not kernels.is_much:
+            return None
+        most_ps = (1 - factor) * kernels.ps
+        gain_ps = e.gain_ps(lambda host: _named(host, names), factor, most_ps)
+        evidence = Sentence(f"kernels.{id}", {"count": kernels.per_step, "time_ps": kernels.ps}).text
+        found = advised(e.program, id, id, evidence, gain_ps, "kernel_stats")
+        return found and replace(found, takes_ps=most_ps)
+
+    return finding
 
 
 def _outside_compilation_finding(e: Evidence) -> Finding | None:
@@ -240,7 +269,9 @@ def _unused_graph_finding(e: Evidence) -> Finding | None:
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _precision_finding,
     _layout_finding,
-    _channels_last_finding,
+    _kernel_rule("channels_last", _LAYOUT_KERNEL, 0.0),
+    _kernel_rule("alignment", _UNALIGNED_KERNEL, _HALF),
+    _kernel_rule("algorithm", _GENERAL_CONVOLUTION, _HALF),
     _outside_compilation_finding,
     _sync_finding,
     _slower_steps_finding,

@@ -16,7 +16,7 @@ from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
-from .cause_kinds import NAMED_SHARE, PAUSE, PYTHON_INPUT, READING, kinds
+from .cause_kinds import KINDS_IF_LARGEST, NAMED_SHARE, PAUSE, PYTHON_INPUT, READING, kinds
 from .remedies.remedy import Remedy
 
 WORK = "compute"
@@ -59,6 +59,8 @@ class TimeLoss:
     names: Sequence[NamedTime] = ()
     origins: Sequence[tuple[str, float]] = ()
     """Places of the source and ps per step, the largest first, where these tell its time better than its names do."""
+    has_op_origins: bool = False
+    """Whether these are ops, and its names the kernels that they launched."""
     has_library_names: bool = False
     """Whether its names are mostly those of a library's kernels, which headlines say rather than places."""
     line: str = ""
@@ -197,7 +199,12 @@ class TimeLoss:
     @property
     def kinds(self) -> list[str]:
         """Its kinds by its names, the largest first, see `cause_kinds`; of unusual steps those of their main cause."""
-        return kinds(self.main_cause, ((name, ps) for name, ps, _ in self.by_name()), self.ps)
+        of_names = kinds(self.main_cause, ((name, ps) for name, ps, _ in self.by_name()), self.ps)
+        if not self.has_op_origins:
+            return of_names
+        # Of an op there may be many kernels, none of which is the largest one.
+        of_ops = kinds(self.main_cause, self.origins, self.ps)
+        return [*of_ops, *(kind for kind in of_names if kind not in (*of_ops, *KINDS_IF_LARGEST))]
 
     @property
     def main_cause(self) -> str:
@@ -301,7 +308,8 @@ class TimeLoss:
         # Ops of several programs may have one name.
         if not self.origins or not name or ps < NAMED_SHARE * self.ps or "programs" in (self.arguments or {}):
             return names
-        return Sentence("names.with_op", {"names": names, "name": name, "share": ps / self.ps})
+        code = "names.with_kernel" if self.has_op_origins else "names.with_op"
+        return Sentence(code, {"names": names, "name": name, "share": ps / self.ps})
 
     def large_names(self) -> list[tuple[str, float, float]]:
         """Rows of `by_name`, or places, that its sentence names."""

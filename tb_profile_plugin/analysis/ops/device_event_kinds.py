@@ -32,6 +32,7 @@ class DeviceKind(IntEnum):
     """From the host's memory to the host's memory."""
 
 
+COMPUTE = (DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER)
 _KINDS_OF_PRECISIONS = {kernels.COMPUTE_16: DeviceKind.COMPUTE_16, kernels.COMPUTE_32: DeviceKind.COMPUTE_32}
 _KINDS_OF_COPIES = {
     op_names.COPY_TO_DEVICE: DeviceKind.TO_DEVICE,

@@ -12,7 +12,7 @@ from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
 from ..activity.states import STATES, State
-from ..ops.device_event_kinds import DeviceKind
+from ..ops.device_event_kinds import COMPUTE
 from ..statistics import quantile
 from .calls_between import called_only_in
 from .host_account import HostFigures, figures
@@ -157,7 +157,7 @@ class Typical(NamedTuple):
     @property
     def precision_shares(self) -> tuple[float, float, float]:
         """Shares (0–1) of devices' compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
-        times = self.device_kind_ps[[DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER]]
+        times = self.device_kind_ps[list(COMPUTE)]
         half, single, other = (times / (times.sum() or 1.0)).tolist()
         return half, single, other
 

@@ -32,7 +32,7 @@ import jax.numpy as jnp
 sums = jax.vmap(lambda row: jnp.tanh(row).sum())(jnp.ones((64, 8)))
 """
 EXAMPLES: dict[tuple[str, str, str], str] = {
-    ("layout", PYTORCH, ""): """\
+    ("channels_last", PYTORCH, ""): """\
 import torch
 
 model = torch.nn.Conv2d(3, 8, 3).to(memory_format=torch.channels_last)

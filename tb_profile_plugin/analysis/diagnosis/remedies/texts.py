@@ -224,10 +224,17 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("slower_steps", "", ""): (
         "Look for what grows from step to step, such as tensors, lists or caches; else check the device's clock."
     ),
-    ("layout", PYTORCH, ""): (
+    ("channels_last", PYTORCH, ""): (
         "Use channels_last for the model and its input: convolutions convert arrays to it, and back."
     ),
     ("layout", "", ""): "Keep arrays in the layout that convolutions and matrix products use.",
+    ("alignment", "", ""): (
+        "Pad sizes of matrix products to multiples of 8, such as those of vocabularies, heads and sequences."
+    ),
+    ("algorithm", PYTORCH, ""): (
+        "Set torch.backends.cudnn.benchmark = True, if inputs keep their sizes: cuDNN then measures which algorithm is "
+        "fastest."
+    ),
     ("outside_compilation", "", ""): "Move these ops into the compiled program.",
     ("zero_grad", PYTORCH, ""): (
         "Use zero_grad(set_to_none=True), which frees gradients instead of filling them with zeros."

@@ -1,13 +1,21 @@
-"""What work of TensorFlow's ops is called: by the scope that a program, or a layer, made the ops in."""
+"""What work of ops is called: TensorFlow's by the scope that a program, or a layer, made them in; kernels of PyTorch by
+the ops that launched them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from ...model.framework import TENSORFLOW
+import numpy as np
+
+from ...model.framework import PYTORCH, TENSORFLOW
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
+from ...runtime.regex import regex
 from ..activity.states import State
+from ..ops.device_event_kinds import COMPUTE, event_kinds
+from ..ops.device_ops import device_events
 from ..ops.op_scopes import CONFUSION_MATRIX
 from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
@@ -21,6 +29,7 @@ from .time_loss import MOSTLY, WORK, TimeLoss
 _OVERHEAD, _EXECUTOR = "dispatch", "executor"
 """The cause that is the framework's own code, and its kind in which TensorFlow runs ops."""
 _MAP_FN = "tf.map_fn"
+_CPP_FUNCTION = regex(r"torch::autograd::CppNode<(?:.*::)?(\w+)>$")
 _ALL = 0.999
 """Share of the compute that is all of it, but for rounding."""
 _TELLS_MORE = 2
@@ -74,3 +83,42 @@ def _times(hosts: Sequence[HostWithSteps], typical: Typical, between: bool) -> d
         for name in scopes.names:
             times[name] = times.get(name, 0.0) + own.period_ps(scopes.of(name)) / len(hosts)
     return times
+
+
+def name_torch_ops(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
+    """Name what GPUs compute by PyTorch's ops, which say what a kernel is for, where these are known of most of it."""
+    if loss.id != WORK or program.framework != PYTORCH:
+        return
+    times = sum((_op_times(host, typical) for host in hosts), Counter())
+    total_ps = sum(times.values())
+    times.pop("", None)
+    if sum(times.values()) >= MOSTLY * total_ps > 0:
+        loss.has_op_origins = True
+        loss.origins = sorted(
+            ((name, ps / total_ps * loss.ps) for name, ps in times.items()), key=lambda origin: -origin[1]
+        )
+
+
+def _op_times(host: HostWithSteps, typical: Typical) -> Counter[str]:
+    """By op what its kernels take of the typical step, ps, added up; what belongs to no op under an empty name."""
+    windows, edges = typical_windows(host, typical.steps), figures(host).edges
+    chosen = np.zeros(len(edges) + 1, bool)
+    chosen[np.concatenate((windows.steps, windows.between)) + 1] = True
+    times: Counter[str] = Counter()
+    for plane, op_of_event, ops in device_events(host):
+        rows = np.flatnonzero(np.isin(plane.events.line, host.stream_lines(plane)))
+        events, kernels = host.trace.rows(plane).start + rows, {*plane.names}
+        chooses = chosen[np.searchsorted(edges, host.trace.begin[events], "right")]
+        counts = chooses & np.isin(event_kinds(host)[events], COMPUTE)
+        ps = host.trace.end[events] - host.trace.begin[events]
+        sums = np.bincount(op_of_event[rows[counts]] + 1, ps[counts], len(ops) + 1)
+        for op, op_ps in zip(("", *(op.name for op in ops)), sums.tolist(), strict=True):
+            times["" if op in kernels else _own_name(op)] += op_ps
+    return times
+
+
+def _own_name(op: str) -> str:
+    """An op's name without the modules around it, and of an extension's function for gradients that function."""
+    name = op.rpartition("/")[2]
+    function = _CPP_FUNCTION.match(name)
+    return function[1] if function else name
