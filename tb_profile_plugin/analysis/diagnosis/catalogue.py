@@ -251,6 +251,7 @@ TEMPLATES: dict[str, str] = {
     "take {time_ps}.",
     "kernels.algorithm": "cuDNN's general algorithms compute convolutions: {count} kernels per step, which take "
     "{time_ps}.",
+    "ddp_copies": "DistributedDataParallel copies buffers and gradients on the host for {time_ps} per step.",
     # What a step would last if an op took another time.
     "scaled.shorter": "{name} at {factor} times its {op_ps}: the step takes at least {time_ps}, not {step_ps} "
     "({share} less).",

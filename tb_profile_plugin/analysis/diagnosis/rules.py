@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.devices.capabilities import gpu_capabilities
+from ...model.events.repeated_calls import outermost_ps
 from ...model.host import HostWithSteps
 from ...model.names.kernel_table import BF16, FP16, FP32
 from ...runtime.arrays import Array
@@ -30,7 +31,7 @@ from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .catalogue import Sentence
 from .gains import works_elsewhere
-from .program.facts import OWN_OPS, UNUSED_GRAPH
+from .program.facts import COPIES_BUCKETS, OWN_OPS, UNUSED_GRAPH
 from .program.program_facts import ProgramFacts
 from .program.torch_facts import unused_nodes
 from .remedies.remedy import advised
@@ -52,6 +53,9 @@ _UNALIGNED_KERNEL = regex(r".*(?:tensorop|xmma|cutlass)\S*_align[12](?!\d)")
 """CUTLASS's names: how many numbers they can load at once, by the sizes and begins of arrays."""
 _GENERAL_CONVOLUTION = regex(r".*(?:dgrad_engine|dgrad2d_alg1|wgrad_alg[01]_engine|implicit_convolve_sgemm)")
 """What cuDNN chooses without measuring, where its heuristics know nothing better."""
+_DDP_COPY = regex(
+    r"torch\.distributed\.ddp\.reducer::copy_bucket_to_grad$|aten::(?:un)?flatten_dense_tensors$|c10d::broadcast_$"
+)
 _HALF = 0.5
 """What 32-bit compute takes in 16 bits of its time, where bytes are the limit, or no tensor cores are known; also what
 other kernels for the same arrays are taken to need at the least.
@@ -197,6 +201,18 @@ def _kernel_rule(id: str, names: re.Pattern[str], factor: float) -> Callable[[Ev
     return finding
 
 
+def _ddp_copies_finding(e: Evidence) -> Finding | None:
+    """What DistributedDataParallel does around its collectives on the host, where that is what limits."""
+    is_host_late = e.typical.share(State.DISPATCH, State.LAUNCH, State.PYTHON, State.UNRECORDED) >= _HALF
+    if COPIES_BUCKETS not in e.program.facts or not is_host_late:
+        return None
+    copies_ps = sum(outermost_ps(host.trace, _named(host, _DDP_COPY)) for host in e.hosts)
+    time_ps = copies_ps / max(sum(len(host.steps) for host in e.hosts), 1)
+    evidence = Sentence("ddp_copies", {"time_ps": time_ps}).text
+    finding = advised(e.program, "ddp_copies", "ddp_copies", evidence, tool="why")
+    return finding and replace(finding, takes_ps=time_ps)
+
+
 def _outside_compilation_finding(e: Evidence) -> Finding | None:
     total_ps = e.device_ops.self_ps
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
@@ -272,6 +288,7 @@ _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _kernel_rule("channels_last", _LAYOUT_KERNEL, 0.0),
     _kernel_rule("alignment", _UNALIGNED_KERNEL, _HALF),
     _kernel_rule("algorithm", _GENERAL_CONVOLUTION, _HALF),
+    _ddp_copies_finding,
     _outside_compilation_finding,
     _sync_finding,
     _slower_steps_finding,

@@ -175,6 +175,12 @@ APPLIES_ADAPTERS = "applies_adapters"
 """PyTorch computes no gradients, yet low-rank adapters beside the layers that they adapt, for much of the steps."""
 GROWING_INPUT = "growing_input"
 """PyTorch computes no gradients, and its matrix products grow from pass to pass of a step."""
+PREFILLS_AMONG_DECODES = "prefills_among_decodes"
+"""An engine computes prompts of many tokens in the iterations in which other requests decode."""
+DECODES_FEW = "decodes_few"
+"""The iterations of an engine only decode, for few requests at once."""
+COPIES_BUCKETS = "copies_buckets"
+"""DistributedDataParallel copies each gradient back from the bucket in which it was reduced."""
 
 WASTEFUL = frozenset(
     (

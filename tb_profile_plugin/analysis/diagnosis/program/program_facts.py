@@ -43,6 +43,7 @@ _EVENTS_OF_FACT = {
     facts.FSDP: regex(r".*(?:FullyShardedDataParallel|FSDP|fsdp)"),
     facts.USES_DATALOADER: regex(r"enumerate\(DataLoader\)|\$dataloader\.py:\d+ _next_data$"),
     facts.WORKER_PROCESSES: regex(r"enumerate\(DataLoader\)#_MultiProcessing|\$dataloader\.py:\d+ _try_get_data$"),
+    facts.COPIES_BUCKETS: regex(r"torch\.distributed\.ddp\.reducer::copy_bucket_to_grad$"),
     facts.DATA_PARALLEL: regex(r"DataParallel\.forward$"),
     facts.DDP: regex(r".*DistributedDataParallel|torch\.distributed\.ddp\.reducer"),
     facts.SAVES_ASYNCHRONOUSLY: regex(r".*\bwait_until_finished\b"),

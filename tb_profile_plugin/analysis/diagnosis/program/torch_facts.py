@@ -26,6 +26,7 @@ from .torch_attention import has_unfused_attention, slices_attention
 from .torch_gathers import shards_layers
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
+from .torch_serving import serving_facts
 from .torch_sorts import sorts_more
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
@@ -120,7 +121,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
     if not holds[facts.RECOMPUTES]:
         holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
-    of_ops = _facts_of_most_ops(host, plane, trains) | (table_facts(host) if on_cpu else set())
+    of_ops = _facts_of_most_ops(host, plane, trains) | serving_facts(host) | (table_facts(host) if on_cpu else set())
     return {fact for fact, is_so in holds.items() if is_so} | of_ops
 
 

@@ -66,6 +66,10 @@ MERGE_TORCH = (
 SHARD_BLOCKS_TORCH = (
     "Shard whole blocks (fully_shard on each block, not on each of its layers), so that gathers are few and large."
 )
+VIEW_BUCKETS_TORCH = (
+    "Let DDP copy less: gradient_as_bucket_view=True, and broadcast_buffers=False if workers need not have the same "
+    "buffers."
+)
 PROCESS_PER_GPU_TORCH = (
     "Use DistributedDataParallel, with one process per GPU: DataParallel runs all GPUs from one, and copies the model "
     "in each step."
@@ -247,6 +251,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("transfer", "", ""): "Copy less, ahead of time, and in the dtype that the program uses.",
     ("exposed_copy", "", ""): "Copy ahead of time while the device computes, and keep reused arrays on the device.",
     ("copy_back", "", ""): "Reduce on the device, and copy only the result to the host.",
+    **{(cause, PYTORCH, facts.COPIES_BUCKETS): VIEW_BUCKETS_TORCH for cause in ("copy_within", "ddp_copies")},
     ("copy_within", JAX, ""): "Donate input buffers: jax.jit(step, donate_argnums=0).",
     ("copy_within", "", ""): "Change arrays in place instead of copying them.",
     ("copy_pageable", PYTORCH, ""): "Copy from pinned memory while the device computes (DataLoader: pin_memory=True).",

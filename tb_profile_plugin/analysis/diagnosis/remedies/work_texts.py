@@ -63,6 +63,13 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
     ("compute", PYTORCH, facts.CONCATENATES): ALLOCATE_ONCE_TORCH,
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
+    ("compute", PYTORCH, facts.PREFILLS_AMONG_DECODES): (
+        "Compute fewer tokens of prompts per iteration (vLLM's max_num_batched_tokens, SGLang's chunked_prefill_size), "
+        "if decoding must not wait."
+    ),
+    ("compute", PYTORCH, facts.DECODES_FEW): (
+        "Serve more requests at once, or quantize weights: each iteration reads all weights for few tokens."
+    ),
     ("tensor_copies", PYTORCH, facts.CHANGES_LAYOUT): (
         "Keep one order in memory: most copies follow permute(), transpose() or another memory format."
     ),
