@@ -42,6 +42,10 @@ FRAGMENT = re.compile(
 VERBS = (
     *(
         "Answer",
+        "Pad",
+        "Serve",
+        "Set",
+        "Take",
         "Loop",
         "Fetch",
         "Broadcast",

@@ -233,7 +233,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("layout", "", ""): "Keep arrays in the layout that convolutions and matrix products use.",
     ("alignment", "", ""): (
-        "Pad sizes of matrix products to multiples of 8, such as those of vocabularies, heads and sequences."
+        "Pad sizes of matrix products to multiples of 8, such as vocabularies, heads and sequences."
     ),
     ("algorithm", PYTORCH, ""): (
         "Set torch.backends.cudnn.benchmark = True, if inputs keep their sizes: cuDNN then measures which algorithm is "
