@@ -102,14 +102,14 @@ def name_torch_ops(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typi
 def _op_times(host: HostWithSteps, typical: Typical) -> Counter[str]:
     """By op what its kernels take of the typical step, ps, added up; what belongs to no op under an empty name."""
     windows, edges = typical_windows(host, typical.steps), figures(host).edges
-    chosen = np.zeros(len(edges) + 1, bool)
-    chosen[np.concatenate((windows.steps, windows.between)) + 1] = True
+    is_typical = np.zeros(len(edges) + 1, bool)
+    is_typical[np.concatenate((windows.steps, windows.between)) + 1] = True
     times: Counter[str] = Counter()
     for plane, op_of_event, ops in device_events(host):
         rows = np.flatnonzero(np.isin(plane.events.line, host.stream_lines(plane)))
         events, kernels = host.trace.rows(plane).start + rows, {*plane.names}
-        chooses = chosen[np.searchsorted(edges, host.trace.begin[events], "right")]
-        counts = chooses & np.isin(event_kinds(host)[events], COMPUTE)
+        in_typical = is_typical[np.searchsorted(edges, host.trace.begin[events], "right")]
+        counts = in_typical & np.isin(event_kinds(host)[events], COMPUTE)
         ps = host.trace.end[events] - host.trace.begin[events]
         sums = np.bincount(op_of_event[rows[counts]] + 1, ps[counts], len(ops) + 1)
         for op, op_ps in zip(("", *(op.name for op in ops)), sums.tolist(), strict=True):

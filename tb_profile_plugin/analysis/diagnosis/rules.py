@@ -195,8 +195,8 @@ def _kernel_rule(id: str, names: re.Pattern[str], factor: float) -> Callable[[Ev
         most_ps = (1 - factor) * kernels.ps
         gain_ps = e.gain_ps(lambda host: _named(host, names), factor, most_ps)
         evidence = Sentence(f"kernels.{id}", {"count": kernels.per_step, "time_ps": kernels.ps}).text
-        found = advised(e.program, id, id, evidence, gain_ps, "kernel_stats")
-        return found and replace(found, takes_ps=most_ps)
+        advice = advised(e.program, id, id, evidence, gain_ps, "kernel_stats")
+        return advice and replace(advice, takes_ps=most_ps)
 
     return finding
 

@@ -102,17 +102,7 @@ def find(trace: Trace, name: str = "") -> Steps:
         if steps is not None and len(steps):
             return steps
     none, no_group = np.empty(0, np.int64), np.full(len(trace), -1, np.int32)
-    return Steps(
-        begin=none,
-        end=none,
-        number=none,
-        name=[],
-        group=none.astype(np.int32),
-        complete=none.astype(bool),
-        marker=none,
-        of_event=no_group,
-        source="none",
-    )
+    return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, no_group, "none")
 
 
 def _steps_of_name(trace: Trace, name: str) -> Steps | None:
