@@ -49,6 +49,26 @@ def test_a_collective_begins_when_the_last_device_has_come_to_it(held: str, stat
         assert state_ps[STATES.index(state)] / US == pytest.approx(us, abs=3), state
 
 
+def test_a_loop_that_waits_in_a_collective_computes_nothing() -> None:
+    """Both devices are in a loop of 900 µs, which holds two ops and a collective for 500 µs, 400 of them a wait."""
+    turn = (
+        "dot.1[60,200]{{hlo_op=dot.1}} all-reduce.2[{begin},{us}]{{hlo_op=all-reduce.2}} dot.3[800,100]{{hlo_op=dot.3}}"
+    )
+    host = draw.host(
+        f"""
+/host:CPU
+  python | train[0,990]{{_r=1, step_num=s}} PjitFunction(step)[2,20]
+  tf_XLAPjRtCpuClient/5 | while.9[50,900]{{hlo_op=while.9}} {turn.format(begin=270, us=500)}
+  tf_XLAPjRtCpuClient/6 | while.9[50,900]{{hlo_op=while.9}} {turn.format(begin=670, us=100)}
+""",
+        6,
+        1000,
+    )
+    state_ps = typical_times([host], "typical", False).state_ps
+    assert state_ps[STATES.index("compute")] / US == pytest.approx(300, abs=3)
+    assert state_ps[STATES.index("exposed_collective")] / US == pytest.approx(100, abs=3)
+
+
 @pytest.mark.parametrize(
     ("caller", "late", "facts"),
     [

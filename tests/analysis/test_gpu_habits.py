@@ -23,7 +23,8 @@ def steps_of(*kernels: tuple[str, str, float], marks: str = "ProfilerStep#{}") -
     """Four steps; each launches kernels (op, name, µs) one after the other, early enough that the GPU is never idle."""
     events, correlation = [], 0
     for step in range(4):
-        begin = at = _STEP * step
+        begin = _STEP * step
+        at: float = begin
         events.append(mark(marks.format(step), begin, _STEP - 10))
         for number, (called, name, lasts) in enumerate(kernels):
             correlation += 1

@@ -206,14 +206,18 @@ def work_of_cpu(host: Host) -> DeviceWork:
     xla = plane.stat(vocabulary.HLO_OP).owner
     op[xla] = True
     is_other_work = (classes >= _FIRST_OTHER_WORK) & (classes <= _LAST_OTHER_WORK)
-    # A conditional or a loop that holds a callback is no work meanwhile; its other ops are.
-    other_work, last = np.flatnonzero(is_other_work), trace.nesting[1][xla + first]
-    op[xla[np.searchsorted(other_work, last) > np.searchsorted(other_work, xla + first, "right")]] = False
+    kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
+    collectives = np.flatnonzero(gather(kinds, plane.events.name)) if kinds.any() else np.empty(0, np.int64)
+    # A conditional or a loop that holds a callback or a collective is no work meanwhile; its other ops are.
+    last = trace.nesting[1][xla + first]
+    for held in (np.flatnonzero(is_other_work), collectives[is_among(collectives, xla)] + first):
+        op[xla[np.searchsorted(held, last) > np.searchsorted(held, xla + first, "right")]] = False
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
     op[short_calls(host, plane)] = False
-    kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
-    if kinds.any():  # Copies of gloo are part of its collective.
-        leave_out_inner_ops(trace, op, gather(kinds, plane.events.name) == Kind.COLLECTIVE, first)
+    if len(collectives):  # Copies of gloo are part of its collective.
+        is_collective = np.zeros(len(op), bool)
+        is_collective[collectives] = True
+        leave_out_inner_ops(trace, op, is_collective, first)
     shard, shard_of, shard_end = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     ops, count = launches_of_ops(op, first, _causes(host, act), trace.nesting[0], is_other_work)
     event, launch, start = (column[:count] for column in ops)
@@ -226,7 +230,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
         rows = np.append(np.arange(len(event)), index[has_op])
         event, launch, start = event[rows], launch[rows], start[rows]
     kind = np.zeros(len(event), np.int8)
-    if kinds.any():
+    if len(collectives):
         kind = gather(kinds, gather(plane.events.name, event - np.int32(first)))
     work = _sorted_work(host, CPU_COMPUTE, _Recorded(event, timed_by, end, kind, launch, start), True)
     return _without_waits_for_threads(_without_short_runs(work, xla + first), trace.name_of, xla + first)
