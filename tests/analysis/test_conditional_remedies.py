@@ -70,7 +70,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("accumulates", "exposed_collective", "pytorch", "no_sync()"),
         ("own_reductions", "exposed_collective", "pytorch", "calls of your own"),
         ("broadcasts_batches", "late_input", "pytorch", "its own part of the data"),
-        ("slices_attention", "eager", "pytorch", "attention slicing"),
+        ("slices_attention", "eager", "pytorch", "instead of slice by slice"),
         ("sorts_more", "sorting", "pytorch", "end of an epoch"),
         ("single_rows", "compute", "pytorch", "several requests"),
         ("on_cpu", "input", "pytorch", "num_workers"),

@@ -387,3 +387,22 @@ def test_the_largest_op_is_named_where_nothing_more_is_known() -> None:
 def test_json_is_no_work_for_tensors(name: str, told: list[str]) -> None:
     assert kinds("python", [(name, 9.0)], 10.0) == told
     assert "as bytes" in remedy("pytorch", "encoding", "python").text
+
+
+@pytest.mark.parametrize(("regions", "advised"), [(12, True), (2, False)])
+def test_many_graph_breaks_are_told_with_the_line_after_which_code_goes_on(regions: int, advised: bool) -> None:
+    """Between compiled regions Python runs; looking them up in a cache is no tracing."""
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        events.append(torchtrace.frame("train.py(9): forward", begin, 980))
+        for number in range(regions):
+            at = begin + 980 // regions * number
+            events.append(torchtrace.frame("train.py(14): torch_dynamo_resume_in_forward_at_14", at, 900 // regions))
+            events.append(torchtrace.op("TorchDynamo Cache Lookup", at + 4, 2))
+            events.append(torchtrace.op(f"Torch-Compiled Region: {number % 2}/0", at + 7, 20))
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    assert "retracing" not in {cause.id for cause in found.causes}
+    python = next(cause for cause in found.causes if cause.id == "python")
+    assert ("a graph break after forward (train.py:14) splits it" in python.remedy.text) == advised

@@ -30,7 +30,12 @@ def training(*ops: tuple[str, int], lengths: tuple[int, ...] = (1000,) * 6) -> H
 
 
 @pytest.mark.parametrize(
-    ("name", "fact"), [("aten::cat", "concatenates"), ("aten::embedding_dense_backward", "dense_embedding")]
+    ("name", "fact"),
+    [
+        ("aten::cat", "concatenates"),
+        ("aten::embedding_dense_backward", "dense_embedding"),
+        ("aten::_embedding_bag_dense_backward", "dense_embedding"),
+    ],
 )
 def test_an_op_that_is_most_of_the_ops_and_need_not_be(name: str, fact: str) -> None:
     assert fact in program_facts(training((name, 600), ("aten::mm", 300)))

@@ -25,6 +25,9 @@ def program(*ops: str) -> HostWithSteps:
     ("ops", "are_slices"),
     [
         ([*LAYER, *SLICE * 16] * 2, True),
+        # Each head has layers of its own, and a block goes on after its heads.
+        ([*[*["linear"] * 3, *SLICE] * 8, "cat", *LAYER] * 3, True),
+        ([*["linear"] * 3, *SLICE, *LAYER] * 16, False),
         # All rows at once, in many layers; a layer for each head, or each step of a decoder; few slices of many ops.
         ([*LAYER, *SLICE] * 16, False),
         ([*SLICE, "lstm_cell"] * 16, False),
@@ -32,7 +35,7 @@ def program(*ops: str) -> HostWithSteps:
         # What chooses experts.
         ([*LAYER, *["softmax", "slice"] * 16, *["bmm"] * 20], False),
     ],
-    ids=["slices", "layers", "steps", "few", "no products between"],
+    ids=["slices", "heads", "blocks of one head", "layers", "steps", "few", "no products between"],
 )
 def test_slices_of_an_attention_follow_each_other_without_a_layer_between(ops: list[str], are_slices: bool) -> None:
     host = program(*ops)

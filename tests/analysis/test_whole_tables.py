@@ -19,6 +19,7 @@ def recommender(
     add: int = 140,
     tied: bool = False,
     shapes: bool = True,
+    bags: bool = False,
 ) -> HostWithSteps:
     """Five steps of 1 ms look 128 x 20 rows of a table up; its gradient is computed, reduced with others and added."""
     events = []
@@ -26,9 +27,13 @@ def recommender(
         at = 1000 * step
         events.append(torchtrace.mark(f"ProfilerStep#{step}", at, 999))
         for name, length, inputs in (
-            ("aten::embedding", 20, [[rows, WIDTH], [128, 20], []]),
+            ("aten::embedding_bag", 20, [[rows, WIDTH], [2560], [128], []])
+            if bags
+            else ("aten::embedding", 20, [[rows, WIDTH], [128, 20], []]),
             ("aten::mm", 40, [[128, WIDTH], [rows, WIDTH] if tied else [WIDTH, WIDTH]]),
-            ("aten::embedding_dense_backward", 40, [[128, 20, WIDTH], [128, 20], []]),
+            ("aten::_embedding_bag_dense_backward", 40, [[128, WIDTH], [2560], [2560], [128], []])
+            if bags
+            else ("aten::embedding_dense_backward", 40, [[128, 20, WIDTH], [128, 20], []]),
             ("gloo:all_reduce", reduce, [[reduced]]),
             ("aten::add_", add, [[rows, WIDTH], [rows, WIDTH], []]),
         ):
@@ -39,8 +44,9 @@ def recommender(
     return torchtrace.host(*events, deviceProperties=[])
 
 
-def test_gradients_of_few_rows_are_to_be_sparse() -> None:
-    host = recommender(reduced=ROWS * WIDTH + 66_112)
+@pytest.mark.parametrize("bags", [False, True])
+def test_gradients_of_few_rows_are_to_be_sparse(bags: bool) -> None:
+    host = recommender(reduced=ROWS * WIDTH + 66_112, bags=bags)
     assert {"dense_embedding", "reduces_tables"} <= program_facts(host)
     assert "sparse=True" in diagnose([host]).causes[0].remedy.text
 

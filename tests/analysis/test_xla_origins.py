@@ -264,6 +264,27 @@ def test_collectives_have_the_remedy_of_what_they_are_for(opcode: str, op_name: 
 
 
 @pytest.mark.parametrize(
+    ("size", "path", "advice"),
+    [
+        (MATRIX, "block/dot_general", "shardings match"),
+        (shape(4, 4), "block/dot_general", "bfloat16 gradients"),
+        (MATRIX, "head/dot_general", "bfloat16 gradients"),
+    ],
+    ids=["what was gathered", "of weights", "of another op"],
+)
+def test_gradients_of_what_was_gathered_change_shardings_too(size: bytes, path: str, advice: str) -> None:
+    blob = program(
+        "jit_train",
+        op(2, "dot", "jit(train)/block/dot_general", 12, [1]),
+        op(3, "all-gather", "jit(train)/jvp(block)/dot_general", 17, [2]),
+        op(4, "dot", "jit(train)/transpose(jvp(block))/dot_general", 12, [3]),
+        op(5, "all-reduce", f"jit(train)/transpose(jvp({path.split('/')[0]}))/dot_general", 17, [4], size),
+    )
+    runs = [("dot.2", 300), ("all-gather.3", 200), ("all-reduce.5", 500)]
+    assert advice in cause(diagnose([host(("jit_train", blob, runs))]), "exposed_collective")[1]
+
+
+@pytest.mark.parametrize(
     ("op_name", "scope"),
     [
         ("jit(step)/jvp(embed)/dot_general", "embed"),

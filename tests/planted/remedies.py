@@ -11,7 +11,7 @@ from planted.capture import run
 from planted.composer import has
 
 REMEDIES = {
-    "torch_dense_embedding": "nn.Embedding(sparse=True)",
+    "torch_dense_embedding": "sparse=True in nn.Embedding",
     "torch_attention": "scaled_dot_product_attention",
     "torch_anomaly_mode": "set_detect_anomaly",
     "torch_growing_cat": "allocated once",

@@ -34,7 +34,8 @@ DRIVER_CALL = regex(r"(?:cu|cuda|hip)[A-Z]\w*$")
 _RULES = (
     (
         State.COMPILE,
-        r"tf\.function-graph_building|.*_traced_|TorchDynamo|compile_fx|Lazy Function Loading|LoadProgram"
+        r"tf\.function-graph_building|.*_traced_|TorchDynamo(?! Cache Lookup)|compile_fx|Lazy Function Loading"
+        r"|LoadProgram"
         r"|\$\S+ (?:func_graph_from_py_func|trace_to_jaxpr\w*|lower_sharding_computation|compile_or_get_cached)$",
     ),
     (

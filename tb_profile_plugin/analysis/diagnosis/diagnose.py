@@ -34,7 +34,7 @@ from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.tensorflow_lookups import one_hot_products_ps
 from .program.tensorflow_loops import map_loop
-from .program.torch_facts import unused_forward_ps, unused_nodes
+from .program.torch_facts import graph_break, unused_forward_ps, unused_nodes
 from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
@@ -60,7 +60,7 @@ NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_ps),
     *(one_by_one_share, short_ops_ps, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels),
-    *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share),
+    *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share, graph_break),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -72,6 +72,8 @@ _COSTS_OF_FRAMEWORK = ("dispatch", "launch", "latency", "between", "eager", "exe
 """Causes that every program of a framework has some of."""
 _EVIDENCE = 5
 """So many intervals are shown of each cause."""
+_AROUND_REGIONS = ("python", "eager", "unrecorded")
+"""Causes that lie between compiled regions of PyTorch."""
 _NO_WAITS = 0.01
 """Share of the period, below which a host waits for devices so little that it may run ahead."""
 _NO_GAIN = 0.005
@@ -195,6 +197,12 @@ def _special_remedy(
     loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts
 ) -> Remedy | None:
     """What helps beside what helps most programs, by what else the capture shows; None for nothing."""
+    is_of_regions = loss.id in _AROUND_REGIONS and (not loss.large_names() or loss.kinds[:1] == ["compiled"])
+    if is_of_regions and facts.MANY_GRAPH_BREAKS in program.facts:
+        advice = remedy(PYTORCH, "compiled", facts=frozenset({facts.GRAPH_BREAKS}))
+        line = next(filter(None, map(graph_break, hosts)), "")
+        text = Message("Make the step one compiled region: a graph break after {line} splits it.", line=line)
+        return advice._replace(text=text) if line else advice
     if loss.id == "python" and program.framework == PYTORCH and facts.TRACED not in program.facts:
         # What a range of the program does by itself is not known without its frames.
         return remedy(PYTORCH, "unexplained")
@@ -204,6 +212,9 @@ def _special_remedy(
         return (
             advice._replace(most_ps=loss.ps * (1 - 1 / len(hosts))) if advice.fact == facts.BROADCASTS_BATCHES else None
         )
+    if loss.id == "eager" and facts.SLICES_ATTENTION in program.facts:
+        # Gradients and optimizers of slices are many ops, too.
+        return remedy(PYTORCH, "eager", facts=frozenset({facts.SLICES_ATTENTION}))
     if loss.id == "unrecorded" and facts.COPIES_WEIGHTS in program.facts:
         return remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id == "latency" and typical.share(State.SYNC) < _NO_WAITS:

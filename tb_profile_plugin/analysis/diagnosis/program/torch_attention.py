@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ....formats.columns import vocabulary
@@ -13,6 +15,12 @@ from ....runtime.regex import regex
 _SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _OF_LAYER = regex(r"aten::(?:linear|addmm|mm|convolution|(?:lstm|gru|rnn)\w*)$")
 """Ops with weights, which lie between the attentions of different layers, heads or steps."""
+_OF_BLOCK = regex(r"aten::(?:add_?|\w+_norm|gelu|silu|relu_?|tanh|sigmoid|embedding)$")
+"""What lies between the attentions of two blocks, such as what follows the last head."""
+_LINEAR = regex(r"aten::linear$")
+_NO_FORWARD = regex(rf"{vocabulary.AUTOGRAD_NODE}|Optimizer\.")
+_HEADS, _MOST_OF_HEAD = 3, 4
+"""So many heads in a row are computed one by one; each has at most so many layers: queries, keys, values, output."""
 _OF_SCORES = 10
 """A softmax of scores takes at least one in so many parts of the time of the batched products beside it; one that
 chooses experts takes less."""
@@ -28,19 +36,37 @@ def has_unfused_attention(trace: Trace) -> bool:
 
 
 def slices_attention(trace: Trace) -> bool:
-    """Whether many of the ops that the program calls lie between softmaxes of one attention: those that follow each
-    other on a thread with batched products between, yet no op of a layer.
+    """Whether many of the ops of forward passes lie between softmaxes of one attention: those that follow each other on
+    a thread with batched products between, yet no op of a layer. Several in a row may have a few linear layers between,
+    which are those of one head, if nothing else of a block is there.
     """
     softmaxes, ops = _softmaxes(trace), trace.once(outermost_torch_ops)
-    products, layers = (
-        trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name))),
-        trace.named(lambda name: bool(_OF_LAYER.match(name))),
+    products = trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
+    layers, parts, linear = (_named(trace, ops, pattern) for pattern in (_OF_LAYER, _OF_BLOCK, _LINEAR))
+    op_count, product_count, layer_count, part_count, linear_count = (
+        np.diff(np.searchsorted(events, softmaxes)) for events in (ops, products, layers, parts, linear)
     )
-    op_count, product_count, layer_count = (
-        np.diff(np.searchsorted(events, softmaxes)) for events in (ops, products, layers)
-    )
-    is_slice = (product_count > 0) & (layer_count == 0) & (np.diff(trace.line_of[softmaxes]) == 0)
-    return bool(op_count[is_slice].sum() > _MANY_OF_OPS * len(ops))
+    is_inner = (product_count > 0) & (np.diff(trace.line_of[softmaxes]) == 0)
+    is_head = is_inner & (part_count == 0) & (linear_count == layer_count) & (linear_count <= _MOST_OF_HEAD)
+    is_slice = (is_inner & (layer_count == 0)) | _in_row(is_head, _HEADS)
+    forward_count = (trace.nearest_named(ops, lambda name: bool(_NO_FORWARD.match(name))) < 0).sum()
+    return bool(op_count[is_slice].sum() > _MANY_OF_OPS * forward_count)
+
+
+def _named(trace: Trace, events: Array, names: re.Pattern[str]) -> Array:
+    """int64[k]: those of the events that have such names."""
+    return events[trace.are_named(events, lambda name: bool(names.match(name)))]
+
+
+def _in_row(mask: Array, least: int) -> Array:
+    """bool[k]: the mask where at least so many of its elements in a row hold."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False]))))
+    lengths = np.diff(edges)[::2]
+    counts = np.zeros(len(mask) + 1, np.int64)
+    long = lengths >= least
+    np.add.at(counts, edges[::2][long], 1)
+    np.add.at(counts, edges[1::2][long], -1)
+    return counts[:-1].cumsum() > 0
 
 
 def _softmaxes(trace: Trace) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import prod
 
@@ -31,13 +32,19 @@ from .torch_sorts import sorts_more
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
-_MOST_OF_OPS = {"aten::cat": facts.CONCATENATES, "aten::embedding_dense_backward": facts.DENSE_EMBEDDING}
+_MOST_OF_OPS = {
+    "aten::cat": facts.CONCATENATES,
+    "aten::embedding_dense_backward": facts.DENSE_EMBEDDING,
+    "aten::_embedding_bag_dense_backward": facts.DENSE_EMBEDDING,
+}
 _BROADCAST = "c10d::broadcast_"
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
 """What PyTorch records of gradients and of optimizers."""
 _FORWARD_OP = regex(r"aten::(?:linear|layer_norm|conv[123]d)$")
 """Ops that only forward passes call, and begin of the ranges in which PyTorch computes a gradient."""
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
+_RESUMED = regex(r"\$(?:\S*/)?([^/]+):\d+ torch_dynamo_resume_in_(\w+)_at_(\d+)")
+"""The frame in which TorchDynamo goes on after a graph break: file, function and line."""
 _ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _EXPANDS = frozenset(("aten::expand", "aten::expand_as", "aten::broadcast_to"))
@@ -51,7 +58,7 @@ _FIRST_INPUT = regex(r"(?:\[\d+\], ?)?\[([\d, ]*)\], ?(.+)")
 _SEVERAL = 2
 """Regions that are graph breaks."""
 _MANY = 10
-"""So many checks in a step are a mode, and so many nodes a graph."""
+"""So many checks in a step are a mode, so many nodes a graph, and so many compiled regions a model that is split."""
 _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
 _LEAST_GROWING, _MORE = 5, 1.1
@@ -86,6 +93,8 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds = {
         facts.CHECKS_NUMERICS: len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
         facts.GRAPH_BREAKS: len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL,
+        facts.MANY_GRAPH_BREAKS: len(trace.named(lambda name: bool(_REGION.match(name))))
+        >= _MANY * max(len(host.steps), 1),
         facts.ACCUMULATES: accumulates_gradients(host, plane),
         facts.OWN_REDUCTIONS: reduces_itself(host),
         facts.BROADCASTS_BUFFERS: bool(
@@ -123,6 +132,16 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     of_ops = _facts_of_most_ops(host, plane, trains) | serving_facts(host) | (table_facts(host) if on_cpu else set())
     return {fact for fact, is_so in holds.items() if is_so} | of_ops
+
+
+@per_host(keep=True)
+def graph_break(host: HostWithSteps) -> str:
+    """The line after which most compiled regions go on, as ``forward (train.py:14)``; empty where no frame tells it."""
+    counts = Counter[str]()
+    for code, name in enumerate(host.trace.names):
+        if resumed := _RESUMED.match(name):
+            counts["{1} ({0}:{2})".format(*resumed.groups())] += int((host.trace.name_of == code).sum())
+    return max(counts, key=counts.__getitem__, default="")
 
 
 def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[str]:

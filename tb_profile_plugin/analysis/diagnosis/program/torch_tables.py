@@ -16,7 +16,8 @@ from ....runtime.regex import regex
 from .facts import DENSE_EMBEDDING, REDUCES_TABLES
 from .input_shapes import Shape, input_shapes
 
-_LOOKUP, _GRADIENT = regex(r"aten::embedding$"), regex(r"aten::embedding_dense_backward$")
+_LOOKUP = regex(r"aten::embedding(?:_bag)?$")
+_GRADIENT = regex(r"aten::(?:embedding|_embedding_bag)_dense_backward$")
 _PRODUCT, _REDUCES = regex(r"aten::(?:linear|addmm|mm|matmul|t)$"), regex(r"(?:gloo|nccl):all_?reduce")
 _CHANGES = regex(r"aten::\w+_$|aten::(?:zeros_like|clone|add|mul|div)$")
 """Ops that fill, add or scale tensors, as those of gradients and optimizers do."""
@@ -67,9 +68,10 @@ def _gradients_of_tables(
     """
     rows, gradients = Counter[Shape](), defaultdict[Shape, set[Shape]](set)
     for row, count in zip(*np.unique(lookups, return_counts=True), strict=True):
-        table, indices = [*inputs[row], (), ()][:2]
+        table, indices, offsets = [*inputs[row], (), (), ()][:3]
         rows[table] += prod(indices) * int(count)
-        gradients[table].add((*indices, *table[1:]))
+        # Of a bag, which has offsets, the rows of all its indices are added up.
+        gradients[table] |= {(*indices, *table[1:]), (*offsets, *table[1:])}
     in_products = {shape for row in np.unique(products).tolist() for shape in inputs[row]}
     return {
         table: gradients[table]

@@ -40,9 +40,10 @@ ARGUMENTS_ONCE_JAX = (
 )
 REDUCE_ONCE_JAX = "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
+GRAPH_BREAKS_TORCH = "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what splits it."
 OWN_REDUCTIONS_TORCH = (
-    "Reduce less in calls of your own (dist.all_reduce): DDP reduces gradients in backward already; or start them "
-    "ahead (async_op=True)."
+    "Reduce less in calls of your own (dist.all_reduce): stack values into one tensor, or reduce every N steps; DDP "
+    "reduces gradients itself."
 )
 OWN_BATCHES_TORCH = (
     "Let each worker load its own part of the data (DistributedSampler, or dispatch_batches=False in Accelerate): one "
@@ -57,8 +58,7 @@ WEIGHTS_IN_GRAPH = (
     "Copy weights by assign() within a tf.function: get_weights() and set_weights() take them through NumPy."
 )
 ATTENTION_AT_ONCE_TORCH = (
-    "Use F.scaled_dot_product_attention for all rows and heads at once, instead of slice by slice (in diffusers: "
-    "attention slicing off)."
+    "Use F.scaled_dot_product_attention, and one layer, for all rows and heads at once, instead of slice by slice."
 )
 MERGE_TORCH = (
     "Add LoRA adapters that all requests share to the weights, once before serving (PEFT's merge_and_unload())."
@@ -131,7 +131,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, JAX, facts.CHECKS_NUMERICS): NO_CHECKS_JAX for cause in ("sync", "dispatch", "python")},
     **{(cause, PYTORCH, facts.GROWS): DETACH_TORCH for cause in ("eager", "compute")},
     **{(cause, PYTORCH, facts.APPLIES_ADAPTERS): MERGE_TORCH for cause in ("compute", "dispatch", "eager", "launch")},
-    **{(cause, PYTORCH, facts.SLICES_ATTENTION): ATTENTION_AT_ONCE_TORCH for cause in ("dispatch", "eager", "launch")},
+    **{
+        (cause, PYTORCH, facts.SLICES_ATTENTION): ATTENTION_AT_ONCE_TORCH
+        for cause in ("compute", "dispatch", "eager", "launch")
+    },
     ("eager", TENSORFLOW, facts.WRITES_SUMMARIES): SUMMARIES,
     **{(cause, TENSORFLOW, facts.COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},
     **{
@@ -152,8 +155,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
     "(AdamW, SGD).",
-    ("compiled", PYTORCH, facts.GRAPH_BREAKS): "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what "
-    "splits it.",
+    **{(cause, PYTORCH, facts.GRAPH_BREAKS): GRAPH_BREAKS_TORCH for cause in ("compiled", "dispatch")},
     ("compiled", PYTORCH, facts.ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
     ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("dispatch", TENSORFLOW, ""): STEPS_PER_CALL_TENSORFLOW,

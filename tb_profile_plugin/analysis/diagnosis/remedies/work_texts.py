@@ -51,7 +51,7 @@ FEWER_ROWS_TORCH = (
     "Compute the output layer and its loss only for rows whose labels count, if some are masked or padding."
 )
 FUSE_UPDATES_TORCH = "Use a fused optimizer (fused=True), then compile the rest of the step."
-SPARSE_TORCH = "Use sparse gradients: nn.Embedding(sparse=True), with SGD or SparseAdam."
+SPARSE_TORCH = "Use sparse gradients: sparse=True in nn.Embedding or EmbeddingBag, with SGD, Adagrad or SparseAdam."
 ALLOCATE_ONCE_TORCH = "Write into a tensor that is allocated once, instead of concatenating again."
 
 NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: matrix products grow from pass to pass."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....formats.xspace.hlo.module import Module
 from ....runtime.regex import regex
-from .jax_scopes import GRADIENT
+from .jax_scopes import DIFFERENTIATED, GRADIENT
 
 _RESHARDS = regex(r"(?:(?:ragged-)?all-to-all|collective-permute|all-gather)(?:-start|-done)?$")
 """Opcodes that move parts of an array from device to device; those that sum are what products of parts need."""
@@ -33,7 +33,26 @@ def purpose(module: Module, row: int) -> str:
         return "sharded_turns" if _TAKES_TURN.match(module.op_names[row]) else "sharded_index"
     if _is_inserted(module, row):
         return "resharding"
-    return "gradients" if _REDUCES.match(module.opcodes[row]) and _is_of_gradient(module, row) else ""
+    if not _REDUCES.match(module.opcodes[row]) or not _is_of_gradient(module, row):
+        return ""
+    return "resharding" if _is_gradient_of_gathered(module, row) else "gradients"
+
+
+def _is_gradient_of_gathered(module: Module, row: int) -> bool:
+    """Whether a sum is the gradient of an array that was gathered for the same op, and as large: of what changes how it
+    is sharded in the forward pass, the gradient has to change back.
+    """
+    return any(
+        module.shapes.dimensions[gather] == module.shapes.dimensions[row]
+        and _path(module.op_names[gather]) == _path(module.op_names[row])
+        and _is_inserted(module, gather)
+        for gather in module.all_gathers
+    )
+
+
+def _path(op_name: str) -> str:
+    """An op's path without what JAX writes around the scopes of a gradient or of what it is of."""
+    return op_name.replace(GRADIENT, "").replace(DIFFERENTIATED, "").replace(")", "")
 
 
 def _is_of_gradient(module: Module, row: int) -> bool:

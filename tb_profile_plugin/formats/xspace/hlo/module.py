@@ -134,6 +134,11 @@ class Module:
         return self._module.names(1)[0]
 
     @lazy
+    def all_gathers(self) -> list[int]:
+        """Rows of the instructions that gather an array from all devices, or start to."""
+        return [row for row, opcode in enumerate(self.opcodes) if opcode in ("all-gather", "all-gather-start")]
+
+    @lazy
     def donates(self) -> bool:
         """Whether some output takes the memory of a parameter, which the caller gives away."""
         begin, end = self._module.spans(8)
