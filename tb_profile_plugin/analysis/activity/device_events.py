@@ -210,8 +210,8 @@ def work_of_cpu(host: Host) -> DeviceWork:
     collectives = np.flatnonzero(gather(kinds, plane.events.name)) if kinds.any() else np.empty(0, np.int64)
     # A conditional or a loop that holds a callback or a collective is no work meanwhile; its other ops are.
     last = trace.nesting[1][xla + first]
-    for held in (np.flatnonzero(is_other_work), collectives[is_among(collectives, xla)] + first):
-        op[xla[np.searchsorted(held, last) > np.searchsorted(held, xla + first, "right")]] = False
+    for inner in (np.flatnonzero(is_other_work), collectives[is_among(collectives, xla)] + first):
+        op[xla[np.searchsorted(inner, last) > np.searchsorted(inner, xla + first, "right")]] = False
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
     op[short_calls(host, plane)] = False
     if len(collectives):  # Copies of gloo are part of its collective.
