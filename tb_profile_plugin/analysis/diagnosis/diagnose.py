@@ -177,6 +177,8 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         loss.arguments = {"ranks": Sentence("ranks.missing", arguments)}
     if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)
+    if loss.id == "input":
+        input_stage.name_input_loop(loss, hosts)
     name_xla_work(loss, hosts, typical, program)
     name_scopes(loss, hosts, typical, program)
     name_torch_ops(loss, hosts, typical, program)

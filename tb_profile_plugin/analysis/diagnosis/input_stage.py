@@ -1,4 +1,6 @@
-"""What holds a tf.data pipeline up, as far as a step waits for it: the same finding as the page tf.data shows."""
+"""What holds input up, as far as a step waits for it: of tf.data the same finding as its page shows, and loops over
+values that PyTorch's DataLoader calls.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,16 @@ from collections.abc import Sequence
 
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
+from ..steps.program_functions import loops_of_loader
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead, shape
 from .cause_kinds import NEW_INPUT
 from .remedies.remedy import Remedy
-from .time_loss import TimeLoss
+from .time_loss import MOSTLY, TimeLoss
 
-NEEDS = pipeline_diagnosis.NEEDS
+NEEDS = (*pipeline_diagnosis.NEEDS, loops_of_loader)
 """Per-host functions that this rests on."""
 _MAIN_SHARE = 0.5
 """Share of the wait for input from which on one pipeline is to blame for it."""
@@ -71,3 +74,13 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     of_hosts = findings_of_hosts(hosts).get(first.title)
     most_ps = of_hosts.gain_ps if of_hosts else None
     loss.remedy = Remedy(first.title, first.code, saves=not first.id.startswith("filling_"), most_ps=most_ps)
+
+
+def name_input_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
+    """Advise against the loop over values that holds most of a wait for PyTorch's DataLoader."""
+    name, ps, _ = next(iter(loss.by_name()), ("", 0.0, 0.0))
+    if ps >= MOSTLY * loss.ps and any(name in loops_of_loader(host) for host in hosts):
+        text = Message(
+            "Write {name} as array operations, or load batches in worker processes (num_workers).", name=name
+        )
+        loss.remedy = Remedy(text)

@@ -8,11 +8,14 @@ import numpy as np
 
 from ...model.events.joins import is_among
 from ...model.events.trace import Trace
+from ...model.host import Host
 from ...model.names.host_events import are_frames
+from ...model.per_host import per_host
 from ...runtime.arrays import F64, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
+from .event_names import display_name
 
 _FUNCTION_SHARE, _CALLEE_SHARE = 0.5, 0.8
 """Shares from which on one is named: a function's of a state's time in Python, and one callee's of the function's."""
@@ -26,6 +29,7 @@ _MOST_FRAMEWORK = 0.05
 """In no more than this share of these calls the framework does something."""
 _MOST_LOOPS = 16
 """So many calls of the function are looked at."""
+_LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
 _FRAME = regex(r"\$(\S+)\.py:\d+ (.+)")
 _NAMELESS = regex(
     r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$|reraise_with_filtered_traceback$"
@@ -119,6 +123,19 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
     calls_nothing = last[inner] == inner + 1
     long_ps = inner_ps[(inner_ps >= _SHORT_PS) & calls_nothing].sum() + _long_pauses_ps(trace, inner)
     return bool(2 * long_ps <= (trace.end - trace.begin)[calls].sum())
+
+
+@per_host(keep=True)
+def loops_of_loader(host: Host) -> frozenset[str]:
+    """Functions of the program, as readers call them, that PyTorch's DataLoader calls in the loop's process, and that
+    make very many calls in each of their own: they treat values, or rows, one by one.
+    """
+    trace = host.trace
+    calls = trace.named(is_program_function)
+    calls = calls[trace.nearest_named(calls, lambda name: bool(_LOADS.match(name))) >= 0]
+    names, inverse = np.unique(trace.name_of[calls], return_inverse=True)
+    inner = np.bincount(inverse, trace.nesting[1][calls] - calls - 1) / np.bincount(inverse)
+    return frozenset(display_name(trace.names[name]) for name in names[inner >= _LEAST_CALLS].tolist())
 
 
 def dispatches_nothing(trace: Trace, call: Array) -> bool:
