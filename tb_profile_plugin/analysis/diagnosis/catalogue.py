@@ -46,6 +46,8 @@ _PART = "{share} of {span} ({spent_pair})"
 _TAKES = f"takes {_PART}{{names}}."
 _TAKE = f"take {_PART}{{names}}."
 
+_DEVICE_UNKNOWN = "; what the {device} does meanwhile was not recorded.{names}"
+"""End of a cause where nothing tells whether the device waits for it."""
 _IDLE_INPUT = f"Waiting for input takes {_PART}; steps without it last as long."
 
 LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | {
@@ -122,7 +124,6 @@ TEMPLATES: dict[str, str] = {
     "headline.compute": f"Compute on the {{device}} {_TAKES}",
     "headline.cpu_compute": f"Compute on the CPU {_TAKES}",
     "headline.host": f"The {{device}} waits {_PART}, mostly {{parts}}.",
-    "headline.host.unrecorded": f"Host overhead {_TAKES}",
     "headline.host.cpu": f"Host overhead takes {_PART}, mostly {{parts}}.",
     "headline.input": f"Waiting for input {_TAKES}",
     "headline.input.stage": f"Waiting for input takes {_PART}; the slowest stage is {{stage}}.",
@@ -171,6 +172,7 @@ TEMPLATES: dict[str, str] = {
     "headline.late_peer.every": f"Straggler {{host}} costs {_PART}, every {{every}} steps{{names}}.",
     "headline.host_offload": f"Copies with host memory {_TAKE}",
     "headline.not_recorded": f"The {{device}} was not recorded; the host waits for it {_PART}.",
+    "headline.not_recorded.works": f"The {{device}} was not recorded; the host works {_PART}, mostly {{part}}.",
     "headline.counted": "CUPTI replayed each of {count} kernels to collect metrics, so their times are not real.",
     "headline.gpu_unused": f"The GPU is unused: CPU compute {_TAKES}",
     "headline.nothing": "The capture holds no events, so there is nothing to judge.",
@@ -234,6 +236,11 @@ TEMPLATES: dict[str, str] = {
     "cause.gpu_unused": "The program computes on the CPU, though the capture names a GPU.{names}",
     "cause.not_recorded": "The capture names a {device} but holds no event of it.{names}",
     "cause.counted": "CUPTI replayed each of {count} kernels to collect metrics; these are not their usual times.",
+    "cause.collective_host.unrecorded": f"Hosts communicate{_DEVICE_UNKNOWN}{{ranks}}",
+    "cause.dispatch.unrecorded": f"The framework's own code runs{_DEVICE_UNKNOWN}",
+    "cause.python.unrecorded": f"Python runs{_DEVICE_UNKNOWN}",
+    "cause.launch.unrecorded": f"The host launches work{_DEVICE_UNKNOWN}",
+    "cause.callback.unrecorded": f"A function of the host runs{_DEVICE_UNKNOWN}",
     "pause.checkpoint": "checkpoints",
     "pause.evaluation": "evaluation",
     "pause.summary": "summaries",

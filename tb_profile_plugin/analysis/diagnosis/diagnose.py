@@ -23,7 +23,7 @@ from ..steps.typical_times import NamedTime, Typical, typical_times, typical_win
 from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
 from .capture_account import CapturePart, Device, capture_parts, devices_of, devices_sentence
-from .catalogue import Sentence
+from .catalogue import TEMPLATES, Sentence
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, scenario_gains, works_elsewhere
@@ -325,15 +325,19 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     return {"names": Sentence("won.host" if host_limits else "won.others", {"names": names})}
 
 
-def _sentence(loss: TimeLoss, typical: Typical, device: str) -> Sentence:
+def _sentence(loss: TimeLoss, typical: Typical, program: ProgramFacts) -> Sentence:
     """What the cause is, with the names of what takes the time."""
     words = {"names": loss.names_sentence(typical.has_steps), "programs": Sentence("programs.none")}
-    facts = {**words, "ranks": Sentence("ranks.none_missing"), "device": device, **(loss.arguments or {})}
-    ending = ""
-    if loss.id == "eager":
-        is_slower = loss.ps > typical.state_ps[State.COMPUTE]
-        ending = ".short" if loss.ops_ps >= MOSTLY * loss.ps else ".slow" if is_slower else ""
-    return Sentence(f"cause.{loss.id}{loss.variant}{ending}", facts | _replay_words(loss, typical))
+    arguments = {**words, "ranks": Sentence("ranks.none_missing"), "device": program.device, **(loss.arguments or {})}
+    is_unrecorded = facts.UNRECORDED_DEVICE in program.facts
+    code = f"cause.{loss.id}{loss.variant}"
+    if loss.id == "eager" and loss.ops_ps >= MOSTLY * loss.ps:
+        code += ".short"
+    elif loss.id == "eager" and loss.ps > typical.state_ps[State.COMPUTE] and not is_unrecorded:
+        code += ".slow"
+    if is_unrecorded and (unrecorded := f"{code}.unrecorded") in TEMPLATES:
+        code = unrecorded
+    return Sentence(code, arguments | _replay_words(loss, typical))
 
 
 def _next_limit(loss: TimeLoss, ranked: Sequence[TimeLoss]) -> str:
@@ -353,7 +357,7 @@ def _cause(
         gain_ps=None if works_elsewhere(program, typical) else gain(loss, typical),
         confidence=_confidence(typical, ranked),
         then=_next_limit(loss, ranked),
-        sentence=_sentence(loss, typical, program.device),
+        sentence=_sentence(loss, typical, program),
         remedy=_named_remedy(
             loss, loss.remedy or remedy(program.framework, *loss.remedy_keys, facts=program.facts), program
         ),

@@ -37,6 +37,8 @@ _SECOND = 0.15
 """Share of all ways of being late from which on the second one is named, too."""
 HOST_OVERHEAD = "headline.host"
 """Id of the sentence where several ways in which the host is late lead together."""
+_HOST_WORKS = tuple(id for id in HOST_LATE if id != "unrecorded")
+"""Those in which the host is known to do something."""
 _MOST_WORDS = 20
 """A headline has no more; of what takes the time it says as many names as that leaves room for."""
 
@@ -79,6 +81,8 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
     late = [loss for loss in ranked if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)
+    if lead.id in _HOST_WORKS and any(map(is_unrecorded, hosts)):
+        return _beside_unrecorded([loss for loss in late if loss.id in _HOST_WORKS], typical, hosts)
     others = [loss for loss in ranked if loss.id not in (*HOST_LATE, WORK, *passing(ranked)) and not loss.costs_nothing]
     other_ps = max((loss.winnable_ps for loss in others), default=0.0)
     if lead.id in HOST_LATE and lead.ps < max(_MOST_OF_HOST * late_ps, other_ps) and late_ps > other_ps:
@@ -86,13 +90,19 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     return DiagnosisHeadline(_sentence(_code(lead, hosts), lead, typical, hosts), _level(lead.ps / period_ps))
 
 
+def _beside_unrecorded(late: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]) -> DiagnosisHeadline:
+    """What the host does, where nothing tells whether the device waits for that."""
+    late_ps = sum(loss.ps for loss in late)
+    facts = _facts(TimeLoss("host", late_ps), typical, hosts)
+    facts["part"] = Sentence(f"label.{late[0].id}")
+    return DiagnosisHeadline(Sentence("headline.not_recorded.works", facts), _level(late_ps / typical.period_ps))
+
+
 def _host_sentence(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
     """The headline where the host is late in several ways, with the largest of them."""
     facts = _facts(TimeLoss("host", late_ps), typical, hosts)
     large = [loss for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
     facts["parts"] = joined([Sentence(f"label.{loss.id}") for loss in large])
-    if any(is_unrecorded(host) for host in hosts):
-        return Sentence(f"{HOST_OVERHEAD}.unrecorded", facts)
     return Sentence(HOST_OVERHEAD if has_devices(hosts) else f"{HOST_OVERHEAD}.cpu", facts)
 
 
