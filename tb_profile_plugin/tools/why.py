@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.activity.states import STATES
-from ..analysis.diagnosis.capture_account import PROFILER
+from ..analysis.diagnosis.capture_account import PROFILER, begins_with_driver
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.critical_path import PathFigures, path_figures
@@ -198,7 +198,7 @@ _UNUSUAL = Table(
         *(_CAUSES, _FINDINGS, _STEP, PHASES, ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *device_work.TABLES,
     ),
-    needs=(*NEEDS, what_if, device_ops, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
+    needs=(*NEEDS, begins_with_driver, what_if, device_ops, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
 )
 def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.host import HostWithSteps
+from ...model.per_host import per_host
 from ...runtime.records import NamedTuple
+from ..activity.device_events import host_work
 from ..activity.partition import partition
 from ..activity.states import STATES, State
 from ..steps.host_account import figures
@@ -51,6 +53,14 @@ def capture_parts(host: HostWithSteps) -> list[CapturePart]:
             key = (phase, PROFILER if phase == PROFILER else state)
             times[key] = times.get(key, 0) + ps
     return [CapturePart(host.name, *key, ps) for key, ps in times.items() if ps]
+
+
+@per_host(keep=True)
+def begins_with_driver(host: HostWithSteps) -> bool:
+    """Whether what stands for steps begins with the driver's start, before the first work of a device."""
+    first_work = min((int(work.begin[0]) for work in host_work(host) if len(work)), default=host.window[0])
+    host_figures = figures(host)
+    return not host_figures.has_steps and bool(host_figures.edges[host_figures.steps.start] < first_work)
 
 
 def devices_of(host: HostWithSteps) -> list[Device]:

@@ -10,6 +10,8 @@ from .time_loss import UNUSED, WORK, TimeLoss
 
 _WORTH_A_LINE = 0.03
 """Share of the period, from which on a loss is worth a line."""
+_WORK_BESIDE_COMPUTE = ("exposed_collective", "exposed_copy", "host_offload")
+"""What devices do has one, too, where it takes as long as what they compute."""
 _ONE_OP_FACTOR, _LARGE = 2.0, 0.25
 """An op that takes so many times the largest loss leads over it, where that is no such share of the period."""
 _BESIDE_WORK, _BESIDE_WORK_OF_CPU, _BESIDE_OPS, _EAGER = 1 / 3, 1 / 2, 1, "eager"
@@ -35,7 +37,8 @@ def by_cost(
     last = passing(all_losses)
     work = [loss for loss in all_losses if loss.id == WORK]
     losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.winnable_ps)
-    losses = [loss for loss in losses if loss.ps >= least_ps] or losses[: 0 if work else 1]
+    large = [loss for loss in losses if loss.ps >= least_ps or _exceeds(loss, work)]
+    losses = large or losses[: 0 if work else 1]
     behind = [loss for loss in losses if _leads_nothing(loss)]
     losses = [loss for loss in losses if loss not in behind]
     host_first = _host_first(losses)
@@ -44,6 +47,11 @@ def by_cost(
     ranked = [*host_first, *work, *behind, *passes] if leads else [*work, *losses, *behind, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda loss: loss.id != UNUSED)
+
+
+def _exceeds(loss: TimeLoss, work: Sequence[TimeLoss]) -> bool:
+    """Whether devices take longer for it than for what they compute."""
+    return loss.id in _WORK_BESIDE_COMPUTE and 0 < sum(each.ps for each in work) <= loss.ps
 
 
 def _leads_nothing(loss: TimeLoss) -> bool:

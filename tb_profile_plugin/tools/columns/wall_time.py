@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.diagnosis.capture_account import PROFILER
+from ...analysis.diagnosis.capture_account import PROFILER, begins_with_driver
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Diagnosis
 from ...analysis.steps.host_account import figures
@@ -27,6 +27,10 @@ _PHASE_LABELS_AHEAD = _PHASE_LABELS | {"before": Message("Before the first step'
 _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
     "before": Message("Before the first device work"),
     "after": Message("After the last device work"),
+}
+_PHASE_LABELS_WITH_DRIVER = _PHASE_LABELS_WITHOUT_STEPS | {
+    "before": Message("Before the driver's start"),
+    "capture": Message("From the driver's start to the last device work"),
 }
 
 ACCOUNTING = Table(
@@ -69,7 +73,9 @@ def phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[
     """The columns of `PHASES`."""
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
-    labels = labels if diagnosis.typical.has_steps else _PHASE_LABELS_WITHOUT_STEPS
+    if not diagnosis.typical.has_steps:
+        with_driver = any(map(begins_with_driver, hosts))
+        labels = _PHASE_LABELS_WITH_DRIVER if with_driver else _PHASE_LABELS_WITHOUT_STEPS
     total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
     shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
     rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in times.items() if ps]
