@@ -149,3 +149,19 @@ def test_a_trace_that_holds_one_of_several_ops_says_why_it_explains_nothing(apar
     assert said.code == code
     assert ("1 in 8 ops" in said.text) == (apart == 8)
     assert said.text.startswith("Nothing explains")
+
+
+@pytest.mark.parametrize(("end", "waits"), [(880, True), (400, False)])
+def test_a_thread_waits_for_what_xla_runs_for_it_where_it_goes_on_right_after(end: int, waits: bool) -> None:
+    """The GPU recorded nothing of what XLA waits for there; a task that is over early is not what was awaited."""
+    text = f"""
+/host:CPU
+  python | train[0,100]{{_r=1, step_num=0}} $train.py:7 step[2,90] train[1000,100]{{_r=1, step_num=1}}
+         | $train.py:7 step[1002,90] BufferSequencingEvent::ExecuteOrAddToFutureTasks[101,2]{{_pt=5, _p=9}}
+         | cuLaunchKernel[10,5]{{correlation_id=1}} cuLaunchKernel[1010,5]{{correlation_id=2}}
+  tf_pjrt_thread_pool/1 | BufferSequencingEvent::Execute[110,{end}]{{_ct=5, _c=9}}
+/device:GPU:0
+  Stream #1 | gemm[20,70]{{correlation_id=1}} gemm[1020,70]{{correlation_id=2}}
+"""
+    ids = [cause.id for cause in diagnose([draw.host(text)]).causes]
+    assert ("sync" in ids) == waits and ("between_steps" in ids) != waits

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...model.events.intervals import union
+from ...model.events.joins import is_among
 from ...model.events.links import LAUNCH
 from ...model.framework import PYTORCH, framework
 from ...model.host import Host
@@ -25,6 +26,8 @@ _WRITTEN_IN_PYTHON = regex(r"\$\S+\.py:\d+ ")
 """A frame of Python's own code; C functions are recorded as frames, too, and do their own work."""
 _PYTHON_OP = regex(r"(?:[\w/]+:)?(?:Eager)?PyFunc")
 """An op of TensorFlow that runs Python."""
+_AWAITS_STREAM = "BufferSequencingEvent::Execute"
+"""What a pool's thread of XLA does for a thread that asks for a result: ``xla/pjrt/buffer_sequencing_event.cc``."""
 _LEAST_TIMES, _LEAST_SHARE = 3, 0.75
 """A function waits if it is seen to so often, and in so many of the times that devices finish while it runs."""
 
@@ -51,14 +54,51 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
         return none, none, none
     trace, done = host.trace, _all_done(host)
     first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
-    if not len(done) or first == last:
+    if first == last:
         return none, none, none
+    task_waits = _waits_for_tasks(host, loop, classes)
+    if not len(done):
+        return task_waits
     around, since, until = _quiet_around(host, first, last, done)
     silent = (since < done) & (done < until) & _is_silent(host, around, classes, _is_telling_frame)
     around, since, until, done = (column[silent] for column in (around, since, until, done))
     near = until - done <= done - since
     is_wait = near & _do_mostly(host, around, near)
-    return since[is_wait], until[is_wait], around[is_wait]
+    is_wait &= ~is_among(since, task_waits[0])
+    begin, end, event = (
+        np.concatenate(columns)
+        for columns in zip(task_waits, (since[is_wait], until[is_wait], around[is_wait]), strict=True)
+    )
+    return begin, end, event
+
+
+def _waits_for_tasks(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+    """As `silent_waits`, for tasks that XLA runs on a pool's thread since the loop's thread asks for a result: they wait
+    for the stream that makes it, also where that recorded no work. Without an event around it, the task tells the wait.
+
+    The loop's thread waits for one that it handed over where it goes on at once when that is over.
+    """
+    trace, links = host.trace, host.trace.links
+    is_task = is_among(links.target.astype(np.int64), trace.named(lambda name: name == _AWAITS_STREAM))
+    tasks = links.target[is_task & (trace.line_of[links.source] == loop)].astype(np.int64)
+    if not len(tasks):
+        return tasks, tasks, tasks
+    tasks = tasks[np.argsort(trace.end[tasks], kind="stable")]
+    done = trace.end[tasks]
+    around, since, until = _quiet_around(host, int(trace.lines[loop]), int(trace.lines[loop + 1]), done)
+    is_wait = np.append(since[1:] != since[:-1], True) & (since < done) & (done < until)
+    is_wait &= _is_silent(host, around, classes, _is_telling_frame) & (until - done <= _AT_ONCE * (until - since))
+    is_wait &= ~_is_within_wait(host, around, classes)
+    return since[is_wait], until[is_wait], np.where(around < 0, tasks, around)[is_wait]
+
+
+def _is_within_wait(host: Host, event: Array, classes: Array) -> Array:
+    """bool[k]: whether an event, or one around it, tells that it waits; -1 stands for none."""
+    parent, is_within = host.trace.nesting[0], np.zeros(len(event), bool)
+    while (event >= 0).any():
+        is_within |= (event >= 0) & (classes[event.clip(0)] == State.SYNC)
+        event = np.where(event >= 0, parent[event.clip(0)], -1)
+    return is_within
 
 
 def _waits_for_cpu(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
