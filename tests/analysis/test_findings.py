@@ -1,6 +1,7 @@
 """What is worth doing: of causes, rules and tf.data's pipelines in one order, each thing once; times in µs."""
 
 import pytest
+import torchtrace
 from idle_draw import START, US, captured, events, kernels
 
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
@@ -138,3 +139,20 @@ def test_results_are_read_less_often_where_the_host_could_run_ahead() -> None:
     found = findings(diagnose([host], replays=True), [host], OpTable())
     ahead = next(finding for finding in found if finding.id == "sync")
     assert ahead.gain_ps == pytest.approx(39 * US, rel=0.1)
+
+
+@pytest.mark.parametrize("one_of", [1, 8])
+def test_what_passes_between_ops_of_a_sample_is_unknown_and_saves_nothing_known(one_of: int) -> None:
+    """Marks of the program hold most of each step, and an op now and then."""
+    steps = [torchtrace.mark(f"ProfilerStep#{i}", 1000 * i, 1000) for i in range(4)]
+    steps += [torchtrace.mark("## backward ##", 1000 * i + 10, 900) for i in range(4)]
+    for i in range(80):
+        steps.append(torchtrace.op("aten::add", 50 * i + 20, 3, **{"External id": one_of * (i + 1)}))
+        steps.append(torchtrace.launch(i + 1, 50 * i + 21))
+        steps.append(torchtrace.on_device(i + 1, 50 * i + 24, 3))
+    found = diagnose([torchtrace.host(*steps)], replays=True)
+    assert found.causes[0].id == ("unexplained" if one_of > 1 else "dispatch")
+    assert ({"dispatch", "unrecorded"} <= {cause.id for cause in found.causes}) == (one_of == 1)
+    assert any(cause.gain_ps is not None for cause in found.causes) == (one_of == 1)
+    assert bool(found.scenario_gains) == (one_of == 1)
+    assert ("1 in 8 ops was recorded" in found.headline.sentence.text) == (one_of > 1)

@@ -73,8 +73,8 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
 
 
 def _waits_for_tasks(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
-    """As `silent_waits`, for tasks that XLA runs on a pool's thread since the loop's thread asks for a result: they wait
-    for the stream that makes it, also where that recorded no work. Without an event around it, the task tells the wait.
+    """As `silent_waits`, for tasks that XLA runs on a pool's thread since the loop's thread asks for a result: they
+    wait for the stream that makes it, also where that recorded no work. Where no event is around, the task tells it.
 
     The loop's thread waits for one that it handed over where it goes on at once when that is over.
     """

@@ -13,6 +13,7 @@ from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
 from .cause_kinds import OPTIMIZER, PAUSE
+from .program.facts import SAMPLED, UNRECORDED_DEVICE
 from .remedies.remedy import Remedy
 from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
 
@@ -56,6 +57,8 @@ _COSTS_OF_OPS = ("eager", "dispatch")
 """Causes that short ops of a CPU are part of."""
 _SILENT_STATES = (State.UNRECORDED, State.UNEXPLAINED, State.PYTHON)
 """In which moments without an event are: where Python is traced, these are Python's."""
+_KNOWN_BY_OPS = ("dispatch", "python", "unrecorded")
+"""What the host is taken to do by the ops that it runs, or does not run: unknown where most of these are missing."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short, judged where those with names make up so much of the work."""
 NAMES = 10
@@ -101,14 +104,14 @@ class DispatchedCalls(NamedTuple):
 
 
 def losses_by_cause(
-    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str = ""
+    typical: Typical, calls: DispatchedCalls, program_facts: frozenset[str], gap_cause: str = ""
 ) -> list[TimeLoss]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
-    ``is_unrecorded`` says that a device is there of which nothing was recorded. Time between steps has the cause
-    ``gap_cause`` if that is not empty, except for a state that is most of it and no work.
+    ``program_facts`` are those of `program.facts` that hold. Time between steps has the cause ``gap_cause`` if that is
+    not empty, except for a state that is most of it and no work.
     """
-    cause_ids = _cause_ids(typical, calls, is_unrecorded, gap_cause)
+    cause_ids = _cause_ids(typical, calls, program_facts, gap_cause)
     losses: dict[str, TimeLoss] = {}
     for (state, between), id in cause_ids.items():
         loss = losses.setdefault(id, TimeLoss(id))
@@ -141,7 +144,7 @@ def losses_by_cause(
 
 
 def _cause_ids(
-    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str
+    typical: Typical, calls: DispatchedCalls, program_facts: frozenset[str], gap_cause: str
 ) -> dict[tuple[str, bool], str]:
     """The cause of each state's time, by (state, whether it lies between steps)."""
     gap_cause = gap_cause or ("between_steps" if _works_in_few_pauses(typical) else "")
@@ -153,7 +156,7 @@ def _cause_ids(
         if gap_cause and (gap_cause == EVALUATION or not is_most):
             between_id = gap_cause
         for between, id in ((False, state), (True, between_id)):
-            cause_ids[state, between] = _refined(id, typical, calls, is_unrecorded)
+            cause_ids[state, between] = _refined(id, typical, calls, program_facts)
     return cause_ids
 
 
@@ -281,11 +284,13 @@ def _part_with_cause(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id
     )
 
 
-def _refined(id: str, typical: Typical, calls: DispatchedCalls, is_unrecorded: bool) -> str:
+def _refined(id: str, typical: Typical, calls: DispatchedCalls, program_facts: frozenset[str]) -> str:
     """The cause, or a more special one that the capture shows; hosts' and devices' communication are one."""
     if id == "collective_host" and typical.state_ps[State.EXPOSED_COLLECTIVE] > 0:
         return "exposed_collective"
-    if is_unrecorded and id == "unexplained":
+    if SAMPLED in program_facts and id in _KNOWN_BY_OPS:
+        return "unexplained"
+    if UNRECORDED_DEVICE in program_facts and id == "unexplained":
         return "not_recorded"
     if id == "exposed_copy" and _is_offload(typical):
         return "host_offload"

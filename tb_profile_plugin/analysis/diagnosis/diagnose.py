@@ -104,9 +104,11 @@ class Diagnosis(NamedTuple):
 def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
     """The diagnosis over some hosts; ``wanted`` chooses the steps as `typical.choose` takes it.
 
-    Only with ``replays`` causes have gains and are ranked by these; nothing else differs.
+    Only with ``replays`` causes have gains and are ranked by these; nothing else differs. What ops of which most were
+    not recorded would take cannot be replayed.
     """
-    typical, program = typical_times(hosts, wanted, replays), program_of(hosts)
+    program = program_of(hosts)
+    typical = typical_times(hosts, wanted, replays and facts.SAMPLED not in program.facts)
     unusual = unusual_steps(hosts, typical)
     early = max(early_share(host) for host in hosts)
     losses = _losses(hosts, typical, program)
@@ -147,7 +149,7 @@ def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFa
     )
     gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
     on_cpu = not has_devices(hosts)
-    losses = losses_by_cause(typical, calls, facts.UNRECORDED_DEVICE in program.facts, gap_cause)
+    losses = losses_by_cause(typical, calls, program.facts, gap_cause)
     if any(leaves_gpu_unused(host) for host in hosts):
         for loss in losses:
             loss.id = UNUSED if loss.id == WORK else loss.id
