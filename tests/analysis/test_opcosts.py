@@ -55,6 +55,13 @@ def test_ops_cost_what_their_instructions_do(tmp_path: Path, drawn: str) -> None
         assert rows(capture.answer("kernel_stats"), "kernels", "kernel")["gemm"]["instruction"] == "dot.1"
 
 
+@pytest.mark.parametrize(("op", "has_peak"), [("dot.1", True), ("scale_fusion", False)])
+def test_the_peak_of_products_says_nothing_of_a_program_without_any(tmp_path: Path, op: str, has_peak: bool) -> None:
+    draw.session(tmp_path, vm=hlodraw.planted(draw.space(GPU.replace("dot.1", op)), 7, hlodraw.train()))
+    facts = tb_profile_plugin.open(tmp_path).answer("overview_page")["facts"]
+    assert facts["tflop_per_s"]["value"] > 0 and (facts["mfu_share"]["value"] is not None) == has_peak
+
+
 def test_captures_without_programs_are_not_looked_at_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     draw.session(tmp_path, vm=draw.space(GPU))
     module = import_module("tb_profile_plugin.analysis.ops.xla_costs")

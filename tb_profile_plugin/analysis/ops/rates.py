@@ -20,6 +20,15 @@ class Rates(NamedTuple):
     """Self time of the ops, without control flow and transfers."""
     unknown_ps: int = 0
     """Part of it in ops of which nothing tells the FLOPs."""
+    may_multiply: bool = False
+    """Whether any op may be a matrix product or a convolution, which the peak is of."""
+
+    @property
+    def utilization(self) -> float | None:
+        """The model's FLOPs as a share of the peak, idle time included; None where no peak, or no product, is known."""
+        if self.at_peak_ps is None or not self.window_ps or not self.flops or not self.may_multiply:
+            return None
+        return self.at_peak_ps / self.window_ps
 
     @property
     def flops_per_second(self) -> float | None:
@@ -37,4 +46,5 @@ def summed_rates(rates: Sequence[Rates]) -> Rates:
         sum(rate.window_ps for rate in some),
         sum(rate.self_ps for rate in some),
         sum(rate.unknown_ps for rate in some),
+        any(rate.may_multiply for rate in some),
     )

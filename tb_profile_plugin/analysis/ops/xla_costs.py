@@ -84,4 +84,5 @@ def xla_rates(host: Host) -> Rates:
         program_ops.window_ps,
         sum(op.self_ps for op in timed),
         sum(op.self_ps for op in timed if op.flops is None),
+        any(op.may_multiply for op in program_ops.ops),
     )

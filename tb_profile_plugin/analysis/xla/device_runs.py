@@ -100,6 +100,7 @@ class OpMaker:
             self._costs[op.program] = program_costs(self.host, op.program)
         costs = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
+        op.may_multiply = _may_multiply(module, row)
         telling = module.telling(row)
         op.op_name, op.source = module.op_names[telling], module.sources.location_text(telling)
         op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
@@ -115,6 +116,14 @@ class OpMaker:
         )
         op.model_flops, op.hbm_bytes = op.flops, op.bytes
         op.cost_source = COMPUTED if op.flops is not None else PARTLY if op.bytes is not None else UNKNOWN
+
+
+def _may_multiply(module: Module, row: int) -> bool:
+    """`XlaOp.may_multiply` of an instruction; of a fusion too long to look through, too."""
+    if module.opcodes[row] != "fusion" or not module.called[row]:
+        return module.opcodes[row] in _PRODUCTS
+    inner = module.rows_in(module.called[row][0])
+    return len(inner) > _MOST_INNER or any(module.opcodes[one] in _PRODUCTS for one in inner)
 
 
 def frames(module: Module, row: int) -> Iterator[str]:

@@ -42,6 +42,8 @@ class XlaOp:
     """The instruction that it is a copy of; may be empty."""
     dtype: str = ""
     """The type of numbers that it calculates with: that of a product's operands, else of its result."""
+    may_multiply: bool = True
+    """Whether it is or holds a matrix product or a convolution, or a call that may be one; so without its program."""
     core: str = ""
     """Kind of core, e.g. ``TensorCore``; empty where there is but one."""
     executions: int = 0

@@ -62,7 +62,7 @@ RATES = (
         "MFU",
         "share",
         "Model FLOPs utilization: the model's FLOPs as a share of the device's peak, idle time included. "
-        "Blank if the peak is unknown.",
+        "Blank if the peak is unknown, or no op multiplies matrices.",
     ),
     number(
         "flops_unknown_share",
@@ -78,9 +78,8 @@ def rate_values(hosts: Sequence[Host]) -> dict[str, float | None]:
     """Values of `RATES`."""
     totals = summed_rates([rates(host) for host in hosts])
     per_second = totals.flops_per_second
-    has_peak = totals.at_peak_ps is not None and totals.window_ps and totals.flops
     return {
         "tflop_per_s": per_second and per_second / 1e12,
-        "mfu_share": (totals.at_peak_ps or 0.0) / totals.window_ps if has_peak else None,
+        "mfu_share": totals.utilization,
         "flops_unknown_share": ratio(totals.unknown_ps, totals.self_ps),
     }
