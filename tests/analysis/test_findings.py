@@ -1,13 +1,20 @@
 """What is worth doing: of causes, rules and tf.data's pipelines in one order, each thing once; times in µs."""
 
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 import pytest
 import torchtrace
 from idle_draw import START, US, captured, events, kernels
 
+from tb_profile_plugin.analysis.activity.states import STATES, State
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import _without_repetition, findings
+from tb_profile_plugin.analysis.diagnosis.gains import saves_only_together
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import Remedy
+from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
 from tb_profile_plugin.analysis.finding import Finding
 from tb_profile_plugin.analysis.ops.op_table import OpTable
 from tb_profile_plugin.model.host import HostWithSteps
@@ -156,3 +163,20 @@ def test_what_passes_between_ops_of_a_sample_is_unknown_and_saves_nothing_known(
     assert any(cause.gain_ps is not None for cause in found.causes) == (one_of == 1)
     assert bool(found.scenario_gains) == (one_of == 1)
     assert ("1 in 8 ops was recorded" in found.headline.sentence.text) == (one_of > 1)
+
+
+@pytest.mark.parametrize(
+    ("id", "gain", "together", "is_little"),
+    [
+        *(("dispatch", 1, 90, True), ("dispatch", 20, 90, False), ("dispatch", 1, 60, False)),
+        ("exposed_copy", 1, 90, False),
+    ],
+)
+def test_a_way_of_being_late_that_saves_little_without_the_others(
+    id: str, gain: int, together: int, is_little: bool
+) -> None:
+    """Of 80 that the host is late, 50 are told of one cause."""
+    state_ps = np.zeros(len(STATES))
+    state_ps[[State.DISPATCH, State.UNRECORDED]] = 50, 30
+    typical: Any = SimpleNamespace(replayed={"host": SimpleNamespace(gain_ps=together)}, state_ps=state_ps)
+    assert saves_only_together(gain, TimeLoss(id, 50), typical) == is_little

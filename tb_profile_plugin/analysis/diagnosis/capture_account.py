@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
+from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.device_events import host_work
 from ..activity.partition import partition
@@ -75,16 +78,21 @@ def devices_of(host: HostWithSteps) -> list[Device]:
 
 def devices_sentence(hosts: Sequence[HostWithSteps], typical: Typical) -> Sentence:
     """How long each of several devices of a host computes in a step, where that is notably less than any of them does;
-    without words where it is not.
+    without words where it is not. Devices that never compute, but copy, do not count.
     """
-    with_several = [host for host in hosts if len(figures(host).devices) > 1]
-    if not with_several:
+    host = max(hosts, key=lambda host: len(_computing(host)))
+    computing = _computing(host)
+    if len(computing) < 2:
         return Sentence("devices.one")
-    host = max(with_several, key=lambda host: len(figures(host).devices))
     edges, windows = figures(host).edges, typical_windows(host, typical.steps).steps
-    compute_ps = partition(host, edges[windows], edges[windows + 1])[:, :, State.COMPUTE]
+    compute_ps = partition(host, edges[windows], edges[windows + 1])[:, computing, State.COMPUTE]
     own_share = compute_ps.mean() / typical.period_ps
     any_share = figures(host).state_ps[windows, State.COMPUTE].mean() / typical.period_ps
     if any_share - own_share < _NOTABLE:
         return Sentence("devices.one")
-    return Sentence("devices.several", {"count": len(figures(host).devices), "share": own_share})
+    return Sentence("devices.several", {"count": len(computing), "share": own_share})
+
+
+def _computing(host: HostWithSteps) -> Array:
+    """int64[k]: which of the devices that did something computed."""
+    return np.flatnonzero(figures(host).device_ps[:, State.COMPUTE])

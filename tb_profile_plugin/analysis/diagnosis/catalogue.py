@@ -111,7 +111,8 @@ TEMPLATES: dict[str, str] = {
     # Programs of XLA that compute.
     "devices.one": "",
     "devices.several": (
-        " This counts while any of {count} devices does; one computes for {share} of the step on average."
+        " This is the time in which at least one of {count} devices computes. "
+        "Each computes for {share} of the step on average."
     ),
     "programs.none": "",
     "programs.several": " Programs: {names}.",
@@ -268,6 +269,7 @@ TEMPLATES: dict[str, str] = {
     # Of what next to nothing can be won.
     "won.host": "{names} Removing only this hardly helps: the host is the limit.",
     "won.others": "{names} Removing only this hardly helps: the step waits for other work meanwhile.",
+    "won.together": "{names} Removing only this saves little: the host is late in other ways, too.",
     "won.more": "{names} Removing it saves more: the host runs ahead, and other waits end, too.",
     # Why a step is not like the others.
     "unusual.longer": "{name} takes {more_ps} more than in the typical step",

@@ -26,7 +26,7 @@ from .capture_account import CapturePart, Device, capture_parts, devices_of, dev
 from .catalogue import TEMPLATES, Sentence
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
-from .gains import gain, gains_more, scenario_gains, works_elsewhere
+from .gains import gain, gains_more, saves_only_together, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .op_work import name_loop, name_scopes, name_torch_ops
 from .program import facts
@@ -311,8 +311,8 @@ def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
 
 
 def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
-    """What a sentence adds where a replay gains next to nothing, since the step waits for something else, too; or more
-    than the cause's own time.
+    """What a sentence adds where a replay gains next to nothing, since the step waits for something else, too; or
+    little alone, or more than the cause's own time.
     """
     gain_ps, period_ps = gain(loss, typical), typical.period_ps
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
@@ -320,6 +320,8 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     names = loss.names_sentence(typical.has_steps)
     if gains_more(gain_ps, loss, typical):
         return {"names": Sentence("won.more", {"names": names})}
+    if saves_only_together(gain_ps, loss, typical):
+        return {"names": Sentence("won.together", {"names": names})}
     if gain_ps >= _NO_GAIN * period_ps:
         return {}
     by_host = typical.replayed.get("host")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...runtime.arrays import Array
 from ..activity.states import HOST_CAUSES, STATES, WORK_STATES, State
 from ..steps.typical_times import Typical
-from .causes import states_named_between
+from .causes import HOST_LATE, states_named_between
 from .program.facts import UNRECORDED_DEVICE
 from .program.program_facts import ProgramFacts
 from .time_loss import COMMUNICATION, NAMED_BY_TRACERS, UNUSED, WORK, TimeLoss
@@ -19,6 +19,8 @@ _NO_WORK = 0.03
 """With less than this share of the period at work, no work was recorded."""
 _NOTABLY_MORE, _MORE_OF_CAUSE = 0.005, 0.01
 """Shares of the period, and of what a cause takes, from which on a gain beyond that is no chance."""
+_LITTLE_ALONE = 1 / 3
+"""Share of its time that one of several ways of being late saves alone, below which that is little."""
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
 
@@ -74,6 +76,19 @@ def _idle_ps(loss: TimeLoss, scenario: str, state_ps: Array) -> float:
 def gains_more(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool:
     """Whether a step is notably shorter without a cause than by its time alone, since other waits end with it."""
     return gain_ps - loss.ps >= max(_NOTABLY_MORE * typical.period_ps, _MORE_OF_CAUSE * loss.ps)
+
+
+def saves_only_together(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool:
+    """Whether a way in which the host is late saves little of its time alone, and all ways together save at least
+    theirs: without one of them the device waits for the next.
+    """
+    together = (typical.replayed or {}).get("host")
+    if loss.id not in HOST_LATE or together is None or gain_ps >= _LITTLE_ALONE * loss.ps:
+        return False
+    # Only those need it who ask for replays.
+    from ..steps.what_if import SCENARIOS
+
+    return together.gain_ps >= max(float(typical.state_ps[list(SCENARIOS["host"])].sum()), loss.ps)
 
 
 def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typical) -> dict[str, float]:
