@@ -70,6 +70,12 @@ def leaves_gpu_unused(host: Host) -> bool:
 
 
 @per_host(keep=True)
+def looks_for_cupti(host: Host) -> bool:
+    """Whether the profiler reports of CUPTI, which only builds with CUDA look for."""
+    return any("cupti" in text.lower() for text in (*host.space.errors, *host.space.warnings))
+
+
+@per_host(keep=True)
 def one_op_of(host: Host) -> int:
     """n where the trace holds one of n ops; 1 where it holds all, or nothing tells.
 

@@ -52,6 +52,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("updates_tables", "compute", "tensorflow", "plain SGD"),
         ("amd_unrecorded", "not_recorded", "tensorflow", "device: install rocprofiler"),
         ("nvidia_unrecorded", "executor", "tensorflow", "device: add CUDA"),
+        ("looks_for_cupti", "gpu_unused", "tensorflow", "load CUDA's libraries"),
         ("maps_in_loop", "executor", "tensorflow", "tf.vectorized_map"),
         ("makes_tables", "compute", "tensorflow", "lookup tables once"),
         ("reduces_tables", "exposed_collective", "pytorch", "sparse=True"),

@@ -12,6 +12,7 @@ from figures import column, facts, states
 import tb_profile_plugin
 from tb_profile_plugin.analysis.activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.health.capture_health import findings_of_host
 from tb_profile_plugin.analysis.steps.typical_times import typical_times
 from tb_profile_plugin.analysis.steps.what_if import SCENARIOS
 from tb_profile_plugin.model.profiler_options import is_unrecorded, leaves_gpu_unused
@@ -131,7 +132,16 @@ def test_a_program_on_the_cpu_leaves_the_gpu_unused() -> None:
     found = diagnose([host])
     assert found.causes[0].id == "gpu_unused" and "GPU is unused" in found.headline.sentence.text
     assert states(host)[0]["COMPUTE"] == 600.0
-    assert "CUDA" in found.causes[0].remedy.text
+    assert found.causes[0].remedy.text.startswith("Install TensorFlow with CUDA")
+
+
+def test_a_build_whose_profiler_looks_for_cupti_has_cuda() -> None:
+    space = draw.space(TRAINING + GPU_NAMED)
+    space.errors.append("Failed to load libcupti (is it installed and accessible?)")
+    host = draw.decoded(space)
+    remedies = [problem.remedy for problem in findings_of_host(host) if problem.code == "gpu_unused"]
+    remedies.append(diagnose([host]).causes[0].remedy.text)
+    assert len(remedies) == 2 and all(str(text).startswith("Let TensorFlow load CUDA's libraries") for text in remedies)
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,19 @@ from ...formats.xspace.hlo import PROGRAMS
 from ...model import clock
 from ...model.devices.properties import host_device_type
 from ...model.events import recorded_steps
+from ...model.framework import TENSORFLOW
 from ...model.host import Host, HostWithSteps, steps_of, window
 from ...model.names import collectives
 from ...model.names.host_events import are_frames
 from ...model.per_host import per_host
-from ...model.profiler_options import counted_kernels, leaves_gpu_unused, levels, one_op_of, versions
+from ...model.profiler_options import (
+    counted_kernels,
+    leaves_gpu_unused,
+    levels,
+    looks_for_cupti,
+    one_op_of,
+    versions,
+)
 from ...model.ranks import missing, rank
 from ...model.session import Session
 from ...model.session_facts import events
@@ -236,10 +244,12 @@ def _device_findings(host: Host) -> Iterator[Problem]:
         text = Message(
             "The capture names a GPU, but the program computes on the CPU: TensorFlow could not use the GPU."
         )
-        advice = Message(
-            "Install TensorFlow with CUDA, and check that tf.config.list_physical_devices('GPU') lists the GPU."
-        )
-        yield Problem("gpu_unused", text, advice, host.name, "warning")
+        # Few captures need these.
+        from ..diagnosis.program.facts import LOOKS_FOR_CUPTI
+        from ..diagnosis.remedies.remedy import remedy as remedy_of
+
+        facts = frozenset({LOOKS_FOR_CUPTI} if looks_for_cupti(host) else ())
+        yield Problem("gpu_unused", text, remedy_of(TENSORFLOW, "gpu_unused", facts=facts).text, host.name, "warning")
     elif host.gpus and not host.devices:
         text = Message(
             "The capture names a device ({device}) without any event of it: steps are judged by the host.",

@@ -25,7 +25,7 @@ from ....model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ....model.host import Host, HostWithSteps
 from ....model.names.kernel_table import BF16, FP16
 from ....model.per_host import per_host
-from ....model.profiler_options import is_unrecorded, one_op_of
+from ....model.profiler_options import is_unrecorded, looks_for_cupti, one_op_of
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from ...activity.own_calls import waits_for_own_ops
@@ -113,6 +113,7 @@ def program_facts(host: Host) -> frozenset[str]:
         facts.UNRECORDED_DEVICE: is_unrecorded(host),
         facts.UNRECORDED_NVIDIA: is_unrecorded(host) and host_device_type(host).startswith(NVIDIA),
         facts.UNRECORDED_AMD: is_unrecorded(host) and host_device_type(host).startswith(AMD),
+        facts.LOOKS_FOR_CUPTI: looks_for_cupti(host),
         facts.OWN_OPS: waits_for_own_ops(host),
         facts.REPEATED_BACKWARD: _repeats_backward(host),
         facts.QUERIES_ROWS: _queries_rows(host),

@@ -20,6 +20,11 @@ import torch
 
 model = torch.compile(torch.nn.Linear(8, 8))
 """
+LIST_GPUS = """\
+import tensorflow as tf
+
+print(tf.config.list_physical_devices("GPU"))
+"""
 CUDA_GRAPH = """\
 import torch
 
@@ -246,11 +251,8 @@ import tensorflow as tf
 
 saving = tf.keras.callbacks.ModelCheckpoint("model.weights.h5", save_weights_only=True, save_freq=1000)
 """,
-    ("gpu_unused", TENSORFLOW, ""): """\
-import tensorflow as tf
-
-print(tf.config.list_physical_devices("GPU"))
-""",
+    ("gpu_unused", TENSORFLOW, ""): LIST_GPUS,
+    ("gpu_unused", TENSORFLOW, facts.LOOKS_FOR_CUPTI): LIST_GPUS,
     ("float32", PYTORCH, ""): """\
 import torch
 

@@ -210,6 +210,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("float32", PYTORCH, facts.NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
     ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
+    ("gpu_unused", TENSORFLOW, facts.LOOKS_FOR_CUPTI): (
+        "Let TensorFlow load CUDA's libraries: its log names those that it could not find. Check that it lists the GPU."
+    ),
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
     ("not_recorded", "", ""): UNRECORDED_REMEDY,
     ("not_recorded", "", facts.UNRECORDED_NVIDIA): UNRECORDED_NVIDIA_REMEDY,
