@@ -35,8 +35,8 @@ BATCH_REQUESTS = "Answer several requests in one call: one batch for one tf.func
 OVERLAP = "Overlap communication with compute, send less, or use larger batches."
 ONE_GRAPH_TENSORFLOW = "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True."
 ARGUMENTS_ONCE_JAX = (
-    "Put arrays on the mesh (jax.device_put with a NamedSharding), once if they stay the same: each call copies them "
-    "from one device."
+    "Put arrays on the mesh (jax.device_put with a NamedSharding), once if they stay the same. "
+    "Now each call copies them from one device."
 )
 REDUCE_ONCE_JAX = "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
@@ -259,7 +259,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("copy_pageable", PYTORCH, ""): "Copy from pinned memory while the device computes (DataLoader: pin_memory=True).",
     ("host_offload", "", ""): "Keep what each step needs in device memory, or copy it ahead of time.",
     ("long_copies", "", ""): (
-        "Keep what each step needs in device memory, or copy less: there is too little compute to hide copies behind."
+        "Keep what each step needs in device memory, or copy less. There is too little compute to hide copies behind."
     ),
     ("allocator", "", ""): "Keep arrays of one size, so that the framework reuses their memory.",
     ("freed", PYTORCH, ""): "Stop freeing memory: drop torch.cuda.empty_cache(), or set "
