@@ -6,7 +6,7 @@ import numpy as np
 
 from ..formats.columns import vocabulary
 from ..formats.xspace import wire
-from ..runtime.arrays import distinct, median
+from ..runtime.arrays import Array, distinct, median
 from ..runtime.regex import regex
 from .host import Host
 from .names import op_names
@@ -91,10 +91,13 @@ def one_op_of(host: Host) -> int:
 @per_host(keep=True)
 def counted_kernels(host: Host) -> int:
     """How many kernels CUPTI counted in, where it recorded none: it runs each again and again, and the host waits."""
-    if host.devices:
-        return 0
-    counted = 0
+    return 0 if host.devices else len(counted_ranges(host))
+
+
+def counted_ranges(host: Host) -> Array:
+    """int64[k]: numbers in the trace of the events that stand for kernels that CUPTI counted in."""
+    rows = [np.empty(0, np.int64)]
     for plane in host.gpus:
         of_name = np.array([category == vocabulary.TORCH_COUNTED for category in plane.categories], bool)
-        counted += int(of_name[plane.events.name].sum())
-    return counted
+        rows.append(host.trace.rows(plane).start + np.flatnonzero(of_name[plane.events.name]))
+    return np.concatenate(rows)

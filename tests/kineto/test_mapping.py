@@ -25,6 +25,7 @@ from tb_profile_plugin.model.framework import PYTORCH, framework, is_training
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.profiler_options import counted_kernels, versions
 from tb_profile_plugin.timeline.details import arrows_of
+from tb_profile_plugin.tools.columns.wall_time import phase_columns
 
 STEP = (
     mark("ProfilerStep#3", 0, 100),
@@ -82,11 +83,14 @@ def test_pieces_of_a_serving_engines_iteration_are_no_steps() -> None:
 def test_kernels_that_cupti_counted_in_were_not_recorded() -> None:
     """It runs each several times; ranges of equal length stand for them."""
     ranges = [on_device(0, 100 * i, 100, "gemm", "cuda_profiler_range") for i in range(3)]
-    one = host(op("aten::mm", 0, 300), launch(1, 10, 280), *ranges)
+    one = host(op("aten::mm", 0, 400), launch(1, 10, 280), *ranges)
     assert list(one.gpus[0].lines.name) == ["Counted kernels #7"]
     assert (device_ops(one).ops, gpu_kernels.kernel_stats([one]), counted_kernels(one)) == ([], [], 3)
     found = diagnose([one])
     assert (found.headline.sentence.code, [cause.id for cause in found.causes]) == ("headline.counted", ["counted"])
+    # What passes beside them is not counted in.
+    assert (found.causes[0].per_step_ps, found.causes[0].share) == (300 * 10**6, 0.75)
+    assert phase_columns(found, [one])["label"][0] == "From the first to the last work"
     assert [problem.code for problem in findings_of_host(one) if problem.severity == "warning"] == [
         "no_steps",
         "counted",

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...model.events.intervals import covered, union
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
+from ...model.profiler_options import counted_ranges
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.device_events import host_work
@@ -64,6 +66,13 @@ def begins_with_driver(host: HostWithSteps) -> bool:
     first_work = min((int(work.begin[0]) for work in host_work(host) if len(work)), default=host.window[0])
     host_figures = figures(host)
     return not host_figures.has_steps and bool(host_figures.edges[host_figures.steps.start] < first_work)
+
+
+@per_host(keep=True)
+def counted_ps(host: HostWithSteps) -> Array:
+    """int64[windows] ps: for how long CUPTI counted in kernels, by `HostFigures.edges`."""
+    edges, rows = figures(host).edges, counted_ranges(host)
+    return covered(edges[:-1], edges[1:], *union(host.trace.begin[rows], host.trace.end[rows]))
 
 
 def devices_of(host: HostWithSteps) -> list[Device]:

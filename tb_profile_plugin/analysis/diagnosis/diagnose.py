@@ -22,7 +22,7 @@ from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
 from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
-from .capture_account import CapturePart, Device, capture_parts, devices_of, devices_sentence
+from .capture_account import CapturePart, Device, capture_parts, counted_ps, devices_of, devices_sentence
 from .catalogue import TEMPLATES, Sentence
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
@@ -59,7 +59,7 @@ _WASTED_PS = {
 NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_ps),
     *(one_by_one_share, short_ops_ps, called_between, function_between),
-    *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels),
+    *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels, counted_ps),
     *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share, graph_break),
     *input_stage.NEEDS,
 )
@@ -119,7 +119,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         losses.append(of_warm_up)
     counted = sum(counted_kernels(host) for host in hosts)
     ranked = (
-        [_counted_loss(counted, typical)]
+        [_counted_loss(counted, hosts, typical)]
         if counted
         else by_cost(losses, typical.period_ps, bool(facts.WASTEFUL & program.facts), _of_framework(program))
     )
@@ -305,9 +305,10 @@ def _of_framework(program: ProgramFacts) -> list[str]:
     return [id for id, fact in fact_of.items() if fact in facts.KINDS_OF_PROGRAMS]
 
 
-def _counted_loss(kernels: int, typical: Typical) -> TimeLoss:
-    """All of the time, where the profiler counted in kernels: what the program did by itself cannot be told from it."""
-    return TimeLoss("counted", typical.period_ps, arguments={"count": kernels})
+def _counted_loss(kernels: int, hosts: Sequence[HostWithSteps], typical: Typical) -> TimeLoss:
+    """The time of kernels in which the profiler counted: what the program did by itself cannot be told beside that."""
+    ps = sum(typical_windows(host, typical.steps).period_ps(counted_ps(host)) for host in hosts) / len(hosts)
+    return TimeLoss("counted", ps, arguments={"count": kernels})
 
 
 def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from ...analysis.activity.device_events import CPU_COMPUTE
 from ...analysis.diagnosis.capture_account import PROFILER, begins_with_driver
 from ...analysis.diagnosis.catalogue import LABELS
 from ...analysis.diagnosis.diagnose import Diagnosis
@@ -28,6 +29,12 @@ _PHASE_LABELS_WITHOUT_STEPS = _PHASE_LABELS | {
     "before": Message("Before the first device work"),
     "after": Message("After the last device work"),
 }
+_PHASE_LABELS_WITHOUT_DEVICES = _PHASE_LABELS | {
+    "before": Message("Before the first work"),
+    "capture": Message("From the first to the last work"),
+    "after": Message("After the last work"),
+}
+"""Where the CPU's work is all that was recorded."""
 _PHASE_LABELS_WITH_DRIVER = _PHASE_LABELS_WITHOUT_STEPS | {
     "before": Message("Before the driver's start"),
     "capture": Message("From the driver's start to the last device work"),
@@ -74,8 +81,11 @@ def phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[
     times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
     if not diagnosis.typical.has_steps:
-        with_driver = any(map(begins_with_driver, hosts))
-        labels = _PHASE_LABELS_WITH_DRIVER if with_driver else _PHASE_LABELS_WITHOUT_STEPS
+        labels = _PHASE_LABELS_WITHOUT_STEPS
+        if any(map(begins_with_driver, hosts)):
+            labels = _PHASE_LABELS_WITH_DRIVER
+        elif all(name == CPU_COMPUTE for host in hosts for name in figures(host).devices):
+            labels = _PHASE_LABELS_WITHOUT_DEVICES
     total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
     shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
     rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in times.items() if ps]
