@@ -12,7 +12,7 @@ from tb_profile_plugin.analysis.activity.states import STATES, State
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import _without_repetition, findings
-from tb_profile_plugin.analysis.diagnosis.gains import saves_only_together
+from tb_profile_plugin.analysis.diagnosis.gains import saves_little_alone
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import Remedy
 from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
 from tb_profile_plugin.analysis.finding import Finding
@@ -179,4 +179,4 @@ def test_a_way_of_being_late_that_saves_little_without_the_others(
     state_ps = np.zeros(len(STATES))
     state_ps[[State.DISPATCH, State.UNRECORDED]] = 50, 30
     typical: Any = SimpleNamespace(replayed={"host": SimpleNamespace(gain_ps=together)}, state_ps=state_ps)
-    assert saves_only_together(gain, TimeLoss(id, 50), typical) == is_little
+    assert saves_little_alone(gain, TimeLoss(id, 50), typical) == is_little

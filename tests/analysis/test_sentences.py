@@ -170,7 +170,7 @@ def test_a_headline_is_short_with_its_longest_arguments(code: str) -> None:
         **{"share": 0.86, "spent_pair": (9_618 * 10**6, 46_900 * 10**6), "span": Sentence("span.period")},
         **{"device": "GPU", "host": "worker-12", "stage": "ParallelMap", "time_ps": 9_618 * 10**6},
         **{"count": 1_228, "all_count": 12_280, "steps": 2_000, "every": 50, "factor": "8.4"},
-        **{"parts": joined([second, longest]), "part": longest, "label": longest, "name": "update (train.py:20)"},
+        **{"parts": joined([second, longest]), "label": longest, "name": "update (train.py:20)"},
     }
     for rest in (
         Sentence("mostly.some", {"names": joined(["first_kernel", "second_kernel"])}),

@@ -173,7 +173,7 @@ TEMPLATES: dict[str, str] = {
     "headline.late_peer.every": f"Straggler {{host}} costs {_PART}, every {{every}} steps{{names}}.",
     "headline.host_offload": f"Copies with host memory {_TAKE}",
     "headline.not_recorded": f"The {{device}} was not recorded; the host waits for it {_PART}.",
-    "headline.not_recorded.works": f"The {{device}} was not recorded; the host works {_PART}, mostly {{part}}.",
+    "headline.not_recorded.works": f"The {{device}} was not recorded; the host works {_PART}, mostly {{label}}.",
     "headline.counted": "CUPTI replayed each of {count} kernels to collect metrics, so their times are not real.",
     "headline.gpu_unused": f"The GPU is unused: CPU compute {_TAKES}",
     "headline.nothing": "The capture holds no events, so there is nothing to judge.",

@@ -51,7 +51,7 @@ def by_cost(
 
 def _exceeds(loss: TimeLoss, work: Sequence[TimeLoss]) -> bool:
     """Whether devices take longer for it than for what they compute."""
-    return loss.id in _WORK_BESIDE_COMPUTE and 0 < sum(each.ps for each in work) <= loss.ps
+    return loss.id in _WORK_BESIDE_COMPUTE and 0 < sum(part.ps for part in work) <= loss.ps
 
 
 def _leads_nothing(loss: TimeLoss) -> bool:

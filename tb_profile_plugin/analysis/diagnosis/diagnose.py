@@ -26,7 +26,7 @@ from .capture_account import CapturePart, Device, capture_parts, counted_ps, dev
 from .catalogue import TEMPLATES, Sentence
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
-from .gains import gain, gains_more, saves_only_together, scenario_gains, works_elsewhere
+from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .op_work import name_loop, name_scopes, name_torch_ops
 from .program import facts
@@ -321,7 +321,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     names = loss.names_sentence(typical.has_steps)
     if gains_more(gain_ps, loss, typical):
         return {"names": Sentence("won.more", {"names": names})}
-    if saves_only_together(gain_ps, loss, typical):
+    if saves_little_alone(gain_ps, loss, typical):
         return {"names": Sentence("won.together", {"names": names})}
     if gain_ps >= _NO_GAIN * period_ps:
         return {}

@@ -78,17 +78,17 @@ def gains_more(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool:
     return gain_ps - loss.ps >= max(_NOTABLY_MORE * typical.period_ps, _MORE_OF_CAUSE * loss.ps)
 
 
-def saves_only_together(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool:
+def saves_little_alone(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool:
     """Whether a way in which the host is late saves little of its time alone, and all ways together save at least
     theirs: without one of them the device waits for the next.
     """
-    together = (typical.replayed or {}).get("host")
-    if loss.id not in HOST_LATE or together is None or gain_ps >= _LITTLE_ALONE * loss.ps:
+    by_host = (typical.replayed or {}).get("host")
+    if loss.id not in HOST_LATE or by_host is None or gain_ps >= _LITTLE_ALONE * loss.ps:
         return False
     # Only those need it who ask for replays.
     from ..steps.what_if import SCENARIOS
 
-    return together.gain_ps >= max(float(typical.state_ps[list(SCENARIOS["host"])].sum()), loss.ps)
+    return by_host.gain_ps >= max(float(typical.state_ps[list(SCENARIOS["host"])].sum()), loss.ps)
 
 
 def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typical) -> dict[str, float]:

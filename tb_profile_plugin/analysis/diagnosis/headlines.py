@@ -94,7 +94,7 @@ def _beside_unrecorded(late: Sequence[TimeLoss], typical: Typical, hosts: Sequen
     """What the host does, where nothing tells whether the device waits for that."""
     late_ps = sum(loss.ps for loss in late)
     facts = _facts(TimeLoss("host", late_ps), typical, hosts)
-    facts["part"] = Sentence(f"label.{late[0].id}")
+    facts["label"] = Sentence(f"label.{late[0].id}")
     return DiagnosisHeadline(Sentence("headline.not_recorded.works", facts), _level(late_ps / typical.period_ps))
 
 

@@ -211,7 +211,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
     ("gpu_unused", TENSORFLOW, facts.LOOKS_FOR_CUPTI): (
-        "Let TensorFlow load CUDA's libraries: its log names those that it could not find. Check that it lists the GPU."
+        "Let TensorFlow load CUDA's libraries: its log names what it could not find. Check that it lists the GPU."
     ),
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
     ("not_recorded", "", ""): UNRECORDED_REMEDY,
