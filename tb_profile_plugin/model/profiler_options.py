@@ -8,6 +8,7 @@ from ..formats.columns import vocabulary
 from ..formats.xspace import wire
 from ..runtime.arrays import Array, distinct, median
 from ..runtime.regex import regex
+from .devices.properties import is_gpu_allocator
 from .host import Host
 from .names import op_names
 from .per_host import per_host
@@ -18,8 +19,6 @@ _LEAST_NUMBERS = 50
 """Below so many numbers nothing is said about those between them."""
 _GPU_POLLING_THREAD = regex(r"tf_(?:GPU|Device)_Event_Manager\b")
 """Threads of TensorFlow on which it learns what a GPU has done."""
-_GPU_ALLOCATOR = regex(r"[G\0]PU_\d+_bfc$")
-"""Allocators of a GPU's memory; TensorFlow on Windows writes NUL over the first letter."""
 _COMPUTE_OP = regex(r"_?(?:Fused)?(?:Conv\dD|DepthwiseConv\dd|(?:Batch)?MatMul)")
 """Types of ops that any training spends its time on."""
 
@@ -66,7 +65,7 @@ def leaves_gpu_unused(host: Host) -> bool:
         return False
     if not any(_COMPUTE_OP.match(op_names.parse(name).type) for name in host.cpu.names):
         return False
-    return not any(_GPU_ALLOCATOR.match(name) for name in host.cpu.stat(vocabulary.ALLOCATOR_NAME).codes[1])
+    return not any(map(is_gpu_allocator, host.cpu.stat(vocabulary.ALLOCATOR_NAME).codes[1]))
 
 
 @per_host(keep=True)

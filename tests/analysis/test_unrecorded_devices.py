@@ -49,6 +49,14 @@ def test_devices_that_were_driven_and_recorded_nothing(text: str, recorded: tupl
     assert f"2 devices, but only {recorded[0]} recorded kernels" in said.message
 
 
+def test_allocators_are_counted_whose_names_lost_their_first_letter() -> None:
+    space = draw.space(ALLOCATIONS)
+    for event in space.planes[0].lines[0].events:
+        for stat in event.stats:
+            stat.str_value = stat.str_value.replace("GPU_", "\0PU_")
+    assert device_usage(draw.decoded(space)).device_count == 2
+
+
 def test_devices_that_nobody_drove_are_no_finding() -> None:
     text = "/host:CPU\n  tf_gpu_private_4/1 | ExecutorState::Process[0,9]\n"
     text += "/device:GPU:3\n/device:GPU:4\n  Stream #1 | gemm[1,2]{kernel_details='regs:8'}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...model.devices.copies import copies
+from ...model.devices.properties import is_gpu_allocator
 from ...model.events import recorded_steps
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
@@ -21,8 +22,6 @@ _JAX_THREAD = "py_xla_execute/"
 """JAX runs programs on several devices from a thread for each (PjRt's execution threads)."""
 _TENSORFLOW_THREAD = regex(r"tf_gpu_private_(\d+)/")
 """TensorFlow with ``TF_GPU_THREAD_MODE=gpu_private`` has threads for each GPU, named after its number."""
-_ALLOCATOR = regex(r"GPU_\d+_bfc$")
-"""TensorFlow's allocator of the memory of one GPU."""
 _RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 """The run of a program or of ops."""
 _KERNEL_LAUNCH = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
@@ -101,4 +100,4 @@ def _launch_device_count(plane: Plane) -> int:
 
 def _allocator_count(plane: Plane) -> int:
     """Devices of which TensorFlow allocated memory."""
-    return sum(_ALLOCATOR.match(name) is not None for name in set(plane.stat(vocabulary.ALLOCATOR_NAME).strings))
+    return sum(map(is_gpu_allocator, plane.stat(vocabulary.ALLOCATOR_NAME).codes[1]))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...formats.columns import Plane
+from ...runtime.regex import regex
 from ..host import Host
 from ..per_host import per_host
 from .capabilities import amd_architecture
@@ -15,6 +16,8 @@ UNKNOWN_HARDWARE, CPU_ONLY, GPU, TPU = "UNKNOWN_HARDWARE", "CPU_ONLY", "GPU", "T
 AMD, NVIDIA = "AMD", "Nvidia"
 """Vendors of GPUs, with which the names of their types begin."""
 _ARCHITECTURES = {2: "Fermi", 3: "Kepler", 5: "Maxwell", 6: "Pascal", 9: "Hopper", 10: "Blackwell", 12: "Blackwell"}
+_GPU_ALLOCATOR = regex(r"[G\0]PU_\d+_bfc$")
+"""TensorFlow's allocators of one GPU's memory; on Windows it writes NUL over the first letter."""
 
 
 @per_host(keep=True)
@@ -43,6 +46,11 @@ def device_count(host: Host) -> int:
 def host_facts(host: Host) -> dict[str, Any]:
     """What the plane of a host's threads states about the host."""
     return host.cpu.facts() if host.cpu else {}
+
+
+def is_gpu_allocator(name: str) -> bool:
+    """Whether an allocator of that name hands out the memory of one GPU."""
+    return bool(_GPU_ALLOCATOR.match(name))
 
 
 def hardware_type(kind: str) -> str:
