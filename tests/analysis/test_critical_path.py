@@ -103,14 +103,14 @@ def made_of(begin: Any, end: Any, edges: list[tuple[int, int, int]]) -> tuple[Da
 
 def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:
     """(begin, end) with these durations."""
-    numbers = np.arange(len(dag), dtype=np.int32)
+    numbers = np.arange(len(dag.begin), dtype=np.int32)
     none = np.empty((0, 2), np.int64)
-    once = cycle(dag, numbers, np.zeros(len(dag), bool), numbers, 0, none)
+    once = cycle(dag, numbers, np.zeros(len(dag.begin), bool), numbers, 0, none)
     waits = _Waits(once.binding, once.lag, once.first, once.other, once.other_lag)
     recorded = _RecordedColumns(once.node, once.begin, durations, numbers, once.on_host)
-    nothing = np.zeros(len(dag), np.int64)
+    nothing = np.zeros(len(dag.begin), np.int64)
     users = _Users(once.last_user, once.feeds_next, once.last_bound)
-    (ends,) = _repeated(waits, recorded, _Change(nothing, nothing, False), users, once.scratch, len(dag), 1)
+    (ends,) = _repeated(waits, recorded, _Change(nothing, nothing, False), users, once.scratch, len(dag.begin), 1)
     return ends - durations, ends
 
 
@@ -215,7 +215,7 @@ def test_shrinking_never_lengthens(program: list[Any], which: int, less: int) ->
     if order is None:
         return
     shorter = dag.end - dag.begin
-    shorter[which % len(dag)] = max(0, int(shorter[which % len(dag)]) - less)
+    shorter[which % len(dag.begin)] = max(0, int(shorter[which % len(dag.begin)]) - less)
     assert (replayed(dag, shorter)[1] <= dag.end).all()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ....runtime.arrays import I32, I64, Array, Bool, I64Matrix, Int
 from ....runtime.jit import inlined, jit
 from ....runtime.records import NamedTuple, record
-from .dag import Dag, DagColumns
+from .dag import Dag
 
 LEAST_REPETITIONS, LEAST_STEPS = 6, 24
 """So often windows are repeated at least, and so many steps are done in all; the second half counts."""
@@ -80,7 +80,7 @@ def cycle(dag: Dag, line: Array, on_host: Array, window: Array, since: int, line
     """
     node = np.flatnonzero(window >= 0)
     lines = int(line.max(initial=0)) + 1
-    waits = _waits(node, dag.columns, line, lines, line_waits)
+    waits = _waits(node, dag, line, lines, line_waits)
     begin = np.where(on_host[node], np.maximum(dag.begin[node], since), dag.begin[node])
     users = _users(waits.binding, waits.first, waits.other)
     scratch = np.empty((2, len(node)), np.int64)
@@ -124,7 +124,7 @@ class _Change(NamedTuple):
 
 
 @jit
-def _waits(node: I64, dag: DagColumns, line: I32, lines: Int, line_waits: I64Matrix) -> _Waits:
+def _waits(node: I64, dag: Dag, line: I32, lines: Int, line_waits: I64Matrix) -> _Waits:
     """What each activity of a `Cycle` waits for; arguments are as `cycle` has them."""
     begin, end, binding, first, other, slack_ps = dag
     index_of, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)

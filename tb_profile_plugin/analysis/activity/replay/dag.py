@@ -6,47 +6,27 @@ import numpy as np
 
 from ....runtime.arrays import I32, I64, Array, Bool, I32Matrix, I64Matrix, Int
 from ....runtime.jit import jit
-from ....runtime.records import NamedTuple, record
+from ....runtime.records import NamedTuple
 
 
-@record
-class Dag:
+class Dag(NamedTuple):
     """Activities in order of begin (those that take no time first), and the earlier ones that each waits for.
 
     An activity begins a while after the one that it is bound by; the others could have ended later.
     """
 
-    begin: Array
-    """int64[n] ps."""
-    end: Array
-    """int64[n] ps."""
-    binding: Array
-    """int32[n]: the activity that each one is bound by, or -1 where it waits for nothing."""
-    first: Array
-    """int32[n + 1]: rows ``first[v]:first[v + 1]`` of the following tell what else activity v waits for."""
-    other: Array
-    """int32[m]: the activity that is waited for."""
-    slack_ps: Array
-    """int64[m] ps: how much later it could have ended without a delay."""
-
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    @property
-    def columns(self) -> DagColumns:
-        """The columns, as compiled functions take them."""
-        return DagColumns(self.begin, self.end, self.binding, self.first, self.other, self.slack_ps)
-
-
-class DagColumns(NamedTuple):
-    """The columns of a `Dag` for compiled functions: these take tuples, and a tuple's length would not be the dag's."""
-
     begin: I64
+    """int64[n] ps."""
     end: I64
+    """int64[n] ps."""
     binding: I32
+    """int32[n]: the activity that each one is bound by, or -1 where it waits for nothing."""
     first: I32
+    """int32[n + 1]: rows ``first[v]:first[v + 1]`` of the following tell what else activity v waits for."""
     other: I32
+    """int32[m]: the activity that is waited for."""
     slack_ps: I64
+    """int64[m] ps: how much later it could have ended without a delay."""
 
 
 def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, usual_ps: Array) -> tuple[Dag, Array, int]:
@@ -61,8 +41,8 @@ def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, usual_ps: A
     order = _order(begin, end)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    columns, violations = _dag_columns(order, rank, begin, end, waits, group, usual_ps)
-    return Dag(**columns._asdict()), order, violations
+    dag, violations = _dag(order, rank, begin, end, waits, group, usual_ps)
+    return dag, order, violations
 
 
 def _order(begin: Array, end: Array) -> Array:
@@ -91,10 +71,10 @@ def _out_of_order(order: I64, begin: I64, end: I64) -> Bool:
 
 
 @jit
-def _dag_columns(
+def _dag(
     order: I64, rank: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, usual_ps: I64Matrix
-) -> tuple[DagColumns, Int]:
-    """The columns of a `Dag`, and how much was left out; ``rank`` is the inverse of ``order``."""
+) -> tuple[Dag, Int]:
+    """The `Dag`, and how much was left out; ``rank`` is the inverse of ``order``."""
     size = len(order)
     begins, ends = np.empty(size, np.int64), np.empty(size, np.int64)
     binding, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
@@ -125,4 +105,4 @@ def _dag_columns(
             count += 1
         binding[row] = bound
     first[size] = count
-    return DagColumns(begins, ends, binding, first, other[:count], slack_ps[:count]), violations
+    return Dag(begins, ends, binding, first, other[:count], slack_ps[:count]), violations

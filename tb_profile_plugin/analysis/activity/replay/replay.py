@@ -122,7 +122,7 @@ def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blockin
     which block their calls.
     """
     dag = graph.dag
-    shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
+    shorter, sooner = np.zeros(len(dag.begin), np.int64), np.zeros(len(dag.begin), np.int64)
     if scenario.without:
         is_removed = np.zeros(len(State), bool)
         is_removed[[int(state) for state in scenario.without]] = True
@@ -144,7 +144,7 @@ def _selected_ps(host: Host, graph: Graph, events: Array) -> Array:
     What the host computes itself takes its thread's time, and that of the ops around it.
     """
     dag, act = graph.dag, graph.activity
-    selected_ps = np.zeros(len(dag), np.int64)
+    selected_ps = np.zeros(len(dag.begin), np.int64)
     selected = _nodes(host, graph, events)
     if host.cpu is None:
         selected_ps[selected] = dag.end[selected] - dag.begin[selected]
