@@ -21,8 +21,9 @@ from .program.program_facts import device_word, program_facts
 from .time_loss import WORK, TimeLoss
 
 _LITTLE_INPUT, _NO_INPUT = 0.05, 0.001
-"""Shares of the period below which waiting for input is little, and is none to speak of."""
-"""Share of the period: less than that is what any pipeline costs. By TensorFlow's profiler."""
+"""Shares of the period below which waiting for input is little, what any pipeline costs (by TensorFlow's profiler), and
+is none to speak of.
+"""
 LEADS = 0.15
 """Share of the period from which on a loss is the headline; below it the work that is done is."""
 BAD = 0.20
@@ -73,12 +74,9 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
         return DiagnosisHeadline(Sentence("headline.nothing"), "unknown")
     lead = ranked[0]
     if lead.id == WORK:
-        losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
-        fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
-        facts = frozenset[str]().union(*map(program_facts, hosts))
-        fine = fine and lead.remedy is None and not facts & NOT_FINE
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
-        return DiagnosisHeadline(_sentence(code, lead, typical, hosts), "ok" if fine else "info")
+        level: HeadlineLevel = "ok" if _is_fine(ranked, period_ps, hosts) else "info"
+        return DiagnosisHeadline(_sentence(code, lead, typical, hosts), level)
     late = [loss for loss in ranked if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)
     if lead.id in _HOST_WORKS and any(map(is_unrecorded, hosts)):
@@ -93,17 +91,26 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
 def _beside_unrecorded(late: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]) -> DiagnosisHeadline:
     """What the host does, where nothing tells whether the device waits for that."""
     late_ps = sum(loss.ps for loss in late)
-    facts = _facts(TimeLoss("host", late_ps), typical, hosts)
-    facts["label"] = Sentence(f"label.{late[0].id}")
-    return DiagnosisHeadline(Sentence("headline.not_recorded.works", facts), _level(late_ps / typical.period_ps))
+    arguments = _arguments(TimeLoss("host", late_ps), typical, hosts)
+    arguments["label"] = Sentence(f"label.{late[0].id}")
+    return DiagnosisHeadline(Sentence("headline.not_recorded.works", arguments), _level(late_ps / typical.period_ps))
+
+
+def _is_fine(ranked: Sequence[TimeLoss], period_ps: float, hosts: Sequence[Host]) -> bool:
+    """Whether the first of the ranked causes, the work that is done, leaves little to gain."""
+    work = ranked[0]
+    losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
+    if work.ps < _FINE * period_ps or losses_ps >= LEADS * period_ps or work.remedy is not None:
+        return False
+    return all(NOT_FINE.isdisjoint(program_facts(host)) for host in hosts)
 
 
 def _host_sentence(late: Sequence[TimeLoss], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
     """The headline where the host is late in several ways, with the largest of them."""
-    facts = _facts(TimeLoss("host", late_ps), typical, hosts)
+    arguments = _arguments(TimeLoss("host", late_ps), typical, hosts)
     large = [loss for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
-    facts["parts"] = joined([Sentence(f"label.{loss.id}") for loss in large])
-    return Sentence(HOST_OVERHEAD if has_devices(hosts) else f"{HOST_OVERHEAD}.cpu", facts)
+    arguments["parts"] = joined([Sentence(f"label.{loss.id}") for loss in large])
+    return Sentence(HOST_OVERHEAD if has_devices(hosts) else f"{HOST_OVERHEAD}.cpu", arguments)
 
 
 def _code(lead: TimeLoss, hosts: Sequence[Host]) -> str:
@@ -119,19 +126,19 @@ def _code(lead: TimeLoss, hosts: Sequence[Host]) -> str:
 
 def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> Sentence:
     """The headline of that code, with as many names of what takes the time as twenty words leave room for."""
-    facts = _facts(loss, typical, hosts)
-    if any(is_unrecorded(host) for host in hosts):
-        return Sentence(code, facts | {"names": Sentence("mostly.not_recorded", {"device": facts["device"]})})
-    sentences = [Sentence(code, facts | {"names": names}) for names in loss.headline_names()]
+    arguments = _arguments(loss, typical, hosts)
+    if any(map(is_unrecorded, hosts)):
+        return Sentence(code, arguments | {"names": Sentence("mostly.not_recorded", {"device": arguments["device"]})})
+    sentences = [Sentence(code, arguments | {"names": names}) for names in loss.headline_names()]
     return next((sentence for sentence in sentences if len(sentence.text.split()) <= _MOST_WORDS), sentences[-1])
 
 
-def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
+def _arguments(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
     """Arguments of a headline, but for the names of what takes the time."""
     period_ps = typical.period_ps
     suffix = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
     span = "span.period" if is_gap_notable(float(typical.between_ps.sum()), period_ps) else f"span.step{suffix}"
-    facts: dict[str, object] = {
+    arguments: dict[str, object] = {
         "share": loss.ps / (loss.base_ps or period_ps),
         "time_ps": round(loss.ps),
         "spent_pair": (round(loss.ps), round(loss.base_ps or period_ps)),
@@ -139,9 +146,9 @@ def _facts(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str,
         "device": device_word(hosts),
     }
     if loss.id == "unexplained":
-        facts["count"] = max(map(one_op_of, hosts))
+        arguments["count"] = max(map(one_op_of, hosts))
     named = {name: short_name(value) for name, value in (loss.arguments or {}).items() if isinstance(value, str)}
-    return facts | dict(loss.arguments or {}) | named
+    return arguments | dict(loss.arguments or {}) | named
 
 
 def input_headline(typical: Typical, hosts: Sequence[HostWithSteps]) -> DiagnosisHeadline:
