@@ -9,7 +9,7 @@ from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
 from tb_profile_plugin.analysis.steps.dispatched_calls import calling_function
-from tb_profile_plugin.analysis.steps.wait_timeouts import timed_out_ps
+from tb_profile_plugin.analysis.steps.python_waits import timed_out_waits
 
 EVERY = 10_000
 
@@ -97,7 +97,8 @@ def test_waits_that_a_timeout_ends_have_a_remedy_of_their_own(waits: list[tuple[
     inside = [event for one in waits for event in wait(*one)]
     text = drawn("$train.py:20 collect[90,6300]", *inside, "PjitFunction(model)[7500,2000]")
     host = draw.host(text, 6, EVERY)
-    assert abs(timed_out_ps(host).sum() / 10**6 / 6 - ended) < 10
+    begin, end = timed_out_waits(host)
+    assert abs((end - begin).sum() / 10**6 / 6 - ended) < 10
     waiting = cause(diagnose([host]), "thread_wait")
     assert "collect (train.py:20)" in waiting.sentence.text
     assert ("until a timeout" in waiting.sentence.text) == (ended > 0)

@@ -18,9 +18,9 @@ from ..steps.calls_between import called_between, function_between
 from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step, one_by_one_share, short_ops_ps
 from ..steps.event_names import display_name, short_name
 from ..steps.host_account import Interval, figures
+from ..steps.python_waits import timed_out_ps, timed_out_waits
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
-from ..steps.wait_timeouts import timed_out_ps
 from . import input_stage
 from .capture_account import CapturePart, Device, capture_parts, counted_ps, devices_of, devices_sentence
 from .catalogue import TEMPLATES, Sentence
@@ -57,7 +57,7 @@ _WASTED_PS = {
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 
 NEEDS = (
-    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_ps),
+    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels, counted_ps),
     *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share, graph_break),
@@ -292,7 +292,9 @@ def _fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | N
 
 def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical) -> None:
     """Say that timeouts end most of the waits for other threads, where they do: then these threads do not matter."""
-    ended_ps = sum(typical_windows(host, typical.steps).period_ps(timed_out_ps(host)) for host in hosts)
+    ended_ps = sum(
+        typical_windows(host, typical.steps).period_ps(timed_out_ps(host, figures(host).edges)) for host in hosts
+    )
     if ended_ps >= MOSTLY * len(hosts) * loss.ps:
         loss.arguments = {"timeout": True}
 

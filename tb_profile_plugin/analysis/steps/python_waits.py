@@ -1,14 +1,19 @@
-"""Where Python waits for other threads and processes, or for sockets, pipes and timers, by the names of its frames."""
+"""Where Python waits for other threads and processes, or for sockets, pipes and timers, by the names of its frames; and
+which of these waits a timeout ended.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...model.events.repeated_calls import outermost
 from ...model.events.trace import Trace
+from ...model.host import Host
+from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..activity.states import State
-from ..activity.thread_classes import have_state
+from ..activity.thread_classes import activity, have_state
 from .device_timeline import DeviceTimeline
 
 _OF_THREADS = regex(
@@ -30,6 +35,12 @@ ssl and subprocess.
 """
 _READS = regex(r"\$(?:posix read|<built-in function read>)$")
 """Calls that read files, or what other processes wrote into pipes: CPython's module os."""
+_WAIT = regex(r"\$threading\.py:\d+ wait$")
+_REMOVE = regex(r"\$<unknown> remove$|\$?<built-in method remove of (?:collections\.)?deque\b")
+"""What `threading.Condition.wait`, on which queues, events and futures wait, calls only where its timeout ended it: it
+takes itself from those that wait. By CPython's ``Lib/threading.py``."""
+_ASKS_AGAIN_PS = 10**9
+"""A loop that waits again so soon (1 ms) looks for something from time to time, and is not kept by the timeout."""
 
 
 def waits_for_threads(name: str) -> bool:
@@ -54,3 +65,32 @@ def waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Arr
     caller = trace.nearest_named(timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
     is_of_process = (caller >= 0) & trace.are_named(caller, waits_for_threads)
     return rows[is_event & ~is_of_process], rows[is_of_process]
+
+
+@per_host(keep=True)
+def timed_out_waits(host: Host) -> tuple[Array, Array]:
+    """(begin, end), int64[k] ps: waits of the loop's thread for another that a timeout ended, since nothing came: time
+    that a shorter timeout gives back. Only those after which the loop went on, instead of waiting again.
+    """
+    trace = host.trace
+    waits = trace.named(lambda name: bool(_WAIT.match(name)))
+    if not len(waits):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    act = activity(host)
+    # An event's wait holds that of its condition.
+    waits = outermost(trace, waits[act.thread[act.line_of[waits]] == act.loop])
+    removes = trace.named(lambda name: bool(_REMOVE.match(name)))
+    ran_out = np.searchsorted(removes, waits) < np.searchsorted(removes, trace.nesting[1][waits])
+    begin, end = trace.begin[waits], trace.end[waits]
+    until_next = np.append(begin[1:] - end[:-1], _ASKS_AGAIN_PS)
+    is_last = until_next >= _ASKS_AGAIN_PS
+    return begin[ran_out & is_last], end[ran_out & is_last]
+
+
+def timed_out_ps(host: Host, edges: Array) -> Array:
+    """int64[windows] ps: how long the `timed_out_waits` of windows lasted; ``edges`` is int64[windows + 1] ps."""
+    begin, end = timed_out_waits(host)
+    window = (np.searchsorted(edges, (begin + end) // 2, "right") - 1).clip(0, len(edges) - 2)
+    ps = np.zeros(len(edges) - 1, np.int64)
+    np.add.at(ps, window, end - begin)
+    return ps

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...model.host import HostWithSteps
-from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
-from ..activity.states import STATES, State
+from ..activity.states import State
 from ..ops.device_event_kinds import COMPUTE
-from ..statistics import quantile
-from .calls_between import called_only_in
 from .host_account import HostFigures, figures
+from .late_peer import LatePeer, late_peer
 from .step_choice import CUT, NOT_CHOSEN, TYPICAL, WARM_UP
 from .step_time import StepTimes, slowest_steps
 from .typical import Choice, are_unusual, period
@@ -23,17 +21,8 @@ from .typical import Choice, are_unusual, period
 if TYPE_CHECKING:
     from ..activity.replay.replay import Lengths
 
-_COMMUNICATION = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _ON_DEVICES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
 """Scenarios without these leave devices' work as it is, but for copies that the host waits for."""
-_LEAST_WAITING = 0.02
-"""Share of the period that hosts must wait for another before it is called late."""
-_SURE_PROBABILITY = 0.9985
-"""How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
-_LEAST_TURNS, _LEAST_TURNS_WITH_WORK = 4, 3
-"""So often a host is waited for at the same distance of steps, at least: three may be so by chance, unless it calls
-then what it does not call in other steps.
-"""
 _NOTABLE_GAP = 0.02
 """Share of the period from which on the time between steps is worth a word."""
 _ALONE = 10
@@ -74,22 +63,6 @@ class NamedTime(NamedTuple):
         """Mean length of its intervals; 0 without any."""
         count = self.step_count + self.between_count
         return self.ps / count if count else 0.0
-
-
-class LatePeer(NamedTuple):
-    """The host that comes last to where all of them meet."""
-
-    host: str
-    waiting_ps: float
-    """How long the others wait for it in the typical step, by their communication beyond its own."""
-    state: str
-    """What it does longer than they."""
-    more_ps: float
-    """By how much; with work of its own, what they wait for that."""
-    every: int = 0
-    """Every how many steps they wait for it, where they do not in those between; else 0."""
-    own_work: str = ""
-    """What it calls in these steps only, where that is most of what they wait for."""
 
 
 @record
@@ -173,38 +146,38 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     """
     steps = slowest_steps(hosts, wanted)
     windows = [typical_windows(host, steps) for host in hosts]
-    pairs = [*zip(map(figures, hosts), windows, strict=True)]
-    step_ps, between_ps = _state_times(pairs)
-    device_kind_ps = np.array([_mean(of_host.device_kind_ps, own.steps) for of_host, own in pairs])
-    late = _late_peer(hosts, step_ps + between_ps, pairs)
+    figures_and_windows = [*zip(map(figures, hosts), windows, strict=True)]
+    step_ps, between_ps = _state_times(figures_and_windows)
+    device_kind_ps = np.array([_mean(of_host.device_kind_ps, own.steps) for of_host, own in figures_and_windows])
+    late = late_peer(hosts, step_ps + between_ps, [own.steps for own in windows])
     rows = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
-    pairs = [pairs[i] for i in rows]
+    figures_and_windows = [figures_and_windows[i] for i in rows]
     steady, replayed = _replayed([(hosts[i], windows[i]) for i in rows]) if replays else (None, None)
     return Typical(
         steps=steps,
         step_ps=step_ps[rows].mean(axis=0),
         between_ps=between_ps[rows].mean(axis=0),
         device_kind_ps=device_kind_ps[rows].mean(axis=0),
-        names=_named_times(pairs),
-        long_pauses=_long_pauses([np.diff(of_host.edges)[own.between] for of_host, own in pairs]),
+        names=_named_times(figures_and_windows),
+        long_pauses=_long_pauses([np.diff(of_host.edges)[own.between] for of_host, own in figures_and_windows]),
         late_peer=late,
         replayed=replayed,
         steady_ps=steady,
     )
 
 
-def late_peer(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL) -> LatePeer | None:
+def typical_late_peer(hosts: Sequence[HostWithSteps]) -> LatePeer | None:
     """`Typical.late_peer` alone, for what tells the same of the same hosts."""
-    steps = slowest_steps(hosts, wanted)
-    pairs = [(figures(host), typical_windows(host, steps)) for host in hosts]
-    step_ps, between_ps = _state_times(pairs)
-    return _late_peer(hosts, step_ps + between_ps, pairs)
+    steps = slowest_steps(hosts, TYPICAL)
+    windows = [typical_windows(host, steps) for host in hosts]
+    step_ps, between_ps = _state_times([*zip(map(figures, hosts), windows, strict=True)])
+    return late_peer(hosts, step_ps + between_ps, [own.steps for own in windows])
 
 
-def _state_times(pairs: Sequence[tuple[HostFigures, TypicalWindows]]) -> tuple[Array, Array]:
+def _state_times(figures_and_windows: Sequence[tuple[HostFigures, TypicalWindows]]) -> tuple[Array, Array]:
     """(in steps, between them), float64[hosts, states] ps."""
-    step_ps = np.array([_mean(of_host.state_ps, own.steps) for of_host, own in pairs])
-    return step_ps, np.array([_mean(of_host.state_ps, own.between) for of_host, own in pairs])
+    step_ps = np.array([_mean(of_host.state_ps, own.steps) for of_host, own in figures_and_windows])
+    return step_ps, np.array([_mean(of_host.state_ps, own.between) for of_host, own in figures_and_windows])
 
 
 def _named_times(hosts: Sequence[tuple[HostFigures, TypicalWindows]]) -> list[NamedTime]:
@@ -317,78 +290,6 @@ def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
     if of_host.are_replicas:
         return TypicalWindows(own_steps, all_between[:0])
     return TypicalWindows(own_steps, np.delete(all_between, others[others < len(all_between)]))
-
-
-def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
-    """int64[steps]: how long a host communicates in each of its steps and until the next."""
-    ps: Array = of_host.state_ps[:, _COMMUNICATION].sum(axis=1)
-    ps[of_host.steps.stop :] = 0
-    return ps[step_windows] + ps[step_windows + 1]
-
-
-def _late_peer(
-    hosts: Sequence[HostWithSteps], times: Array, pairs: Sequence[tuple[HostFigures, TypicalWindows]]
-) -> LatePeer | None:
-    """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
-
-    ``times`` is float64[hosts, states] ps. Needs no common clock; equal to waits by the clock where all go on together.
-    """
-    if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
-        return None
-    communication = times[:, _COMMUNICATION].sum(axis=1)
-    last = int(communication.argmin())
-    waiting = float(np.delete(communication, last).mean() - communication[last])
-    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean():
-        return None
-    rows = [own.steps for _, own in pairs]
-    waits = _waits([_communication_ps(of_host, own.steps) for of_host, own in pairs], last)
-    is_turn = _are_turns(waits, len(rows[0]))
-    turns = int(is_turn.sum())
-    own = _own_work(hosts[last], rows[last], is_turn, waiting) if turns >= _LEAST_TURNS_WITH_WORK else ""
-    every = period(rows[0][is_turn] // 2) if own or turns >= _LEAST_TURNS else 0
-    if not (every or own or _is_sure(waits)):
-        return None
-    more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
-    more[_COMMUNICATION] = 0.0
-    longest = int(more.argmax())
-    more_ps = waiting if own else float(more[longest])
-    return LatePeer(hosts[last].name, waiting, STATES[longest], more_ps, every, own)
-
-
-def _waits(by_step: Sequence[Array], last: int) -> Array | None:
-    """float64[k] ps: how long others wait for a host in each step; None where steps are too few, or differ."""
-    if len(by_step[0]) < 2 or len(set(map(len, by_step))) > 1:
-        return None
-    waits: Array = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
-    return waits
-
-
-def _are_turns(waits: Array | None, steps: int) -> Array:
-    """bool[steps]: in which others wait for a host, where few steps hold most of that; else none."""
-    if waits is None:
-        return np.zeros(steps, bool)
-    is_long: Array = are_unusual(waits) & (waits > waits.mean())
-    return is_long & bool(2 * waits[is_long].sum() >= np.abs(waits).sum())
-
-
-def _own_work(host: HostWithSteps, rows: Array, is_turn: Array, waiting: float) -> str:
-    """What a host calls only in its turns among the steps of these rows, if that is half of the ``waiting`` or more,
-    else empty. Others may wait for it in the step after the one in which it does so.
-    """
-    first = figures(host).steps.start
-    for begun in (rows, rows - 2):
-        indices = (begun - first) // 2
-        called = called_only_in(host, tuple(indices[is_turn].tolist()), tuple(indices[~is_turn].tolist()))
-        if 2 * called.ps >= waiting * len(rows):
-            return called.name
-    return ""
-
-
-def _is_sure(waits: Array | None) -> bool:
-    """Whether others wait for a host step after step, not by chance; so where steps are too few to tell, or differ."""
-    if waits is None:
-        return True
-    return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
 
 
 def _mean(values: Array, rows: Array) -> Array:

@@ -12,7 +12,7 @@ from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
 from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from ..steps.host_account import figures
-from ..steps.typical_times import late_peer
+from ..steps.typical_times import typical_late_peer
 from .late_causes import Cause, Excess, largest_excess, spending
 from .late_patterns import Pattern, regularity, responsible_workers
 from .late_peers import LatePeers
@@ -110,7 +110,7 @@ class _LateCollectives:
         hosts, peers = self._hosts, self._peers
         late_pattern, waited_ps = regularity(hosts, peers), int(peers.disjoint_longest_ps.sum())
         always_late = late_pattern.workers if late_pattern else ()
-        straggler = late_peer([host.with_steps() for host in hosts])
+        straggler = typical_late_peer([host.with_steps() for host in hosts])
         is_confirmed = straggler and straggler.host in {hosts[peers.workers[index].host].name for index in always_late}
         if straggler and not is_confirmed:
             # Steps that do not count may hide who is late in those that do.

@@ -1,0 +1,113 @@
+"""The host that others wait for in the typical step, told without a common clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...model.host import HostWithSteps
+from ...model.profiler_options import one_op_of
+from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
+from ..activity.states import STATES
+from ..statistics import quantile
+from .calls_between import called_only_in
+from .host_account import HostFigures, figures
+from .typical import are_unusual, period
+
+_COMMUNICATION = [STATES.index("exposed_collective"), STATES.index("collective_host")]
+_LEAST_WAITING = 0.02
+"""Share of the period that hosts must wait for another before it is called late."""
+_SURE_PROBABILITY = 0.9985
+"""How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
+_LEAST_TURNS, _LEAST_TURNS_WITH_WORK = 4, 3
+"""So often a host is waited for at the same distance of steps, at least: three may be so by chance, unless it calls
+then what it does not call in other steps.
+"""
+
+
+class LatePeer(NamedTuple):
+    """The host that comes last to where all of them meet."""
+
+    host: str
+    waiting_ps: float
+    """How long the others wait for it in the typical step, by their communication beyond its own."""
+    state: str
+    """What it does longer than they."""
+    more_ps: float
+    """By how much; with work of its own, what they wait for that."""
+    every: int = 0
+    """Every how many steps they wait for it, where they do not in those between; else 0."""
+    own_work: str = ""
+    """What it calls in these steps only, where that is most of what they wait for."""
+
+
+def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array]) -> LatePeer | None:
+    """The host that communicates least where others communicate notably longer, and surely so: they wait for it.
+
+    ``times`` is float64[hosts, states] ps, in the typical step; ``rows`` are those of its steps by host, int64[steps],
+    among the windows of `HostFigures`. Needs no common clock; equal to waits by the clock where all go on together.
+    """
+    if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
+        return None
+    communication = times[:, _COMMUNICATION].sum(axis=1)
+    last = int(communication.argmin())
+    waiting = float(np.delete(communication, last).mean() - communication[last])
+    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean():
+        return None
+    waits = _waits([_communication_ps(figures(host), own) for host, own in zip(hosts, rows, strict=True)], last)
+    is_turn = _are_turns(waits, len(rows[0]))
+    turns = int(is_turn.sum())
+    own = _own_work(hosts[last], rows[last], is_turn, waiting) if turns >= _LEAST_TURNS_WITH_WORK else ""
+    every = period(rows[0][is_turn] // 2) if own or turns >= _LEAST_TURNS else 0
+    if not (every or own or _is_not_by_chance(waits)):
+        return None
+    more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
+    more[_COMMUNICATION] = 0.0
+    longest = int(more.argmax())
+    more_ps = waiting if own else float(more[longest])
+    return LatePeer(hosts[last].name, waiting, STATES[longest], more_ps, every, own)
+
+
+def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
+    """int64[steps]: how long a host communicates in each of its steps and until the next."""
+    ps: Array = of_host.state_ps[:, _COMMUNICATION].sum(axis=1)
+    ps[of_host.steps.stop :] = 0
+    return ps[step_windows] + ps[step_windows + 1]
+
+
+def _waits(by_step: Sequence[Array], last: int) -> Array | None:
+    """float64[k] ps: how long others wait for a host in each step; None where steps are too few, or differ."""
+    if len(by_step[0]) < 2 or len(set(map(len, by_step))) > 1:
+        return None
+    waits: Array = np.delete(np.stack(by_step), last, axis=0).mean(axis=0) - by_step[last]
+    return waits
+
+
+def _are_turns(waits: Array | None, steps: int) -> Array:
+    """bool[steps]: in which others wait for a host, where few steps hold most of that; else none."""
+    if waits is None:
+        return np.zeros(steps, bool)
+    is_long: Array = are_unusual(waits) & (waits > waits.mean())
+    return is_long & bool(2 * waits[is_long].sum() >= np.abs(waits).sum())
+
+
+def _own_work(host: HostWithSteps, rows: Array, is_turn: Array, waiting: float) -> str:
+    """What a host calls only in its turns among the steps of these rows, if that is half of the ``waiting`` or more,
+    else empty. Others may wait for it in the step after the one in which it does so.
+    """
+    first = figures(host).steps.start
+    for begun in (rows, rows - 2):
+        indices = (begun - first) // 2
+        called = called_only_in(host, tuple(indices[is_turn].tolist()), tuple(indices[~is_turn].tolist()))
+        if 2 * called.ps >= waiting * len(rows):
+            return called.name
+    return ""
+
+
+def _is_not_by_chance(waits: Array | None) -> bool:
+    """Whether others wait for a host step after step, not by chance; so where steps are too few to tell, or differ."""
+    if waits is None:
+        return True
+    return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
