@@ -25,7 +25,7 @@ def is_by_product(name: str) -> bool:
     return name.startswith("copy")
 
 
-def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
+def sessions(names: Iterable[str], is_run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
     found = tuple(names)
     return [("", found)] if found else []
 

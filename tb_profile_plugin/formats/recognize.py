@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..runtime.problems import ProblemError
+from ..runtime.records import NamedTuple
 from ..runtime.stream import Stream
 from . import kineto, xspace
 
@@ -40,10 +41,10 @@ class Format(Protocol):
     def is_by_product(self, name: str) -> bool:
         """Whether profilers also write files of that name beside captures of another format, and out of them."""
 
-    def sessions(self, names: Iterable[str], run: bool, head: Head) -> Iterable[tuple[str, tuple[str, ...]]]:
+    def sessions(self, names: Iterable[str], is_run: bool, head: Head) -> Iterable[tuple[str, tuple[str, ...]]]:
         """The files of one folder by session, which may share names; the empty name stands for the folder itself.
 
-        ``run`` tells that the folder is, or is taken for, where one capture of all hosts lies; ``head`` is asked for
+        ``is_run`` tells that the folder is, or is taken for, where one capture of all hosts lies; ``head`` is asked for
         the begin of a file whose name leaves it open.
         """
 
@@ -63,6 +64,16 @@ def host_of(name: str) -> str | None:
     return next((host for file_format in FORMATS if (host := file_format.host_of(name)) is not None), None)
 
 
+class _Candidate(NamedTuple):
+    """A file that may be a capture, by what `Format` tells of its name."""
+
+    name: str
+    format: Format
+    host: str | None
+    is_certain: bool
+    is_by_product: bool
+
+
 def captures(
     names: Iterable[str],
     looks_right: Callable[[str], bool] = lambda name: False,
@@ -72,27 +83,19 @@ def captures(
 
     A capture that ``is_empty`` leaves its place to what was made of it, if that lies beside it.
     """
-    of_format = [(name, file_format) for name in sorted(names) if (file_format := _format_of(name))]
-    hosts = {
-        file_format.host_of(name)
-        for name, file_format in of_format
-        if file_format.is_by_product(name) and file_format.is_certain(name)
-    }
-    of_format = [
-        (name, file_format)
-        for name, file_format in of_format
-        if file_format.is_by_product(name) or file_format.host_of(name) not in hosts or not is_empty(name)
+    candidates = [
+        _Candidate(name, by, by.host_of(name), by.is_certain(name), by.is_by_product(name))
+        for name in sorted(names)
+        if (by := _format_of(name))
     ]
-    certain_formats = [
-        file_format
-        for name, file_format in of_format
-        if file_format.is_certain(name) and not file_format.is_by_product(name)
-    ]
+    hosts = {one.host for one in candidates if one.is_by_product and one.is_certain}
+    candidates = [one for one in candidates if one.is_by_product or one.host not in hosts or not is_empty(one.name)]
+    certain_formats = [one.format for one in candidates if one.is_certain and not one.is_by_product]
     return [
-        name
-        for name, file_format in of_format
-        if (not file_format.is_by_product(name) or all(other is file_format for other in certain_formats))
-        and (file_format.is_certain(name) or looks_right(name))
+        one.name
+        for one in candidates
+        if (not one.is_by_product or all(other is one.format for other in certain_formats))
+        and (one.is_certain or looks_right(one.name))
     ]
 
 
@@ -103,12 +106,14 @@ def captures_of(name: str) -> tuple[str, ...]:
     return () if host is None else tuple(f"{host}{ending}" for ending in (".xplane.pb", ".xplane.pb.gz"))
 
 
-def sessions(names: Iterable[str], run: bool, head: Head = lambda name: b"") -> Iterator[tuple[str, tuple[str, ...]]]:
+def sessions(
+    names: Iterable[str], is_run: bool, head: Head = lambda name: b""
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions that the captures of one folder make up: names below the folder's own, and files."""
     all_names = list(names)
     for file_format in FORMATS:
         names_of_format = [name for name in all_names if _format_of(name) is file_format]
-        yield from file_format.sessions(names_of_format, run, head)
+        yield from file_format.sessions(names_of_format, is_run, head)
 
 
 def recognised(head: bytes) -> Format | None:

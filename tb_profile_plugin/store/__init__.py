@@ -55,7 +55,9 @@ def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
     if not folder.is_dir():
         remedy = Message("Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file.")
         raise problem_error("no_such_path", "This file or folder does not exist.", remedy, str(path), status=404)
-    groups = list(recognize.sessions(look(os.fspath(folder)).captures, True, lambda name: head(folder / name)))
+    groups = list(
+        recognize.sessions(look(os.fspath(folder)).captures, is_run=True, head=lambda name: head(folder / name))
+    )
     files = stat_files(folder, groups[0][1]) if len(groups) == 1 else ()
     return (StoredSession(folder.name, folder, files),) if files else _sessions_below(str(folder))
 
@@ -89,7 +91,7 @@ def _sessions_at_url(url: str) -> tuple[StoredSession, ...]:
     tree = RemoteTree()
     root = url.rstrip("/")
     here = next((folder for folder in tree.look(root) if folder.path == root and folder.captures), None)
-    groups = list(recognize.sessions(here.captures, run=True)) if here else []
+    groups = list(recognize.sessions(here.captures, is_run=True)) if here else []
     if len(groups) == 1:
         return (StoredSession(root.rpartition("/")[2], root, tree.files(root, groups[0][1])),)
     return _sessions_below(url)

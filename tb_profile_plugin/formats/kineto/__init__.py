@@ -45,7 +45,7 @@ def is_by_product(name: str) -> bool:
     return not (match and match["kind"] == ".pt.trace")
 
 
-def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
+def sessions(names: Iterable[str], is_run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
     """A job's workers that profiled at the same time are one session; each span of time is another.
 
     Files whose names differ in nothing but a rank are workers of one job; a number in a name is a rank where the file
@@ -56,7 +56,7 @@ def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> I
         match = _FILE_NAME.fullmatch(name)
         if match:
             stem, span, kind = match["stem"], int(match["span"] or 0), match["kind"]
-            is_one_job = kind == ".pt.trace" or (run and kind)
+            is_one_job = kind == ".pt.trace" or (is_run and kind)
             job = "" if is_one_job else stem
             rank = _RANK if _RANK.search(stem) else None if is_one_job else _stated_rank(head(name))
             if rank and rank.search(stem):

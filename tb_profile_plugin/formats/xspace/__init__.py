@@ -33,10 +33,10 @@ def is_by_product(name: str) -> bool:
     return False
 
 
-def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
+def sessions(names: Iterable[str], is_run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
     """A run folder is one session of many hosts; anywhere else each file is a session of its own."""
     files = tuple(names)
-    return [("", files)] if run and files else [(_bare(name), (name,)) for name in files]
+    return [("", files)] if is_run and files else [(_bare(name), (name,)) for name in files]
 
 
 STREAMED = False
