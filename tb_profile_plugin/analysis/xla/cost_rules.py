@@ -136,8 +136,8 @@ def convolution_flops(sized: SizedModule, row: int, image: list[int], kernel: li
     module, numbers = sized.module, sized.module.convolutions
     pairs: float = 1.0
     spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
-    for window, k, i, o in zip(module.windows[row], *spatial, strict=False):
-        pairs *= meeting_pairs(kernel[k], image[i], result[o], *window[1:3], *window[4:])
+    for (_, stride, low, _, dilation, base), k, i, o in zip(module.windows[row], *spatial, strict=False):
+        pairs *= meeting_pairs(kernel[k], image[i], result[o], stride, low, dilation, base)
     _, output_feature, batch, feature = (int(dimension) for dimension in numbers.dimensions[:4, row])
     features, batches = (int(groups[row]) for groups in module.convolution_groups)
     return 2.0 * (image[feature] // features) * kernel[output_feature] * (image[batch] // batches) * pairs
@@ -188,9 +188,9 @@ def _reduce_window(sized: SizedModule, row: int) -> Cost:
 
 def _select_and_scatter(sized: SizedModule, row: int) -> Cost:
     source = sized.elements(sized.operand(row, 1))
-    window = prod(size[0] for size in sized.module.windows[row])
+    elements_per_window = prod(size for size, *_ in sized.module.windows[row])
     select, scatter = sized.called_cost(row, 0), sized.called_cost(row, 1)
-    flops, functions = (source * (window - 1) * select[i] + source * scatter[i] for i in (0, 1))
+    flops, functions = (source * (elements_per_window - 1) * select[i] + source * scatter[i] for i in (0, 1))
     return Cost(flops, functions, sized.edge_bytes(row))
 
 
