@@ -12,7 +12,7 @@ from . import compat, store, tools
 from .analysis.compare import load
 from .analysis.compare.engine import Comparison, compare
 from .analysis.compare.side import side_of_digests
-from .analysis.compare.verdict import THRESHOLD, ComparisonVerdict, verdict
+from .analysis.compare.verdict import ComparisonVerdict, verdict
 from .analysis.diagnosis.scaled import Scaled, scaled
 from .analysis.digest.record import Digest
 from .analysis.ops.device_ops import device_ops
@@ -33,7 +33,7 @@ from .model.session import Session
 from .runtime.executors import executor
 from .runtime.problems import ProblemError
 from .runtime.records import record
-from .runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS
+from .runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS, DEFAULT_THRESHOLD
 from .runtime.terminal import printable
 from .store.result_cache import ResultCache
 from .tools.answers.answer import Json
@@ -185,7 +185,7 @@ class Capture(Session):
         *bases: str | os.PathLike[str],
         also: Sequence[str | os.PathLike[str]] = (),
         items: tuple[int, int] = (1, 1),
-        threshold: float = THRESHOLD,
+        threshold: float = DEFAULT_THRESHOLD,
     ) -> Compared:
         """Whether this one is faster than the base, by how much, why, and whether that is noise.
 

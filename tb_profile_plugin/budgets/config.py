@@ -10,6 +10,7 @@ from typing import Any
 
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
+from ..runtime.settings import DEFAULT_THRESHOLD
 from .metrics import find, metric_hint
 from .quantity import SHARE, Quantity
 
@@ -42,7 +43,7 @@ class Config:
     """The baseline's name: one project may check several programs."""
     baseline: str = ""
     """A folder of digests, below that of the configuration."""
-    threshold: float = 0.01
+    threshold: float = DEFAULT_THRESHOLD
     """Least change that matters to the verdict beside the budgets, as a share of the step."""
     alpha: float = 0.05
     """Chance, 0–1, that any budget of a time breaks though nothing changed."""

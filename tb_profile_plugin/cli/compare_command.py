@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..budgets.sides import digest_of_source, share, sides
 from ..runtime.messages import Message, localized
 from ..runtime.problems import ProblemError, problem_error
+from ..runtime.settings import DEFAULT_THRESHOLD
 from ..runtime.terminal import warn
 from . import check_command
 from .options import add_output, add_steps, count
@@ -59,7 +60,11 @@ def _compare_options(verb: argparse.ArgumentParser) -> None:
 def _judging_options(verb: argparse.ArgumentParser) -> None:
     """What counts as a change, which steps are read how, and where the verdict goes."""
     verb.add_argument(
-        "--threshold", metavar="SHARE", type=share, default=0.01, help="smallest change that matters (default: 1%%)"
+        "--threshold",
+        metavar="SHARE",
+        type=share,
+        default=DEFAULT_THRESHOLD,
+        help="smallest change that matters (default: 1%%)",
     )
     add_output(verb, "text", "markdown", "json")
     add_steps(verb)

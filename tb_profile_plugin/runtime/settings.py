@@ -37,6 +37,8 @@ LITTLE_WORK = "short"
 """One more value of it, for little work: the library, or else plain Python, which is done before numba is loaded."""
 DEFAULT_ROWS, DEFAULT_SECONDS = 10_000, 30
 """Limits of a query of SQL that states none; here, since the command line states them before it loads SQL."""
+DEFAULT_THRESHOLD = 0.01
+"""The smallest change of a step, as a share of it, that matters in practice; here for the same reason."""
 
 
 def read(name: str) -> str:

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from ...runtime.messages import Message
 from ...runtime.records import record
+from ...runtime.settings import DEFAULT_THRESHOLD
 from ..digest.record import Digest
 from ..statistics import mean, median
 from .change import ALPHA, neighbour_variation, p_of, welch
@@ -22,7 +23,7 @@ from .engine import compare
 from .estimate import Estimate, step_estimate
 from .same_program import by_program, program_name
 from .side import side_of_digests
-from .verdict import THRESHOLD, ComparisonVerdict, verdict
+from .verdict import ComparisonVerdict, verdict
 
 _MOST_PIECES = 8
 _CONFIRMED = 3
@@ -84,7 +85,7 @@ def timed(sessions: Sequence[tuple[str, Digest]]) -> list[tuple[str, Digest, Est
     return [(name, digest, estimate) for name, digest in ordered if (estimate := step_estimate(digest)).total]
 
 
-def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) -> Trend:
+def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = DEFAULT_THRESHOLD) -> Trend:
     """The trend of the sessions of one program on one machine that `timed` has; ``threshold`` as in `verdict`."""
     rows = timed(sessions)
     logs = [math.log(float(estimate.mean)) for _, _, estimate in rows]
@@ -109,7 +110,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
 
 
 def trends(
-    sessions: Sequence[tuple[str, Digest]], by_ops: bool = True, threshold: float = THRESHOLD
+    sessions: Sequence[tuple[str, Digest]], by_ops: bool = True, threshold: float = DEFAULT_THRESHOLD
 ) -> list[tuple[str, Trend]]:
     """One for each program of the sessions, with its name; ``by_ops`` as in `by_program`."""
     return [(program_name(group[-1][1]), trend(group, threshold)) for group in by_program(sessions, by_ops)]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ...runtime.messages import Message
 from ...runtime.records import record
+from ...runtime.settings import DEFAULT_THRESHOLD
 from .change import ALPHA, NOTHING_LEFT, Change
 from .doubts import doubts_of
 from .engine import Comparison
@@ -17,8 +18,8 @@ from .reasons import Hosts, reasons_of
 Code = Literal["slower", "faster", "same", "unclear", "incomparable"]
 Certainty = Literal["shown", "probable", "none"]
 
-THRESHOLD = 0.01
-"""What matters in practice, as a share of the step."""
+_FEWEST_CAPTURES = 4
+"""So many a side tell how runs differ, where captures can be divided in too many ways to try all."""
 
 
 @record
@@ -36,7 +37,7 @@ class ComparisonVerdict:
     """What speaks against the sentence, and what would help."""
 
 
-def verdict(comparison: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({}, {})) -> ComparisonVerdict:
+def verdict(comparison: Comparison, threshold: float = DEFAULT_THRESHOLD, hosts: Hosts = ({}, {})) -> ComparisonVerdict:
     """The verdict on a comparison; differences below the ``threshold`` do not matter."""
     code, certainty = _code_and_certainty(comparison, threshold)
     why, reasons = reasons_of(comparison, hosts) if code in ("slower", "faster") else ([], [])
@@ -84,4 +85,4 @@ def _is_proven(comparison: Comparison, change: Change) -> bool:
     fewest = min(len(side.digests) for side in comparison.sides)
     if fewest == 1:
         return change.covers_runs
-    return fewest > 3 if change.permutation_p is None else change.permutation_p <= ALPHA
+    return fewest >= _FEWEST_CAPTURES if change.permutation_p is None else change.permutation_p <= ALPHA
