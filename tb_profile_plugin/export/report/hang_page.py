@@ -9,10 +9,11 @@ from ...analysis.hang import sentences
 from ...analysis.hang.groups import ProcessGroup, rank_ranges
 from ...analysis.hang.table import Cell, RankTable, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
-from ...runtime.messages import language, localized, translated
+from ...runtime.messages import localized, translated
 from .hang import HangAnalysis, details, divergence, frame_text, group_title, hints, stacks, visible_groups
-from .html import bullets, style
+from .html import bullets, page_head, style
 
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _COLUMNS_BEFORE = 11
 """Collectives that tables show before the one that matters."""
 
@@ -22,10 +23,7 @@ def page(analysis: HangAnalysis, home: str = "") -> str:
     title = escape(translated(sentences.headline(analysis.verdict)))
     return "\n".join(
         [
-            '<!doctype html><html lang="' + language() + '"><head><meta charset="utf-8">',
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-            '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
-            f"<title>{title}</title>{style('hang.css')}</head><body><main><h1>{title}</h1>",
+            f"{page_head(_POLICY, title)}{style('hang.css')}</head><body><main><h1>{title}</h1>",
             f'<p><a href="{escape(home)}">{escape(localized("Profiles"))}</a></p>' if home else "",
             *_body(analysis),
             "</main></body></html>",

@@ -6,12 +6,22 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from ...runtime.messages import localized, translated
+from ...runtime.messages import language, localized, translated
 
 
 def style(name: str) -> str:
     """The element with the style sheet of that name beside this module, such as ``report.css``."""
     return f"<style>\n{Path(__file__).with_name(name).read_text('utf-8')}</style>"
+
+
+def page_head(policy: str, title: str) -> str:
+    """What a page begins with, up to its title: ``policy`` says what browsers may load, ``title`` is HTML."""
+    return (
+        f'<!doctype html><html lang="{language()}"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">\n'
+        f"<title>{title}</title>"
+    )
 
 
 def titled_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

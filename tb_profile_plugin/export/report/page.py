@@ -15,7 +15,7 @@ from ...runtime.problems import problem_error
 from ...runtime.records import NamedTuple
 from ...tools.answers.answer import Json
 from .before_after import before_after
-from .html import bullets, style, titled_table
+from .html import bullets, page_head, style, titled_table
 from .summary import cost_of, figure, has_steps, hosts_and_steps
 
 _POLICY = "; ".join(
@@ -68,10 +68,7 @@ def page(
     styles = style("report.css")
     return "\n".join(
         [
-            '<!doctype html><html lang="' + language() + '"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(digest=digest)}">',
-            '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
-            f'<title>{title}</title><link rel="icon" href="data:,">{styles}</head><body>',
+            f'{page_head(_POLICY.format(digest=digest), title)}<link rel="icon" href="data:,">{styles}</head><body>',
             _static_summary(summary, cover, charts),
             cover.window,
             f'<script type="application/octet-stream" id="answers"{data} data-lang="{language()}">{answers}</script>',
