@@ -13,7 +13,7 @@ from ..formats.columns import vocabulary
 from ..formats.columns.tables import StatColumn, values
 from ..formats.xspace import hlo
 from ..model import xla_instructions
-from ..model.devices.plausible import impossible, vendor
+from ..model.devices.plausible import exceeded_limit, vendor
 from ..model.events.links import CALL, GRADIENT, RUN
 from ..model.events.nested import MISSING
 from ..model.framework import op_names_of
@@ -88,7 +88,7 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     plane, index = host.trace.plane_of(event)
     full = plane.names[int(plane.events.name[index])]
     args = _plain_args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
-    if impossible(parse_launch(str(args.get(vocabulary.KERNEL_DETAILS, ""))), vendor(plane.facts())):
+    if exceeded_limit(parse_launch(str(args.get(vocabulary.KERNEL_DETAILS, ""))), vendor(plane.facts())):
         del args[vocabulary.KERNEL_DETAILS]
     answer |= {
         "full_name": full[:_MOST_CHARACTERS],

@@ -42,7 +42,7 @@ GPU = f"""
 )
 def test_launches_within_what_devices_can_do(details: str, vendor: str, possible: bool) -> None:
     said = parse_launch(details)
-    assert (plausible.impossible(said, vendor) is None) is possible
+    assert (plausible.exceeded_limit(said, vendor) is None) is possible
     assert plausible.launch(said, vendor) == (said if possible else Launch())
 
 

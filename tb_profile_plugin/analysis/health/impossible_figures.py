@@ -50,7 +50,7 @@ def _exceeded_limits(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
     """The limit that each impossible launch goes beyond, one per event."""
     column = plane.stat(vocabulary.KERNEL_DETAILS)
     codes, texts = column.codes
-    limits = [plausible.impossible(kernels.parse_launch(text), vendor) for text in texts]
+    limits = [plausible.exceeded_limit(kernels.parse_launch(text), vendor) for text in texts]
     for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
         limit = limits[int(code)]
         if limit is not None:

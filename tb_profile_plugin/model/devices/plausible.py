@@ -48,12 +48,12 @@ _TOLERANCE = 1.2
 @lru_cache(maxsize=64)
 def limit(figure: str, vendor: str = "") -> Limit:
     """The limit for a vendor's devices; the most generous one where the vendor is not known."""
-    limits = [limit for limit in LIMITS if limit.figure == figure]
-    return next((limit for limit in limits if limit.vendor in ("", vendor)), max(limits, key=lambda limit: limit.most))
+    limits = [row for row in LIMITS if row.figure == figure]
+    return next((row for row in limits if row.vendor in ("", vendor)), max(limits, key=lambda row: row.most))
 
 
 @lru_cache(maxsize=65536)
-def impossible(launch: Launch, vendor: str = "") -> Limit | None:
+def exceeded_limit(launch: Launch, vendor: str = "") -> Limit | None:
     """The first limit that a kernel's launch goes beyond; None where all of it can be."""
     values: Mapping[str, float | None] = {
         "registers": launch.registers,
@@ -70,7 +70,7 @@ def impossible(launch: Launch, vendor: str = "") -> Limit | None:
 
 def launch(recorded: Launch, vendor: str = "") -> Launch:
     """The launch, or an unknown one where it cannot be."""
-    return Launch() if impossible(recorded, vendor) else recorded
+    return Launch() if exceeded_limit(recorded, vendor) else recorded
 
 
 def bandwidth(value: float | None, peak: float = 0.0) -> float | None:
