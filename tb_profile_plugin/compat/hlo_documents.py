@@ -8,13 +8,13 @@ from html import escape
 
 from ..analysis.xla import hlo_printer
 from ..analysis.xla.neighbourhood import EVERYWHERE, neighbourhood
-from ..export.dot import dot
 from ..formats.xspace.hlo import config
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..runtime.problems import problem_error
 from ..runtime.records import NamedTuple
 from ..tools.graph_viewer import centre_instruction
+from .dot import dot
 
 _MOST_HOPS, _USUAL_HOPS = 9, "3"
 _LONGEST = 200_000_000

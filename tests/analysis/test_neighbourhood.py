@@ -11,7 +11,7 @@ from hlodraw import computation, instruction, module, shape, shapes
 from tb_profile_plugin.analysis.xla import hlo_printer
 from tb_profile_plugin.analysis.xla.neighbourhood import MOST_NODES, Neighbourhood, callers, neighbourhood
 from tb_profile_plugin.analysis.xla.search import instruction_named, search, similar_names
-from tb_profile_plugin.export.dot import dot
+from tb_profile_plugin.compat.dot import dot
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module

@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.xla.cost import costs
 from tb_profile_plugin.analysis.xla.heap import heap, memory_spaces
 from tb_profile_plugin.analysis.xla.neighbourhood import MOST_NODES, callers, neighbourhood
 from tb_profile_plugin.analysis.xla.search import search
-from tb_profile_plugin.export.dot import dot
+from tb_profile_plugin.compat.dot import dot
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo import signed
 from tb_profile_plugin.formats.xspace.hlo.fields import Messages

@@ -39,8 +39,8 @@ def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
             lines.append(_node(module, index, neighbourhood.nodes[index]))
     for edge in neighbourhood.edges:
         shape = _quoted(module.shapes.text(edge.value))
-        operand = f', headlabel="{edge.operand}", labeldistance=2' if edge.operand >= 0 else ""
-        lines.append(f"n{edge.source} -> n{edge.target} [tooltip={shape}{operand}];")
+        operand_label = f', headlabel="{edge.operand}", labeldistance=2' if edge.operand >= 0 else ""
+        lines.append(f"n{edge.source} -> n{edge.target} [tooltip={shape}{operand_label}];")
     return "\n".join([*lines, "}", ""])
 
 
