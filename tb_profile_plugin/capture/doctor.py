@@ -117,7 +117,7 @@ def _framework_findings() -> Iterator[Problem]:
         return
     yield _ok(
         "frameworks",
-        Message("Found {packages}.", packages=", ".join((f"{name} {version}" for name, version in versions.items()))),
+        Message("Found {packages}.", packages=", ".join(f"{name} {version}" for name, version in versions.items())),
     )
     if any(version.startswith("2.21.") for name, version in versions.items() if name.startswith("tensorflow")):
         remedy = Message("Capture with tb-profile or from the page, where these options work.")

@@ -54,7 +54,7 @@ def create_server(app: App, host: str, port: int) -> MultiSocketServer:
     sockets: dict[int, Any] = {}
     pools = _ThreadPools()
     servers = [
-        _WaitressServer(app, sockets, dispatcher=pools, adj=settings, sockinfo=socket) for socket in settings.listen
+        _WaitressServer(app, sockets, dispatcher=pools, adj=settings, sockinfo=listener) for listener in settings.listen
     ]
     addresses = [(server.effective_host, server.effective_port) for server in servers]
     return MultiSocketServer(sockets, settings, addresses, pools)
