@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.events.repeated_calls import outermost
+from ...model.events.trace import Trace
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
@@ -74,10 +75,8 @@ def function_between(host: HostWithSteps) -> str:
     # A frame may begin a moment before the mark ends; what holds a whole step is the loop itself.
     is_within = (pause_begin[pause] <= middle) & (middle < pause_end[pause])
     is_within &= (trace.begin[frames] > steps.begin[pause]) & (trace.end[frames] < steps.end[pause + 1])
-    calls = outermost(trace, np.sort(frames[is_within]))
-    name_ps: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
-    longest = int(name_ps.argmax())
-    return display_name(trace.names[longest]) if gaps_ps <= 2 * name_ps[longest] else ""
+    longest = _longest(trace, frames[is_within])
+    return longest.name if gaps_ps <= 2 * longest.ps else ""
 
 
 @per_host(keep=True)
@@ -98,10 +97,17 @@ def called_only_in(host: HostWithSteps, turns: tuple[int, ...], others: tuple[in
     turn_count = np.bincount(np.unique(np.stack((name_of, step))[:, is_turn], axis=1)[0], minlength=len(trace.names))
     is_other = np.isin(step, others) | (np.isin(step, turns) & ~is_within)
     is_own = (np.bincount(name_of[is_other], minlength=len(trace.names)) == 0) & (2 * turn_count >= len(turns))
-    calls = outermost(trace, np.sort(calls[is_own[name_of] & is_turn]))
+    return _longest(trace, calls[is_own[name_of] & is_turn])
+
+
+def _longest(trace: Trace, calls: Array) -> Called:
+    """What takes longest of these events (int64[k]), by name; nothing without any."""
+    if not len(calls):
+        return Called("", 0)
+    calls = outermost(trace, np.sort(calls))
     name_ps: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
     longest = int(name_ps.argmax())
-    return Called(display_name(trace.names[longest]), int(name_ps[longest])) if len(calls) else Called("", 0)
+    return Called(display_name(trace.names[longest]), int(name_ps[longest]))
 
 
 def _function(name: str) -> str:
