@@ -56,7 +56,7 @@ class Scopes:
         numbers: dict[tuple[str, str], dict[str, list[tuple[int, str]]]] = {}
         for path in self.paths:
             scope = ""
-            for name in _CALLS_AND_LOOPS.sub("", path).split("/"):
+            for name in _scope_names(path):
                 kind = without_end(_COUNTERS, name)
                 outer, scope = scope, f"{scope}/{name}"
                 # By length, then by digits, numbers of any length are in order.
@@ -71,15 +71,20 @@ class Scopes:
     def with_positions(self, path: str) -> str:
         """A path of the side with positions for counters, which go on from model to model in one process."""
         scope, labels = "", []
-        for name in _CALLS_AND_LOOPS.sub("", path).split("/"):
+        for name in _scope_names(path):
             scope = f"{scope}/{name}"
             labels.append(self._labels[scope])
         return "/".join(labels)
 
     def without_counters(self, path: str) -> str:
         """A path without counters of names that the side has without one, too, and without what wraps calls."""
-        names = _CALLS_AND_LOOPS.sub("", path).split("/")
-        return "/".join(bare if (bare := _COUNTER.sub("", name)) in self.names else name for name in names)
+        bare_names = ((name, _COUNTER.sub("", name)) for name in _scope_names(path))
+        return "/".join(bare if bare in self.names else name for name, bare in bare_names)
+
+
+def _scope_names(path: str) -> list[str]:
+    """What stands between slashes, without what wraps calls and the bodies of loops."""
+    return _CALLS_AND_LOOPS.sub("", path).split("/")
 
 
 @record
@@ -150,20 +155,20 @@ _RULES: tuple[tuple[int, _Rule], ...] = (
 def op_pairs(base: Sequence[Entry], new: Sequence[Entry]) -> list[OpPair]:
     """Pairs of the ops of both sides, every op in one of them; those that are not told apart by part."""
     scopes = [Scopes(frozenset(op.origin or op.name for _, op in side)) for side in (base, new)]
-    unmatched = [[entry for entry in side if entry[1].name != OTHERS] for side in (base, new)]
+    unmatched = [[(capture, op) for capture, op in side if op.name != OTHERS] for side in (base, new)]
     pairs: list[OpPair] = []
     for tier, rule in _RULES:
         groups = [_by_key(side, rule, own) for side, own in zip(unmatched, scopes, strict=True)]
         common = dict.fromkeys(key for key in groups[0] if key in groups[1])
         pairs += [OpPair(groups[0][key], groups[1][key], tier) for key in common]
         unmatched = [
-            [entry for entry in side if _key(entry[1], rule, own) not in common]
+            [(capture, op) for capture, op in side if _key(op, rule, own) not in common]
             for side, own in zip(unmatched, scopes, strict=True)
         ]
     pairs += [OpPair(ops, (), NONE) for ops in _by_key(unmatched[0], _identity, scopes[0]).values()]
     pairs += [OpPair((), ops, NONE) for ops in _by_key(unmatched[1], _identity, scopes[1]).values()]
     others = [
-        _by_key([entry for entry in side if entry[1].name == OTHERS], lambda op, scopes: op.part, own)
+        _by_key([(capture, op) for capture, op in side if op.name == OTHERS], lambda op, scopes: op.part, own)
         for side, own in zip((base, new), scopes, strict=True)
     ]
     return pairs + [OpPair(others[0].get(key, ()), others[1].get(key, ()), EXACT) for key in others[0] | others[1]]
@@ -177,8 +182,8 @@ def _key(op: DigestOp, rule: _Rule, scopes: Scopes) -> Key:
 
 def _by_key(side: Sequence[Entry], rule: _Rule, scopes: Scopes) -> dict[Key, list[Entry]]:
     groups: dict[Key, list[Entry]] = {}
-    for entry in side:
-        key = _key(entry[1], rule, scopes)
+    for capture, op in side:
+        key = _key(op, rule, scopes)
         if key is not None:
-            groups.setdefault(key, []).append(entry)
+            groups.setdefault(key, []).append((capture, op))
     return groups
