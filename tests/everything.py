@@ -51,7 +51,7 @@ def ask_every_tool(space: XSpace) -> None:
                 compat.answer(tool, session, "fuzz")
     for kind in ("graph", "short_txt", "long_txt", "adj_nodes", "custom_call"):
         with suppress(ProblemError):
-            compat.document(find()["graph_viewer"], session, "fuzz", {"type": kind})
+            compat.graph_document(find()["graph_viewer"], session, "fuzz", {"type": kind})
     host = session.host("fuzz")
     for pieces in (chrome.pieces([host]), perfetto.pieces([host])):
         assert sum(map(len, pieces))

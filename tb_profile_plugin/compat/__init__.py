@@ -33,14 +33,14 @@ def wants_csv(tqx: str) -> bool:
     return "out:csv" in tqx.replace(" ", "").split(";")
 
 
-def document(tool: Tool, session: Session, host: str, options: Mapping[str, str]) -> Document | None:
+def graph_document(tool: Tool, session: Session, host: str, options: Mapping[str, str]) -> Document | None:
     """What the existing plugin answers a question for a program's graph or text with; None for all other questions.
 
     ``options`` are its own options. Raises `ProblemError` for values that it would not take either.
     """
     if tool.name != "graph_viewer" or not options.get("type"):
         return None
-    from .hlo_documents import document as render
+    from .hlo_documents import graph_document as render
 
     return render(tool.hosts(session, host)[0], options)
 

@@ -33,7 +33,7 @@ class Document(NamedTuple):
     """End of the file's name: ``txt``, ``dot``, ``pb`` …"""
 
 
-def document(host: Host, options: Mapping[str, str]) -> Document:
+def graph_document(host: Host, options: Mapping[str, str]) -> Document:
     """The document that the existing plugin's options name.
 
     Raises `ProblemError` for a type, program or instruction that does not exist.

@@ -168,10 +168,11 @@ def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
     operations.sort(key=lambda operation: operation.record)
     groups = {name: RecordedGroup(name, text, ()) for name, text in reader.descriptions.items()}
     configured = content.get("pg_config")
-    for name, group_facts in configured.items() if isinstance(configured, dict) else ():
+    for key, group_facts in configured.items() if isinstance(configured, dict) else ():
         ranks = _ranks(group_facts.get("ranks")) if isinstance(group_facts, dict) else ()
         if ranks:
-            groups[_name(name)] = RecordedGroup(_name(name), _description(group_facts.get("desc")), ranks)
+            group_name = _name(key)
+            groups[group_name] = RecordedGroup(group_name, _description(group_facts.get("desc")), ranks)
     return Dump(
         rank=rank,
         where=where,

@@ -158,7 +158,7 @@ class Session:
             for name in failures:
                 del missing[name]
             workers, most = self._workers()
-            jobs, work = self._jobs_there(missing) if workers.remote else self._jobs_here(missing)
+            jobs, work = self._jobs_for_workers(missing) if workers.remote else self._jobs_for_threads(missing)
             outcomes = workers.outcomes(work, jobs, most) if jobs else iter(())
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
@@ -189,7 +189,7 @@ class Session:
         workers = self._executor if any(file.url for file in files) else self._executor.for_results(room)
         return workers, len(self.hosts) if workers.remote else room
 
-    def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
+    def _jobs_for_threads(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
         """Decode in threads of this process: all hosts, or where not all fit into memory those that lack a need."""
         all_fit = self.fits
         jobs = {
@@ -206,7 +206,7 @@ class Session:
         if not (stay or was_decoded):
             self._pool.drop(host)
 
-    def _jobs_there(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
+    def _jobs_for_workers(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
         """Let workers decode what is not decoded here."""
         jobs: dict[str, tuple[Any, ...]] = {}
         for name, needs in missing.items():

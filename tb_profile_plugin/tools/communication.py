@@ -245,8 +245,8 @@ def _collective_row(row: CommunicationRow) -> tuple[Any, ...]:
 
 
 def _straggler_row(late_worker: Lateness) -> tuple[Any, ...]:
-    times = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
-    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.collectives, *times)
+    waits_us = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
+    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.collectives, *waits_us)
     cause, excess = late_worker.cause, late_worker.excess
     if excess is None:
         return *row, None, None, None, None
@@ -268,8 +268,8 @@ def _arrival_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tupl
         for w in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
             worker = peers.workers[w]
             arrival = (worker.name, arrival_ps[w] / PS_PER_US, w == late[i], hosts[worker.host].name)
-            times = (begin_ps[i, w] / PS_PER_MS, end_ps[i, w] / PS_PER_MS, transfer_ps / PS_PER_US)
-            rows.append((i + 1, peers.kind[i], *arrival, *times))
+            span = (begin_ps[i, w] / PS_PER_MS, end_ps[i, w] / PS_PER_MS, transfer_ps / PS_PER_US)
+            rows.append((i + 1, peers.kind[i], *arrival, *span))
     return rows
 
 

@@ -201,7 +201,7 @@ def _difference_rows(
     return [
         (
             *(message(LABELS[row.state]), row.name or None),
-            *(row.ps / PS_PER_MS, row.other_ps / PS_PER_MS, (row.ps - row.other_ps) / PS_PER_MS),
+            *(row.ps / PS_PER_MS, row.compared_ps / PS_PER_MS, (row.ps - row.compared_ps) / PS_PER_MS),
         )
         for row in differences(hosts, step_number, workers)[:_MOST_DIFFERENCES]
     ]

@@ -38,12 +38,12 @@ def test_two_workers_differ_in_what_one_does_more_and_what_the_other_waits() -> 
     hosts = ranks(lambda rank, step: rank == 0, waits_for_input)
     late, other, _ = matrix(hosts, pod_steps(hosts)[0], [])
     rows = differences(hosts, pod_steps(hosts)[0].number, (late, other))
-    by_key = {(row.state, row.name): row.ps - row.other_ps for row in rows}
+    by_key = {(row.state, row.name): row.ps - row.compared_ps for row in rows}
     assert by_key[State.INPUT, NEXT] == pytest.approx(LATE_US * 1e6, rel=0.01)
     assert {row.state for row in rows[:2]} == {State.INPUT, State.EXPOSED_COLLECTIVE}
     # All that one does is somewhere: both sum to the step.
     assert sum(row.ps for row in rows) == late.category_ps.sum()
-    assert sum(row.other_ps for row in rows) == other.category_ps.sum()
+    assert sum(row.compared_ps for row in rows) == other.category_ps.sum()
 
 
 def test_a_host_of_several_devices_has_a_row_for_each(tmp_path: Path) -> None:

@@ -219,8 +219,8 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float | None:
     total = math.fsum(joined)
 
     def distance(group: Sequence[float]) -> float:
-        part = math.fsum(group)
-        return abs(part / len(a) - (total - part) / len(b))
+        group_sum = math.fsum(group)
+        return abs(group_sum / len(a) - (total - group_sum) / len(b))
 
     observed = distance(a) * (1 - _ROUNDING)
     as_far = [distance(group) >= observed for group in combinations(joined, len(a))]

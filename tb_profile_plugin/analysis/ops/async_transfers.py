@@ -132,13 +132,13 @@ def _pairs(plane: Plane) -> Iterator[_Pair]:
         name, begin = plane.events.name[rows], plane.events.begin[rows]
         duration = plane.events.duration[rows]
         names = distinct(name).tolist()
-        start_of = {plane.names[start].partition(" = ")[0].removeprefix("%"): start for start in names}
-        for done in names:
-            instruction = hlo_text.parse(plane.names[done])
+        start_names = {plane.names[row].partition(" = ")[0].removeprefix("%"): row for row in names}
+        for done_name in names:
+            instruction = hlo_text.parse(plane.names[done_name])
             if not (instruction and instruction.operands and instruction.opcode.endswith("-done")):
                 continue
-            starts = np.flatnonzero(name == start_of.get(instruction.operands[0], -1))
-            dones = np.flatnonzero(name == done)
+            starts = np.flatnonzero(name == start_names.get(instruction.operands[0], -1))
+            dones = np.flatnonzero(name == done_name)
             last_start = np.searchsorted(begin[starts], begin[dones], "right") - 1
             dones, starts = dones[last_start >= 0], starts[last_start[last_start >= 0]]
             if len(dones):

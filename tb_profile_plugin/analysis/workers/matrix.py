@@ -67,18 +67,20 @@ class StepDifference(NamedTuple):
     name: str
     """Empty for what neither is known by."""
     ps: int
-    other_ps: int
+    """Of the first worker."""
+    compared_ps: int
+    """Of the second."""
 
 
 def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixRow, MatrixRow]) -> list[StepDifference]:
     """In the step of that number by state and name, the largest difference first; of each worker they sum to it."""
     host_of = {host.name: host for host in hosts}
-    ps, other_ps = (
+    ps, compared_ps = (
         dict(_named_state_ps(_named_times(host_of[row.host], row.device), _step_row(host_of[row.host], number)))
         for row in pair
     )
-    rows = [StepDifference(*key, ps.get(key, 0), other_ps.get(key, 0)) for key in dict.fromkeys((*ps, *other_ps))]
-    return sorted(rows, key=lambda row: (-abs(row.ps - row.other_ps), row.state, row.name))
+    rows = [StepDifference(*key, ps.get(key, 0), compared_ps.get(key, 0)) for key in dict.fromkeys((*ps, *compared_ps))]
+    return sorted(rows, key=lambda row: (-abs(row.ps - row.compared_ps), row.state, row.name))
 
 
 def _named_times(host: HostWithSteps, device: str) -> NamedTimes:

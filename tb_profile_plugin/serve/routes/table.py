@@ -133,7 +133,7 @@ def _data(workspace: Workspace, request: Request) -> Response:
     session, tool, host, options = tool_question
     if tool.streamed:
         return responses.streamed_json(request, tool.pieces(session, host, **options))
-    document = compat.document(tool, session, host, request.args)
+    document = compat.graph_document(tool, session, host, request.args)
     if document:
         return responses.document(request, document.body, f"{tool.name}_{session.name}.{document.suffix}")
     return responses.packed_json(request, workspace.result(tool_question, LEGACY))

@@ -229,10 +229,10 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: DeviceEvents, nodes
     size = 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
-        pieces, node = empty_pieces(size), np.empty(size, np.int32)
-        count = _add_lag_pieces(pieces, node, nodes, usual, general)
+        lag_pieces, node = empty_pieces(size), np.empty(size, np.int32)
+        count = _add_lag_pieces(lag_pieces, node, nodes, usual, general)
         if count <= size:
-            begin, state, event = pieces
+            begin, state, event = lag_pieces
             return Lags(begin[:count], state[:count], node[:count], event[:count])
         size = count
 

@@ -46,13 +46,13 @@ class Launched(NamedTuple):
     begin: Array
     """int64[k] ps: of each launch."""
 
-    def indices_from(self, thread: Array, ps: Array) -> Array:
+    def indices_from(self, thread: Array, moments: Array) -> Array:
         """int64[k]: index of the first one from each moment on, on its thread."""
-        indices = np.empty(len(ps), np.int64)
+        indices = np.empty(len(moments), np.int64)
         for line in distinct(thread).tolist():
             rows = slice(int(self.first[line]), int(self.first[line + 1]))
             in_thread = thread == line
-            indices[in_thread] = rows.start + np.searchsorted(self.begin[rows], ps[in_thread])
+            indices[in_thread] = rows.start + np.searchsorted(self.begin[rows], moments[in_thread])
         return indices
 
     def name(self, names: Array, thread: Array, index: Array) -> Array:
@@ -105,29 +105,29 @@ def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> 
 
 
 @jit
-def index_after(stream: Int, ps: Int, order: Order) -> Int:
+def index_after(stream: Int, moment: Int, order: Order) -> Int:
     """Index of the first on a stream that was launched after a moment."""
     first, last = order.first[stream], order.first[stream + 1]
-    return np.int64(first + np.searchsorted(order.key[first:last], ps, "right"))
+    return np.int64(first + np.searchsorted(order.key[first:last], moment, "right"))
 
 
 @jit
-def indices_after(stream: I64, ps: I64, order: Order) -> I64:
+def indices_after(stream: I64, moments: I64, order: Order) -> I64:
     """int64[k]: `index_after` of each moment, on each stream."""
-    indices = np.empty(len(ps), np.int64)
-    for i in range(len(ps)):
-        indices[i] = index_after(stream[i], ps[i], order)
+    indices = np.empty(len(moments), np.int64)
+    for i in range(len(moments)):
+        indices[i] = index_after(stream[i], moments[i], order)
     return indices
 
 
 @jit
-def index_before(stream: Int, ps: Int, since: Int, order: Order, begin: I64) -> Int:
+def index_before(stream: Int, moment: Int, since: Int, order: Order, begin: I64) -> Int:
     """Index of the last on a stream that was launched before a moment, or at that and began before the other one."""
     # Two keys, for which there is nothing ready-made.
     low, high = order.first[stream], order.first[stream + 1]
     while low < high:
         middle = (low + high) // 2
-        if order.key[middle] < ps or (order.key[middle] == ps and begin[order.rows[middle]] < since):
+        if order.key[middle] < moment or (order.key[middle] == moment and begin[order.rows[middle]] < since):
             low = middle + 1
         else:
             high = middle

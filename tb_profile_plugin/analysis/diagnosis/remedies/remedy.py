@@ -59,7 +59,7 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
     keys = (
         key
         for cause in causes
-        for key in _keys("unexplained" if cause == "unrecorded" else cause, framework, facts)
+        for key in _advice_keys("unexplained" if cause == "unrecorded" else cause, framework, facts)
         if key in REMEDIES
     )
     key = next(keys, None)
@@ -76,7 +76,7 @@ def advised(
     return Finding(id, advice.text, evidence, gain_ps, code=advice.code, tool=tool) if advice.text else None
 
 
-def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, str, str]]:
+def _advice_keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, str, str]]:
     """From the most special to the most general; none where what would help is done already, or would not help."""
     if any((cause, fact) in _NO_USE for fact in facts):
         return []

@@ -24,7 +24,7 @@ _GIVES_SAME = regex(r"(?:all-reduce|all-gather|collective-broadcast)(?:-start)?$
 """Opcodes of collectives after which all devices of a group have the same."""
 _ONE_GROUP = regex(r"(?:\[1,.*|\{\{[\d,]*\}\}|)$")
 """Groups of devices, as XLA writes them, if it does, that are one of all."""
-_OF_OWN = frozenset(("partition-id", "replica-id", "rng", "rng-get-and-update-state", "infeed", "recv"))
+_DIFFERS_BY_DEVICE = frozenset(("partition-id", "replica-id", "rng", "rng-get-and-update-state", "infeed", "recv"))
 """Opcodes of what gives each device something else, whatever it takes."""
 _CALLBACK = "callback"
 """Part of the names of custom calls that run functions of Python."""
@@ -129,8 +129,8 @@ class _Variation:
         collective = _COLLECTIVE.match(opcode)
         if collective and not collective[1]:
             return self._of_collective(row, any(operands))
-        is_own = opcode in _OF_OWN or _CALLBACK in module.targets[row]
-        return _ALL if is_own or any(operands) else 0
+        differs_by_device = opcode in _DIFFERS_BY_DEVICE or _CALLBACK in module.targets[row]
+        return _ALL if differs_by_device or any(operands) else 0
 
     def _of_loop(self, called: Sequence[int], carried: int) -> int:
         """What varies of the carried tuple after any turn; all where the number of turns does."""
