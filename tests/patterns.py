@@ -38,15 +38,18 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
     homes: dict[int, set[str]] = {}
     for module in modules():
         loops: set[str] = set()
-        for call in ast.walk(ast.parse(inspect.getsource(module))):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
-                asked = _named(module, call.func.value)
+        # A method is called, or handed on to what calls it.
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            method = node.func if isinstance(node, ast.Call) else node
+            if isinstance(method, ast.Attribute) and method.attr in _METHODS:
+                asked = _named(module, method.value)
                 if isinstance(asked, _LazyPattern):
-                    ways.setdefault(id(asked), set()).add(call.func.attr)
-                elif asked is re and isinstance(text := getattr(call.args[0], "value", None), str | bytes):
-                    found.setdefault((text, 0), set()).add(call.func.attr)
+                    ways.setdefault(id(asked), set()).add(method.attr)
                 elif asked is None:
-                    loops.add(call.func.attr)
+                    loops.add(method.attr)
+                elif isinstance(node, ast.Call) and asked is re:
+                    if isinstance(text := getattr(node.args[0], "value", None), str | bytes):
+                        found.setdefault((text, 0), set()).add(method.attr)
         homes |= {id(each): loops for each in _late(list(vars(module).values())) if id(each) not in homes}
     # What is frozen is not listed.
     gc.unfreeze()

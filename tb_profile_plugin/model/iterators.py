@@ -272,11 +272,11 @@ class _ThreadTies:
         # An event belongs to the nearest call around it, or to the making of an element.
         is_holder = np.zeros(len(plane.events), bool)
         is_holder[row] = True
-        is_holder[plane.named(lambda name: bool(_PRODUCE.match(name)))] = True
+        is_holder[plane.named(_PRODUCE.match)] = True
         self._holder = nearest_holder(self._outer, is_holder)
         self._call = np.full(len(plane.events), -1, np.int32)
         self._call[row] = np.arange(len(row))
-        consume = plane.named(lambda name: bool(_CONSUME.match(name)))
+        consume = plane.named(_CONSUME.match)
         consumer = self._enclosing_calls(consume)
         self._consume, self._consumer = consume[consumer >= 0], consumer[consumer >= 0]
         self.ready = np.full(len(row), MISSING, np.int64)

@@ -128,14 +128,14 @@ def dataset_graphs(host: Host) -> tuple[Array, Array]:
     the single op that takes each: the next one on its thread.
     """
     trace = host.trace
-    graphs = trace.named(lambda name: bool(GRAPH_BUILDING.match(name)))
+    graphs = trace.named(GRAPH_BUILDING.match)
     if not len(graphs):
         return graphs, graphs
     ops = trace.named(lambda name: name.startswith(vocabulary.EAGER_OP_CALL))
     next_op = np.searchsorted(ops, trace.nesting[1][graphs])
     graphs, ops = graphs[next_op < len(ops)], ops[next_op[next_op < len(ops)]]
     is_dataset = trace.line_of[graphs] == trace.line_of[ops]
-    is_dataset &= trace.are_named(ops, lambda name: bool(host_events.MAKES_INPUT.match(name)))
+    is_dataset &= trace.are_named(ops, host_events.MAKES_INPUT.match)
     return graphs[is_dataset], ops[is_dataset]
 
 

@@ -134,7 +134,7 @@ def interpreter_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Arr
     """
     none = np.empty(0, np.int64)
     trace = host.trace
-    ops = trace.named(lambda name: bool(_PYTHON_OP.match(name)))
+    ops = trace.named(_PYTHON_OP.match)
     ops = ops[trace.line_of[ops] != loop]
     if not len(ops) or loop < 0:
         return none, none, none

@@ -100,7 +100,7 @@ def event_classes(host: Host) -> Array:
     classes[waits[for_workers]] = State.COLLECTIVE_HOST
     pauses = np.flatnonzero(have_state(classes, State.PAUSE))
     if len(pauses):
-        around = host.trace.nearest_named(pauses + rows.start, lambda name: bool(_PICKLES.match(name)))
+        around = host.trace.nearest_named(pauses + rows.start, _PICKLES.match)
         classes[pauses[around >= 0]] = State.PYTHON
     python = python_lines(plane)
     steps = host.with_steps().steps

@@ -123,7 +123,7 @@ def _factor_in_16_bits(hosts: Sequence[HostWithSteps]) -> float:
         trace, events = host.trace, _computes_in_32_bits(host)
         ps = _lengths(host, events)
         total_ps += int(ps.sum())
-        product_ps += int(ps[trace.are_named(events, lambda name: bool(_PRODUCT.match(name)))].sum())
+        product_ps += int(ps[trace.are_named(events, _PRODUCT.match)].sum())
     if not ratios or not total_ps:
         return _HALF
     return (product_ps * min(_HALF, *ratios) + (total_ps - product_ps) * _HALF) / total_ps

@@ -66,13 +66,13 @@ def _set_to_none_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | Non
 
 
 def _fused_evidence(hosts: Sequence[Host], ops: TorchOps) -> Message | None:
-    step, share = _range_cost(ops, lambda name: HAS_FUSED_FORM.match(name) is not None)
+    step, share = _range_cost(ops, HAS_FUSED_FORM.match)
     if share < _MUCH:
         return None
     return Message("Optimizer.step takes {share} of the steps ({calls} calls).", share=share, calls=step.calls)
 
 
-def _range_cost(ops: TorchOps, wanted: Callable[[str], bool]) -> tuple[CallCost, float]:
+def _range_cost(ops: TorchOps, wanted: Callable[[str], object]) -> tuple[CallCost, float]:
     """(cost, share of the steps on the host, 0–1) of the ranges whose names are wanted."""
     total, steps_ps = CallCost(), 0
     for (name, _), cost in ops.by_range.items():

@@ -43,7 +43,7 @@ def lines_of_names(
     step_ps = host.steps.length.mean() if len(host.steps) else np.diff(host.window)[0]
     is_function = np.array([bool(text) and not text.endswith(_MODULE_CODE) for text in called.texts])
     tells = is_function[called.text] & ((trace.end - trace.begin)[called.frame] < _WHOLE_SHARE * step_ps)
-    tells &= ~trace.are_named(called.call, lambda name: bool(_GRAPH_LAUNCH.match(name)))
+    tells &= ~trace.are_named(called.call, _GRAPH_LAUNCH.match)
     # Each pair of a name and a line is a number.
     pair, index = np.unique((row * len(called.texts) + called.text)[tells], return_inverse=True)
     pair_ps, name_ps = np.bincount(index, ps[tells], len(pair)), np.bincount(row, ps, len(lines))

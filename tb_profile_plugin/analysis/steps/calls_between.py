@@ -40,7 +40,7 @@ def called_between(host: HostWithSteps) -> str:
     steps, trace = host.steps, host.trace
     if len(steps) < 2:
         return ""
-    calls = trace.named(lambda name: bool(_TRACED_FUNCTION.match(name)))
+    calls = trace.named(_TRACED_FUNCTION.match)
     step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
     is_between = (step < 0) | (trace.begin[calls] >= steps.end[step.clip(0)])
     step_calls = {trace.names[row] for row in distinct(trace.name_of[calls[~is_between]]).tolist()}

@@ -124,7 +124,7 @@ def _calls(host: HostWithSteps) -> Array:
         return np.empty(0, np.int64)
     offset = host.trace.rows(plane).start
     single_ops = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
-    programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM_OR_ATEN.match(name))))
+    programs = outermost(host.trace, host.trace.named(_PROGRAM_OR_ATEN.match))
     programs = programs[~are_inside(programs, *cpu_ops(host))]
     # What a loop's own thread does for its input is part of the wait for that.
     inputs = outermost(host.trace, host.trace.named(asks_for_input))
@@ -141,7 +141,7 @@ def cpu_ops(host: Host) -> tuple[Array, Array]:
     if framework(host) != PYTORCH or not any(map(len, device_work(host))) or one_op_of(host) > 1:
         return none, none
     trace = host.trace
-    driver_calls = trace.named(lambda name: bool(DRIVER_CALL.match(name)))
+    driver_calls = trace.named(DRIVER_CALL.match)
     ops = trace.once(outermost_torch_ops)
     last = trace.nesting[1][ops].astype(np.int64)
     # Ops without a driver's call in them, by how many of these came before.

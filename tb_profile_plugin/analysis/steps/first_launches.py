@@ -42,7 +42,7 @@ def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
     if not len(rows):
         return rows
     events, parent = event[rows], trace.nesting[0]
-    loads_code = trace.are_named(events, lambda name: bool(LOADS.match(name)))
+    loads_code = trace.are_named(events, LOADS.match)
     loads_code &= timeline.state[rows] != State.ALLOCATOR
     op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
     return rows[loads_code | trace.are_named(op, _is_op)]

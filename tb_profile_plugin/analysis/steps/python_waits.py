@@ -59,8 +59,8 @@ def waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Arr
     """
     is_candidate = have_state(timeline.state, State.PYTHON) | have_state(timeline.state, State.SYNC)
     rows = np.flatnonzero(is_candidate & (timeline.event >= 0))
-    is_event = trace.are_named(timeline.event[rows], lambda name: bool(_OF_EVENTS.match(name)))
-    is_read = trace.are_named(timeline.event[rows], lambda name: bool(_READS.match(name)))
+    is_event = trace.are_named(timeline.event[rows], _OF_EVENTS.match)
+    is_read = trace.are_named(timeline.event[rows], _READS.match)
     rows, is_event = rows[is_event | is_read], is_event[is_event | is_read]
     caller = trace.nearest_named(timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
     is_of_process = (caller >= 0) & trace.are_named(caller, waits_for_threads)
@@ -73,13 +73,13 @@ def timed_out_waits(host: Host) -> tuple[Array, Array]:
     that a shorter timeout gives back. Only those after which the loop went on, instead of waiting again.
     """
     trace = host.trace
-    waits = trace.named(lambda name: bool(_WAIT.match(name)))
+    waits = trace.named(_WAIT.match)
     if not len(waits):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     act = activity(host)
     # An event's wait holds that of its condition.
     waits = outermost(trace, waits[act.thread[act.line_of[waits]] == act.loop])
-    removes = trace.named(lambda name: bool(_REMOVE.match(name)))
+    removes = trace.named(_REMOVE.match)
     ran_out = np.searchsorted(removes, waits) < np.searchsorted(removes, trace.nesting[1][waits])
     begin, end = trace.begin[waits], trace.end[waits]
     until_next = np.append(begin[1:] - end[:-1], _ASKS_AGAIN_PS)

@@ -289,7 +289,7 @@ class Plane:
             rows.setdefault(name, []).append(row)
         return rows
 
-    def named(self, wanted: Callable[[str], bool]) -> Array:
+    def named(self, wanted: Callable[[str], object]) -> Array:
         """int64[k]: rows of the events whose name is wanted, by its head; ascending."""
         return self.events.named([row for row, name in enumerate(self.heads) if wanted(name)])
 

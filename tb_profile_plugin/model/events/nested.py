@@ -135,8 +135,8 @@ class Nested:
         events, values, others = (np.concatenate(column) for column in columns)
         return events, values, others
 
-    def named(self, wanted: Callable[[str], bool]) -> Array:
-        """int64[k]: events whose name is wanted, over all planes, ascending."""
+    def named(self, wanted: Callable[[str], object]) -> Array:
+        """int64[k]: events whose name is wanted, such as ``pattern.match``, over all planes, ascending."""
         rows_of_planes = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
         if len(rows_of_planes) == 1:
             return rows_of_planes[0]
@@ -151,13 +151,13 @@ class Nested:
                 rows.append(np.flatnonzero(gather(is_wanted, plane.events.name)) + first)
         return np.concatenate(rows)
 
-    def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
+    def are_named(self, events: Array, wanted: Callable[[str], object]) -> Array:
         """bool[k]: whether each of the events has a name that is wanted."""
         rows = self.name_of[events]
         is_used, is_wanted = np.zeros((2, len(self.names)), bool)
         is_used[rows] = True
         for row in np.flatnonzero(is_used).tolist():
-            is_wanted[row] = wanted(self.names[row])
+            is_wanted[row] = bool(wanted(self.names[row]))
         return is_wanted[rows]
 
     def by_time(self, events: Array) -> Array:

@@ -132,7 +132,7 @@ def _calls_with_work(trace: Trace, work: Array) -> Array:
     Where no function was called so that its name is known, runs of functions stand for them.
     """
     function_calls = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
-    functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *function_calls])
+    functions = np.concatenate([trace.named(_FUNCTION.match), *function_calls])
     frames = trace.named(host_events.is_frame)
     calls = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(calls):

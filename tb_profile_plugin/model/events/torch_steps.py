@@ -27,13 +27,13 @@ number of tokens) and SGLang (its scheduler's ``step[DECODE bs=32]``).
 
 def profiler_marks(trace: Trace) -> Array:
     """int64[k]: the marks on threads; on devices the profiler repeats them, to tell when their work ran."""
-    events = trace.named(lambda name: bool(NUMBERED.fullmatch(name)))
+    events = trace.named(NUMBERED.fullmatch)
     return events[~trace.on_device[events]]
 
 
 def serving_marks(trace: Trace) -> Array:
     """int64[k]: the marks of a serving engine's iterations, each of which may run its model in several pieces."""
-    events = trace.named(lambda name: bool(_SERVED.match(name)))
+    events = trace.named(_SERVED.match)
     return events[~trace.on_device[events]]
 
 

@@ -21,7 +21,7 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     All of them where no variant does, or each; calls in which no run of a variant was recorded count as training.
     """
     all_true = np.ones(len(calls), bool)
-    function_runs = trace.named(lambda name: bool(_FUNCTION_RUN.match(name)))
+    function_runs = trace.named(_FUNCTION_RUN.match)
     if not len(function_runs) or not len(calls):
         return all_true
     _, last = trace.nesting
@@ -30,7 +30,7 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     has_run[has_run] = function_runs[next_run[has_run]] < last[calls[has_run]]
     names = np.where(has_run, trace.name_of[function_runs[next_run.clip(max=len(function_runs) - 1)]], -1)
     variants, of_call = np.unique(names, return_inverse=True)
-    gradients = trace.named(lambda name: bool(_GRADIENT.match(name)))
+    gradients = trace.named(_GRADIENT.match)
     if len(variants) < 2 or not len(gradients):
         return all_true
     group = grouping.group_several_roots(trace, calls, np.arange(len(calls))).of_event[gradients]

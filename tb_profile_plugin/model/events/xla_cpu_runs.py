@@ -42,7 +42,7 @@ def dispatch_pairs(trace: Nested, sources: Array, targets: Array) -> tuple[Array
         position = np.arange(len(runs)) - _dispatched_before_capture(dispatches_of_module, runs, run_of_dispatch)
         inside = (position >= 0) & (position < len(dispatches_of_module))
         dispatch_of[runs[inside]] = dispatches_of_module[position[inside]]
-    is_dispatch = np.isin(ops, trace.named(lambda name: bool(_NUMBERED_DISPATCH.fullmatch(name))))
+    is_dispatch = np.isin(ops, trace.named(_NUMBERED_DISPATCH.fullmatch))
     dispatch_of[run[is_dispatch]] = ops[is_dispatch]
     ops, run = ops[~is_dispatch], run[~is_dispatch]
     has_dispatch = dispatch_of[run] >= 0
@@ -75,7 +75,7 @@ def _dispatches(trace: Nested) -> dict[str, Array]:
     """int64[k] dispatches in order of time by the name of the XLA module that they run, as JAX makes it."""
     parent, _ = trace.nesting
     events_of_modules: dict[str, list[int]] = {}
-    for event in trace.named(lambda name: bool(_DISPATCH.fullmatch(name))).tolist():
+    for event in trace.named(_DISPATCH.fullmatch).tolist():
         ancestor = int(parent[event])
         while ancestor >= 0:
             called = _PROGRAM.fullmatch(trace.name(ancestor))

@@ -134,15 +134,15 @@ def _facts_of_event(name: str) -> tuple[str, ...]:
 
 def _repeats_backward(host: Host) -> bool:
     """Whether gradients of convolutions are computed several times as often as convolutions."""
-    forward = len(host.trace.named(lambda name: bool(_CONVOLUTION.match(name))))
-    backward = len(host.trace.named(lambda name: bool(_OF_CONVOLUTION.match(name))))
+    forward = len(host.trace.named(_CONVOLUTION.match))
+    backward = len(host.trace.named(_OF_CONVOLUTION.match))
     return backward >= _SEVERAL_TIMES * forward > 0
 
 
 def _queries_rows(host: Host) -> bool:
     """Whether steps, or the whole capture where it has none, run many queries, which take much of the time."""
     trace, steps = host.trace, host.with_steps().steps
-    queries = outermost(trace, trace.named(lambda name: bool(_QUERY.match(name))))
+    queries = outermost(trace, trace.named(_QUERY.match))
     if not len(queries):
         return False
     queries_ps = (trace.end[queries] - trace.begin[queries]).sum()
@@ -154,7 +154,7 @@ def _exchanges_messages(host: Host) -> bool:
     much of the time; messages that belong to the input, as those of a DataLoader, are none of them.
     """
     trace, act = host.trace, activity(host)
-    messages = outermost(trace, trace.named(lambda name: bool(_MESSAGE.match(name))))
+    messages = outermost(trace, trace.named(_MESSAGE.match))
     if act.loop < 0 or len(messages) < _MANY * max(len(host.with_steps().steps), 1):
         return False
     rows = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))

@@ -90,7 +90,7 @@ def _copies_weights(host: HostWithSteps) -> bool:
 def _makes_tables(host: HostWithSteps) -> bool:
     """Whether lookup tables are filled in or after most steps, and that takes much of the time."""
     steps, trace = host.steps, host.trace
-    fills = trace.named(lambda name: bool(_FILL_TABLE.match(name)))
+    fills = trace.named(_FILL_TABLE.match)
     if len(steps) < 2 or not are_in_most_steps(host, fills):
         return False
     fills = fills[trace.begin[fills] >= steps.begin[0]]
@@ -109,7 +109,7 @@ def _prepares_summaries(host: HostWithSteps) -> bool:
     """Whether half of the single ops in steps begin between the first and the last summary of their step."""
     steps, begin = host.steps, host.trace.begin
     ops = np.sort(begin[host.trace.named(lambda name: name.startswith(_SINGLE_OP))])
-    summaries = np.sort(begin[host.trace.named(lambda name: bool(_SUMMARY.match(name)))])
+    summaries = np.sort(begin[host.trace.named(_SUMMARY.match)])
     first, end = np.searchsorted(summaries, (steps.begin, steps.end))
     first, end = first[end > first], end[end > first]
     between = np.searchsorted(ops, summaries[end - 1]) - np.searchsorted(ops, summaries[first])

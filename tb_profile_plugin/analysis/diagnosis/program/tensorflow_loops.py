@@ -40,7 +40,7 @@ def map_loop(host: HostWithSteps) -> MapLoop | None:
     """The loops of a host; None where it has no steps, or only loops of few turns."""
     trace, steps = host.trace, host.steps
     ops = trace.named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
-    is_loop = trace.are_named(ops, lambda name: bool(_OF_MAP.match(name)))
+    is_loop = trace.are_named(ops, _OF_MAP.match)
     if not len(steps) or not is_loop.any():
         return None
     in_steps = ops[is_loop & (np.searchsorted(steps.begin, trace.begin[ops], "right") > 0)]

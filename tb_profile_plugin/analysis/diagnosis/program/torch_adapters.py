@@ -17,10 +17,10 @@ _WITH_ADAPTER = 3
 def adapters_ps(host: HostWithSteps) -> float:
     """ps per step that layers with adapters take beside their own products; 0 where no frames of Python tell."""
     trace, steps = host.trace, host.steps
-    if not len(steps) or not len(trace.named(lambda name: bool(_LAYER.match(name)))):
+    if not len(steps) or not len(trace.named(_LAYER.match)):
         return 0.0
     products = trace.named(_PRODUCT.__eq__)
-    layer = trace.nearest_named(products, lambda name: bool(_LAYER.match(name)))
+    layer = trace.nearest_named(products, _LAYER.match)
     products, layer = products[layer >= 0], layer[layer >= 0]
     calls, own, count = np.unique(layer, return_index=True, return_counts=True)
     calls, own = calls[count == _WITH_ADAPTER], products[own[count == _WITH_ADAPTER]]

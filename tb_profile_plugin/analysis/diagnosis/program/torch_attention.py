@@ -30,7 +30,7 @@ _MANY_OF_OPS = 0.2
 
 def has_unfused_attention(trace: Trace) -> bool:
     """Whether softmaxes that no other op calls stand beside the batched matrix products of an attention."""
-    softmaxes, products = _softmaxes(trace), trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
+    softmaxes, products = _softmaxes(trace), trace.named(_BATCHED_PRODUCT.match)
     softmax_ps, product_ps = ((trace.end - trace.begin)[events].sum() for events in (softmaxes, products))
     return len(products) >= len(softmaxes) > 0 and bool(_OF_SCORES * softmax_ps >= product_ps)
 
@@ -41,7 +41,7 @@ def slices_attention(trace: Trace) -> bool:
     which are those of one head, if nothing else of a block is there.
     """
     softmaxes, ops = _softmaxes(trace), trace.once(outermost_torch_ops)
-    products = trace.named(lambda name: bool(_BATCHED_PRODUCT.match(name)))
+    products = trace.named(_BATCHED_PRODUCT.match)
     layers, parts, linear = (_named(trace, ops, pattern) for pattern in (_OF_LAYER, _OF_BLOCK, _LINEAR))
     op_count, product_count, layer_count, part_count, linear_count = (
         np.diff(np.searchsorted(events, softmaxes)) for events in (ops, products, layers, parts, linear)

@@ -114,7 +114,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.FORMATS_TENSORS: _take_much(host, _FORMATS),
         facts.COPIES_MODEL: _take_much(host, _COPIES_ALL),
         facts.EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
-        facts.SECOND_ORDER: are_in_most_steps(host, trace.named(lambda name: bool(_SECOND_ORDER.match(name)))),
+        facts.SECOND_ORDER: are_in_most_steps(host, trace.named(_SECOND_ORDER.match)),
         facts.LOADS_ROWS: _loads_rows(trace),
         facts.STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
         facts.UPDATES: on_cpu and _are_mostly_updates(trace),
@@ -166,16 +166,16 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
 
 def _runs_forward_again(trace: Trace) -> bool:
     """Whether several of the ops that only forward passes call lie within gradients."""
-    forward = trace.named(lambda name: bool(_FORWARD_OP.match(name)))
+    forward = trace.named(_FORWARD_OP.match)
     within_gradients = trace.nearest_named(forward, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) >= 0
     return bool(_AGAIN * within_gradients.sum() > len(forward))
 
 
 def _are_mostly_updates(trace: Trace) -> bool:
     """Whether most of the time of elementwise ops is that of optimizers which have a fused form."""
-    elementwise = trace.named(lambda name: bool(ELEMENTWISE.match(name)))
+    elementwise = trace.named(ELEMENTWISE.match)
     ps = trace.end[elementwise] - trace.begin[elementwise]
-    in_updates = trace.nearest_named(elementwise, lambda name: bool(HAS_FUSED_FORM.match(name))) >= 0
+    in_updates = trace.nearest_named(elementwise, HAS_FUSED_FORM.match) >= 0
     return bool(2 * ps[in_updates].sum() > ps.sum())
 
 
@@ -230,7 +230,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
 
 def _until_next_op_ps(trace: Trace, ops: Array) -> int:
     """ps from the begin of each of these ops to that of the next op, or of an optimizer, on its thread."""
-    others = outermost(trace, trace.named(lambda name: bool(_OP_OR_OPTIMIZER.match(name))))
+    others = outermost(trace, trace.named(_OP_OR_OPTIMIZER.match))
     line = trace.line_of
     following = np.searchsorted(others, ops, "right")
     has_next = following < len(others)
@@ -250,7 +250,7 @@ def _multiplies_one_hot(trace: Trace) -> bool:
     product = product[product < len(ops)]
     product += trace.are_named(ops[product], _CONVERSION.__eq__)
     product = product[product < len(ops)]
-    product = product[trace.are_named(ops[product], lambda name: bool(_PRODUCT.match(name)))]
+    product = product[trace.are_named(ops[product], _PRODUCT.match)]
     ps = trace.end[ops] - trace.begin[ops]
     return 2 * len(product) > len(one_hot) and bool(ps[one_hot].sum() + ps[product].sum() >= _MUCH_OF_OPS * ps.sum())
 
@@ -258,23 +258,23 @@ def _multiplies_one_hot(trace: Trace) -> bool:
 def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
     """Whether frames of these names take a notable part of the steps."""
     trace, steps = host.trace, host.steps
-    ps = outermost_ps(trace, trace.named(lambda name: bool(names.match(name))))
+    ps = outermost_ps(trace, trace.named(names.match))
     return bool(ps > _MUCH_OF_OPS * steps.length.sum() > 0)
 
 
 def _starts_of_workers(trace: Trace) -> Array:
     """int64[k]: frames in which a DataLoader starts a process."""
-    launches = trace.named(lambda name: bool(_LAUNCH.match(name)))
-    return launches[trace.nearest_named(launches, lambda name: bool(_LOADER.match(name))) >= 0]
+    launches = trace.named(_LAUNCH.match)
+    return launches[trace.nearest_named(launches, _LOADER.match) >= 0]
 
 
 def _loads_rows(trace: Trace) -> bool:
     """Whether a DataLoader runs many ops for each batch, and most of them take a row."""
-    loads = trace.named(lambda name: bool(_LOADS.match(name)))
+    loads = trace.named(_LOADS.match)
     if not len(loads):
         return False
     ops = trace.once(outermost_torch_ops)
-    ops = ops[trace.nearest_named(ops, lambda name: bool(_LOADS.match(name))) >= 0]
+    ops = ops[trace.nearest_named(ops, _LOADS.match) >= 0]
     takes_row = trace.are_named(ops, _TAKES_ROW.__contains__)
     return 2 * takes_row.sum() > len(ops) >= _MANY_ROWS * len(loads)
 
@@ -312,7 +312,7 @@ def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
         return False
     trace, stat = host.trace, plane.stat(vocabulary.INPUT_SHAPES)
     events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
-    is_product = trace.are_named(events, lambda name: bool(_PRODUCT.match(name)))
+    is_product = trace.are_named(events, _PRODUCT.match)
     step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
     rows: dict[tuple[int, str, str], list[int]] = {}
     for index in np.flatnonzero(is_product & (step >= 0)).tolist():

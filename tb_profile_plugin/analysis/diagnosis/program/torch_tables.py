@@ -39,7 +39,7 @@ def table_facts(host: HostWithSteps) -> set[str]:
 
     def named(pattern: re.Pattern[str]) -> Array:
         """bool[events]: which have such names."""
-        return trace.are_named(events, lambda name: bool(pattern.match(name)))
+        return trace.are_named(events, pattern.match)
 
     gradients = _gradients_of_tables(inputs, codes[named(_LOOKUP)], codes[named(_PRODUCT)], len(steps))
     of_tables, sizes = {shape for of_table in gradients.values() for shape in of_table}, [*map(prod, gradients)]

@@ -26,11 +26,11 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
     changed them; with the gradients of these. 0 where no frames of Python tell.
     """
     trace, steps = host.trace, host.steps
-    calls = trace.named(lambda name: bool(_COMPUTES_WEIGHT.match(name)))
+    calls = trace.named(_COMPUTES_WEIGHT.match)
     calls = outermost(trace, calls[trace.begin[calls] >= steps.begin[0]]) if len(steps) else calls[:0]
     if not len(calls):
         return 0.0
-    is_module = trace.are_named(calls, lambda name: bool(_PARAMETRIZATION.match(name)))
+    is_module = trace.are_named(calls, _PARAMETRIZATION.match)
     module = np.where(is_module, calls, trace.nearest_named(calls, lambda name: name.startswith(_MODULE)))
     gradients = trace.named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
     limits = np.sort(np.concatenate((steps.begin, trace.begin[gradients])))
