@@ -62,7 +62,7 @@ def digest(
         more |= {"sum_ps": total, "variance": variances(times[None], is_selected)[0]} | dict(
             (details or {}).get(key, {})
         )
-        rows.append(DigestOp(part, **more))
+        rows.append(DigestOp(part=part, **more))
     parts: dict[str, Any] = {}
     for key, times in columns.items():
         parts[key.partition("/")[0]] = parts.get(key.partition("/")[0], np.zeros_like(period_ps)) + times

@@ -128,7 +128,7 @@ def test_count_and_length_by_hand() -> None:
 def op(name: str, **more: str) -> DigestOp:
     told = dict.fromkeys(("origin", "operands", "body", "source"), "")
     told |= {"type": "loop fusion", "module": "jit_f", "shape": "f32[128,128]"} | more
-    return DigestOp("compute", "device", name, **told, sum_ps=10, variance=0, launches=1, total_ps=10)
+    return DigestOp(part="compute", side="device", name=name, **told, sum_ps=10, variance=0, launches=1, total_ps=10)
 
 
 def tiers(base: list[DigestOp], new: list[DigestOp]) -> list[tuple[list[str], list[str], int]]:

@@ -21,8 +21,8 @@ from ..activity.states import State
 from ..activity.thread_classes import event_classes
 from ..steps.device_timeline import DeviceTimeline, timeline
 from ..steps.host_account import HostFigures, figures
-from .identity import DEVICE, HOST, Identities, Identity
-from .record import NOTHING, OTHERS, AllocatorMemory
+from .identity import DEVICE, HOST, Identities
+from .record import NOTHING, OTHERS, AllocatorMemory, Identity
 
 MOST_STEPS = 4096
 """Steps of a capture that count at most: the first ones."""

@@ -25,7 +25,6 @@ from ..ops import gpu_kernels
 from ..steps.step_choice import TYPICAL
 from ..steps.typical import choose
 from .blame import HostBlame, host_blame
-from .identity import Identity
 from .record import (
     LATE_PEER,
     OTHER_KIND,
@@ -36,6 +35,7 @@ from .record import (
     DigestKernel,
     DigestOp,
     DigestSteps,
+    Identity,
     StateTime,
 )
 
@@ -242,7 +242,7 @@ def _ops(series: _StepSeries, selected: Array, warm: Array) -> list[DigestOp]:
         count, total = int(launches[members].sum()), int(total_ps[members].sum())
         if sum_ps or count or total:
             figures = {"sum_ps": sum_ps, "variance": variance, "launches": count, "total_ps": total}
-            digest_ops.append(DigestOp(STATES[state], **vars(identity), **figures))
+            digest_ops.append(DigestOp(**vars(identity), part=STATES[state], **figures))
     return digest_ops
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from ..ops.device_ops import device_events
 from ..ops.op_table import Op
 from ..steps.event_names import display_name
 from .bodies import Bodies
+from .record import Identity
 
 DEVICE, HOST = "device", "host"
 _LONGEST = 200
@@ -27,29 +27,6 @@ _SOURCE_PARTS = 2
 """So much of a source file's path is kept: no home folders."""
 _PROGRAM = regex(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+")
 """The end of a program's name: its id, the number of its cluster."""
-
-
-@dataclass(frozen=True)
-class Identity:
-    """What tells an op from others; a text is empty where nothing tells it. Digests have fields of the same names."""
-
-    side: str
-    """`DEVICE` or `HOST`: whose event it is."""
-    name: str
-    type: str = ""
-    """Type of the framework's op, or the category of XLA's."""
-    module: str = ""
-    """The XLA program without numbers."""
-    origin: str = ""
-    """The framework op with its scopes that an instruction of XLA comes from."""
-    shape: str = ""
-    """Types and sizes of its result, e.g. ``f32[8,128]``."""
-    operands: str = ""
-    """Shapes of its operands, by commas."""
-    body: str = ""
-    """Fingerprint of what it calculates, see `bodies`."""
-    source: str = ""
-    """``folder/file.py:12``."""
 
 
 def stem_of_program(name: str) -> str:

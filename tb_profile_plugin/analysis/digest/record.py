@@ -92,19 +92,33 @@ class StateTime:
 
 
 @dataclass(frozen=True)
-class DigestOp:
-    """An op within one part, over the steps that count; from ``side`` to ``source`` see `identity.Identity`."""
+class Identity:
+    """What tells an op from others; a text is empty where nothing tells it."""
+
+    side: str
+    """Whose event it is: `identity.DEVICE` or `identity.HOST`."""
+    name: str
+    type: str = ""
+    """Type of the framework's op, or the category of XLA's."""
+    module: str = ""
+    """The XLA program without numbers."""
+    origin: str = ""
+    """The framework op with its scopes that an instruction of XLA comes from."""
+    shape: str = ""
+    """Types and sizes of its result, e.g. ``f32[8,128]``."""
+    operands: str = ""
+    """Shapes of its operands, by commas."""
+    body: str = ""
+    """Fingerprint of what it calculates, see `bodies`."""
+    source: str = ""
+    """``folder/file.py:12``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestOp(Identity):
+    """An op within one part, over the steps that count."""
 
     part: str
-    side: str
-    name: str
-    type: str
-    module: str
-    origin: str
-    shape: str
-    operands: str
-    body: str
-    source: str
     sum_ps: int
     """Moments that belong to it; those of all ops of a part sum to the part."""
     variance: int | None

@@ -209,8 +209,6 @@ def _ops(keyed: Keyed, values: _Values) -> list[DigestOp]:
                 module=module,
                 origin=origin,
                 shape=shape,
-                operands="",
-                body="",
                 source=source,
                 sum_ps=0,
                 variance=None,
