@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 
 from ...runtime.messages import Message, sentences
+from ..activity.states import State
+from ..digest.record import NOTHING, OTHERS
 from .causes import CauseChange, causes
-from .certain_changes import certain_changes
 from .change import Change
-from .engine import Comparison
+from .engine import Comparison, OpRow
 from .machine import is_likely_machine, programs_are_same
 
 _LEAST_UNUSUAL = 0.1
@@ -26,6 +28,12 @@ _WORDS = {
     "probably slower": Message("Probably slower"),
     "probably faster": Message("Probably faster"),
 }
+_WORK = tuple(state.name.lower() for state in State if state < State.COMPILE)
+"""Ids of the parts whose ops are executions, not intervals."""
+_MOST_SENTENCES = 2
+"""So many are told, those that cost most."""
+_MOST_HIDDEN = 0.1
+"""An op is new if what the base does not tell apart, or has under names of its own, is at most so much of it."""
 
 
 def headline(comparison: Comparison, code: str, probable: bool, threshold: float) -> Message:
@@ -81,7 +89,7 @@ def _change_sentence(comparison: Comparison, change: Change, word: Message, low:
 
 def _inconclusive(comparison: Comparison, reason: Message, threshold: float) -> Message:
     """That the step cannot be judged, after what is certain nevertheless."""
-    changes = certain_changes(comparison, threshold)
+    changes = _certain_changes(comparison, threshold)
     if not changes:
         return Message("Inconclusive: {reason}.", reason=reason)
     return sentences(
@@ -192,3 +200,51 @@ def _range(counts: Sequence[int]) -> str:
 
 def _multiple(share: float) -> str:
     return f"{1 + share:,.0f}" if share >= _LEAST_MULTIPLE else f"{1 + share:.2g}"
+
+
+def _certain_changes(comparison: Comparison, threshold: float) -> list[Message]:
+    """What differs with certainty, however much steps vary: ops that only one side has, and how often ops run.
+
+    In words, what costs most first; differences below the ``threshold``, a share of the step, do not matter.
+    """
+    enough = threshold * comparison.step_difference.base
+    ops = [op for op in comparison.ops if op.part in _WORK and not {op.base.name, op.new.name} & {NOTHING, OTHERS}]
+    ops = [op for op in ops if abs(op.difference.delta) >= enough]
+    texts = [text for op in ops if (text := _new_or_gone(comparison, op) if op.is_one_sided else _count_change(op))]
+    if not texts:
+        texts = [
+            Message("{base} → {new} ops and kernels per step", base=fact.base, new=fact.new)
+            for fact in comparison.facts
+            if fact.id == "launches"
+        ]
+    return texts[:_MOST_SENTENCES]
+
+
+def _new_or_gone(comparison: Comparison, op: OpRow) -> Message | None:
+    """That it is new, or gone, if all captures of its side have it, and the other cannot have it under another name."""
+    is_new = bool(op.new.name)
+    side_sums = op.new.sums if is_new else op.base.sums
+    time = abs(op.difference.delta)
+    others = [other for other in comparison.ops if other.part == op.part and (other.is_others or other.is_one_sided)]
+    hidden = sum((other.difference.base if is_new else other.difference.new for other in others), Fraction(0))
+    if not all(side_sums) or hidden > _MOST_HIDDEN * time:
+        return None
+    if is_new:
+        return Message("{op} is new ({time_ps} per step)", op=op.name, time_ps=float(time))
+    return Message("{op} is gone ({time_ps} per step)", op=op.name, time_ps=float(time))
+
+
+def _count_change(op: OpRow) -> Message | None:
+    """How often it runs, if that is the same in all captures of a side, and most of why its time differs."""
+    if None in (op.base.count_per_step, op.new.count_per_step) or op.base.count_per_step == op.new.count_per_step:
+        return None
+    if 2 * op.by_count / op.difference.delta < 1:
+        return None
+    return Message(
+        "{op} runs {new_count} times per step instead of {base_count} ({base_ps} → {new_ps})",
+        op=op.name,
+        new_count=op.new.count_per_step,
+        base_count=op.base.count_per_step,
+        base_ps=float(op.difference.base),
+        new_ps=float(op.difference.new),
+    )
