@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ...runtime.problems import problem_error
 from ...tools.answers.answer import Column, Json, Table, table_id
 from . import arrow, display
-from .batches import Batches, values
-from .pandas import to_pandas
+from .batches import Batches, Values, values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +35,17 @@ class Frame(Batches):
         return cls(Table(wanted, tables[wanted]["label"], fields), [batch] if fields else [])
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas data frame: texts are categories; numbers share memory where one batch holds them, all known."""
-        return to_pandas(self)
+        """A pandas data frame: texts are categories; numbers share memory where one batch holds them, all known.
+
+        Raises `ProblemError` where pandas is not installed.
+        """
+        fields = {field.id: field for field in self.schema}
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise problem_error("no_pandas", "pandas is not installed.", "pip install pandas") from error
+        columns = {id: _pandas_column(field, [batch[id] for batch in self.batches]) for id, field in fields.items()}
+        return pd.DataFrame(columns, copy=False)
 
     def __arrow_c_schema__(self) -> object:
         return arrow.schema(self).__arrow_c_schema__()
@@ -63,3 +74,32 @@ def _field(column: dict[str, Any]) -> Column:
     are_integers = all(isinstance(entry, int) and abs(entry) < 2**63 for entry in entries)
     dtype = "bool" if kind == "boolean" else "int64" if are_integers else "float64"
     return Column(column["id"], column["label"], kind, column.get("unit", ""), column.get("doc", ""), dtype=dtype)
+
+
+def _pandas_column(field: Column, parts: list[Values]) -> Any:
+    import pandas as pd
+
+    if field.kind == "string":
+        return _categories(parts)
+    arrays = [part.data for part in parts]
+    data = arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, field.dtype), *arrays])
+    if all(part.is_known is None for part in parts):
+        return data
+    unknown = np.concatenate([np.zeros(len(part), bool) if part.is_known is None else ~part.is_known for part in parts])
+    if data.dtype.kind == "f":
+        return np.where(unknown, np.nan, data)
+    array_type = pd.arrays.BooleanArray if field.kind == "boolean" else pd.arrays.IntegerArray
+    return array_type(data, unknown)
+
+
+def _categories(parts: list[Values]) -> Any:
+    import pandas as pd
+
+    code_of: dict[str, int] = {}
+    codes = [np.empty(0, np.int32)]
+    for part in parts:
+        moved = [code_of.setdefault(text, len(code_of)) for text in part.texts or ()]
+        shared = part.data if moved == list(range(len(moved))) else np.array(moved, np.int32)[part.data]
+        codes.append(shared if part.is_known is None else np.where(part.is_known, shared, np.int32(-1)))
+    joined = codes[1] if len(codes) == 2 else np.concatenate(codes)
+    return pd.Categorical.from_codes(joined, pd.Index(list(code_of), dtype=str))
