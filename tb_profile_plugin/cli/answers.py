@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.messages import translated
 from ..runtime.settings import choose_kernels
 
 if TYPE_CHECKING:
     from ..store import StoredSession
-    from ..tools.answers.tool import Tool
 
 
 def stored_session(session: str) -> StoredSession:
@@ -41,12 +38,11 @@ def answer_bodies(
 
     Where all are in the cache, nothing that decodes is imported.
     """
-    from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, to_json, unpack
+    from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, unpack
 
     cache = ResultCache(not args.no_cache)
-    keys = {
-        name: question(name, args.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
-    }
+    shape = LEGACY if legacy else NAMED
+    keys = {name: question(name, args.host, options, shape) for name, options in questions.items()}
     bodies = {name: unpack(body) for name, cache_key in keys.items() if (body := cache.get(stored, *cache_key))}
     if len(bodies) == len(questions):
         return bodies
@@ -60,22 +56,12 @@ def answer_bodies(
         if len(stored.hosts) == 1:
             # Decoded while the analyses are imported; any problem is raised again where the host is used.
             decoder.submit(session.select)
-        from .. import tools
+        from .. import compat, tools
 
         for name, options in questions.items():
             if name not in bodies:
                 tool = tools.get(name)
-                answer = _answering_function(tool, legacy)(session, args.host, **options)
-                bodies[name] = to_json(answer if legacy else translated(answer))
+                bodies[name] = compat.answer_json(tool, session, args.host, options, shape)
                 if cache.enabled and not (tool.streamed or session.unreadable):
                     cache.put(stored, pack(bodies[name]), *keys[name])
     return bodies
-
-
-def _answering_function(tool: Tool, legacy: bool) -> Callable[..., object]:
-    """The function that answers: the tool's, or that for the shape of the existing plugin."""
-    if not legacy:
-        return tool.run
-    from .. import compat
-
-    return partial(compat.answer, tool)

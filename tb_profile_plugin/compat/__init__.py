@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..analysis.steps.step_choice import ALL
+from ..runtime.messages import translated
+from ..store.result_cache import LEGACY, to_json
 from ..tools.answers.reader import AnswerReader
 from ..tools.answers.tool import BASELINE
 
@@ -43,6 +45,16 @@ def graph_document(tool: Tool, session: Session, host: str, options: Mapping[str
     from .hlo_documents import graph_document as render
 
     return render(tool.hosts(session, host)[0], options)
+
+
+def answer_json(tool: Tool, session: Session, host: str, options: Mapping[str, str], shape: str) -> bytes:
+    """The tool's answer as JSON: in its old shape where ``shape`` is `LEGACY`, else as it is, in the language in use.
+
+    Raises `ProblemError` as `Tool.run` does.
+    """
+    if shape == LEGACY:
+        return to_json(answer(tool, session, host, **options))
+    return to_json(translated(tool.run(session, host, **options)))
 
 
 def answer(tool: Tool, session: Session, host: str = "", /, **options: str) -> Json:

@@ -21,7 +21,7 @@ from ..runtime.messages import Message, language, translated
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.records import NamedTuple
 from ..store import Logdir, StoredSession
-from ..store.result_cache import LEGACY, NAMED, ResultCache, language_key, pack, question, to_json, unpack
+from ..store.result_cache import NAMED, ResultCache, language_key, pack, question, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
@@ -159,7 +159,7 @@ class Workspace:
         return tools.get(compat.RENAMED.get(plain, plain))
 
     def result(self, tool_question: ToolQuestion, shape: str) -> bytes:
-        """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
+        """A tool's answer as compressed JSON; its shape is `NAMED` or `result_cache.LEGACY`."""
         from .. import compat
 
         session, tool, host, options = tool_question
@@ -171,10 +171,7 @@ class Workspace:
         key_parts = (*question(tool.name, host, options, shape), *other_sessions)
 
         def answer() -> bytes:
-            content = (
-                compat.answer(tool, session, host, **options) if shape == LEGACY else tool.run(session, host, **options)
-            )
-            return pack(to_json(content if shape == LEGACY else translated(content)))
+            return pack(compat.answer_json(tool, session, host, options, shape))
 
         def compute() -> bytes:
             if tool.uses_all_sessions:
