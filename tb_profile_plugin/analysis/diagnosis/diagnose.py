@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...formats.columns import vocabulary
 from ...model.devices.properties import device_count, host_device_type
-from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
+from ...model.framework import PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
 from ...model.ranks import missing, rank
@@ -15,7 +15,7 @@ from ...runtime.records import NamedTuple
 from ..activity.states import State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
-from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step, one_by_one_share, short_ops_ps
+from ..steps.dispatched_calls import calling_function, calls_per_step, one_by_one_share, short_ops_ps
 from ..steps.event_names import display_name, short_name
 from ..steps.host_account import Interval, figures
 from ..steps.python_waits import timed_out_ps, timed_out_waits
@@ -28,7 +28,7 @@ from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
-from .op_work import name_loop, name_scopes, name_torch_ops
+from .op_work import calling_function_of, fewer_calls, name_calling_function, name_loop, name_scopes, name_torch_ops
 from .program import facts
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
@@ -169,7 +169,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     """Add what a cause's sentences say beside its names, and what helps this program."""
     loss.remedy = _special_remedy(loss, hosts, typical, program)
     if loss.id == "eager":
-        _name_calling_function(loss, hosts, program)
+        name_calling_function(loss, hosts, program)
     if loss.id in ("thread_wait", "input"):
         _tell_timeouts(loss, hosts, typical)
     if loss.id == "sync":
@@ -192,9 +192,9 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         _name_function(loss, next(filter(None, map(function_between, hosts)), ""))
     elif loss.id == "between_steps":
         loss.is_of_loop = all(host.steps.source == "functions" for host in hosts)
-        function = _calling_function(hosts)
+        function = calling_function_of(hosts)
         if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
-            loss.remedy = _fewer_calls(function, program)
+            loss.remedy = fewer_calls(function, program)
 
 
 def _special_remedy(
@@ -260,34 +260,6 @@ def _name_function(loss: TimeLoss, name: str) -> None:
     """Name what devices do between few steps by the function of the program that does it."""
     if name and loss.long_pauses is not None:
         loss.names = [NamedTime(WORK, name, 0.0, 0.0, loss.ps, loss.long_pauses.count / loss.long_pauses.pauses)]
-
-
-def _name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
-    """Count the ops, and name the function of the program that dispatches most of them, which is what to compile."""
-    all_count = round(max(map(calls_per_step, hosts)))
-    loss.arguments = {"count": all_count}
-    function = _calling_function(hosts)
-    if function.name:
-        loss.arguments = {"name": function.name, "count": round(function.calls_per_step), "all_count": all_count}
-        largest_ps = next((ps for _, ps, _ in loss.by_name()), 0.0)
-        if not loss.kinds or function.step_ps > largest_ps:
-            loss.remedy = _fewer_calls(function, program)
-
-
-def _calling_function(hosts: Sequence[HostWithSteps]) -> CallingFunction:
-    """That of the host on which a function makes most calls."""
-    return max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
-
-
-def _fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | None:
-    """What helps where a function dispatches many ops, and saves at most its time; None for what helps all programs."""
-    if program.framework == JAX:
-        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
-        return remedy(JAX, "eager")._replace(text=text, most_ps=function.step_ps)
-    if facts.ON_CPU in program.facts:
-        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function.name)
-        return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text, most_ps=function.step_ps)
-    return None
 
 
 def _tell_timeouts(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical) -> None:

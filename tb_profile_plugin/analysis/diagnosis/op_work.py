@@ -1,5 +1,5 @@
 """What work of ops is called: TensorFlow's by the scope that a program, or a layer, made them in; kernels of PyTorch by
-the ops that launched them.
+the ops that launched them; of ops that are dispatched one by one the function that calls most of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...model.framework import PYTORCH, TENSORFLOW
+from ...model.framework import JAX, PYTORCH, TENSORFLOW
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ...runtime.regex import regex
@@ -17,13 +17,14 @@ from ..activity.states import State
 from ..ops.device_event_kinds import COMPUTE, event_kinds
 from ..ops.device_ops import device_events
 from ..ops.op_scopes import CONFUSION_MATRIX
+from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step
 from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
-from .program.facts import COMPARES_THRESHOLDS, MAPS_IN_LOOP, UPDATES_TABLES
+from .program import facts
 from .program.program_facts import ProgramFacts
 from .program.tensorflow_loops import map_loop
 from .program.tensorflow_tables import whole_tables_scope
-from .remedies.remedy import remedy
+from .remedies.remedy import Remedy, remedy
 from .time_loss import MOSTLY, WORK, TimeLoss
 
 _OVERHEAD, _EXECUTOR = "dispatch", "executor"
@@ -50,7 +51,10 @@ def name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical
     is_of_steps = loss.ps >= _ALL * float(typical.step_ps[State.COMPUTE])
     if (is_all or is_of_steps) and ps >= MOSTLY * loss.ps and ps >= _TELLS_MORE * most_of_type_ps:
         loss.origins = [(name, ps)]
-    for fact, of_fact in ((COMPARES_THRESHOLDS, [CONFUSION_MATRIX]), (UPDATES_TABLES, map(whole_tables_scope, hosts))):
+    for fact, of_fact in (
+        (facts.COMPARES_THRESHOLDS, [CONFUSION_MATRIX]),
+        (facts.UPDATES_TABLES, map(whole_tables_scope, hosts)),
+    ):
         if fact in program.facts:
             ps = sum(times.get(scope, 0.0) for scope in set(of_fact))
             loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps)
@@ -58,7 +62,7 @@ def name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical
 
 def name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
     """Name the scope whose ``tf.map_fn`` the framework mostly works for, and say how often it calls its function."""
-    if loss.id != _OVERHEAD or MAPS_IN_LOOP not in program.facts:
+    if loss.id != _OVERHEAD or facts.MAPS_IN_LOOP not in program.facts:
         return
     loop = max(filter(None, map(map_loop, hosts)), key=lambda loop: loop.share)
     if loop.overhead_share < MOSTLY:
@@ -122,3 +126,31 @@ def _own_name(op: str) -> str:
     name = op.rpartition("/")[2]
     function = _CPP_FUNCTION.match(name)
     return function[1] if function else name
+
+
+def name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
+    """Count the ops, and name the function of the program that dispatches most of them, which is what to compile."""
+    all_count = round(max(map(calls_per_step, hosts)))
+    loss.arguments = {"count": all_count}
+    function = calling_function_of(hosts)
+    if function.name:
+        loss.arguments = {"name": function.name, "count": round(function.calls_per_step), "all_count": all_count}
+        largest_ps = next((ps for _, ps, _ in loss.by_name()), 0.0)
+        if not loss.kinds or function.step_ps > largest_ps:
+            loss.remedy = fewer_calls(function, program)
+
+
+def calling_function_of(hosts: Sequence[HostWithSteps]) -> CallingFunction:
+    """That of the host on which a function makes most calls."""
+    return max(map(calling_function, hosts), key=lambda function: function.calls_per_step)
+
+
+def fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | None:
+    """What helps where a function dispatches many ops, and saves at most its time; None for what helps all programs."""
+    if program.framework == JAX:
+        text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
+        return remedy(JAX, "eager")._replace(text=text, most_ps=function.step_ps)
+    if facts.ON_CPU in program.facts:
+        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function.name)
+        return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text, most_ps=function.step_ps)
+    return None

@@ -1,0 +1,44 @@
+"""What Python does between compiled regions, and in functions that a DataLoader calls."""
+
+import pytest
+import torchtrace
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+
+
+@pytest.mark.parametrize(("regions", "advised"), [(12, True), (2, False)])
+def test_many_graph_breaks_are_told_with_the_line_after_which_code_goes_on(regions: int, advised: bool) -> None:
+    """Between compiled regions Python runs; looking them up in a cache is no tracing."""
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        events.append(torchtrace.frame("train.py(9): forward", begin, 980))
+        for number in range(regions):
+            at = begin + 980 // regions * number
+            events.append(torchtrace.frame("train.py(14): torch_dynamo_resume_in_forward_at_14", at, 900 // regions))
+            events.append(torchtrace.op("TorchDynamo Cache Lookup", at + 4, 2))
+            events.append(torchtrace.op(f"Torch-Compiled Region: {number % 2}/0", at + 7, 20))
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    assert "retracing" not in {cause.id for cause in found.causes}
+    python = next(cause for cause in found.causes if cause.id == "python")
+    assert ("a graph break after forward (train.py:14) splits it" in python.remedy.text) == advised
+
+
+@pytest.mark.parametrize(("values", "advised"), [(600, True), (100, False)])
+def test_a_loop_over_values_that_a_dataloader_calls_is_told(values: int, advised: bool) -> None:
+    """Each value takes two calls."""
+    loads = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    events = []
+    for step in range(4):
+        begin = 10_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 9990))
+        events.append(torchtrace.on_host("user_annotation", loads, begin, 6000))
+        events.append(torchtrace.frame("collate.py(19): __call__", begin + 10, 5900))
+        for number in range(values):
+            events.append(torchtrace.frame("collate.py(13): mask", begin + 20 + 9 * number, 8))
+            events.append(torchtrace.frame("collate.py(9): is_special", begin + 21 + 9 * number, 2))
+        events.append(torchtrace.op("aten::mm", begin + 6100, 3800))
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    waits = next(cause for cause in found.causes if cause.id == "input")
+    assert ("Write __call__ (collate.py:19) as array operations" in waits.remedy.text) == advised
