@@ -11,6 +11,7 @@ from ..analysis.activity.states import CATEGORIES, WORK_STATES
 from ..analysis.diagnosis.diagnose import NEEDS as DIAGNOSIS_NEEDS
 from ..analysis.diagnosis.diagnose import diagnose
 from ..analysis.diagnosis.findings import findings
+from ..analysis.diagnosis.rules import kernel_times
 from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.host_ops import host_ops
@@ -192,7 +193,7 @@ _GUIDE_ADDRESSES = {
 
 
 _NEEDS = (
-    *(*DIAGNOSIS_NEEDS, *capture_health.NEEDS, host_ops, device_ops, iterator_calls.pipelines),
+    *(*DIAGNOSIS_NEEDS, *capture_health.NEEDS, host_ops, device_ops, kernel_times, iterator_calls.pipelines),
     *(host_device_type, host_facts, is_training, step_evidence.candidates, gpu_capabilities, run_window, rates),
 )
 

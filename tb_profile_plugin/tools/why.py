@@ -12,6 +12,7 @@ from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.critical_path import PathFigures, path_figures
 from ..analysis.diagnosis.diagnose import NEEDS, Diagnosis, diagnose
 from ..analysis.diagnosis.findings import findings
+from ..analysis.diagnosis.rules import kernel_times
 from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops
 from ..analysis.ops.op_costs import rates
@@ -198,7 +199,17 @@ _UNUSUAL = Table(
         *(_CAUSES, _FINDINGS, _STEP, PHASES, ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *device_work.TABLES,
     ),
-    needs=(*NEEDS, begins_with_driver, what_if, device_ops, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
+    needs=(
+        *NEEDS,
+        begins_with_driver,
+        what_if,
+        kernel_times,
+        device_ops,
+        *capture_health.NEEDS,
+        *device_work.NEEDS,
+        paths,
+        rates,
+    ),
 )
 def why(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""

@@ -131,6 +131,15 @@ def test_what_a_change_saves_is_not_told_where_the_device_was_not_recorded() -> 
     assert second.id == "not_recorded" and second.title.startswith("Record the device")
 
 
+def test_a_device_is_to_be_recorded_once() -> None:
+    """Against framework overhead that may be hidden behind an unrecorded device nothing else is advised."""
+    runs = events("ExecutorState::Process", *((100 * i + 3, 100 * i + 98) for i in range(6)))
+    marks = " ".join(f"train[{START + 100 * i},100]{{_r=1}}" for i in range(6))
+    host = captured(("tf_Compute/1", f"{marks} {runs}"), devices=[[]])
+    titles = [finding.title for finding in findings(diagnose([host]), [host], OpTable())]
+    assert titles[0].startswith("Record the device") and len(titles) == len(set(titles))
+
+
 def test_results_are_read_less_often_where_the_host_could_run_ahead() -> None:
     """The device works 60 of 100 while the host waits; the host prepares 39 only then."""
     begun = [START + 100 * i for i in range(6)]

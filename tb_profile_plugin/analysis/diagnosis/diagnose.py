@@ -28,7 +28,15 @@ from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
-from .op_work import calling_function_of, fewer_calls, name_calling_function, name_loop, name_scopes, name_torch_ops
+from .op_work import (
+    calling_function_of,
+    fewer_calls,
+    kernel_ops,
+    name_calling_function,
+    name_loop,
+    name_scopes,
+    name_torch_ops,
+)
 from .program import facts
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
@@ -60,7 +68,7 @@ NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels, counted_ps),
-    *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share, graph_break),
+    *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share, graph_break, kernel_ops),
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.

@@ -50,7 +50,9 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
     of_rules = rule_findings(Evidence(hosts, program, typical, device_ops))
     advice = _without_repetition(of_causes, of_rules, typical.period_ps)
     first, others = advice[: len(of_causes[:1])], advice[len(of_causes[:1]) :]
-    return [*first, *_recording_finding(diagnosis), *sorted(others, key=lambda finding: -finding.size_ps)]
+    titles = [finding.title for finding in first]
+    to_record = [finding for finding in _recording_finding(diagnosis) if finding.title not in titles]
+    return [*first, *to_record, *sorted(others, key=lambda finding: -finding.size_ps)]
 
 
 def _largest_first(diagnosis: Diagnosis) -> list[Cause]:

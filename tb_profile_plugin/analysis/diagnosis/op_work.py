@@ -9,9 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...model.framework import JAX, PYTORCH, TENSORFLOW
+from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
 from ...runtime.messages import Message
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.states import State
 from ..ops.device_event_kinds import COMPUTE, event_kinds
@@ -89,36 +92,50 @@ def _times(hosts: Sequence[HostWithSteps], typical: Typical, between: bool) -> d
     return times
 
 
+class KernelOps(NamedTuple):
+    """Ops of PyTorch, and what their kernels compute."""
+
+    names: list[str]
+    """An empty name stands for kernels that belong to no op."""
+    ps: Array
+    """int64[windows, names]: of a host's windows; kernels that run at once are added up."""
+
+
+@per_host(keep=True)
+def kernel_ops(host: HostWithSteps) -> KernelOps:
+    """The ops that launched the kernels of a host's devices."""
+    edges = figures(host).edges
+    column_of = {"": 0}
+    tables = []
+    for plane, op_of_event, ops in device_events(host) if framework(host) == PYTORCH else ():
+        rows = np.flatnonzero(np.isin(plane.events.line, host.stream_lines(plane)))
+        rows = rows[np.isin(event_kinds(host)[host.trace.rows(plane)][rows], COMPUTE)]
+        kernels = {*plane.names}
+        names = ["" if op.name in kernels else _own_name(op.name) for op in ops]
+        column = [column_of.setdefault(name, len(column_of)) for name in names]
+        tables.append((rows + host.trace.rows(plane).start, np.array([*column, 0])[op_of_event[rows]]))
+    ps = np.zeros((len(edges) - 1, len(column_of)), np.int64)
+    for events, columns in tables:
+        window = np.searchsorted(edges, host.trace.begin[events], "right") - 1
+        inside = (window >= 0) & (window < len(ps))
+        np.add.at(ps, (window[inside], columns[inside]), (host.trace.end - host.trace.begin)[events[inside]])
+    return KernelOps([*column_of], ps)
+
+
 def name_torch_ops(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
     """Name what GPUs compute by PyTorch's ops, which say what a kernel is for, where these are known of most of it."""
     if loss.id != WORK or program.framework != PYTORCH:
         return
-    times = sum((_op_times(host, typical) for host in hosts), Counter())
+    times: Counter[str] = Counter()
+    for host in hosts:
+        ops, windows = kernel_ops(host), typical_windows(host, typical.steps)
+        rows = np.concatenate((windows.steps, windows.between))
+        times.update(dict(zip(ops.names, ops.ps[rows].sum(axis=0).tolist(), strict=True)))
     total_ps = sum(times.values())
     times.pop("", None)
     if sum(times.values()) >= MOSTLY * total_ps > 0:
         loss.has_op_origins = True
-        loss.origins = sorted(
-            ((name, ps / total_ps * loss.ps) for name, ps in times.items()), key=lambda origin: -origin[1]
-        )
-
-
-def _op_times(host: HostWithSteps, typical: Typical) -> Counter[str]:
-    """By op what its kernels take of the typical step, ps, added up; what belongs to no op under an empty name."""
-    windows, edges = typical_windows(host, typical.steps), figures(host).edges
-    is_typical = np.zeros(len(edges) + 1, bool)
-    is_typical[np.concatenate((windows.steps, windows.between)) + 1] = True
-    times: Counter[str] = Counter()
-    for plane, op_of_event, ops in device_events(host):
-        rows = np.flatnonzero(np.isin(plane.events.line, host.stream_lines(plane)))
-        events, kernels = host.trace.rows(plane).start + rows, {*plane.names}
-        in_typical = is_typical[np.searchsorted(edges, host.trace.begin[events], "right")]
-        counts = in_typical & np.isin(event_kinds(host)[events], COMPUTE)
-        ps = host.trace.end[events] - host.trace.begin[events]
-        sums = np.bincount(op_of_event[rows[counts]] + 1, ps[counts], len(ops) + 1)
-        for op, op_ps in zip(("", *(op.name for op in ops)), sums.tolist(), strict=True):
-            times["" if op in kernels else _own_name(op)] += op_ps
-    return times
+        loss.origins = [(name, ps / total_ps * loss.ps) for name, ps in times.most_common()]
 
 
 def _own_name(op: str) -> str:

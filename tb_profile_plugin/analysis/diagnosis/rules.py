@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ...model.devices.capabilities import gpu_capabilities
 from ...model.events.repeated_calls import outermost_ps
 from ...model.host import HostWithSteps
 from ...model.names.kernel_table import BF16, FP16, FP32
+from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
@@ -47,18 +49,33 @@ _PRODUCT = regex(r"(?i).*(?:gemm|conv|cudnn|_engine|winograd|dot_general|matmul)
 """Names of kernels, and of ops, that are matrix products and convolutions, or may be."""
 _MUCH_OF_KERNELS = 0.08
 """Share of what devices compute from which on kernels are worth a finding."""
-_LAYOUT_KERNEL = regex(r".*(?:nchwToNhwc|nhwcToNchw|nchw2nhwc|nhwc2nchw)|batched_transpose_\d+x")
-"""Conversions that cuDNN and MIOpen run around convolutions of their own accord."""
-_UNALIGNED_KERNEL = regex(r".*(?:tensorop|xmma|cutlass)\S*_align[12](?!\d)")
-"""CUTLASS's names: how many numbers they can load at once, by the sizes and begins of arrays."""
-_GENERAL_CONVOLUTION = regex(r".*(?:dgrad_engine|dgrad2d_alg1|wgrad_alg[01]_engine|implicit_convolve_sgemm)")
-"""What cuDNN chooses without measuring, where its heuristics know nothing better."""
+
+
+class _KernelRule(NamedTuple):
+    """Kernels for which others could stand."""
+
+    names: re.Pattern[str]
+    factor: float
+    """What these take of their time at the least."""
+
+
+_KERNEL_RULES = {
+    # Conversions that cuDNN and MIOpen run around convolutions of their own accord.
+    "channels_last": _KernelRule(regex(r".*(?:nchwToNhwc|nhwcToNchw|nchw2nhwc|nhwc2nchw)|batched_transpose_\d+x"), 0.0),
+    # CUTLASS's names: how many numbers kernels for tensor cores can load at once, by the sizes and begins of arrays.
+    "alignment": _KernelRule(regex(r"(?!.*simt).*_align[12](?!\d)"), 0.5),
+    # What cuDNN chooses without measuring, where its heuristics know nothing better.
+    "algorithm": _KernelRule(
+        regex(r".*(?:dgrad_engine|dgrad2d_alg1|wgrad_alg[01]_engine|implicit_convolve_sgemm)"), 0.5
+    ),
+}
+"""By id of the finding."""
 _DDP_COPY = regex(
     r"torch\.distributed\.ddp\.reducer::copy_bucket_to_grad$|aten::(?:un)?flatten_dense_tensors$|c10d::broadcast_$"
 )
 _HALF = 0.5
-"""What 32-bit compute takes in 16 bits of its time, where bytes are the limit, or no tensor cores are known; also what
-other kernels for the same arrays are taken to need at the least.
+"""What 32-bit compute takes in 16 bits of its time, where bytes are the limit, or no tensor cores are known; also the
+share of a step from which on the host is what limits.
 """
 
 
@@ -156,49 +173,55 @@ def _layout_events(host: HostWithSteps) -> Array:
     return np.concatenate([np.empty(0, np.int64), *rows])
 
 
-class _KernelTime(NamedTuple):
-    """What kernels of some names take in a step."""
+class KernelTimes(NamedTuple):
+    """What a host's devices spend on kernels that rules are against, over the whole capture."""
 
-    per_step: int
-    ps: float
-    is_much: bool
-    """Whether that is a notable part of what devices compute."""
+    by_rule: dict[str, tuple[int, int]]
+    """By id of the rule how many kernels, and ps."""
+    compute_ps: int
+    ddp_copies_ps: int
+    """What DistributedDataParallel does around its collectives, on the host."""
 
 
-def _kernel_time(e: Evidence, names: re.Pattern[str]) -> _KernelTime:
-    ps = np.concatenate([_lengths(host, _named(host, names)) for host in e.hosts])
-    compute_ps = sum(int(_lengths(host, _computing(host)).sum()) for host in e.hosts)
-    steps = max(sum(len(host.steps) for host in e.hosts), 1)
-    is_much = len(ps) > 0 and bool(ps.sum() >= _MUCH_OF_KERNELS * compute_ps)
-    return _KernelTime(round(len(ps) / steps), float(ps.sum()) / steps, is_much)
+@per_host(keep=True)
+def kernel_times(host: HostWithSteps) -> KernelTimes:
+    """Times by the names of kernels; nothing without devices."""
+    if not host.devices:
+        return KernelTimes(dict.fromkeys(_KERNEL_RULES, (0, 0)), 0, 0)
+    events = {id: _named(host, rule.names) for id, rule in _KERNEL_RULES.items()}
+    computing = host.trace.on_device & np.isin(event_kinds(host)[:-1], COMPUTE)
+    return KernelTimes(
+        {id: (len(own), int(_lengths(host, own).sum())) for id, own in events.items()},
+        int(_lengths(host, np.flatnonzero(computing)).sum()),
+        outermost_ps(host.trace, _named(host, _DDP_COPY)),
+    )
 
 
 def _named(host: HostWithSteps, names: re.Pattern[str]) -> Array:
-    return host.trace.named(lambda name: bool(names.match(name)))
-
-
-def _computing(host: HostWithSteps) -> Array:
-    return np.flatnonzero(host.trace.on_device & np.isin(event_kinds(host)[:-1], COMPUTE))
+    return host.trace.named(names.match)
 
 
 def _lengths(host: HostWithSteps, events: Array) -> Array:
     return host.trace.end[events] - host.trace.begin[events]
 
 
-def _kernel_rule(id: str, names: re.Pattern[str], factor: float) -> Callable[[Evidence], Finding | None]:
-    """The rule against kernels of these names, which would take ``factor`` of their time at the least."""
+def _kernel_finding(e: Evidence, id: str) -> Finding | None:
+    """What helps against the kernels of a rule, where they take a notable part of what devices compute."""
+    rule, times = _KERNEL_RULES[id], [kernel_times(host) for host in e.hosts]
+    count, ps = (sum(column) for column in zip(*(own.by_rule[id] for own in times), strict=True))
+    if not count or ps < _MUCH_OF_KERNELS * sum(own.compute_ps for own in times):
+        return None
+    steps = _step_count(e)
+    most_ps = (1 - rule.factor) * ps / steps
+    gain_ps = e.gain_ps(lambda host: _named(host, rule.names), rule.factor, most_ps)
+    evidence = Sentence(f"kernels.{id}", {"count": round(count / steps), "time_ps": ps / steps}).text
+    advice = advised(e.program, id, id, evidence, gain_ps, "kernel_stats")
+    return advice and replace(advice, takes_ps=most_ps)
 
-    def finding(e: Evidence) -> Finding | None:
-        kernels = _kernel_time(e, names)
-        if not kernels.is_much:
-            return None
-        most_ps = (1 - factor) * kernels.ps
-        gain_ps = e.gain_ps(lambda host: _named(host, names), factor, most_ps)
-        evidence = Sentence(f"kernels.{id}", {"count": kernels.per_step, "time_ps": kernels.ps}).text
-        advice = advised(e.program, id, id, evidence, gain_ps, "kernel_stats")
-        return advice and replace(advice, takes_ps=most_ps)
 
-    return finding
+def _step_count(e: Evidence) -> int:
+    # Windows are a step and the time until the next by turns.
+    return max(sum((figures(host).steps.stop - figures(host).steps.start + 1) // 2 for host in e.hosts), 1)
 
 
 def _ddp_copies_finding(e: Evidence) -> Finding | None:
@@ -206,11 +229,11 @@ def _ddp_copies_finding(e: Evidence) -> Finding | None:
     is_host_late = e.typical.share(State.DISPATCH, State.LAUNCH, State.PYTHON, State.UNRECORDED) >= _HALF
     if COPIES_BUCKETS not in e.program.facts or not is_host_late:
         return None
-    copies_ps = sum(outermost_ps(host.trace, _named(host, _DDP_COPY)) for host in e.hosts)
-    time_ps = copies_ps / max(sum(len(host.steps) for host in e.hosts), 1)
-    evidence = Sentence("ddp_copies", {"time_ps": time_ps}).text
-    finding = advised(e.program, "ddp_copies", "ddp_copies", evidence, tool="why")
-    return finding and replace(finding, takes_ps=time_ps)
+    time_ps = sum(kernel_times(host).ddp_copies_ps for host in e.hosts) / _step_count(e)
+    advice = advised(
+        e.program, "ddp_copies", "ddp_copies", Sentence("ddp_copies", {"time_ps": time_ps}).text, tool="why"
+    )
+    return advice and replace(advice, takes_ps=time_ps)
 
 
 def _outside_compilation_finding(e: Evidence) -> Finding | None:
@@ -285,9 +308,7 @@ def _unused_graph_finding(e: Evidence) -> Finding | None:
 _RULES: tuple[Callable[[Evidence], Finding | None], ...] = (
     _precision_finding,
     _layout_finding,
-    _kernel_rule("channels_last", _LAYOUT_KERNEL, 0.0),
-    _kernel_rule("alignment", _UNALIGNED_KERNEL, _HALF),
-    _kernel_rule("algorithm", _GENERAL_CONVOLUTION, _HALF),
+    *(partial(_kernel_finding, id=id) for id in _KERNEL_RULES),
     _ddp_copies_finding,
     _outside_compilation_finding,
     _sync_finding,
