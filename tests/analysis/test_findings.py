@@ -171,6 +171,8 @@ def test_what_passes_between_ops_of_a_sample_is_unknown_and_saves_nothing_known(
     assert ({"dispatch", "unrecorded"} <= {cause.id for cause in found.causes}) == (one_of == 1)
     assert any(cause.gain_ps is not None for cause in found.causes) == (one_of == 1)
     assert bool(found.scenario_gains) == (one_of == 1)
+    of_host = found.typical.share(State.DISPATCH, State.PYTHON, State.UNRECORDED)
+    assert of_host == 0 if one_of > 1 else of_host > 0.5
     assert ("1 in 8 ops was recorded" in found.headline.sentence.text) == (one_of > 1)
 
 

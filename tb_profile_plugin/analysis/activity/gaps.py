@@ -12,6 +12,7 @@ from ...model.events.repeated_calls import outermost
 from ...model.host import Host
 from ...model.names import host_events
 from ...model.per_host import per_host
+from ...model.profiler_options import one_op_of
 from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quantile
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
@@ -45,6 +46,9 @@ _WITHIN_PROGRAMS = (
 """What a program of the CPU may wait for while it runs."""
 _ANY_TIME = int(np.iinfo(np.int64).max)
 """Longer than any pause, and after any launch, ps."""
+_OF_SAMPLE = np.arange(len(State), dtype=np.int8)
+_OF_SAMPLE[[State.DISPATCH, State.PYTHON, State.UNRECORDED]] = State.UNEXPLAINED
+"""What states are where most ops were not recorded: what the host does between those that were is unknown."""
 
 
 @record
@@ -154,7 +158,8 @@ def _moments_of(host: Host, device: int, general: Array) -> Moments:
             loop=act.loop,
         ),
     )
-    return Moments(pieces.begin, pieces.state, _with_blocked_calls(act, pieces), ending_event, latency_ps)
+    state = _OF_SAMPLE[pieces.state] if one_op_of(host) > 1 else pieces.state
+    return Moments(pieces.begin, state, _with_blocked_calls(act, pieces), ending_event, latency_ps)
 
 
 def _with_blocked_calls(act: Activity, pieces: Pieces) -> Array:

@@ -13,7 +13,7 @@ from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
 from .cause_kinds import OPTIMIZER, PAUSE
-from .program.facts import SAMPLED, UNRECORDED_DEVICE
+from .program.facts import UNRECORDED_DEVICE
 from .remedies.remedy import Remedy
 from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
 
@@ -57,8 +57,6 @@ _COSTS_OF_OPS = ("eager", "dispatch")
 """Causes that short ops of a CPU are part of."""
 _SILENT_STATES = (State.UNRECORDED, State.UNEXPLAINED, State.PYTHON)
 """In which moments without an event are: where Python is traced, these are Python's."""
-_KNOWN_BY_OPS = ("dispatch", "python", "unrecorded")
-"""What the host is taken to do by the ops that it runs, or does not run: unknown where most of these are missing."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short, judged where those with names make up so much of the work."""
 NAMES = 10
@@ -288,8 +286,6 @@ def _refined(id: str, typical: Typical, calls: DispatchedCalls, program_facts: f
     """The cause, or a more special one that the capture shows; hosts' and devices' communication are one."""
     if id == "collective_host" and typical.state_ps[State.EXPOSED_COLLECTIVE] > 0:
         return "exposed_collective"
-    if SAMPLED in program_facts and id in _KNOWN_BY_OPS:
-        return "unexplained"
     if UNRECORDED_DEVICE in program_facts and id == "unexplained":
         return "not_recorded"
     if id == "exposed_copy" and _is_offload(typical):
