@@ -13,7 +13,6 @@ from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
 from .cause_kinds import OPTIMIZER, PAUSE
-from .program.facts import UNRECORDED_DEVICE
 from .remedies.remedy import Remedy
 from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
 
@@ -102,14 +101,14 @@ class DispatchedCalls(NamedTuple):
 
 
 def losses_by_cause(
-    typical: Typical, calls: DispatchedCalls, program_facts: frozenset[str], gap_cause: str = ""
+    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str = ""
 ) -> list[TimeLoss]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
-    ``program_facts`` are those of `program.facts` that hold. Time between steps has the cause ``gap_cause`` if that is
-    not empty, except for a state that is most of it and no work.
+    ``is_unrecorded`` says that a device is there of which nothing was recorded. Time between steps has the cause
+    ``gap_cause`` if that is not empty, except for a state that is most of it and no work.
     """
-    cause_ids = _cause_ids(typical, calls, program_facts, gap_cause)
+    cause_ids = _cause_ids(typical, calls, is_unrecorded, gap_cause)
     losses: dict[str, TimeLoss] = {}
     for (state, between), id in cause_ids.items():
         loss = losses.setdefault(id, TimeLoss(id))
@@ -142,7 +141,7 @@ def losses_by_cause(
 
 
 def _cause_ids(
-    typical: Typical, calls: DispatchedCalls, program_facts: frozenset[str], gap_cause: str
+    typical: Typical, calls: DispatchedCalls, is_unrecorded: bool, gap_cause: str
 ) -> dict[tuple[str, bool], str]:
     """The cause of each state's time, by (state, whether it lies between steps)."""
     gap_cause = gap_cause or ("between_steps" if _works_in_few_pauses(typical) else "")
@@ -154,7 +153,7 @@ def _cause_ids(
         if gap_cause and (gap_cause == EVALUATION or not is_most):
             between_id = gap_cause
         for between, id in ((False, state), (True, between_id)):
-            cause_ids[state, between] = _refined(id, typical, calls, program_facts)
+            cause_ids[state, between] = _refined(id, typical, calls, is_unrecorded)
     return cause_ids
 
 
@@ -282,11 +281,11 @@ def _part_with_cause(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id
     )
 
 
-def _refined(id: str, typical: Typical, calls: DispatchedCalls, program_facts: frozenset[str]) -> str:
+def _refined(id: str, typical: Typical, calls: DispatchedCalls, is_unrecorded: bool) -> str:
     """The cause, or a more special one that the capture shows; hosts' and devices' communication are one."""
     if id == "collective_host" and typical.state_ps[State.EXPOSED_COLLECTIVE] > 0:
         return "exposed_collective"
-    if UNRECORDED_DEVICE in program_facts and id == "unexplained":
+    if is_unrecorded and id == "unexplained":
         return "not_recorded"
     if id == "exposed_copy" and _is_offload(typical):
         return "host_offload"

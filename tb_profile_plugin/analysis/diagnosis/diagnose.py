@@ -157,7 +157,7 @@ def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFa
     )
     gap_cause = next(filter(None, (called_between(host) for host in hosts)), "")
     on_cpu = not has_devices(hosts)
-    losses = losses_by_cause(typical, calls, program.facts, gap_cause)
+    losses = losses_by_cause(typical, calls, facts.UNRECORDED_DEVICE in program.facts, gap_cause)
     if any(leaves_gpu_unused(host) for host in hosts):
         for loss in losses:
             loss.id = UNUSED if loss.id == WORK else loss.id

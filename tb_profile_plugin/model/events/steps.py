@@ -79,6 +79,11 @@ class Steps:
         """int64[n] ps."""
         return self.end - self.begin
 
+    @property
+    def mean_ps(self) -> float:
+        """Of their lengths; 0 without steps."""
+        return float(self.length.mean()) if len(self) else 0.0
+
     def without_events(self) -> Steps:
         """The steps, as small as they are few; ``of_event`` is empty."""
         return replace(self, of_event=np.empty(0, np.int32))

@@ -41,7 +41,7 @@ _MUCH_OF_COMPUTE = 0.3
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     tables, loop = whole_tables_scope(host), map_loop(host)
-    step_ps = float(host.steps.length.mean()) if len(host.steps) else 0.0
+    step_ps = host.steps.mean_ps
     runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS
     trains = any(word in name for name in host.trace.names for word in _TRAINS)
     holds = {

@@ -60,13 +60,10 @@ def _named(trace: Trace, events: Array, names: re.Pattern[str]) -> Array:
 
 def _in_row(mask: Array, least: int) -> Array:
     """bool[k]: the mask where at least so many of its elements in a row hold."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False]))))
-    lengths = np.diff(edges)[::2]
-    counts = np.zeros(len(mask) + 1, np.int64)
-    long = lengths >= least
-    np.add.at(counts, edges[::2][long], 1)
-    np.add.at(counts, edges[1::2][long], -1)
-    return counts[:-1].cumsum() > 0
+    begin = np.flatnonzero(np.diff(mask, prepend=~mask[:1]))
+    lengths = np.diff(begin, append=len(mask))
+    is_in_row: Array = mask & np.repeat(lengths >= least, lengths)
+    return is_in_row
 
 
 def _softmaxes(trace: Trace) -> Array:

@@ -125,7 +125,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.SLICES_ATTENTION] = holds[facts.UNFUSED_ATTENTION] and slices_attention(trace)
     holds[facts.ACCUMULATES] &= not holds[facts.OWN_REDUCTIONS]
     holds[facts.CHANGES_LAYOUT] &= not holds[facts.COPIES_EXPANDED]
-    step_ps = float(host.steps.length.mean()) if len(host.steps) else 0.0
+    step_ps = host.steps.mean_ps
     holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
     if not holds[facts.RECOMPUTES]:
