@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import draw
 import pytest
 import torchtrace
 from torchtrace import launch, mark, on_device, on_host, op
@@ -71,6 +72,31 @@ def test_what_gpus_compute_is_named_by_ops() -> None:
     assert "Mostly aten::mm (71 %), aten::_softmax (29 %)." in compute_of(found).sentence.text
     assert "Largest kernel: softmax_warp_forward (29 %)." in compute_of(found).sentence.text
     assert compute_of(found).remedy.text.startswith("Start with aten::mm")
+
+
+def tensorflow_steps(*kernels: tuple[str, float]) -> HostWithSteps:
+    """Steps of TensorFlow, whose kernels (type of the op, µs) have one name for two ops of a type."""
+    launches, ran, at = " FunctionRun[2,2]", "", 20.0
+    for number, (op_type, lasts) in enumerate(kernels):
+        stats = f"kernel_details='regs:8', tf_op=layer_{number}/op:{op_type}"
+        launches += f" Launch[{number + 5},1]{{c={number}}}"
+        ran += f" gemm_{number}x[{at:g},{lasts:g}]{{c={number}, {stats}}}"
+        at += lasts
+    host = f"  python | train[0,990]{{_r=1, step_num=7+s}} {launches}"
+    return draw.host(f"/host:CPU\n{host}\n/device:GPU:0\n  Stream #13(Compute) | {ran}", steps=6)
+
+
+def test_what_gpus_compute_for_tensorflow_is_named_by_types_of_ops() -> None:
+    found = compute_of(diagnose([tensorflow_steps(("Conv2D", 250), ("Conv2D", 250), ("MatMul", 300))]))
+    assert "Mostly Conv2D (62 %), MatMul (38 %). Largest kernel: gemm_2x (38 %)." in found.sentence.text
+    assert found.remedy.text.startswith("Start with Conv2D")
+
+
+def test_elementwise_ops_of_tensorflow_are_to_be_fused() -> None:
+    many = compute_of(diagnose([tensorflow_steps(("Cast", 300), ("AddV2", 300), ("MatMul", 250))]))
+    assert "jit_compile=True" in many.remedy.text
+    few = compute_of(diagnose([tensorflow_steps(("Cast", 200), ("AddV2", 200), ("MatMul", 300), ("Conv2D", 200))]))
+    assert few.remedy.text.startswith("Start with MatMul")
 
 
 def test_kernels_without_an_op_keep_their_names() -> None:

@@ -37,7 +37,7 @@ def compute(host: HostWithSteps) -> Cause:
 def test_a_scope_of_many_ops_is_what_computes() -> None:
     cause = compute(drawn((NORMALIZE, 600), ("MatMul:MatMul", 300)))
     assert cause.sentence.text.endswith("Mostly l2_normalize (67 %). Largest op: MatMul (33 %).")
-    assert cause.remedy.text.startswith("Start with l2_normalize")
+    assert cause.remedy.text.startswith("Let XLA fuse elementwise ops")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from ..steps.event_labels import OF_LOOP
 
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
+MOSTLY = 0.5
+"""Share of a time from which on something is most of it."""
 PAUSE, PYTHON_INPUT, ARGUMENTS = "pause", "python_input", "arguments"
 OPTIMIZER = "Optimizer.step"
 """Begin of the ranges that PyTorch makes around the steps of optimizers."""
@@ -46,6 +48,13 @@ _ELEMENTWISE = (
     "abs|add|addcdiv|addcmul|clamp|clamp_max|clamp_min|div|erf|exp|lerp|log|log1p|maximum|minimum|mul|neg|pow|reciprocal"
     "|rsqrt|rsub|sigmoid|sqrt|sub|tanh|where"
 )
+_ELEMENTWISE_TYPES = regex(
+    r"(?:Abs|Add|AddV2|AddN|BiasAdd|Cast|ClipByValue|Div|DivNoNan|Elu|EluGrad|Equal|Erf|Exp|Expm1|Greater|GreaterEqual"
+    "|LeakyRelu|LeakyReluGrad|Less|LessEqual|Log|Log1p|Logical(?:And|Not|Or)|Maximum|Minimum|Mul|MulNoNan|Neg|NotEqual"
+    "|Pow|RealDiv|Reciprocal|Relu6?|Relu6?Grad|Rsqrt|RsqrtGrad|Select|SelectV2|Sigmoid|SigmoidGrad|Softplus"
+    "|SoftplusGrad|Sqrt|SqrtGrad|Square|SquaredDifference|Sub|Tanh|TanhGrad)$"
+)
+"""TensorFlow's types of ops."""
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
 NEW_INPUT = ("new_input", host_events.MAKES_INPUT)
 """The kind of input that is made anew, and what TensorFlow calls then."""
@@ -80,6 +89,8 @@ KINDS_IF_LARGEST = (
     *("suppression", "classes", "images", "random", ARGUMENTS),
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
+_KINDS_IF_MOST = ("elementwise_types",)
+"""Kinds that are told only where they take most of it."""
 _KINDS = {
     PAUSE: (
         ("checkpoint", regex(r"(?i).*(?:save|checkpoint|restore|shardedfilename|pickle)|Merge|dumps?\b")),
@@ -113,6 +124,7 @@ _KINDS = {
         ("factorization", _FACTORIZATION),
         ("decomposition", _DECOMPOSITION),
         ("elementwise", ELEMENTWISE),
+        ("elementwise_types", _ELEMENTWISE_TYPES),
     ),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
     "eager": (*_OPTIMIZER, _COMPILED),
@@ -157,9 +169,8 @@ def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[
             times[kind] += time
         else:
             largest_other = max(largest_other, time)
-    large_kinds = [
-        kind
-        for kind, time in times.items()
-        if time and time >= max(NAMED_SHARE * total, largest_other if kind in KINDS_IF_LARGEST else 0.0)
-    ]
+    least = dict.fromkeys(times, NAMED_SHARE * total)
+    least |= dict.fromkeys(_KINDS_IF_MOST, MOSTLY * total)
+    least |= dict.fromkeys(KINDS_IF_LARGEST, max(NAMED_SHARE * total, largest_other))
+    large_kinds = [kind for kind, time in times.items() if time and time >= least[kind]]
     return sorted(large_kinds, key=lambda kind: -times[kind])

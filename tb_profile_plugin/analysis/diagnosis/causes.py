@@ -12,9 +12,9 @@ from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
-from .cause_kinds import OPTIMIZER, PAUSE
+from .cause_kinds import MOSTLY, OPTIMIZER, PAUSE
 from .remedies.remedy import Remedy
-from .time_loss import BY_ENDING, EVALUATION, MOSTLY, WORK, TimeLoss
+from .time_loss import BY_ENDING, EVALUATION, WORK, TimeLoss
 
 Confidence = Literal["high", "medium", "low"]
 

@@ -24,6 +24,7 @@ from ..steps.typical_times import NamedTime, Typical, typical_times, typical_win
 from . import input_stage
 from .capture_account import CapturePart, Device, capture_parts, counted_ps, devices_of, devices_sentence
 from .catalogue import TEMPLATES, Sentence
+from .cause_kinds import MOSTLY
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
@@ -34,8 +35,8 @@ from .op_work import (
     kernel_ops,
     name_calling_function,
     name_loop,
+    name_ops_of_kernels,
     name_scopes,
-    name_torch_ops,
 )
 from .program import facts
 from .program.jax_facts import replicas
@@ -46,7 +47,7 @@ from .program.torch_facts import graph_break, unused_forward_ps, unused_nodes
 from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
-from .time_loss import COMMUNICATION, MOSTLY, UNUSED, WORK, TimeLoss
+from .time_loss import COMMUNICATION, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
     cause_of_unusual,
@@ -191,7 +192,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         input_stage.name_input_loop(loss, hosts)
     name_xla_work(loss, hosts, typical, program)
     name_scopes(loss, hosts, typical, program)
-    name_torch_ops(loss, hosts, typical, program)
+    name_ops_of_kernels(loss, hosts, typical, program)
     name_loop(loss, hosts, program)
     if loss.id == WORK:
         loss.line = _line_of_largest(loss, hosts)

@@ -13,9 +13,9 @@ from ..tfdata import pipeline_diagnosis
 from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead, shape
-from .cause_kinds import NEW_INPUT
+from .cause_kinds import MOSTLY, NEW_INPUT
 from .remedies.remedy import Remedy
-from .time_loss import MOSTLY, TimeLoss
+from .time_loss import TimeLoss
 
 NEEDS = (*pipeline_diagnosis.NEEDS, loops_of_loader)
 """Per-host functions that this rests on."""

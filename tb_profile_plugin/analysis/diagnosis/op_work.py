@@ -1,16 +1,17 @@
-"""What work of ops is called: TensorFlow's by the scope that a program, or a layer, made them in; kernels of PyTorch by
-the ops that launched them; of ops that are dispatched one by one the function that calls most of them.
+"""What work of ops is called: TensorFlow's by the scope that a program, or a layer, made them in; kernels of GPUs
+by the ops that launched them; of ops that are dispatched one by one the function that calls most of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
+from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.messages import Message
@@ -20,15 +21,17 @@ from ..activity.states import State
 from ..ops.device_event_kinds import COMPUTE, event_kinds
 from ..ops.device_ops import device_events
 from ..ops.op_scopes import CONFUSION_MATRIX
+from ..ops.op_table import Op
 from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step
 from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
+from .cause_kinds import MOSTLY
 from .program import facts
 from .program.program_facts import ProgramFacts
 from .program.tensorflow_loops import map_loop
 from .program.tensorflow_tables import whole_tables_scope
 from .remedies.remedy import Remedy, remedy
-from .time_loss import MOSTLY, WORK, TimeLoss
+from .time_loss import WORK, TimeLoss
 
 _OVERHEAD, _EXECUTOR = "dispatch", "executor"
 """The cause that is the framework's own code, and its kind in which TensorFlow runs ops."""
@@ -93,7 +96,7 @@ def _times(hosts: Sequence[HostWithSteps], typical: Typical, between: bool) -> d
 
 
 class KernelOps(NamedTuple):
-    """Ops of PyTorch, and what their kernels compute."""
+    """Ops of PyTorch, or types of TensorFlow's, and what their kernels compute."""
 
     names: list[str]
     """An empty name stands for kernels that belong to no op."""
@@ -104,14 +107,16 @@ class KernelOps(NamedTuple):
 @per_host(keep=True)
 def kernel_ops(host: HostWithSteps) -> KernelOps:
     """The ops that launched the kernels of a host's devices."""
-    edges = figures(host).edges
+    edges, name_of = figures(host).edges, _NAMES_OF_OPS.get(framework(host))
+    if not (host.gpus and name_of):
+        return KernelOps([], np.zeros((len(edges) - 1, 0), np.int64))
     column_of = {"": 0}
     tables = []
-    for plane, op_of_event, ops in device_events(host) if framework(host) == PYTORCH else ():
+    for plane, op_of_event, ops in device_events(host):
         rows = np.flatnonzero(np.isin(plane.events.line, host.stream_lines(plane)))
         rows = rows[np.isin(event_kinds(host)[host.trace.rows(plane)][rows], COMPUTE)]
         kernels = {*plane.names}
-        names = ["" if op.name in kernels else _own_name(op.name) for op in ops]
+        names = ["" if op.name in kernels else name_of(op) for op in ops]
         column = [column_of.setdefault(name, len(column_of)) for name in names]
         tables.append((rows + host.trace.rows(plane).start, np.array([*column, 0])[op_of_event[rows]]))
     ps = np.zeros((len(edges) - 1, len(column_of)), np.int64)
@@ -122,9 +127,11 @@ def kernel_ops(host: HostWithSteps) -> KernelOps:
     return KernelOps([*column_of], ps)
 
 
-def name_torch_ops(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
-    """Name what GPUs compute by PyTorch's ops, which say what a kernel is for, where these are known of most of it."""
-    if loss.id != WORK or program.framework != PYTORCH:
+def name_ops_of_kernels(
+    loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts
+) -> None:
+    """Name what GPUs compute by ops, which say what a kernel is for, where these are known of most of it."""
+    if loss.id != WORK or loss.origins or program.framework not in _NAMES_OF_OPS:
         return
     times: Counter[str] = Counter()
     for host in hosts:
@@ -138,11 +145,19 @@ def name_torch_ops(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typi
         loss.origins = [(name, ps / total_ps * loss.ps) for name, ps in times.most_common()]
 
 
-def _own_name(op: str) -> str:
+def _torch_name(op: Op) -> str:
     """An op's name without the modules around it, and of an extension's function for gradients that function."""
-    name = op.rpartition("/")[2]
+    name = op.name.rpartition("/")[2]
     function = _CPP_FUNCTION.match(name)
     return function[1] if function else name
+
+
+def _tensorflow_name(op: Op) -> str:
+    """An op's type; empty for what XLA compiled, whose instructions say what they do by themselves."""
+    return op.type if op.framework == op_names.TENSORFLOW and not op.module else ""
+
+
+_NAMES_OF_OPS: dict[str, Callable[[Op], str]] = {PYTORCH: _torch_name, TENSORFLOW: _tensorflow_name}
 
 
 def name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:

@@ -16,7 +16,7 @@ from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
-from .cause_kinds import KINDS_IF_LARGEST, NAMED_SHARE, PAUSE, PYTHON_INPUT, READING, kinds
+from .cause_kinds import KINDS_IF_LARGEST, MOSTLY, NAMED_SHARE, PAUSE, PYTHON_INPUT, READING, kinds
 from .remedies.remedy import Remedy
 
 WORK = "compute"
@@ -26,8 +26,6 @@ UNUSED = "gpu_unused"
 EVALUATION = "evaluation"
 NAMED_BY_TRACERS = ("unrecorded", "between_steps", EVALUATION)
 """Causes whose time a tracer of Python names, so that without names none can have run."""
-MOSTLY = 0.5
-"""Share of a time from which on something is most of it."""
 _MUCH = 0.3
 """Share of what unusual steps take longer, from which on it is worth mending."""
 _NAMES_IN_SENTENCE = 3

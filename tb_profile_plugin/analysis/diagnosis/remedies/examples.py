@@ -36,6 +36,17 @@ import jax.numpy as jnp
 
 sums = jax.vmap(lambda row: jnp.tanh(row).sum())(jnp.ones((64, 8)))
 """
+XLA_TENSORFLOW = """\
+import tensorflow as tf
+
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(tf.nn.relu(x) * 2 + 1)
+
+
+step(tf.ones([4]))
+"""
 EXAMPLES: dict[tuple[str, str, str], str] = {
     ("channels_last", PYTORCH, ""): """\
 import torch
@@ -221,17 +232,7 @@ def steps(weights, batches):
 steps(jnp.zeros(()), jnp.ones((10, 8)))
 """,
     ("dispatch", PYTORCH, ""): COMPILED,
-    ("launch", TENSORFLOW, ""): """\
-import tensorflow as tf
-
-
-@tf.function(jit_compile=True)
-def step(x):
-    return tf.reduce_sum(tf.nn.relu(x) * 2 + 1)
-
-
-step(tf.ones([4]))
-""",
+    **{(cause, TENSORFLOW, ""): XLA_TENSORFLOW for cause in ("launch", "elementwise_types")},
     ("launch", PYTORCH, ""): CUDA_GRAPH,
     ("sync", JAX, ""): """\
 import jax

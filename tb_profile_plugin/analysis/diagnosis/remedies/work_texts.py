@@ -92,6 +92,11 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "weights, once."
     ),
     ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
+    (
+        "elementwise_types",
+        TENSORFLOW,
+        "",
+    ): "Let XLA fuse elementwise ops (jit_compile=True): each reads and writes whole arrays.",
     ("compute", PYTORCH, facts.RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
