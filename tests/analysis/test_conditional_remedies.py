@@ -35,6 +35,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("independent_products", "compute", "jax", "all turns at once"),
         ("replicates", "compute", "jax", "Split the batch"),
         ("repeats_work", "compute", "jax", "each computes in full"),
+        ("gathers_turns", "compute", "jax", "lax.scan goes over"),
         ("splits_weights", "compute", "jax", "not the weights"),
         ("reshards", "transfer", "jax", "goes through the host"),
         ("copies_arguments", "arguments", "jax", "on the mesh"),

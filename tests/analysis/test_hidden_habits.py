@@ -148,6 +148,21 @@ def test_ops_after_the_last_backward_pass_that_make_no_node_are_no_forward_pass(
     assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
 
 
+def test_what_an_op_calls_is_no_forward_pass_that_nothing_uses() -> None:
+    """A recurrent layer copies what it then takes in other ways: these copies have numbers of their own."""
+    events = []
+    for step in range(4):
+        begin, number = 1000 * step, 100 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 999))
+        for place, name in enumerate(("aten::gru", "autograd::engine::evaluate_function: AddmmBackward0")):
+            node = {"Sequence number": number + 9, "Fwd thread id": place}
+            events.append(torchtrace.op(name, begin + 10 + 400 * place, 390, **node))
+        for copy in range(8):
+            node = {"Sequence number": number + copy, "Fwd thread id": 0}
+            events.append(torchtrace.op("aten::clone", begin + 20 + 40 * copy, 5, **node))
+    assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
+
+
 @pytest.mark.parametrize("host", [forward_passes(1), forward_passes(2, used=2), forward_passes(2, recomputes=True)])
 def test_forward_work_that_backward_passes_use_or_checkpoints_run_again_is_no_waste(host: HostWithSteps) -> None:
     assert "unused_forward" not in program_facts(host)

@@ -230,6 +230,18 @@ def test_passes_that_each_take_one_row_more_compute_again_what_they_did(sizes: l
     assert ("KV cache" in diagnose([host]).causes[0].remedy.text) == told
 
 
+@pytest.mark.parametrize("has_steps", [True, False])
+@pytest.mark.parametrize("more_rows", [1, 0])
+def test_each_step_may_be_one_of_these_passes(has_steps: bool, more_rows: int) -> None:
+    events = [torchtrace.mark(f"ProfilerStep#{number}", 1000 * number, 999) for number in range(8 * has_steps)]
+    for number in range(8):
+        for layer in range(2):
+            dims: dict[str, Any] = {"Input Dims": [[2, 9 + number * more_rows, 64], [128, 64], [128]]}
+            events.append(torchtrace.op("aten::linear", 1000 * number + 490 * layer + 1, 485, **dims))
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("growing_input" in program_facts(host)) == bool(more_rows)
+
+
 @pytest.mark.parametrize("more", [1, 0])
 def test_steps_that_run_more_and_more_ops_keep_a_graph(more: int) -> None:
     events = [torchtrace.mark(f"ProfilerStep#{number}", 1000 * number, 999) for number in range(6)]

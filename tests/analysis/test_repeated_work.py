@@ -123,14 +123,24 @@ def test_computations_that_call_themselves_are_taken_to_vary() -> None:
     assert not repeated(body, computation(2, inside, 22))
 
 
+TURN = scope("jit(step)/while/body/dynamic_slice")
+
+
 @pytest.mark.parametrize(
-    ("given", "repeated_us", "fact"),
-    [(SPLIT, 400, "repeats_work"), (SPLIT, 290, None), (REPLICATED, 400, "replicates"), (REPLICATED, 290, None)],
+    ("given", "gathers", "repeated_us", "fact"),
+    [
+        (SPLIT, b"", 400, "repeats_work"),
+        (SPLIT, TURN, 400, "gathers_turns"),
+        (SPLIT, b"", 290, None),
+        (REPLICATED, b"", 400, "replicates"),
+        (REPLICATED, b"", 290, None),
+    ],
 )
 def test_repeated_work_counts_where_it_takes_much_of_the_compute(
-    given: bytes, repeated_us: int, fact: str | None
+    given: bytes, gathers: bytes, repeated_us: int, fact: str | None
 ) -> None:
-    body = instruction(1, "parameter", ROWS, rest=given) + instruction(2, "all-gather", ROWS, [1], rest=groups([0, 1]))
+    body = instruction(1, "parameter", ROWS, rest=given)
+    body += instruction(2, "all-gather", ROWS, [1], rest=groups([0, 1]) + gathers)
     body += instruction(3, "partition-id", ROWS) + instruction(4, "dot", ROWS, [1, 3], name="own")
     body += instruction(5, "dot", ROWS, [2, 2], name="whole")
     blob = proto(computation(1, body, 5), ON_TWO, entry="c1")
@@ -141,5 +151,5 @@ def test_repeated_work_counts_where_it_takes_much_of_the_compute(
         drawn = " ".join(f"{op}[{at},{us}]{{hlo_op={op}, {stats}}}" for op, at, us in ops)
         lines += f"  tf_XLAEigen/{device} | {drawn}\n"
     host = draw.decoded(planted(draw.space(f"/host:CPU\n  python | train[0,990]{{_r=1}}\n{lines}", 4), 7, blob))
-    facts = jax_facts(host) & {"repeats_work", "replicates", "splits_weights"}
+    facts = jax_facts(host) & {"repeats_work", "gathers_turns", "replicates", "splits_weights"}
     assert facts == ({fact} if fact else set())

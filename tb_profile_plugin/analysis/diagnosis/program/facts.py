@@ -46,6 +46,8 @@ REPLICATES = "replicates"
 """Each of several devices computes all of much that programs of JAX compute: none of their arguments is split."""
 REPEATS_WORK = "repeats_work"
 """Each of several devices computes all of much that programs of JAX compute, though arguments are split over them."""
+GATHERS_TURNS = "gathers_turns"
+"""The same where loops go over a split axis, so that each device gathers all turns."""
 SPLITS_WEIGHTS = "splits_weights"
 """The same of programs that split weights and no batch, and for that exchange more than gradients of all weights."""
 RESHARDS = "reshards"
@@ -191,7 +193,7 @@ WASTEFUL = frozenset(
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS),
-        *(REPLICATES, REPEATS_WORK, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
+        *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

@@ -123,13 +123,16 @@ def _repeats(host: HostWithSteps, modules: Sequence[Module]) -> set[str]:
     if _compute_share(host, lambda origin: origin.is_repeated) < _MUCH_COMPUTE:
         return set()
     # HLO is read for JAX only.
+    from ...xla.avoidable.collective_purposes import gathers_turns
     from ...xla.avoidable.repeated_work import split_arguments
 
     if any(_exchanges_more_than_weights(host, module) for module in modules):
         return {facts.SPLITS_WEIGHTS}
     unsplit = {module.name for module in modules if not split_arguments(module)}
     unsplit_share = _compute_share(host, lambda origin: origin.is_repeated and origin.program in unsplit)
-    return {facts.REPLICATES if unsplit_share >= _MUCH_COMPUTE else facts.REPEATS_WORK}
+    if unsplit_share >= _MUCH_COMPUTE:
+        return {facts.REPLICATES}
+    return {facts.GATHERS_TURNS if any(map(gathers_turns, modules)) else facts.REPEATS_WORK}
 
 
 def _small_modules(host: HostWithSteps) -> list[Module]:

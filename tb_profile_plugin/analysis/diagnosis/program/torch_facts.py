@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import prod
 
 import numpy as np
@@ -217,7 +217,8 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
     last = trace.nesting[1]
     unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, last[unused])]
-    unused = outermost(trace, unused)
+    # What ops call is no forward pass by itself.
+    unused = unused[np.isin(unused, trace.once(outermost_torch_ops))]
     if not device_count(host):
         return _until_next_op_ps(trace, unused) / len(begin)
     total_ps = 0
@@ -307,20 +308,29 @@ def _names_with_inplace_form(trace: Trace) -> set[str]:
 
 
 def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
-    """Whether most products of the same weights in a step take more and more rows: they compute again what they did."""
-    if not plane.has_stat(vocabulary.INPUT_SHAPES) or not len(host.steps):
+    """Whether most products of the same weights take more and more rows, from pass to pass of a step, or from step to
+    step: they compute again what they did.
+    """
+    if not plane.has_stat(vocabulary.INPUT_SHAPES):
         return False
     trace, stat = host.trace, plane.stat(vocabulary.INPUT_SHAPES)
     events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
     is_product = trace.are_named(events, _PRODUCT.match)
     step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
-    rows: dict[tuple[int, str, str], list[int]] = {}
-    for index in np.flatnonzero(is_product & (step >= 0)).tolist():
+    by_step: dict[tuple[int, str, str], list[int]] = {}
+    in_all: dict[tuple[str, str], list[int]] = {}
+    for index in np.flatnonzero(is_product & (step >= 0 if len(host.steps) else True)).tolist():
         if shapes := _FIRST_INPUT.match(texts[codes[index]][1:]):
-            of_weights = rows.setdefault((int(step[index]), trace.name(int(events[index])), shapes[2]), [])
-            of_weights.append(prod(map(int, filter(str.strip, shapes[1].split(",")))))
-    growing = sum(len(sizes) for sizes in rows.values() if _grow_evenly(sizes))
-    return 2 * growing > sum(map(len, rows.values()))
+            rows, product = prod(map(int, filter(str.strip, shapes[1].split(",")))), trace.name(int(events[index]))
+            by_step.setdefault((int(step[index]), product, shapes[2]), []).append(rows)
+            in_all.setdefault((product, shapes[2]), []).append(rows)
+    return _do_most_grow(by_step.values()) or _do_most_grow(in_all.values())
+
+
+def _do_most_grow(sizes_of_products: Collection[Sequence[int]]) -> bool:
+    """Whether most products are of those whose sizes, in order of time, grow evenly."""
+    growing = sum(len(sizes) for sizes in sizes_of_products if _grow_evenly(sizes))
+    return 2 * growing > sum(map(len, sizes_of_products))
 
 
 def _grow_evenly(sizes: Sequence[int]) -> bool:

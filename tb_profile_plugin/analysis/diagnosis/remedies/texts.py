@@ -6,6 +6,7 @@ from ....model.framework import JAX, PYTORCH, TENSORFLOW
 from ..program import facts
 from .work_texts import (
     FUSE_UPDATES_TORCH,
+    OTHER_AXIS_JAX,
     UNRECORDED_AMD_REMEDY,
     UNRECORDED_NVIDIA_REMEDY,
     UNRECORDED_REMEDY,
@@ -309,10 +310,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Keep indices within each device's part (jax.shard_map, or reshape to (devices, rows)): across a split axis "
         "they gather all of it."
     ),
-    ("sharded_turns", "", ""): (
-        "Split another axis over devices than the one that lax.scan goes over: else all devices need what one has, "
-        "turn by turn."
-    ),
+    ("sharded_turns", "", ""): OTHER_AXIS_JAX,
     ("exposed_collective", PYTORCH, ""): FEWER_TORCH,
     ("exposed_collective", PYTORCH, facts.DDP): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
     ("gather", PYTORCH, ""): (

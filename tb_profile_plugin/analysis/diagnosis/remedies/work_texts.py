@@ -58,6 +58,10 @@ NEW_ROWS_TORCH = "Compute only what is new in each pass, as a KV cache allows: m
 NO_GRAPH_TORCH = (
     "Run inference under torch.inference_mode(): steps record a graph for gradients that they never compute."
 )
+OTHER_AXIS_JAX = (
+    "Split another axis over devices than the one that lax.scan goes over: else all devices need what one has, turn by "
+    "turn."
+)
 
 WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
@@ -187,6 +191,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Split over the devices what each computes in full: constrain its sharding; in a loss over a gathered batch, "
         "compute each device's own rows."
     ),
+    ("compute", JAX, facts.GATHERS_TURNS): OTHER_AXIS_JAX,
     **{(cause, JAX, facts.SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
     **{(cause, PYTORCH, facts.EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
     **{(cause, JAX, facts.RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},

@@ -38,6 +38,12 @@ def purpose(module: Module, row: int) -> str:
     return "resharding" if _is_gradient_of_gathered(module, row) else "gradients"
 
 
+def gathers_turns(module: Module) -> bool:
+    """Whether the turns of a loop go over an axis that is split over devices."""
+    instructions = zip(module.opcodes, module.op_names, strict=True)
+    return any(_RESHARDS.match(opcode) and _TAKES_TURN.match(name) for opcode, name in instructions)
+
+
 def _is_gradient_of_gathered(module: Module, row: int) -> bool:
     """Whether a sum is the gradient of an array that was gathered for the same op, and as large: of what changes how it
     is sharded in the forward pass, the gradient has to change back.
