@@ -44,6 +44,7 @@ from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.tensorflow_lookups import one_hot_products_ps
 from .program.tensorflow_loops import map_loop
 from .program.torch_facts import graph_break, unused_forward_ps, unused_nodes
+from .program.torch_shapes import pairs_ps
 from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
@@ -62,6 +63,7 @@ _WASTED_PS = {
     facts.UNUSED_FORWARD: unused_forward_ps,
     facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
     facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
+    facts.BROADCASTS_PAIRS: pairs_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 
@@ -225,9 +227,10 @@ def _special_remedy(
         return (
             advice._replace(most_ps=loss.ps * (1 - 1 / len(hosts))) if advice.fact == facts.BROADCASTS_BATCHES else None
         )
-    if loss.id == "eager" and facts.SLICES_ATTENTION in program.facts:
-        # Gradients and optimizers of slices are many ops, too.
-        return remedy(PYTORCH, "eager", facts=frozenset({facts.SLICES_ATTENTION}))
+    slices = facts.SLICED & program.facts
+    if loss.id in ("eager", "unrecorded") and slices:
+        # Gradients and optimizers of slices are many ops, too, with Python between them.
+        return remedy(PYTORCH, "eager", facts=slices)
     if loss.id == "unrecorded" and facts.COPIES_WEIGHTS in program.facts:
         return remedy(TENSORFLOW, "copied_weights", facts=program.facts)
     if loss.id == "latency" and typical.share(State.SYNC) < _NO_WAITS:

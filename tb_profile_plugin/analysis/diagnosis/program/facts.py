@@ -162,6 +162,10 @@ WORKER_PROCESSES = "worker_processes"
 """PyTorch's DataLoader has worker processes."""
 UNFUSED_ATTENTION = "unfused_attention"
 """PyTorch takes softmaxes of matrices of scores, between batched matrix products."""
+LOOPS_OVER_EXPERTS = "loops_over_experts"
+"""PyTorch computes experts one by one: it chooses the rows of each, and writes results back into these."""
+BROADCASTS_PAIRS = "broadcasts_pairs"
+"""PyTorch makes arrays of all pairs of rows on the CPU, for a notable part of the steps, and sums up an axis."""
 SLICES_ATTENTION = "slices_attention"
 """Many of PyTorch's ops compute attention slice by slice: its softmaxes follow each other without a layer between."""
 CONCATENATES = "concatenates"
@@ -192,11 +196,13 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
-        *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS),
+        *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""
+SLICED = frozenset((SLICES_ATTENTION, LOOPS_OVER_EXPERTS))
+"""With which a loop of the program computes part by part what few ops could compute at once."""
 NOT_FINE = WASTEFUL | {
     UNUSED_GRAPH,
     UNFUSED_ATTENTION,

@@ -23,12 +23,12 @@ from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
 from .step_counts import are_in_most_steps
 from .torch_adapters import adapters_ps
-from .torch_attention import has_unfused_attention, slices_attention
 from .torch_gathers import shards_layers
+from .torch_loops import has_unfused_attention, loops_over_experts, slices_attention
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
 from .torch_serving import serving_facts
-from .torch_sorts import sorts_more
+from .torch_shapes import pairs_ps, sorts_more
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
@@ -105,6 +105,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.RECOMPUTES: _runs_forward_again(trace),
         facts.GROWS: _runs_more_and_more_ops(host),
         facts.SORTS_MORE: sorts_more(host),
+        facts.LOOPS_OVER_EXPERTS: loops_over_experts(trace),
         facts.UNFUSED_ATTENTION: has_unfused_attention(trace),
         facts.CHANGES_LAYOUT: _are_most_copies_in(trace, _LAYOUT_OPS.__contains__),
         facts.COPIES_EXPANDED: _are_most_copies_expanded(trace),
@@ -127,6 +128,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.CHANGES_LAYOUT] &= not holds[facts.COPIES_EXPANDED]
     step_ps = host.steps.mean_ps
     holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
+    holds[facts.BROADCASTS_PAIRS] = 0 < _MUCH_FORWARD * step_ps <= pairs_ps(host)
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
     if not holds[facts.RECOMPUTES]:
         holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)

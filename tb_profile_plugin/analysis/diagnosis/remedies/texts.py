@@ -61,6 +61,9 @@ WEIGHTS_IN_GRAPH = (
 ATTENTION_AT_ONCE_TORCH = (
     "Use F.scaled_dot_product_attention, and one layer, for all rows and heads at once, instead of slice by slice."
 )
+EXPERTS_AT_ONCE_TORCH = (
+    "Compute all experts at once: sort rows by expert, pad their groups, and multiply by stacked weights (torch.bmm)."
+)
 MERGE_TORCH = (
     "Add LoRA adapters that all requests share to the weights, once before serving (PEFT's merge_and_unload())."
 )
@@ -135,6 +138,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{
         (cause, PYTORCH, facts.SLICES_ATTENTION): ATTENTION_AT_ONCE_TORCH
         for cause in ("compute", "dispatch", "eager", "launch")
+    },
+    **{
+        (cause, PYTORCH, facts.LOOPS_OVER_EXPERTS): EXPERTS_AT_ONCE_TORCH
+        for cause in ("compute", "dispatch", "eager", "launch", "sync")
     },
     ("eager", TENSORFLOW, facts.WRITES_SUMMARIES): SUMMARIES,
     **{(cause, TENSORFLOW, facts.COPIES_WEIGHTS): WEIGHTS_IN_GRAPH for cause in ("eager", "copied_weights")},

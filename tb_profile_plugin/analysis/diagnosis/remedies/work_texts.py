@@ -62,6 +62,9 @@ OTHER_AXIS_JAX = (
     "Split another axis over devices than the one that lax.scan goes over: else all devices need what one has, turn by "
     "turn."
 )
+PAIRS_TORCH = (
+    "Compute distances or products of pairs by torch.cdist or a @ b.T: broadcasting makes arrays of all pairs."
+)
 
 WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
@@ -95,6 +98,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Compile the model (torch.compile), which fuses elementwise ops; run what does not change, such as converting "
         "weights, once."
     ),
+    **{(cause, PYTORCH, facts.BROADCASTS_PAIRS): PAIRS_TORCH for cause in ("compute", "elementwise")},
     ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
     (
         "elementwise_types",

@@ -1,4 +1,4 @@
-"""Attention that PyTorch computes slice by slice is many ops, which one fused op replaces."""
+"""What PyTorch computes part by part is many ops, which few replace: slices of an attention, and experts."""
 
 import pytest
 import torchtrace
@@ -42,3 +42,28 @@ def test_slices_of_an_attention_follow_each_other_without_a_layer_between(ops: l
     assert ("slices_attention" in program_facts(host)) == are_slices
     eager = next(cause for cause in diagnose([host]).causes if cause.id == "eager")
     assert ("instead of slice by slice" in eager.remedy.text) == are_slices
+
+
+EXPERT = ["select", "nonzero", "index", "linear", "silu", "linear", "mul", "index_add_"]
+
+
+@pytest.mark.parametrize(
+    ("ops", "are_experts"),
+    [
+        ([*LAYER, "softmax", "topk", *EXPERT * 8] * 2, True),
+        # A mask chooses rows where they are taken and written; weights are no layer's.
+        ([*LAYER, *["nonzero", "index", "mm", "relu", "nonzero", "index_put_"] * 6] * 4, True),
+        ([*LAYER, *EXPERT, "layer_norm"] * 8, False),
+        ([*LAYER, "softmax", "topk", *EXPERT * 2] * 4, False),
+        ([*LAYER * 40, "topk", *EXPERT * 5] * 2, False),
+        # Rows that are known, as of an embedding's gradient; no product of what is chosen.
+        ([*LAYER, *["index", "linear", "index_add_"] * 16], False),
+        ([*LAYER, *["nonzero", "index", "mul", "index_put_"] * 16], False),
+    ],
+    ids=["experts", "masks", "layers", "two", "few", "known rows", "no products"],
+)
+def test_experts_follow_each_other_with_rows_of_their_own(ops: list[str], are_experts: bool) -> None:
+    host = program(*ops)
+    assert ("loops_over_experts" in program_facts(host)) == are_experts
+    eager = next(cause for cause in diagnose([host]).causes if cause.id == "eager")
+    assert ("all experts at once" in eager.remedy.text) == are_experts

@@ -1,4 +1,6 @@
-"""Attention that PyTorch computes by products and softmaxes of its own, at once or slice by slice."""
+"""What PyTorch computes part by part, in loops of the program: slices and heads of an attention, and experts; and
+attention by products and softmaxes of its own.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,14 @@ _OF_SCORES = 10
 """A softmax of scores takes at least one in so many parts of the time of the batched products beside it; one that
 chooses experts takes less."""
 _MANY_OF_OPS = 0.2
-"""Share of the ops from which on those of slices are worth a change."""
+"""Share of the ops from which on those of slices, or of experts, are worth a change."""
+_PRODUCT = regex(r"aten::(?:linear|matmul|addmm|mm)$")
+_CHOOSES_ROWS, _WRITES_ROWS = "aten::nonzero", regex(r"aten::(?:index_add|index_put|index_copy|scatter_add)_?$")
+"""What a loop over experts does for each: choose its rows, and put results back into these."""
+_OF_ROUTER = regex(r"aten::(?:topk|sort|argmax|softmax|\w+_norm)$")
+"""What chooses the experts of the next layer, and what comes before that."""
+_EXPERTS = 4
+"""So many products of chosen rows in a row are those of experts."""
 
 
 def has_unfused_attention(trace: Trace) -> bool:
@@ -49,8 +58,26 @@ def slices_attention(trace: Trace) -> bool:
     is_inner = (product_count > 0) & (np.diff(trace.line_of[softmaxes]) == 0)
     is_head = is_inner & (part_count == 0) & (linear_count == layer_count) & (linear_count <= _MOST_OF_HEAD)
     is_slice = (is_inner & (layer_count == 0)) | _in_row(is_head, _HEADS)
-    forward_count = (trace.nearest_named(ops, lambda name: bool(_NO_FORWARD.match(name))) < 0).sum()
-    return bool(op_count[is_slice].sum() > _MANY_OF_OPS * forward_count)
+    return bool(op_count[is_slice].sum() > _MANY_OF_OPS * _forward_count(trace, ops))
+
+
+def loops_over_experts(trace: Trace) -> bool:
+    """Whether many of the ops of forward passes lie between calls that write results back into chosen rows: those that
+    follow each other on a thread, with a choice of rows and a product between, and none of experts.
+    """
+    ops = trace.once(outermost_torch_ops)
+    writes, products, routers = (_named(trace, ops, pattern) for pattern in (_WRITES_ROWS, _PRODUCT, _OF_ROUTER))
+    choices = trace.named(_CHOOSES_ROWS.__eq__)
+    op_count, choice_count, product_count, router_count = (
+        np.diff(np.searchsorted(events, writes)) for events in (ops, choices, products, routers)
+    )
+    is_expert = (choice_count > 0) & (product_count > 0) & (router_count == 0) & (np.diff(trace.line_of[writes]) == 0)
+    return bool(op_count[_in_row(is_expert, _EXPERTS)].sum() > _MANY_OF_OPS * _forward_count(trace, ops))
+
+
+def _forward_count(trace: Trace, ops: Array) -> int:
+    """How many of the ops (int64[k]) belong to neither gradients nor optimizers."""
+    return int((trace.nearest_named(ops, lambda name: bool(_NO_FORWARD.match(name))) < 0).sum())
 
 
 def _named(trace: Trace, events: Array, names: re.Pattern[str]) -> Array:

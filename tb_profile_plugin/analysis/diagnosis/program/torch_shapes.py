@@ -1,0 +1,72 @@
+"""What the shapes of inputs tell of PyTorch's ops: sorts that grow, and arrays of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ....model.devices.properties import device_count
+from ....model.events.repeated_calls import outermost, outermost_ps
+from ....model.host import HostWithSteps
+from ....model.per_host import per_host
+from ....runtime.arrays import distinct
+from ....runtime.regex import regex
+from .input_shapes import Shape, input_shapes
+
+_MAKES_PAIRS, _REDUCES = regex(r"aten::(?:sub|mul)$"), regex(r"aten::(?:sum|mean|norm|linalg_vector_norm)$")
+_ENLARGED = 8
+"""So many times as large as both arrays, what broadcasting makes of them is large."""
+_SORT = regex(r"aten::(?:sort|argsort|msort)$")
+_LEAST_RISES = 4
+"""So many steps in a row, each of which sorts as many elements more than the one before as the others do, collect what
+they sort: batches of other lengths differ by this and that.
+"""
+
+
+def sorts_more(host: HostWithSteps) -> bool:
+    """Whether the largest sort of each complete step has evenly more elements; known only with ``record_shapes``."""
+    trace, steps = host.trace, host.steps
+    sorts = outermost(trace, trace.named(_SORT.match))
+    shapes_of_ops = input_shapes(host) if len(sorts) and len(steps) else None
+    if shapes_of_ops is None:
+        return False
+    events, codes, inputs = shapes_of_ops
+    is_sort = np.isin(events, sorts)
+    elements = np.array([prod((*shapes, ())[0]) for shapes in inputs], np.int64)[codes[is_sort]]
+    step = np.searchsorted(steps.begin, trace.begin[events[is_sort]], "right") - 1
+    largest = np.zeros(len(steps), np.int64)
+    np.maximum.at(largest, step[step >= 0], elements[step >= 0])
+    rises = np.diff(largest[steps.complete])
+    return len(rises) >= _LEAST_RISES and bool(rises[0] > 0) and bool((rises == rises[0]).all())
+
+
+@per_host(keep=True)
+def pairs_ps(host: HostWithSteps) -> float:
+    """ps per step of ops on arrays of all pairs, on the CPU: differences, or products, of each row of one array and
+    each of another, of which something sums up an axis. 0 where that is not known, as without ``record_shapes``.
+    """
+    trace, shapes_of_ops = host.trace, None if device_count(host) or not len(host.steps) else input_shapes(host)
+    if shapes_of_ops is None:
+        return 0.0
+    of_pairs = {_shape_of_pairs(shapes) for shapes in shapes_of_ops.shapes} - {()}
+    takes_pairs = np.array([bool(of_pairs.intersection(shapes)) for shapes in shapes_of_ops.shapes], bool)
+    makes_pairs = np.array([bool(_shape_of_pairs(shapes)) for shapes in shapes_of_ops.shapes], bool)
+    events, codes, _ = shapes_of_ops
+    making, taking = events[makes_pairs[codes]], events[takes_pairs[codes]]
+    if not trace.are_named(making, _MAKES_PAIRS.match).any() or not trace.are_named(taking, _REDUCES.match).any():
+        return 0.0
+    return outermost_ps(trace, distinct(np.concatenate((making, taking)))) / len(host.steps)
+
+
+def _shape_of_pairs(shapes: Sequence[Shape]) -> Shape:
+    """The shape that broadcasting makes of the first two, if each is repeated, and it is much larger; else ()."""
+    if len(shapes) < 2:
+        return ()
+    first, second = shapes[:2]
+    rank = max(len(first), len(second))
+    sizes = [(1,) * (rank - len(shape)) + shape for shape in (first, second)]
+    repeated = [any(own == 1 < other for own, other in zip(*pair, strict=True)) for pair in (sizes, sizes[::-1])]
+    pairs = tuple(map(max, *sizes))
+    return pairs if all(repeated) and prod(pairs) >= _ENLARGED * max(map(prod, sizes)) else ()
