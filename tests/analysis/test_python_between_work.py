@@ -6,9 +6,11 @@ import torchtrace
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 
 
-@pytest.mark.parametrize(("regions", "advised"), [(12, True), (2, False)])
-def test_many_graph_breaks_are_told_with_the_line_after_which_code_goes_on(regions: int, advised: bool) -> None:
-    """Between compiled regions Python runs; looking them up in a cache is no tracing."""
+@pytest.mark.parametrize(("regions", "lasting", "advised"), [(12, 1, True), (2, 450, True), (2, 1, False)])
+def test_many_graph_breaks_are_told_with_the_line_after_which_code_goes_on(
+    regions: int, lasting: int, advised: bool
+) -> None:
+    """Between compiled regions Python runs, many times or for long; looking them up in a cache is no tracing."""
     events = []
     for step in range(4):
         begin = 1000 * step
@@ -16,13 +18,26 @@ def test_many_graph_breaks_are_told_with_the_line_after_which_code_goes_on(regio
         events.append(torchtrace.frame("train.py(9): forward", begin, 980))
         for number in range(regions):
             at = begin + 980 // regions * number
-            events.append(torchtrace.frame("train.py(14): torch_dynamo_resume_in_forward_at_14", at, 900 // regions))
+            events.append(torchtrace.frame("train.py(14): torch_dynamo_resume_in_forward_at_14", at, lasting))
             events.append(torchtrace.op("TorchDynamo Cache Lookup", at + 4, 2))
             events.append(torchtrace.op(f"Torch-Compiled Region: {number % 2}/0", at + 7, 20))
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     assert "retracing" not in {cause.id for cause in found.causes}
     python = next(cause for cause in found.causes if cause.id == "python")
     assert ("a graph break after forward (train.py:14) splits it" in python.remedy.text) == advised
+
+
+def test_elementwise_ops_after_a_graph_break_belong_into_the_region() -> None:
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        events.append(torchtrace.op("Torch-Compiled Region: 1/0", begin + 5, 90))
+        events.append(torchtrace.frame("train.py(14): torch_dynamo_resume_in_forward_at_14", begin + 100, 880))
+        events += [torchtrace.op("aten::mul", begin + 110 + 80 * number, 78) for number in range(10)]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    compute = next(cause for cause in found.causes if cause.id == "compute")
+    assert "a graph break after forward (train.py:14) splits it" in compute.remedy.text
 
 
 @pytest.mark.parametrize(("values", "advised"), [(600, True), (100, False)])

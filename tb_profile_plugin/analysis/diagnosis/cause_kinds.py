@@ -20,7 +20,10 @@ HAS_FUSED_FORM = regex(r"Optimizer\.step(?:#(?:Adam|AdamW|SGD|Adagrad)\.step)?$"
 _OPTIMIZER = ("optimizer", HAS_FUSED_FORM), ("other_optimizer", regex(r"Optimizer\.step"))
 _COMPILED = (
     "compiled",
-    regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
+    regex(
+        r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|torch_dynamo_resume_in_"
+        r"|call \(c[a-z2-7]{51}\.py"
+    ),
 )
 """Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
 _LISTS = "nested_lists", regex(r"array \(array_constructors\.py:\d+\), in (?:lattice_result_type|many short calls)")

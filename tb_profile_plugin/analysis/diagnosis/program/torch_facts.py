@@ -92,9 +92,9 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     trains, on_cpu = any(map(_TRAINS.match, trace.names)), not device_count(host)
     holds = {
         facts.CHECKS_NUMERICS: len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
-        facts.GRAPH_BREAKS: len({region[1] for name in trace.names if (region := _REGION.match(name))}) >= _SEVERAL,
-        facts.MANY_GRAPH_BREAKS: len(trace.named(lambda name: bool(_REGION.match(name))))
-        >= _MANY * max(len(host.steps), 1),
+        facts.GRAPH_BREAKS: _has_graph_breaks(trace),
+        facts.MANY_GRAPH_BREAKS: _take_much(host, _RESUMED)
+        or len(trace.named(lambda name: bool(_REGION.match(name)))) >= _MANY * max(len(host.steps), 1),
         facts.ACCUMULATES: accumulates_gradients(host, plane),
         facts.OWN_REDUCTIONS: reduces_itself(host),
         facts.BROADCASTS_BUFFERS: bool(
@@ -134,6 +134,12 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     of_ops = _facts_of_most_ops(host, plane, trains) | serving_facts(host) | (table_facts(host) if on_cpu else set())
     return {fact for fact, is_so in holds.items() if is_so} | of_ops
+
+
+def _has_graph_breaks(trace: Trace) -> bool:
+    """Whether TorchDynamo went on in Python after a region, or several regions were compiled."""
+    regions = {region[1] for name in trace.names if (region := _REGION.match(name))}
+    return len(regions) >= _SEVERAL or any(map(_RESUMED.match, trace.names))
 
 
 @per_host(keep=True)

@@ -163,7 +163,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
     "(AdamW, SGD).",
-    **{(cause, PYTORCH, facts.GRAPH_BREAKS): GRAPH_BREAKS_TORCH for cause in ("compiled", "dispatch")},
+    **{(cause, PYTORCH, facts.GRAPH_BREAKS): GRAPH_BREAKS_TORCH for cause in ("compiled", "dispatch", "elementwise")},
+    ("optimizer", PYTORCH, facts.GRAPH_BREAKS): (
+        "Use a fused optimizer (fused=True), then make the rest of the step one compiled region."
+    ),
     ("compiled", PYTORCH, facts.ON_CPU): "Use larger batches: a call of compiled code costs the same for any size.",
     ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("dispatch", TENSORFLOW, ""): STEPS_PER_CALL_TENSORFLOW,
