@@ -57,3 +57,20 @@ def test_a_loop_over_values_that_a_dataloader_calls_is_told(values: int, advised
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     waits = next(cause for cause in found.causes if cause.id == "input")
     assert ("Write __call__ (collate.py:19) as array operations" in waits.remedy.text) == advised
+
+
+@pytest.mark.parametrize(
+    ("ops", "advice"), [(8, "Do the work of push (train.py:9) in fewer ops"), (0, "Write this code")]
+)
+def test_a_function_that_dispatches_ops_needs_fewer_of_them(ops: int, advice: str) -> None:
+    """What it does is written as tensor operations already."""
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        events.append(torchtrace.frame("train.py(9): push", begin + 5, 800))
+        events += [torchtrace.op("aten::select", begin + 10 + 90 * number, 10) for number in range(ops)]
+        events.append(torchtrace.op("aten::mm", begin + 810, 170))
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    python = next(cause for cause in found.causes if cause.id == "python")
+    assert python.remedy.text.startswith(advice)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Literal
 
 from ...runtime.records import NamedTuple
+from ...runtime.regex import regex
 from ..activity.states import STATES, WORK_STATES, State
 from ..steps.event_labels import HOST_MEMORY, OF_PYTHON, ON_CPU, without_ending
 from ..steps.event_names import short_name
@@ -39,6 +41,8 @@ _MOST_PAUSE_KINDS = 3
 """So many kinds of pauses a sentence names."""
 _SPLIT_CAUSES = ("dispatch", "eager", "python", "sync", "launch", "allocator")
 """Causes of which `BY_ENDING` makes parts causes of their own."""
+_FUNCTION = regex(r" \(([^()/.]+)\.py:\d+\)$")
+"""End of the name of a function, in a file outside libraries."""
 _COMPILER = "ompil"
 """What all compilers' events have in their names, with either first letter."""
 _CALL_CAUSES = ("dispatch", "launch", "python", "unrecorded")
@@ -126,10 +130,14 @@ def losses_by_cause(
         ]
         loss.names = [_part_with_cause(time, cause_ids, loss.id) for time in named_times]
     _split_late_peer(losses, typical)
+    names = {time.name for time in typical.names if time.state == "python"}
     for ending, id in BY_ENDING.items():
         _split_by_ending(losses, ending, id)
     for loss in losses.values():
         loss.names = [time._replace(name=without_ending(time.name, OF_PYTHON)) for time in loss.names]
+    if "python" in losses:
+        largest = next((name for name, _, _ in losses["python"].by_name()), "")
+        losses["python"].dispatches_ops = _is_of_program(largest) and largest + OF_PYTHON not in names
     if "eager" in losses:
         silent_ps = float(typical.step_ps[State.UNRECORDED])
         _limit_eager(losses, silent_ps, calls.long_share * silent_ps)
@@ -220,6 +228,12 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
             losses[id].ps -= moved_ps
             left_ps -= moved_ps
     losses["late_peer"] = wait
+
+
+def _is_of_program(name: str) -> bool:
+    """Whether it is that of a function of the program, as readers see it."""
+    function = _FUNCTION.search(name)
+    return function is not None and function[1] not in sys.stdlib_module_names
 
 
 def _split_by_ending(losses: dict[str, TimeLoss], ending: str, id: str) -> None:

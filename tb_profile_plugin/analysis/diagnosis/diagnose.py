@@ -32,6 +32,7 @@ from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .op_work import (
     calling_function_of,
     fewer_calls,
+    fewer_ops,
     kernel_ops,
     name_calling_function,
     name_loop,
@@ -222,6 +223,8 @@ def _special_remedy(
     if loss.id == "python" and program.framework == PYTORCH and facts.TRACED not in program.facts:
         # What a range of the program does by itself is not known without its frames.
         return remedy(PYTORCH, "unexplained")
+    if loss.id == "python" and program.framework == PYTORCH and loss.dispatches_ops and not loss.kinds:
+        return remedy(PYTORCH, "python")._replace(text=fewer_ops(loss.by_name()[0][0]))
     if loss.id == "late_peer" and facts.BROADCASTS_BATCHES in program.facts:
         # Of what one worker loads for all each then loads a part.
         advice = remedy(program.framework, *loss.remedy_keys, facts=program.facts)

@@ -183,6 +183,12 @@ def fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | No
         text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
         return remedy(JAX, "eager")._replace(text=text, most_ps=function.step_ps)
     if facts.ON_CPU in program.facts:
-        text = Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function.name)
-        return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text, most_ps=function.step_ps)
+        return remedy(PYTORCH, "eager", facts=program.facts)._replace(
+            text=fewer_ops(function.name), most_ps=function.step_ps
+        )
     return None
+
+
+def fewer_ops(function: str) -> Message:
+    """What helps where Python takes much between the ops of a function of PyTorch."""
+    return Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function)

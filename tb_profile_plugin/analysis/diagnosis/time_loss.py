@@ -93,6 +93,8 @@ class TimeLoss:
     """Whether what takes longer in unusual steps is mostly work that each step does, without a period."""
     is_of_loop: bool = False
     """Whether it lies between calls of a function that count as steps: what passes there is the loop's."""
+    dispatches_ops: bool = False
+    """Of Python, whether the function that takes most of it dispatches ops between."""
     first_batches: bool = False
     """Whether unusual steps wait so much longer than others that any input they wait for has just begun."""
 
