@@ -145,7 +145,7 @@ def test_the_host_that_comes_last_is_named() -> None:
     found = diagnose(hosts)
     assert told(found)[0] == "headline.late_peer"
     assert "Straggler worker-1 delays others by 60 %" in found.headline.sentence.text
-    assert "worker-1 is 60.0 µs slower per step (Python)" in found.causes[0].sentence.text
+    assert "worker-1, mainly since its Python takes 60.0 µs longer per step." in found.causes[0].sentence.text
     assert abs(found.causes[0].per_step_ps - 60e6) < 1e6
 
 

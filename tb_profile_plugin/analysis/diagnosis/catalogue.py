@@ -232,7 +232,8 @@ TEMPLATES: dict[str, str] = {
     "cause.exposed_copy": "Devices copy data, and compute nothing meanwhile.{names}",
     "cause.late_peer.every": "{host} is {more_ps} slower per step, and the other workers wait for it every {every} "
     "steps, mostly in {label}.{names}",
-    "cause.late_peer": "{host} is {more_ps} slower per step ({label}), and the other workers wait for it.{names}",
+    "cause.late_peer": "The other workers wait for {host}, mainly since its {label} takes {more_ps} longer per step."
+    "{names}",
     "cause.host_offload": "Arrays are copied to or from host memory, and nothing computes meanwhile.{names}",
     "cause.gpu_unused": "The program computes on the CPU, though the capture names a GPU.{names}",
     "cause.not_recorded": "The capture names a {device} but holds no event of it.{names}",
