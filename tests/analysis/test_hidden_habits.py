@@ -318,3 +318,18 @@ def test_the_largest_op_is_named_where_nothing_more_is_known() -> None:
 def test_json_is_no_work_for_tensors(name: str, told: list[str]) -> None:
     assert kinds("python", [(name, 9.0)], 10.0) == told
     assert "as bytes" in remedy("pytorch", "encoding", "python").text
+
+
+@pytest.mark.parametrize(("kinds", "name"), [(6, "Optimizer.step#Adam.step"), (1, "aten::sqrt")])
+def test_many_ops_of_an_optimizer_are_named_by_it(kinds: int, name: str) -> None:
+    """Where one op takes most of it, that says more."""
+    ops = ["sqrt", "div", "add_", "mul_", "lerp_", "addcdiv_"][:kinds] * (6 // kinds)
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 999))
+        events.append(torchtrace.op("aten::mm", begin + 10, 250))
+        events.append(torchtrace.mark("Optimizer.step#Adam.step", begin + 280, 700))
+        events += [torchtrace.op(f"aten::{op}", begin + 290 + 110 * place, 109) for place, op in enumerate(ops)]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    assert found.headline.sentence.text.endswith(f"mostly {name}.")

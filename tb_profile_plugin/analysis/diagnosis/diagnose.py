@@ -21,7 +21,7 @@ from ..steps.host_account import Interval, figures
 from ..steps.python_waits import timed_out_ps, timed_out_waits
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
-from . import input_stage
+from . import input_stage, op_work
 from .capture_account import CapturePart, Device, capture_parts, counted_ps, devices_of, devices_sentence
 from .catalogue import TEMPLATES, Sentence
 from .cause_kinds import MOSTLY
@@ -29,24 +29,10 @@ from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
-from .op_work import (
-    calling_function_of,
-    fewer_calls,
-    fewer_ops,
-    kernel_ops,
-    name_calling_function,
-    name_loop,
-    name_ops_of_kernels,
-    name_scopes,
-)
+from .op_work import calling_function_of, fewer_calls, fewer_ops, less_work, name_calling_function, name_work
 from .program import facts
-from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts, program_facts, program_of
-from .program.tensorflow_lookups import one_hot_products_ps
-from .program.tensorflow_loops import map_loop
-from .program.torch_facts import graph_break, unused_forward_ps, unused_nodes
-from .program.torch_shapes import pairs_ps
-from .program.torch_weights import repeated_weights_ps
+from .program.torch_facts import graph_break, unused_nodes
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
 from .time_loss import COMMUNICATION, UNUSED, WORK, TimeLoss
@@ -60,19 +46,12 @@ from .unusual_steps import (
 )
 from .xla_work import name_xla_work
 
-_WASTED_PS = {
-    facts.UNUSED_FORWARD: unused_forward_ps,
-    facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
-    facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
-    facts.BROADCASTS_PAIRS: pairs_ps,
-}
-"""By fact what of a step's compute need not be, ps; 0 where that is not known."""
-
 NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels, counted_ps),
-    *(program_facts, unused_nodes, *_WASTED_PS.values(), map_loop, replicas, early_share, graph_break, kernel_ops),
+    *(program_facts, unused_nodes, early_share, graph_break),
+    *op_work.NEEDS,
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -194,9 +173,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     if loss.id == "input":
         input_stage.name_input_loop(loss, hosts)
     name_xla_work(loss, hosts, typical, program)
-    name_scopes(loss, hosts, typical, program)
-    name_ops_of_kernels(loss, hosts, typical, program)
-    name_loop(loss, hosts, program)
+    name_work(loss, hosts, typical, program)
     if loss.id == WORK:
         loss.line = _line_of_largest(loss, hosts)
         loss.arguments = {**(loss.arguments or {}), "devices": devices_sentence(hosts, typical)}
@@ -242,18 +219,7 @@ def _special_remedy(
         return remedy(program.framework, "launch", facts=program.facts)
     if loss.id in _COPIES and not _OTHER_COPIES.intersection(loss.kinds[:1]) and _exceeds_compute(loss, typical):
         return remedy(program.framework, "long_copies")
-    return _less_work(loss, hosts, program) if loss.id == WORK else None
-
-
-def _less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> Remedy | None:
-    """What makes most of the compute go that need not be; None where none is known."""
-    wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
-    if facts.REPLICATES in program.facts:
-        wasted_ps[facts.REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
-    if not any(wasted_ps.values()):
-        return None
-    fact = max(wasted_ps, key=wasted_ps.__getitem__)
-    return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=wasted_ps[fact])
+    return less_work(loss, hosts, program) if loss.id == WORK else None
 
 
 def _exceeds_compute(copies: TimeLoss, typical: Typical) -> bool:

@@ -1,5 +1,6 @@
 """What work of ops is called: TensorFlow's by the scope that a program, or a layer, made them in; kernels of GPUs
-by the ops that launched them; of ops that are dispatched one by one the function that calls most of them.
+by the ops that launched them; of ops that are dispatched one by one the function that calls most of them. What of it
+need not be.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...model.events.repeated_calls import outermost_torch_ops
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
 from ...model.names import op_names
 from ...model.per_host import per_host
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
@@ -25,11 +27,16 @@ from ..ops.op_table import Op
 from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step
 from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
-from .cause_kinds import MOSTLY
+from .cause_kinds import MOSTLY, OPTIMIZER
 from .program import facts
+from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts
+from .program.tensorflow_lookups import one_hot_products_ps
 from .program.tensorflow_loops import map_loop
 from .program.tensorflow_tables import whole_tables_scope
+from .program.torch_facts import unused_forward_ps
+from .program.torch_shapes import pairs_ps
+from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .time_loss import WORK, TimeLoss
 
@@ -42,8 +49,24 @@ _ALL = 0.999
 _TELLS_MORE = 2
 """A scope that takes so many times as long as the ops of any type tells more than these do."""
 
+_WASTED_PS = {
+    facts.UNUSED_FORWARD: unused_forward_ps,
+    facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
+    facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
+    facts.BROADCASTS_PAIRS: pairs_ps,
+}
+"""By fact what of a step's compute need not be, ps; 0 where that is not known."""
 
-def name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
+
+def name_work(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
+    """Name what ops compute, and loops of TensorFlow, by what tells most."""
+    _name_scopes(loss, hosts, typical, program)
+    _name_ops_of_kernels(loss, hosts, typical, program)
+    _name_optimizer(loss, hosts, program)
+    _name_loop(loss, hosts, program)
+
+
+def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
     """Name what TensorFlow computes by the scope that takes most of it, where that tells more than types of ops; and
     say what metrics, or optimizers of whole tables, cost, where they take much.
     """
@@ -66,7 +89,7 @@ def name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical
             loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps)
 
 
-def name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
+def _name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
     """Name the scope whose ``tf.map_fn`` the framework mostly works for, and say how often it calls its function."""
     if loss.id != _OVERHEAD or facts.MAPS_IN_LOOP not in program.facts:
         return
@@ -127,7 +150,7 @@ def kernel_ops(host: HostWithSteps) -> KernelOps:
     return KernelOps([*column_of], ps)
 
 
-def name_ops_of_kernels(
+def _name_ops_of_kernels(
     loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts
 ) -> None:
     """Name what GPUs compute by ops, which say what a kernel is for, where these are known of most of it."""
@@ -143,6 +166,29 @@ def name_ops_of_kernels(
     if sum(times.values()) >= MOSTLY * total_ps > 0:
         loss.has_op_origins = True
         loss.origins = [(name, ps / total_ps * loss.ps) for name, ps in times.most_common()]
+
+
+@per_host(keep=True)
+def optimizer_share(host: HostWithSteps) -> tuple[str, float]:
+    """The optimizer whose steps hold most of what PyTorch's ops on the CPU take, and its share of that, 0–1."""
+    trace = host.trace
+    ops = trace.once(outermost_torch_ops)
+    ps, optimizer = trace.end[ops] - trace.begin[ops], trace.nearest_named(ops, lambda name: name.startswith(OPTIMIZER))
+    times: Counter[str] = Counter()
+    for event in distinct(optimizer[optimizer >= 0]).tolist():
+        times[trace.name(event)] += int(ps[optimizer == event].sum())
+    name, most_ps = max(times.items(), key=lambda item: item[1], default=("", 0))
+    return name, most_ps / max(int(ps.sum()), 1)
+
+
+def _name_optimizer(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
+    """Name what PyTorch computes on the CPU by the optimizer, where that tells more than its many ops."""
+    if loss.id != WORK or loss.origins or program.framework != PYTORCH or facts.ON_CPU not in program.facts:
+        return
+    names, shares = zip(*map(optimizer_share, hosts), strict=True)
+    share, most_of_op_ps = sum(shares) / len(hosts), max((ps for _, ps, _ in loss.by_name()), default=0.0)
+    if len({*names}) == 1 and share >= MOSTLY and share * loss.ps >= _TELLS_MORE * most_of_op_ps:
+        loss.origins = [(names[0], share * loss.ps)]
 
 
 def _torch_name(op: Op) -> str:
@@ -192,3 +238,18 @@ def fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | No
 def fewer_ops(function: str) -> Message:
     """What helps where Python takes much between the ops of a function of PyTorch."""
     return Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function)
+
+
+def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> Remedy | None:
+    """What makes most of the compute go that need not be; None where none is known."""
+    wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
+    if facts.REPLICATES in program.facts:
+        wasted_ps[facts.REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
+    if not any(wasted_ps.values()):
+        return None
+    fact = max(wasted_ps, key=wasted_ps.__getitem__)
+    return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=wasted_ps[fact])
+
+
+NEEDS = (*_WASTED_PS.values(), map_loop, replicas, kernel_ops, optimizer_share)
+"""Per-host functions that these merge."""
