@@ -191,3 +191,19 @@ def test_a_way_of_being_late_that_saves_little_without_the_others(
     state_ps[[State.DISPATCH, State.UNRECORDED]] = 50, 30
     typical: Any = SimpleNamespace(replayed={"host": SimpleNamespace(gain_ps=together)}, state_ps=state_ps)
     assert saves_little_alone(gain, TimeLoss(id, 50), typical) == is_little
+
+
+@pytest.mark.parametrize(("dtype", "ids"), [("double", ["compute", "float64"]), ("float", ["compute"])])
+def test_each_habit_that_makes_compute_is_told(dtype: str, ids: list[str]) -> None:
+    """The remedy of a cause is for one of them."""
+    inputs: dict[str, Any] = {"Input type": [dtype, dtype], "Input Dims": [[8, 8], [8, 8]]}
+    events = []
+    for step in range(4):
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", 1000 * step, 999))
+        events.append(torchtrace.op("aten::cat", 1000 * step + 5, 600, **inputs))
+        events.append(torchtrace.op("aten::mm", 1000 * step + 610, 380, **inputs))
+    host = torchtrace.host(*events, deviceProperties=[])
+    found = findings(diagnose([host]), [host], OpTable())
+    assert [finding.id for finding in found] == ids
+    assert "allocated once" in found[0].title
+    assert all("float32" in finding.title for finding in found[1:])

@@ -16,7 +16,7 @@ from .diagnose import Diagnosis
 from .gains import works_elsewhere
 from .headlines import BAD, HOST_OVERHEAD
 from .program.facts import UNFUSED_ATTENTION, UNUSED_GRAPH, WASTEFUL
-from .remedies.remedy import advised
+from .remedies.remedy import advised, remedy
 from .remedies.texts import LOOK_AT_STEPS
 from .rules import Evidence, rule_findings
 from .time_loss import WORK
@@ -47,6 +47,7 @@ def findings(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps], device_ops: O
         for rank, cause in enumerate(_largest_first(diagnosis))
         if cause.remedy.text and (rank == 0 or _is_habit(cause, no_fault)) and cause.gain_ps != 0
     ]
+    of_causes += _other_waste(diagnosis)
     of_rules = rule_findings(Evidence(hosts, program, typical, device_ops))
     advice = _without_repetition(of_causes, of_rules, typical.period_ps)
     first, others = advice[: len(of_causes[:1])], advice[len(of_causes[:1]) :]
@@ -68,8 +69,8 @@ def _largest_first(diagnosis: Diagnosis) -> list[Cause]:
 
 def _is_habit(cause: Cause, no_fault: Sequence[str]) -> bool:
     """Whether the program could do it otherwise: steps that are only to be looked at may be so by chance."""
-    remedy = cause.remedy
-    is_avoidable = cause.id not in no_fault or remedy.fact == UNFUSED_ATTENTION or remedy.most_ps is not None
+    advice = cause.remedy
+    is_avoidable = cause.id not in no_fault or advice.fact == UNFUSED_ATTENTION or advice.most_ps is not None
     return is_avoidable and (cause.remedy.saves or cause.id != LOOK_AT_STEPS)
 
 
@@ -88,6 +89,22 @@ def _finding_of_cause(cause: Cause, framework: str) -> Finding:
         takes_ps=cause.per_step_ps,
         base_ps=cause.base_ps,
     )
+
+
+def _other_waste(diagnosis: Diagnosis) -> list[Finding]:
+    """What else makes compute that need not be: the remedy of a cause is for one of several such habits."""
+    program = diagnosis.program
+    work = next((cause for cause in diagnosis.causes if cause.id == WORK and cause.remedy.text), None)
+    if work is None:
+        return []
+    habits = sorted(program.facts & WASTEFUL)
+    advice = [remedy(program.framework, WORK, facts=frozenset({habit})) for habit in habits]
+    finding = replace(_finding_of_cause(work, program.framework), gain_ps=None)
+    return [
+        replace(finding, id=one.fact, title=one.text, code=one.code)
+        for one in advice
+        if one.fact and one.text != work.remedy.text
+    ]
 
 
 def _without_repetition(of_causes: Iterable[Finding], of_rules: Iterable[Finding], period_ps: float) -> list[Finding]:
