@@ -14,7 +14,7 @@ from tb_profile_plugin.analysis.activity.states import CATEGORIES
 from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES
 from tb_profile_plugin.analysis.diagnosis.remedies.texts import REMEDIES
 from tb_profile_plugin.runtime.messages import ENGLISH, FOLDER, LANGUAGES, Message, slots
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 from tb_profile_plugin.tools.answers.answer import facts_with_baseline
 from tb_profile_plugin.tools.answers.tool import Tool
 from tb_profile_plugin.tools.columns import selection
@@ -51,7 +51,7 @@ def texts_of_package() -> frozenset[str]:
     found.update(text for column in selection.TABLE.columns for text in (column.label, column.doc))
     for path in sorted(_PACKAGE.rglob("*.py")):
         found.update(_messages(ast.parse(path.read_text(encoding="utf-8"))))
-    for tool in find().values():
+    for tool in all_tools().values():
         found.update(map(_template, _declared(tool)))
     return frozenset(found - {""})
 

@@ -116,7 +116,7 @@ def pictures(folder: Path) -> Iterator[str]:
         address, _ = address_of(server)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=OPTIONS)
-            for tool in tools.find().values():
+            for tool in tools.all_tools().values():
                 capture = _shown_by(tool, captures)
                 if capture is None or tool.shown_on:
                     continue
@@ -152,7 +152,7 @@ def build(out: Path, with_pictures: bool) -> None:
     shutil.copytree(DOCS, source)
     pictured = set(pictures(source / "tools/pictures")) if with_pictures else set()
     (source / "tools").mkdir(exist_ok=True)
-    found = tools.find().values()
+    found = tools.all_tools().values()
     for tool in found:
         (source / f"tools/{tool.name}.md").write_text(tool_page(tool, tool.name in pictured), encoding="utf-8")
     (source / "python.md").write_text(api_page(), encoding="utf-8")

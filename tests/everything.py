@@ -12,7 +12,7 @@ from tb_profile_plugin.store import StoredSession
 from tb_profile_plugin.timeline import chrome, perfetto
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.tiles import timeline
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer")
 """Tools of XLA's programs that have an old shape."""
@@ -43,7 +43,7 @@ class Damaged(Capture):
 
 def ask_every_tool(space: XSpace) -> None:
     session = Damaged(space)
-    for tool in find().values():
+    for tool in all_tools().values():
         with suppress(ProblemError):
             tool.run(session, "fuzz")
         if tool.name in PROGRAMS:
@@ -51,7 +51,7 @@ def ask_every_tool(space: XSpace) -> None:
                 compat.answer(tool, session, "fuzz")
     for kind in ("graph", "short_txt", "long_txt", "adj_nodes", "custom_call"):
         with suppress(ProblemError):
-            compat.graph_document(find()["graph_viewer"], session, "fuzz", {"type": kind})
+            compat.graph_document(all_tools()["graph_viewer"], session, "fuzz", {"type": kind})
     host = session.host("fuzz")
     for pieces in (chrome.pieces([host]), perfetto.pieces([host])):
         assert sum(map(len, pieces))

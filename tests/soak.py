@@ -23,7 +23,7 @@ from urllib.parse import urlencode, urlsplit
 
 from tensorboards import address_of
 
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 TRACES = Path(__file__).resolve().parent / "traces"
 CLIENTS = 8
@@ -102,7 +102,7 @@ class Soak:
         self._seed = seed
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._tools = [name for name, tool in find().items()]
+        self._tools = [name for name, tool in all_tools().items()]
 
     def run(self, seconds: float) -> Report:
         """Ask for so long, then let the server rest and look once more."""

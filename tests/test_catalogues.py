@@ -138,7 +138,7 @@ def test_texts_in_answers_are_messages(capture: str, tmp_path: Path) -> None:
         session = tb_profile_plugin.open(ROOT / "tests" / "traces" / capture)
     texts = {text for text in catalogues.texts_of_package() if " " in text}
     plain = []
-    for tool in tools.find().values():
+    for tool in tools.all_tools().values():
         # A capture has something to show on some pages only.
         with contextlib.suppress(ProblemError):
             answer = {} if tool.streamed else session.answer(tool.name)

@@ -56,10 +56,10 @@ def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return Path(session.stored.files[0].path).parent
 
 
-SCHEMA = schema(tools.find())
+SCHEMA = schema(tools.all_tools())
 VALIDATORS = {
     name: jsonschema.Draft202012Validator({"$ref": f"#/$defs/{title}", "$defs": SCHEMA["$defs"]})
-    for name, title in ((name, name.title().replace("_", "")) for name in tools.find())
+    for name, title in ((name, name.title().replace("_", "")) for name in tools.all_tools())
     if title in SCHEMA["$defs"]
 }
 
@@ -175,7 +175,7 @@ def opened(capture: Path) -> tuple[Capture, Client, str]:
 
 def asked(session: Capture, streamed: bool) -> list[tuple[str, str]]:
     """Each tool of these for all hosts, and for each where there are several."""
-    names = [name for name, tool in tools.find().items() if tool.streamed == streamed]
+    names = [name for name, tool in tools.all_tools().items() if tool.streamed == streamed]
     return [(name, host) for name in names for host in ["", *(session.hosts if len(session.hosts) > 1 else [])]]
 
 
@@ -270,7 +270,7 @@ def test_one_unreadable_host_hides_no_other(tmp_path: Path, subtests: pytest.Sub
 
 def every_tool_answers(session: Capture, subtests: pytest.Subtests) -> None:
     """Either a checked answer or a problem for people."""
-    for name, tool in tools.find().items():
+    for name, tool in tools.all_tools().items():
         with subtests.test(tool=name):
             try:
                 check(session.xprof(name))
@@ -282,7 +282,10 @@ def every_tool_answers(session: Capture, subtests: pytest.Subtests) -> None:
 
 def test_candidates_of_options_stand_in_tables_that_tools_declare() -> None:
     columns = {
-        f"{table.id}.{column.id}" for tool in tools.find().values() for table in tool.tables for column in table.columns
+        f"{table.id}.{column.id}"
+        for tool in tools.all_tools().values()
+        for table in tool.tables
+        for column in table.columns
     }
-    asked = {param.candidates for tool in tools.find().values() for param in tool.params}
+    asked = {param.candidates for tool in tools.all_tools().values() for param in tool.params}
     assert {"step_choices.name", "memories.memory_id"} <= asked <= columns | {""}

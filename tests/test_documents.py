@@ -53,7 +53,7 @@ def documents() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", tools.find())
+@pytest.mark.parametrize("name", tools.all_tools())
 def test_the_page_of_a_tool_tells_all_that_it_answers(documents: ModuleType, name: str) -> None:
     tool = tools.get(name)
     text = documents.tool_page(tool, True)

@@ -23,7 +23,7 @@ from tb_profile_plugin.formats.xspace import wire
 from tb_profile_plugin.formats.xspace.wire_tables import LineMessages
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline.tiles import timeline
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 TESTS = Path(__file__).resolve().parent
 CAPTURE = TESTS / "traces/keras_fit/plugins/profile/run/host.xplane.pb"
@@ -37,7 +37,7 @@ CHUNKED = ("count_lines", "fill_lines")
 def measured() -> dict[str, Any]:
     """All counts."""
     work: dict[str, Callable[[Any], object]] = {
-        name: partial(Capture.tool, name=name) for name, tool in find().items() if not tool.streamed
+        name: partial(Capture.tool, name=name) for name, tool in all_tools().items() if not tool.streamed
     }
     work["first view of the timeline"] = view
     for item in work.values():

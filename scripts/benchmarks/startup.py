@@ -28,7 +28,7 @@ PROGRAMS = {
         "Loader().load(N(logdir=tempfile.mkdtemp(), flags=None)).frontend_metadata()"
     ),
     "the command line": "import tb_profile_plugin.cli.main",
-    "decoder and tools": "from tb_profile_plugin import tools; tools.find()",
+    "decoder and tools": "from tb_profile_plugin import tools; tools.all_tools()",
 }
 
 

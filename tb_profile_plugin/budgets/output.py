@@ -10,7 +10,7 @@ from ..analysis.compare.verdict import ComparisonVerdict
 from ..runtime.messages import Message, listed, localized, translated
 from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
-from ..tools.answers.markdown import code, escaped, marker, table_lines, within
+from ..tools.answers.markdown import code, comment_marker, escaped, fitting_text, table_lines
 from .config import ERROR
 from .decide import Outcome, State
 
@@ -114,11 +114,11 @@ def _xml_text(text: str) -> str:
 
 def markdown(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict | None = None) -> str:
     """For a pull request or a summary of steps: what a comment can hold."""
-    return within(_markdown(outcomes, name, verdict))
+    return fitting_text(_markdown(outcomes, name, verdict))
 
 
 def _markdown(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict | None) -> Iterator[str]:
-    yield marker("check", name)
+    yield comment_marker("check", name)
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
     yield from table_lines(("", "budget", ""), map(_markdown_row, outcomes))

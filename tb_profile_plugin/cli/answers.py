@@ -23,18 +23,18 @@ def stored_session(session: str) -> StoredSession:
 
 
 def answer_data(
-    stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
+    stored: StoredSession, args: argparse.Namespace, tool_options: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     """Tools' answers by name, as plain data; see `answer_bodies`."""
     import json
 
-    return {name: json.loads(body) for name, body in answer_bodies(stored, args, questions).items()}
+    return {name: json.loads(body) for name, body in answer_bodies(stored, args, tool_options).items()}
 
 
 def answer_bodies(
-    stored: StoredSession, args: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
+    stored: StoredSession, args: argparse.Namespace, tool_options: Mapping[str, Mapping[str, str]], legacy: bool = False
 ) -> dict[str, bytes]:
-    """Tools' answers as JSON, from the cache or worked out; ``questions`` are the options by tool.
+    """Tools' answers as JSON, from the cache or worked out; ``tool_options`` are the options by tool.
 
     Where all are in the cache, nothing that decodes is imported.
     """
@@ -42,9 +42,9 @@ def answer_bodies(
 
     cache = ResultCache(not args.no_cache)
     shape = LEGACY if legacy else NAMED
-    keys = {name: question(name, args.host, options, shape) for name, options in questions.items()}
+    keys = {name: question(name, args.host, options, shape) for name, options in tool_options.items()}
     bodies = {name: unpack(body) for name, cache_key in keys.items() if (body := cache.get(stored, *cache_key))}
-    if len(bodies) == len(questions):
+    if len(bodies) == len(tool_options):
         return bodies
     from concurrent.futures import ThreadPoolExecutor
 
@@ -58,7 +58,7 @@ def answer_bodies(
             decoder.submit(session.select)
         from .. import compat, tools
 
-        for name, options in questions.items():
+        for name, options in tool_options.items():
             if name not in bodies:
                 tool = tools.get(name)
                 bodies[name] = compat.answer_json(tool, session, args.host, options, shape)

@@ -39,7 +39,7 @@ def tool_answer_text(
     Rows are those from ``start`` on, ``limit`` at most; idle time is last. Raises `ProblemError` for an unknown tool,
     table, host or option.
     """
-    if tool not in tools.find() or tools.get(tool).streamed:
+    if tool not in tools.all_tools() or tools.get(tool).streamed:
         raise problem_error(
             "unknown_tool",
             Message("There is no tool {tool} here.", tool=repr(tool)),

@@ -311,7 +311,7 @@ def _tools(args: argparse.Namespace) -> None:
     from ..api import Capture
 
     session, others = Capture(stored), tools.precheck()
-    for tool in tools.find().values():
+    for tool in tools.all_tools().values():
         unavailable = tool.unavailable(session, others)
         say(f"{tool.name}: {localized(tool.doc or tool.title).splitlines()[0]}")
         for param in tool.params:
@@ -366,7 +366,7 @@ def _csv(answer: Any, name: str) -> str:
     from ..tools.answers.answer import table_id
 
     tables = answer.get("tables", {}) if isinstance(answer, dict) else {}
-    return "".join(csv.table(tables[table_id(tables, name)]))
+    return "".join(csv.table_lines(tables[table_id(tables, name)]))
 
 
 def _cache(args: argparse.Namespace) -> None:

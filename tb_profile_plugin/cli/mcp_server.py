@@ -88,7 +88,7 @@ class _AssistantFunctions:
     def list_tools(self, session: str) -> str:
         """The tools of tool_answer(), what each answers, and why one has nothing to show for the session."""
         session_capture, others = self._capture(session), tools.precheck()
-        with_tables = [tool for tool in tools.find().values() if not tool.streamed]
+        with_tables = [tool for tool in tools.all_tools().values() if not tool.streamed]
         lacks = {tool.name: str(tool.unavailable(session_capture, others) or "") for tool in with_tables}
         rows = [{"tool": tool.name, "answers": tool.doc, "lacking": lacks[tool.name]} for tool in with_tables]
         return rows_as_json({}, rows, 0, len(rows))

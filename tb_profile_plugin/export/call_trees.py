@@ -53,7 +53,7 @@ def speedscope(weighted: WeightedTree) -> bytes:
     for stack, weight, _ in _stacks(weighted.tree):
         samples.append(stack)
         weights.append(weight / _PS_PER_NS if in_ns else weight)
-    total = sum(weight for _, weight, _ in _stacks(weighted.tree))
+    total = int(weighted.tree.own.sum())
     profile = {
         "type": "sampled",
         "name": f"{weighted.title}, {weighted.weight}",
@@ -81,10 +81,10 @@ def speedscope(weighted: WeightedTree) -> bytes:
 def pprof(weighted: WeightedTree) -> bytes:
     """A compressed profile with two values per stack: how many calls, and the weight; times are rounded to ns."""
     in_ns = weighted.unit == "ps"
-    texts = {"": 0}
+    index_by_text = {"": 0}
 
     def index_of(value: str) -> int:
-        return texts.setdefault(value, len(texts))
+        return index_by_text.setdefault(value, len(index_by_text))
 
     pieces = [
         message(1, number(1, index_of("calls")) + number(2, index_of("count"))),
@@ -96,10 +96,10 @@ def pprof(weighted: WeightedTree) -> bytes:
     for identity, name in enumerate(weighted.tree.names, 1):
         function, file, line = _frame(name)
         pieces.append(message(4, number(1, identity) + message(4, number(1, identity) + number(2, line))))
-        facts = number(2, index_of(function)) + number(3, index_of(name)) + number(4, index_of(file)) + number(5, line)
-        pieces.append(message(5, number(1, identity) + facts))
-    comment, preferred = number(13, index_of(weighted.title)), number(14, index_of(weighted.weight))
-    pieces += [*(text(6, value) for value in texts), comment, preferred]
+        fields = number(2, index_of(function)) + number(3, index_of(name)) + number(4, index_of(file)) + number(5, line)
+        pieces.append(message(5, number(1, identity) + fields))
+    comment, default_type = number(13, index_of(weighted.title)), number(14, index_of(weighted.weight))
+    pieces += [*(text(6, value) for value in index_by_text), comment, default_type]
     return gzip.compress(b"".join(pieces), mtime=0)
 
 
@@ -107,10 +107,10 @@ def _stacks(tree: CallTree) -> Iterator[tuple[list[int], int, int]]:
     """(indices of names from the outermost, its own weight, calls) of each node whose own weight is not 0."""
     parent, name = tree.parent.tolist(), tree.name.tolist()
     for node in np.flatnonzero(tree.own).tolist():
-        stack, at = [], node
-        while at >= 0:
-            stack.append(name[at])
-            at = parent[at]
+        stack, ancestor = [], node
+        while ancestor >= 0:
+            stack.append(name[ancestor])
+            ancestor = parent[ancestor]
         yield stack[::-1], int(tree.own[node]), int(tree.calls[node])
 
 

@@ -62,8 +62,8 @@ class Pseudonyms:
 
     def _new_pseudonym(self, kind: str, number: str, cases: str) -> str:
         """Make a pseudonym and note that it is in use."""
-        first = kind.capitalize() if cases[0] == "X" else kind
-        pseudonym = f"{first}{number}{self._mark.capitalize() if cases[1] == 'X' else self._mark}"
+        cased_kind = kind.capitalize() if cases[0] == "X" else kind
+        pseudonym = f"{cased_kind}{number}{self._mark.capitalize() if cases[1] == 'X' else self._mark}"
         self.in_use.add(pseudonym)
         return pseudonym
 
@@ -75,7 +75,7 @@ class Pseudonyms:
                 (_HOST.fullmatch(name), _PSEUDONYM.fullmatch(name), name, str(text)) for name, text in entries.items()
             ]
         except (OSError, ValueError, AttributeError, RecursionError) as error:
-            raise _no_key(file) from error
+            raise _key_error(file) from error
         for host, parts, name, text in parsed:
             if host:
                 self._hosts[name] = text
@@ -86,7 +86,7 @@ class Pseudonyms:
                 self.in_use.add(name)
                 self._count_of_kind[kind] = max(self._count_of_kind[kind], number)
             else:
-                raise _no_key(file)
+                raise _key_error(file)
 
     def add_hosts(self, session: str, aliases: Mapping[str, str]) -> None:
         """Have `write` also write the aliases of a session's hosts, which are by name."""
@@ -106,7 +106,7 @@ class Pseudonyms:
             raise problem_error("unwritable", message, "Choose another file.", str(file)) from error
 
 
-def _no_key(file: Path) -> ProblemError:
+def _key_error(file: Path) -> ProblemError:
     remedy = Message("Name a file that --key wrote, or a new file.")
     return problem_error("bad_config", "This file is not a key of pseudonyms.", remedy, str(file))
 

@@ -78,9 +78,9 @@ _TEXTS = frozenset(
 ) | {"level 0"}
 """Stats whose texts are names of ops, kernels and functions, shapes, or one of few words."""
 _UNREADABLE = frozenset({"damaged_capture", "too_many_planes", "too_many_lines"})
-_CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _PROFILE_OPTIONS, _THREAD = range(7)
+_CLEAN_TEXT, _REPLACE_TEXT, _USE_ALIAS, _EMPTY_TEXT, _CLEAN_PROGRAM, _CLEAN_OPTIONS, _CLEAN_THREAD_NAME = range(7)
 """What is done with a text."""
-_BLOBS = {"Hlo Proto": _HLO, "HLO Proto": _HLO, "profile_options": _PROFILE_OPTIONS}
+_ACTION_BY_BLOB = {"Hlo Proto": _CLEAN_PROGRAM, "HLO Proto": _CLEAN_PROGRAM, "profile_options": _CLEAN_OPTIONS}
 
 _HOME = rb"(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/afs/[\w.]+/user/(?:\w/)*)([\w.@-]{1,64})"
 _USER = regex(_HOME)
@@ -104,26 +104,26 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], pseudonyms: Pseud
         raise ProblemError(problem, 422)
     alias = aliases[host]
     cleaner = text_cleaner(aliases, alias, space.hostnames, pseudonyms)
-    action = _actions(buf, space, text_rows, cleaner)
-    replace: dict[int, Callable[[bytes], bytes]] = {
-        _CLEANED: lambda text: cleaner.clean(text.decode("utf-8", "replace")).encode(),
-        _REPLACED: lambda text: cleaner.name(text.decode("utf-8", "replace"), "text").encode() if text else b"",
-        _HOST: lambda text: alias.encode(),
-        _EMPTIED: lambda text: b"",
-        _HLO: lambda text: _cleaned_message(text, _PROGRAM, cleaner),
-        _PROFILE_OPTIONS: lambda text: _cleaned_message(text, _OPTIONS, cleaner),
-        _THREAD: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "thread").encode(),
+    actions = _actions(buf, space, text_rows, cleaner)
+    replacers: dict[int, Callable[[bytes], bytes]] = {
+        _CLEAN_TEXT: lambda text: cleaner.clean(text.decode("utf-8", "replace")).encode(),
+        _REPLACE_TEXT: lambda text: cleaner.name(text.decode("utf-8", "replace"), "text").encode() if text else b"",
+        _USE_ALIAS: lambda text: alias.encode(),
+        _EMPTY_TEXT: lambda text: b"",
+        _CLEAN_PROGRAM: lambda text: _cleaned_message(text, _PROGRAM, cleaner),
+        _CLEAN_OPTIONS: lambda text: _cleaned_message(text, _OPTIONS, cleaner),
+        _CLEAN_THREAD_NAME: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "thread").encode(),
     }
-    return rewritten_message(buf, fields, *_replacements(buf, text_rows, action, replace))
+    return rewritten_message(buf, fields, *_replacements(buf, text_rows, actions, replacers))
 
 
 def text_cleaner(
     aliases: Mapping[str, str], alias: str, own_names: Iterable[str], pseudonyms: Pseudonyms
 ) -> TextCleaner:
     """For one host's capture; ``aliases`` are those of all hosts, ``own_names`` what the capture calls its machine."""
-    hosts = {variant: other for name, other in aliases.items() for variant in _variants(name)}
-    own = {variant: alias for name in own_names for variant in _variants(name)}
-    return TextCleaner(pseudonyms, own | hosts)
+    host_aliases = {variant: host_alias for name, host_alias in aliases.items() for variant in _variants(name)}
+    own_aliases = {variant: alias for name in own_names for variant in _variants(name)}
+    return TextCleaner(pseudonyms, own_aliases | host_aliases)
 
 
 def _variants(host: str) -> set[str]:
@@ -133,28 +133,30 @@ def _variants(host: str) -> set[str]:
 
 def _actions(buf: Array, space: XSpace, text_rows: Array, cleaner: TextCleaner) -> Array:
     """int64[n]: what is done with each text."""
-    where = text_rows[:, FIELD]
-    action = np.full(len(text_rows), _CLEANED)
-    action[where == _HOSTNAME] = _HOST
-    action[where == _THREAD_NAME] = _THREAD
-    stats = np.flatnonzero(np.isin(where, (_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE)))
+    field = text_rows[:, FIELD]
+    actions = np.full(len(text_rows), _CLEAN_TEXT)
+    actions[field == _HOSTNAME] = _USE_ALIAS
+    actions[field == _THREAD_NAME] = _CLEAN_THREAD_NAME
+    stats = np.flatnonzero(np.isin(field, (_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE)))
     planes = _planes(buf, space)
     example, code = combine(text_rows[stats, OUTERMOST], text_rows[stats, OWNER])
-    names = [_stat_name(planes[top], key) for top, key in text_rows[stats[example]][:, [OUTERMOST, OWNER]].tolist()]
-    stays = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
-    action[stats[~stays]] = _REPLACED
-    blobs = np.array([_BLOBS.get(name, _EMPTIED) for name in names], np.int64)
-    some = where[stats] == _STAT_BYTES
-    action[stats[some]] = blobs[code[some]]
+    names = [
+        _stat_name(planes[ordinal], key) for ordinal, key in text_rows[stats[example]][:, [OUTERMOST, OWNER]].tolist()
+    ]
+    is_kept = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
+    actions[stats[~is_kept]] = _REPLACE_TEXT
+    blob_actions = np.array([_ACTION_BY_BLOB.get(name, _EMPTY_TEXT) for name in names], np.int64)
+    is_bytes = field[stats] == _STAT_BYTES
+    actions[stats[is_bytes]] = blob_actions[code[is_bytes]]
 
-    references = stats[(where[stats] == _STAT_REFERENCE) & ~stays]
+    references = stats[(field[stats] == _STAT_REFERENCE) & ~is_kept]
     example, _ = combine(text_rows[references, OUTERMOST], text_rows[references, START])
-    secret = set(map(tuple, text_rows[references[example]][:, [OUTERMOST, START]].tolist()))
-    for row in np.flatnonzero(where == _STAT_NAME).tolist() if secret else ():
-        top, key = text_rows[row, [OUTERMOST, OWNER]].tolist()
-        if (top, key) in secret and not cleaner.knows(_stat_name(planes[top], key)):
-            action[row] = _REPLACED
-    return action
+    secret_stats = set(map(tuple, text_rows[references[example]][:, [OUTERMOST, START]].tolist()))
+    for row in np.flatnonzero(field == _STAT_NAME).tolist() if secret_stats else ():
+        ordinal, key = text_rows[row, [OUTERMOST, OWNER]].tolist()
+        if (ordinal, key) in secret_stats and not cleaner.knows(_stat_name(planes[ordinal], key)):
+            actions[row] = _REPLACE_TEXT
+    return actions
 
 
 def _planes(buf: Array, space: XSpace) -> dict[int, Plane]:
@@ -170,19 +172,19 @@ def _stat_name(plane: Plane, key: int) -> str:
 
 
 def _replacements(
-    buf: Array, text_rows: Array, action: Array, replace: Mapping[int, Callable[[bytes], bytes]]
+    buf: Array, text_rows: Array, actions: Array, replacers: Mapping[int, Callable[[bytes], bytes]]
 ) -> tuple[Array, list[bytes]]:
     """(int64[n], texts): which new text each old one gets; each distinct one is worked out once."""
     rows = np.flatnonzero(text_rows[:, FIELD] != _STAT_REFERENCE)
-    prefix = first_equal(buf, text_rows[rows, START], SECRET)
-    example, code = combine(prefix, action[rows])
-    new_texts, new = np.zeros(len(text_rows), np.int64), []
-    new_texts[rows] = code
-    for old, what in zip(prefix[example].tolist(), action[rows[example]].tolist(), strict=True):
+    starts = first_equal(buf, text_rows[rows, START], SECRET)
+    example, code = combine(starts, actions[rows])
+    text_index, texts = np.zeros(len(text_rows), np.int64), []
+    text_index[rows] = code
+    for start, action in zip(starts[example].tolist(), actions[rows[example]].tolist(), strict=True):
         cancellation.check()
-        begin, end = payload(buf, np.int64(old))
-        new.append(replace[what](buf[begin:end].tobytes()))
-    return new_texts, new
+        begin, end = payload(buf, np.int64(start))
+        texts.append(replacers[action](buf[begin:end].tobytes()))
+    return text_index, texts
 
 
 def _cleaned_message(blob: bytes, schema: Schema, cleaner: TextCleaner) -> bytes:
@@ -191,8 +193,8 @@ def _cleaned_message(blob: bytes, schema: Schema, cleaner: TextCleaner) -> bytes
     text_rows, damage = text_fields(buf, fields)
     if damage != wire.NO_DAMAGE:
         return b""
-    cleaned = {0: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "op").encode()}
-    return rewritten_message(buf, fields, *_replacements(buf, text_rows, np.zeros(len(text_rows), np.int64), cleaned))
+    replacers = {0: lambda text: cleaner.clean(text.decode("utf-8", "replace"), "op").encode()}
+    return rewritten_message(buf, fields, *_replacements(buf, text_rows, np.zeros(len(text_rows), np.int64), replacers))
 
 
 def users_in(data: Any) -> list[str]:
@@ -205,8 +207,8 @@ def addresses_in(data: Any) -> list[str]:
     return sorted({address.decode() for address in _ADDRESS.findall(data)})
 
 
-def source_stats(plane: Plane) -> int:
+def source_stat_count(plane: Plane) -> int:
     """How many stats of a plane hold source code, or where it lies."""
-    unwanted = [row for row, name in enumerate(plane.stat_metadata.text.all) if _SOURCE.search(name)]
+    source_rows = [row for row, name in enumerate(plane.stat_metadata.text.all) if _SOURCE.search(name)]
     owners = (plane.stats, plane.metadata.stats, plane.events.stats)
-    return sum(int(np.isin(stats.name, unwanted).sum()) for stats in owners)
+    return sum(int(np.isin(stats.name, source_rows).sum()) for stats in owners)

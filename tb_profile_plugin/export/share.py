@@ -61,7 +61,7 @@ def contents(session: Session, name: str) -> Contents:
         hosts=tuple(sorted({*host.space.hostnames} - {name})),
         users=tuple(redact.users_in(data)),
         addresses=tuple(redact.addresses_in(data)),
-        source_stats=sum(map(redact.source_stats, host.space.planes)),
+        source_stats=sum(map(redact.source_stat_count, host.space.planes)),
         programs=tuple(sorted({module.name for module in host.modules.values()})),
         events=sum(len(plane.events) for plane in host.space.planes),
         file=file_name(session, name, False),

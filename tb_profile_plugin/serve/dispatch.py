@@ -17,7 +17,7 @@ from ..store import Logdir
 from . import responses
 from .access import HostGate, refuse_cross_site
 from .client import Client
-from .routes.query import LANGUAGE
+from .routes.query import LANGUAGE_PARAMETER
 from .routes.table import ROUTES, Route
 from .workspace import Workspace
 
@@ -64,7 +64,7 @@ class Dispatcher:
         # A request noted in the `environ` that it holds would be a cycle, and live until the garbage collector runs.
         request = Request(environ, populate_request=False)
         client = Client(environ)
-        with use_language(request.args.get(LANGUAGE, "")):
+        with use_language(request.args.get(LANGUAGE_PARAMETER, "")):
             try:
                 with cancellation.wanted_while(client.is_waiting):
                     response = self._answer(request)

@@ -149,7 +149,7 @@ class Workspace:
         """All tools by name, in the order of their pages."""
         from .. import tools
 
-        return tools.find()
+        return tools.all_tools()
 
     def tool(self, name: str) -> Tool:
         """The tool of that name, or of that name in the existing plugin; raises `ProblemError` (404) for others."""

@@ -21,7 +21,7 @@ _FILES = tuple(info.name for info in pkgutil.iter_modules(__path__) if not info.
 
 
 @cache
-def find() -> dict[str, Tool]:
+def all_tools() -> dict[str, Tool]:
     """All tools by name, in the order of their pages."""
     from ..runtime import extensions
     from .answers.tool import Tool
@@ -39,21 +39,21 @@ def get(name: str) -> Tool:
     from ..runtime.problems import problem_error
     from .answers.tool import Tool
 
-    plain = name.rstrip("@^")
-    if plain in _FILES:
+    tool_name = name.rstrip("@^")
+    if tool_name in _FILES:
         # One answer does not wait for the imports of all the other tools.
-        tool = getattr(importlib.import_module(f"{__name__}.{plain}"), plain, None)
+        tool = getattr(importlib.import_module(f"{__name__}.{tool_name}"), tool_name, None)
         if isinstance(tool, Tool):
             return tool
-    tools = find()
-    if plain not in tools:
+    tools = all_tools()
+    if tool_name not in tools:
         raise problem_error(
             "unknown_tool",
             Message("There is no tool named {name}.", name=repr(name)),
             Message("Tools: {tools}.", tools=", ".join(tools)),
             status=404,
         )
-    return tools[plain]
+    return tools[tool_name]
 
 
 def precheck() -> list[Need]:
@@ -65,6 +65,6 @@ def precheck() -> list[Need]:
     functions: list[PerHost] = [
         levels,
         *capture_health.NEEDS,
-        *(function for tool in find().values() for function in tool.precheck),
+        *(function for tool in all_tools().values() for function in tool.precheck),
     ]
     return [need(function) for function in dict.fromkeys(functions)]

@@ -182,12 +182,12 @@ def communication(session: Session, hosts: Sequence[HostWithSteps]) -> Answer:
     """What do workers exchange, how fast, and who do they wait for?"""
     peers = late_peers(hosts)
     collectives = communication_rows(hosts, peers)
-    late = late_workers(hosts, peers) if peers else None
-    verdict = late.verdict if late else None
+    lateness = late_workers(hosts, peers) if peers else None
+    verdict = lateness.verdict if lateness else None
     tables = {
         "collectives": by_column(_COLLECTIVES, map(_collective_row, collectives)),
         "communication": device_work.communication(hosts, peers),
-        "late": by_column(_LATE, map(_straggler_row, late.workers if late else ())),
+        "late": by_column(_LATE, map(_straggler_row, lateness.workers if lateness else ())),
         "arrivals": by_column(_ARRIVALS, _arrival_rows(hosts, peers) if peers else ()),
         "waits": by_column(_WAITS, _wait_rows(hosts, peers) if peers else ()),
     }
@@ -218,7 +218,7 @@ def _overlaps_by_device(host: HostWithSteps) -> list[Overlap]:
     return [overlap for overlap in all_kinds if overlap.device != THREADS] or all_kinds
 
 
-def _headline(overlaps_by_device: Sequence[Overlap], late: str) -> Headline | None:
+def _headline(overlaps_by_device: Sequence[Overlap], late_sentence: str) -> Headline | None:
     total_ps = sum(overlap.ps for overlap in overlaps_by_device)
     if not total_ps:
         return None
@@ -227,7 +227,7 @@ def _headline(overlaps_by_device: Sequence[Overlap], late: str) -> Headline | No
         mean_ps=total_ps / len(overlaps_by_device),
         share=sum(overlap.exposed_ps for overlap in overlaps_by_device) / total_ps,
     )
-    return Headline(Message("{lead} {late}", lead=lead, late=late) if late else lead, "info")
+    return Headline(Message("{lead} {late}", lead=lead, late=late_sentence) if late_sentence else lead, "info")
 
 
 def _collective_row(row: CommunicationRow) -> tuple[Any, ...]:
@@ -255,7 +255,7 @@ def _straggler_row(late_worker: Lateness) -> tuple[Any, ...]:
 
 
 def _arrival_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    longest_ps, late = peers.longest_ps, peers.late.tolist()
+    longest_ps, last_worker = peers.longest_ps, peers.late.tolist()
     shift_ps = np.array(clock.shifts(hosts, peers.host_offset_ps))
     begin_ps = peers.begin + shift_ps[[worker.host for worker in peers.workers]]
     end_ps = begin_ps + peers.waiting_ps + peers.transfer_ps
@@ -265,28 +265,28 @@ def _arrival_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tupl
         arrival_ps = (longest_ps[i] - peers.waiting_ps[i]).tolist()
         transfer_ps = int(peers.transfer_ps[i, peers.is_member[i]].min())
         members = np.flatnonzero(peers.is_member[i])[: _MOST_WORKERS - 2].tolist()
-        for w in sorted({*members, int(peers.waiting_ps[i].argmax()), late[i]}):
+        for w in sorted({*members, int(peers.waiting_ps[i].argmax()), last_worker[i]}):
             worker = peers.workers[w]
-            arrival = (worker.name, arrival_ps[w] / PS_PER_US, w == late[i], hosts[worker.host].name)
-            span = (begin_ps[i, w] / PS_PER_MS, end_ps[i, w] / PS_PER_MS, transfer_ps / PS_PER_US)
-            rows.append((i + 1, peers.kind[i], *arrival, *span))
+            arrival = (worker.name, arrival_ps[w] / PS_PER_US, w == last_worker[i], hosts[worker.host].name)
+            times = (begin_ps[i, w] / PS_PER_MS, end_ps[i, w] / PS_PER_MS, transfer_ps / PS_PER_US)
+            rows.append((i + 1, peers.kind[i], *arrival, *times))
     return rows
 
 
 def _wait_rows(hosts: Sequence[HostWithSteps], peers: LatePeers) -> list[tuple[Any, ...]]:
-    late = peers.late.tolist()
-    first = peers.waiting_ps.argmax(axis=1).tolist()
+    last_worker = peers.late.tolist()
+    first_worker = peers.waiting_ps.argmax(axis=1).tolist()
     longest_ps = peers.waiting_ps.max(axis=1).tolist()
-    order = sorted(range(len(late)), key=lambda i: -longest_ps[i])[:_MOST_WAITS]
+    order = sorted(range(len(last_worker)), key=lambda i: -longest_ps[i])[:_MOST_WAITS]
     return [
         (
-            peers.workers[late[i]].name,
-            hosts[peers.workers[first[i]].host].name,
+            peers.workers[last_worker[i]].name,
+            hosts[peers.workers[first_worker[i]].host].name,
             peers.kind[i],
-            int(peers.begin[i, first[i]]),
-            int(peers.event[i, first[i]]),
+            int(peers.begin[i, first_worker[i]]),
+            int(peers.event[i, first_worker[i]]),
             longest_ps[i] / PS_PER_US,
-            int(peers.transfer_ps[i, first[i]]) / PS_PER_US,
+            int(peers.transfer_ps[i, first_worker[i]]) / PS_PER_US,
         )
         for i in order
         if longest_ps[i]

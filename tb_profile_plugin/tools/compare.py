@@ -29,7 +29,7 @@ from .columns.steps import STEPS_PARAM
 _LEVELS: dict[str, HeadlineLevel] = {"slower": "bad", "faster": "ok", "same": "info"}
 """Levels of headlines by verdict."""
 
-_SIDES = (
+_DIFFERENCE_COLUMNS = (
     number("base_ps", "Base", "ps", "Mean over the base's counted steps."),
     number("new_ps", "New", "ps", "Mean over the new side's counted steps."),
     number("delta_ps", "Difference", "ps", "Time that the new side takes more; negative if less.", signed=True),
@@ -68,7 +68,7 @@ _FACTS = (
 
 _REASONS = Table("reasons", "Why", (text("text", "Why"), text("part", "Part")))
 
-_DIFFERS = Table(
+_RECORDINGS = Table(
     "differs",
     "Differences between the recordings",
     (
@@ -84,7 +84,7 @@ _DIFFERS = Table(
 _PARTS = Table(
     "parts",
     "From the base's step to the new one's",
-    (text("id", "Id"), text("label", "Part", translated=True), *_SIDES),
+    (text("id", "Id"), text("label", "Part", translated=True), *_DIFFERENCE_COLUMNS),
     doc="Where steps spend time; the differences sum to that of the steps.",
 )
 
@@ -95,7 +95,7 @@ _OPS = Table(
         text("name", "Op", "Name of the op; both names if they differ."),
         text("part", "Part id", "Id of the part, for scripts and links."),
         text("label", "Part", translated=True),
-        *_SIDES,
+        *_DIFFERENCE_COLUMNS,
         flag("marked", "Marked", "Whether the difference exceeds chance and matters."),
         text("match", "Match", f"How the op was matched: {', '.join(TIERS)}."),
         number("by_count_ps", "By count", "ps", "Part of the difference that comes from the number of runs."),
@@ -183,7 +183,7 @@ ITEMS = (
         STEP_EVENT,
     ],
     facts=_FACTS,
-    tables=(_REASONS, _DIFFERS, _PARTS, _OPS, _STEPS, _CAUSES, _MEMORY),
+    tables=(_REASONS, _RECORDINGS, _PARTS, _OPS, _STEPS, _CAUSES, _MEMORY),
     needs=NEEDS,
 )
 def compare(  # noqa: PLR0913 - its options
@@ -201,21 +201,23 @@ def compare(  # noqa: PLR0913 - its options
         likely = likely_base(session, hosts[0].step_event, steps)
         return Answer({"likely_base": likely}, headline=Headline("Choose a session to compare with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-    sides = [session.neighbour(base), *_sessions_like(session, bases)], [session, *_sessions_like(session, news)]
-    on_both_sides = {member.name for member in sides[0]} & {member.name for member in sides[1]}
+    base_sessions = [session.neighbour(base), *_sessions_like(session, bases)]
+    new_sessions = [session, *_sessions_like(session, news)]
+    on_both_sides = {member.name for member in base_sessions} & {member.name for member in new_sessions}
     if on_both_sides and (bases or news):
         message = Message("{session} is on both sides.", session=min(on_both_sides))
         raise problem_error("both_sides", message, "Choose patterns that separate the sides.")
-    base_side, new_side = (
-        _compare_side(sessions, host, steps, hosts[0].step_event, items)
-        for sessions, items in zip(sides, (base_items, new_items), strict=True)
+    return comparison_answer(
+        _compare_side(base_sessions, host, steps, hosts[0].step_event, base_items),
+        _compare_side(new_sessions, host, steps, hosts[0].step_event, new_items),
+        base_hosts=host_names(*base_sessions),
+        new_hosts=host_names(*new_sessions),
     )
-    return comparison_answer(base_side, new_side, base_hosts=hosts_of(*sides[0]), new_hosts=hosts_of(*sides[1]))
 
 
-def hosts_of(*sessions: Session) -> dict[str, str]:
+def host_names(*sessions: Session) -> dict[str, str]:
     """Names of a session's hosts by their labels in its digest; none of several sessions, whose hosts may differ."""
-    return {position: name for name, position in host_labels(sessions[0].hosts).items()} if len(sessions) == 1 else {}
+    return {label: name for name, label in host_labels(sessions[0].hosts).items()} if len(sessions) == 1 else {}
 
 
 def comparison_answer(base: Side, new: Side, *, base_hosts: Mapping[str, str], new_hosts: Mapping[str, str]) -> Answer:
@@ -229,7 +231,7 @@ def comparison_answer(base: Side, new: Side, *, base_hosts: Mapping[str, str], n
                 _REASONS, zip(judgement.reasons, (id for id in judgement.why if ":" not in id), strict=True)
             ),
             "differs": by_column(
-                _DIFFERS, ((*map(message, (f.label, f.base, f.new, f.text)), f.grade) for f in comparison.facts)
+                _RECORDINGS, ((*map(message, (f.label, f.base, f.new, f.text)), f.grade) for f in comparison.facts)
             ),
             "parts": by_column(
                 _PARTS,
@@ -269,12 +271,12 @@ def _compare_side(sessions: Sequence[Session], host: str, steps: str, step_event
 
 
 def _memory_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
-    def peak_and_growth(this_side: Side, allocator: str) -> tuple[int | None, int | None]:
-        rows = [row for digest in this_side.digests for row in digest.memory if row.allocator == allocator]
+    def peak_and_growth(side: Side, allocator: str) -> tuple[int | None, int | None]:
+        rows = [row for digest in side.digests for row in digest.memory if row.allocator == allocator]
         peak = max((row.peak_bytes for row in rows), default=None)
         return peak, max((row.growth_bytes for row in rows), default=None)
 
-    for name in sorted({row.allocator for this_side in sides for digest in this_side.digests for row in digest.memory}):
+    for name in sorted({row.allocator for side in sides for digest in side.digests for row in digest.memory}):
         base_peak, base_growth = peak_and_growth(sides.base, name)
         new_peak, new_growth = peak_and_growth(sides.new, name)
         delta = None if base_peak is None or new_peak is None else new_peak - base_peak
@@ -305,7 +307,7 @@ def _fact_values(comparison: Comparison, judgement: ComparisonVerdict, base: str
 
 
 def _difference_cells(difference: Difference) -> tuple[Any, ...]:
-    """The cells of `_SIDES`."""
+    """The cells of `_DIFFERENCE_COLUMNS`."""
     low, high = difference.low and round(difference.low), difference.high and round(difference.high)
     return round(difference.base), round(difference.new), round(difference.delta), low, high
 
@@ -331,7 +333,7 @@ def _op_row(row: OpRow) -> tuple[Any, ...]:
 
 
 def _step_rows(sides: Sides) -> Iterator[tuple[Any, ...]]:
-    for name, this_side in zip(("base", "new"), sides, strict=True):
-        steps = this_side.digests[0].steps
+    for name, side in zip(("base", "new"), sides, strict=True):
+        steps = side.digests[0].steps
         for index, ps in enumerate(steps.ps):
             yield name, index, steps.number[index], ps, steps.reason[index] or None

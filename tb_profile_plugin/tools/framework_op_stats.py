@@ -28,7 +28,7 @@ from .columns.op_costs import BOUND, COSTS, cost_values
 _TRAILING_NUMBERS = regex(r"(?:[._-]\d+)+")
 """What compilers append to tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
-_WHERE = text("place", "Where", "Place where the op ran: a device or the host.", translated=True)
+_LOCATION = text("place", "Where", "Place where the op ran: a device or the host.", translated=True)
 _TIMES = (
     number("count", "Count", doc="Number of times the op ran."),
     number("total_us", "Total time", "us", "Time of the op with the ops nested in it, over all threads or streams."),
@@ -45,7 +45,7 @@ _OPS = Table(
     "ops",
     "Ops",
     (
-        _WHERE,
+        _LOCATION,
         text("type", "Type", "Type of the op; of an HLO op without framework op, the HLO type."),
         text("name", "Operation", "Full name of the op."),
         *_TIMES,
@@ -88,7 +88,7 @@ _TYPES = Table(
     "types",
     "Op types",
     (
-        _WHERE,
+        _LOCATION,
         text("type", "Type", "Type of the ops."),
         number("ops", "Ops", doc="Number of ops of this type."),
         *_TIMES,
@@ -113,7 +113,7 @@ _SCOPES = Table(
     "scopes",
     "Ops, numbered scopes merged",
     (
-        _WHERE,
+        _LOCATION,
         text("name", "Operation", "Name of ops that differ only in the numbers of scopes, such as layers."),
         number("ops", "Ops", doc="Number of ops with this name."),
         *_TIMES,
@@ -162,13 +162,13 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     tables = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
     is_training = any(is_gradient(op.name, op.type) for table in tables.values() for op in table.ops)
     bandwidth = host_bandwidth(hosts)
-    types = {location: grouped(table.ops, listed_type) for location, table in tables.items()}
-    scopes = {location: grouped(table.ops, lambda op: merged_scopes(op.name)) for location, table in tables.items()}
-    location = ON_DEVICE if types[ON_DEVICE] else ON_HOST
+    type_groups = {key: grouped(table.ops, display_type) for key, table in tables.items()}
+    scope_groups = {key: grouped(table.ops, lambda op: merged_scopes(op.name)) for key, table in tables.items()}
+    location = ON_DEVICE if type_groups[ON_DEVICE] else ON_HOST
     times = {
         "ops": [op.self_ps for op in tables[location].ops],
-        "scopes": [group.self_ps for group in scopes[location]],
-        "types": [group.self_ps for group in types[location]],
+        "scopes": [group.self_ps for group in scope_groups[location]],
+        "types": [group.self_ps for group in type_groups[location]],
     }
     return Answer(
         {
@@ -178,16 +178,16 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
         },
         {
             "ops": _op_columns(tables, hardware_type(device_type(hosts)) == GPU),
-            "types": _group_columns("type", types),
-            "scopes": _group_columns("name", scopes),
+            "types": _group_columns("type", type_groups),
+            "scopes": _group_columns("name", scope_groups),
             "transfers": _transfer_columns(transfers(hosts)),
             "shares": _share_columns(tables),
         },
-        _headline(location, types[location]),
+        _headline(location, type_groups[location]),
     )
 
 
-def listed_type(op: Op) -> str:
+def display_type(op: Op) -> str:
     """The type that an op is listed under: its own, else its category, else its name without a number."""
     return op.type or op.category or without_end(_TRAILING_NUMBERS, op.name) or "Unknown"
 
@@ -247,7 +247,7 @@ def _share_columns(tables: dict[str, OpTable]) -> dict[str, list[object]]:
             Message(
                 "On the {place, select, host {host} other {device}}, by {by, select, type {type} other {op}}",
                 place=location.lower(),
-                by=by,
+                by=grouping,
             ),
             with_idle,
             name,
@@ -255,20 +255,21 @@ def _share_columns(tables: dict[str, OpTable]) -> dict[str, list[object]]:
         )
         for with_idle in (False, True)
         for location, table in tables.items()
-        for by, name_of in (("type", listed_type), ("op", attrgetter("name")))
+        for grouping, name_of in (("type", display_type), ("op", attrgetter("name")))
         for name, ps in largest(
-            (name_of(op), ps) for op, ps in (_window_times(table) if with_idle else _self_times(table))
+            (name_of(op), ps)
+            for op, ps in (_window_times(table) if with_idle else [(op, op.self_ps) for op in table.ops])
         )
     ]
     return by_column(_SHARES, rows)
 
 
 def _op_columns(tables: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
-    rows = [(location, op) for location, table in tables.items() for op in _with_idle(table)]
+    rows = [(location, op) for location, table in tables.items() for op in _ops_with_idle(table)]
     ops = [op for _, op in rows]
     return {
         "place": [location for location, _ in rows],
-        "type": [listed_type(op) for op in ops],
+        "type": [display_type(op) for op in ops],
         "name": [op.name for op in ops],
         "count": [op.occurrences for op in ops],
         "total_us": [op.total_ps / PS_PER_US for op in ops],
@@ -294,14 +295,10 @@ def _execution(op: Op) -> str | None:
     return "Eager" if op.eager else "Function"
 
 
-def _with_idle(table: OpTable) -> list[Op]:
+def _ops_with_idle(table: OpTable) -> list[Op]:
     """The ops and the idle time as one of them, by self time."""
     idle = Op(IDLE, IDLE, IDLE, total_ps=table.idle_ps, self_ps=table.idle_ps)
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
-
-
-def _self_times(table: OpTable) -> list[tuple[Op, float]]:
-    return [(op, op.self_ps) for op in table.ops]
 
 
 def _window_times(table: OpTable) -> list[tuple[Op, float]]:
@@ -310,7 +307,7 @@ def _window_times(table: OpTable) -> list[tuple[Op, float]]:
     The busy part of it is divided among ops in proportion to their self times, since ops on several streams overlap.
     """
     scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
-    return [(op, op.self_ps if op.type == IDLE else op.self_ps * scale) for op in _with_idle(table)]
+    return [(op, op.self_ps if op.type == IDLE else op.self_ps * scale) for op in _ops_with_idle(table)]
 
 
 def _idle_and_busy_shares(tables: Sequence[OpTable]) -> dict[str, list[object]]:
@@ -325,14 +322,16 @@ def _idle_and_busy_shares(tables: Sequence[OpTable]) -> dict[str, list[object]]:
             *_shares_and_running_shares(busy_ps),
             *_shares_and_running_shares([ps for _, ps in window_times]),
         )
-        for column, more in zip(columns.values(), cells, strict=True):
-            column += more
+        for column, table_cells in zip(columns.values(), cells, strict=True):
+            column += table_cells
     return columns
 
 
 def _shares_and_running_shares(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
     """Each time's share of the sum, and the sum of shares up to it; None where the time is, or where the sum is 0."""
     total = sum(filter(None, times))
-    running = accumulate(time or 0 for time in times)
+    sums = accumulate(time or 0 for time in times)
     shares = [ratio(time, total) for time in times]
-    return shares, [None if time is None else ratio(so_far, total) for time, so_far in zip(times, running, strict=True)]
+    return shares, [
+        None if time is None else ratio(sum_so_far, total) for time, sum_so_far in zip(times, sums, strict=True)
+    ]

@@ -139,17 +139,17 @@ def graph_viewer(
 ) -> Answer:
     """Which instructions feed an XLA instruction, and which use its result?"""
     host = hosts[0]
-    table = xla_ops(host)
-    ops = {(op.program, op.name): op for op in table.ops}
+    op_table = xla_ops(host)
+    ops = {(op.program, op.name): op for op in op_table.ops}
     tables = {
-        "programs": by_id(_PROGRAMS, _program_rows(host.modules, table)),
+        "programs": by_id(_PROGRAMS, _program_rows(host.modules, op_table)),
         "found": by_id(_HITS, [_search_hit_row(*hit, ops) for hit in search(host.modules.values(), find, _MOST_HITS)]),
     }
     if not host.modules:
         return Answer({}, tables, notes=[xla.no_ops_problem(session, has_programs=False)])
     module, row = centre_instruction(host, module_name, node_name)
-    opened = [name.strip() for name in open.split(",")]
-    subgraph = neighbourhood(module, row, min(graph_width, _MOST_HOPS), opened, "all" in opened)
+    names_to_open = [name.strip() for name in open.split(",")]
+    subgraph = neighbourhood(module, row, min(graph_width, _MOST_HOPS), names_to_open, "all" in names_to_open)
     tables |= {
         "nodes": by_id(_NODES, _node_rows(host, module, subgraph, ops)),
         "edges": by_id(_EDGES, [_edge_row(module, edge) for edge in subgraph.edges]),
@@ -163,8 +163,7 @@ def graph_viewer(
         "shown": len(subgraph.nodes),
         "instructions": len(module),
     }
-    title = [module.title]
-    notes = xla.unread_problems(title * module.damaged, title * module.cut)
+    notes = xla.unread_problems([module.title] if module.damaged else [], [module.title] if module.cut else [])
     return Answer(
         facts, tables, _headline(module, row, ops, xla.name_in_sentences(module, host.modules.values())), notes
     )
@@ -198,14 +197,14 @@ def centre_instruction(host: Host, program: str, name: str) -> tuple[Module, int
 
 def _default_instruction(host: Host, program: str) -> tuple[Module, int]:
     """The op that takes most time; where none ran, the result of the largest program."""
-    table, only = xla_ops(host), xla.program_of(host.modules, program) if program else None
-    for op in table.ops:
-        if op.program not in host.modules or (only is not None and op.program != only.program_id):
+    op_table, only_module = xla_ops(host), xla.program_of(host.modules, program) if program else None
+    for op in op_table.ops:
+        if op.program not in host.modules or (only_module is not None and op.program != only_module.program_id):
             continue
         row = host.modules[op.program].row(op.name)
         if row >= 0:
             return host.modules[op.program], row
-    module = max(host.modules.values(), key=len) if only is None else only
+    module = max(host.modules.values(), key=len) if only_module is None else only_module
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     if root < 0:
         raise problem_error(
@@ -223,10 +222,10 @@ def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByNa
     rows = []
     for node in subgraph.nodes:
         row, name = node.row, module.names[node.row]
-        ran = ops.get((module.program_id, name))
-        op = ran or op_maker.op(module.program_id, module.name, name)
+        recorded_op = ops.get((module.program_id, name))
+        op = recorded_op or op_maker.op(module.program_id, module.name, name)
         figures = xla.figures(op, bound_of(op, peaks))
-        if not ran:
+        if not recorded_op:
             figures = {id: value if id in _FIGURES_WITHOUT_RUN else None for id, value in figures.items()}
         rows.append(
             {
@@ -243,7 +242,7 @@ def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByNa
                 "more_users": node.more_users,
                 "sharding": module.shardings[row],
                 "constants": _constants(module, row),
-                "share": ratio(op.self_ps, total_ps) if ran else None,
+                "share": ratio(op.self_ps, total_ps) if recorded_op else None,
                 **figures,
                 **xla.origin(op),
                 "config": module.configs[row][:_CONFIG_CHARACTERS],
@@ -322,11 +321,11 @@ def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict
 def _headline(module: Module, row: int, ops: OpsByName, program: str) -> Headline:
     name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
-    (makers, more_makers), (takers, more_takers) = flow.producers(row), flow.consumers(row)
+    (producers, more_producers), (consumers, more_consumers) = flow.producers(row), flow.consumers(row)
     neighbours = Message(
         "It is fed by {fed, plural, one {# instruction} other {# instructions}} and used by {users}.",
-        fed=len({maker for _, maker, _ in makers}) + more_makers,
-        users=len(takers) + more_takers,
+        fed=len({producer for _, producer, _ in producers}) + more_producers,
+        users=len(consumers) + more_consumers,
     )
     names = {"op": name, "program": program}
     calls = callers(module, row)

@@ -42,17 +42,17 @@ def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gb
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
     busy_ps = table.self_ps + table.other_ps
     total_ps = busy_ps + table.idle_ps
-    running = accumulate(op.self_ps for op in table.ops)
+    running_sums = accumulate(op.self_ps for op in table.ops)
     rows = [
         {
             **xla.identity(op),
             "of_busy": ratio(op.self_ps, busy_ps),
             "share": op.self_ps / total_ps,
-            "cumulative": so_far / total_ps,
+            "cumulative": sum_so_far / total_ps,
             **xla.figures(op, bound),
             **xla.origin(op),
         }
-        for op, bound, so_far in zip(table.ops, bounds, running, strict=True)
+        for op, bound, sum_so_far in zip(table.ops, bounds, running_sums, strict=True)
         if total_ps
     ]
     headline = Headline(xla.time_sentence(table, bounds), "info", "op_profile") if rows else None

@@ -41,14 +41,14 @@ from .columns.steps import (
     headline,
     spread_facts,
     spread_values,
+    step_columns,
     step_facts,
-    step_table,
 )
 
-_WAITS = "Time in which the step waits for input while devices are idle."
+_WAIT_DOC = "Time in which the step waits for input while devices are idle."
 _FACTS = (
     *STEP_FACTS,
-    *spread_facts("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
+    *spread_facts("input", "Wait for input", "ms", _WAIT_DOC, (HOST, INPUT)),
     *spread_facts("input_share", "Wait's share", "share", "Wait divided by the step time, per step.", (HOST, INPUT)),
     number(
         "input_between_average_ms",
@@ -186,21 +186,21 @@ _NEEDS = (
 def input_pipeline_analyzer(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Does the input pipeline keep up with the model?"""
     diagnosis = diagnose(hosts, checked(steps))
-    times = diagnosis.typical.steps
+    step_times = diagnosis.typical.steps
     tf_data = uses_tf_data(merged([host_ops(host) for host in hosts]))
     input_costs, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts)
     work_ms = [getattr(input_costs, f"{kind.id}_ps") / PS_PER_MS for kind in _WORK_KINDS]
-    counted, waits_ms = times.counted, times.ms(State.INPUT)
-    shares = waits_ms / (times.duration_ps / PS_PER_MS).clip(min=1e-9)
+    counted, waits_ms = step_times.counted, step_times.ms(State.INPUT)
+    shares = waits_ms / (step_times.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
-        **step_facts(times, hosts, tf_data),
+        **step_facts(step_times, hosts, tf_data),
         **spread_values("input", "ms", waits_ms[counted]),
         **spread_values("input_share", "share", shares[counted]),
-        "input_between_average_ms": diagnosis.typical.between_ps[State.INPUT] / PS_PER_MS if len(times) else None,
+        "input_between_average_ms": diagnosis.typical.between_ps[State.INPUT] / PS_PER_MS if len(step_times) else None,
         "input_work_ms": sum(work_ms),
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
-        "steps": _step_columns(times, hosts),
+        "steps": _step_columns(step_times, hosts),
         "input_work": _work_columns(work_ms, _advice(hosts)),
         "input_ops": _op_columns(input_costs),
     }
@@ -221,7 +221,7 @@ def _advice(hosts: Sequence[HostWithSteps]) -> dict[str, str] | None:
 
 def _step_columns(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     waits_ms, step_ms = steps.ms(State.INPUT), steps.duration_ps / PS_PER_MS
-    return step_table(steps, hosts) | {
+    return step_columns(steps, hosts) | {
         "input_share": [ratio(wait, step) for wait, step in zip(waits_ms.tolist(), step_ms.tolist(), strict=True)],
         "rest_ms": (step_ms - waits_ms).tolist(),
     }

@@ -44,8 +44,8 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(gpu_kernels.has_kernels(host) for host in hosts):
         return None
     remedies = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
-    first = remedies[0] if remedies else remedy(hosts, KERNELS)
-    return Problem("no_kernels", _NO_KERNEL, first, session.name, "warning")
+    first_remedy = remedies[0] if remedies else remedy(hosts, KERNELS)
+    return Problem("no_kernels", _NO_KERNEL, first_remedy, session.name, "warning")
 
 
 _TIMES = (
@@ -104,21 +104,21 @@ _KERNELS = Table(
 )
 
 
-def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> Table:
-    """A table of kernels grouped by ``name``; ``others`` labels what is counted in each group."""
-    distinct = number("others", others, doc=f"Number of distinct {others.lower()}.")
-    used = number("tensor_core_share", "On tensor cores", "share", "Share of this time on tensor cores.")
+def _group_table(id: str, label: str, name_column: Column, member_label: str, *more_columns: Column) -> Table:
+    """A table of kernels grouped by ``name_column``; ``member_label`` labels what is counted in each group."""
+    member_column = number("others", member_label, doc=f"Number of distinct {member_label.lower()}.")
+    core_column = number("tensor_core_share", "On tensor cores", "share", "Share of this time on tensor cores.")
     return Table(
         id,
         label,
-        (name, *_TIMES, used, distinct, _LIBRARY, _DTYPE, *more),
+        (name_column, *_TIMES, core_column, member_column, _LIBRARY, _DTYPE, *more_columns),
         doc=f"{label}, by total time.",
         paged=True,
-        keyed=Keyed(name.id, sums=("total_us",)),
+        keyed=Keyed(name_column.id, sums=("total_us",)),
     )
 
 
-_BY_KERNEL = _grouping(
+_BY_KERNEL = _group_table(
     "by_kernel",
     "Kernels over all ops and sizes",
     text("kernel", "Kernel", "Short name of the kernels."),
@@ -126,10 +126,10 @@ _BY_KERNEL = _grouping(
     text("full_name", "Full name", "Demangled name of the kernel with most time."),
     text("example", "Name in the capture", "Compiler's name of the kernel with most time."),
 )
-_BY_OP = _grouping(
+_BY_OP = _group_table(
     "by_op", "Ops by kernel time", text("op", "Op", "Op that launched the kernels."), "Kernels", *COSTS, *BOUND
 )
-_BY_SCOPE = _grouping(
+_BY_SCOPE = _group_table(
     "by_scope",
     "Ops, numbered scopes merged",
     text("op", "Op", "Name of ops that differ only in the scopes' numbers: replicas, layers, blocks."),
@@ -217,8 +217,8 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which kernels take the GPU's time, and do they use its tensor cores?"""
     all_kernels = gpu_kernels.kernel_stats(hosts)
     total_ps = sum(kernel.total_ps for kernel in all_kernels)
-    gpus = [(host, device, can) for host in hosts for device, can in gpu_capabilities(host)]
-    has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
+    gpus = [(host, device, capabilities) for host in hosts for device, capabilities in gpu_capabilities(host)]
+    has_tensor_cores = not gpus or any(capabilities.tensor_cores is not False for _, _, capabilities in gpus)
     by_kernel = grouped(all_kernels, lambda kernel: short_kernel_names.family(kernel.name))
     by_op = grouped(all_kernels, lambda kernel: kernel.op)
     by_scope = grouped(all_kernels, lambda kernel: merged_scopes(kernel.op))
@@ -301,20 +301,20 @@ def _dimensions(size: tuple[int, ...]) -> str | None:
 
 
 def _group_columns(
-    id: str, groups: Sequence[KernelGroup], total_ps: int, other_name: Callable[[GpuKernel], str]
+    id: str, groups: Sequence[KernelGroup], total_ps: int, member_name: Callable[[GpuKernel], str]
 ) -> dict[str, list[object]]:
-    """The columns of a `_grouping`: ``id`` is that of the groups' names, ``other_name`` gives what is counted."""
+    """The columns of a `_group_table`: ``id`` is that of the groups' names, ``member_name`` gives what is counted."""
 
-    def distinct(name: Callable[[GpuKernel], str]) -> list[list[str]]:
-        return [list(dict.fromkeys(filter(None, map(name, group.members)))) for group in groups]
+    def distinct_names(name_of: Callable[[GpuKernel], str]) -> list[list[str]]:
+        return [list(dict.fromkeys(filter(None, map(name_of, group.members)))) for group in groups]
 
     return {
         id: [group.name for group in groups],
         **_time_columns(groups, total_ps),
         "tensor_core_share": [ratio(group.tensor_core_ps, group.total_ps) for group in groups],
-        "others": [len({other_name(kernel) for kernel in group.members}) for group in groups],
-        "library": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.library)],
-        "dtype": [", ".join(names) for names in distinct(lambda kernel: kernel.recognition.dtype)],
+        "others": [len({member_name(kernel) for kernel in group.members}) for group in groups],
+        "library": [", ".join(names) for names in distinct_names(lambda kernel: kernel.recognition.library)],
+        "dtype": [", ".join(names) for names in distinct_names(lambda kernel: kernel.recognition.dtype)],
     }
 
 
@@ -322,14 +322,14 @@ def _share_columns(all_kernels: Sequence[GpuKernel], total_ps: int, cores: str) 
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
     ops_on_tensor_cores = tensor_core_ops(all_kernels)
     short_names = short_kernel_names.short_names(kernel.name for kernel in all_kernels)
-    divisions: list[tuple[str, str, Callable[[GpuKernel], str]]] = [
+    groupings: list[tuple[str, str, Callable[[GpuKernel], str]]] = [
         (Message("Kernels with the highest total time"), "short", lambda kernel: short_names[kernel.name]),
         (message(cores.capitalize()), "", lambda kernel: tensor_core_use(kernel, ops_on_tensor_cores, cores)),
         (Message("Number type"), "dtype", lambda kernel: kernel.recognition.dtype or NOT_IN_NAME),
         (Message("Library"), "library", lambda kernel: kernel.recognition.library or NOT_RECOGNISED),
     ]
     rows = []
-    for label, column, key in divisions:
+    for label, column, key in groupings:
         column_values = {key(kernel) for kernel in all_kernels} - {NOT_IN_NAME, NOT_RECOGNISED} if column else set()
         for name, ps in largest((key(kernel), kernel.total_ps) for kernel in all_kernels if label):
             rows.append((label, name, column if name in column_values else None, ps / PS_PER_US, ps / total_ps))
@@ -353,8 +353,8 @@ def _fact_values(all_kernels: Sequence[GpuKernel], total_ps: int) -> dict[str, A
     }
 
 
-def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
-    return Headline(*kernel_verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else ""))
+def _headline(facts: Mapping[str, Any], largest_group: KernelGroup, gpus: Gpus) -> Headline:
+    return Headline(*kernel_verdict(facts, largest_group, host_device_type(gpus[0][0]) if gpus else ""))
 
 
 _DIRECTIONS: dict[str, str | None] = {

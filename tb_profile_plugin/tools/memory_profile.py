@@ -182,18 +182,18 @@ def memory_profile(
     all_memories = [(host, memory) for host in hosts for memory in memories(host)]
     host, memory_at_peak = _host_and_memory(hosts, all_memories, memory_id)
     memory = next(candidate for candidate in reporting_memories(host) if candidate.memory == memory_at_peak.memory_id)
-    begin = _ps(begin_ms, int(memory.time[0]))
-    end = _ps(end_ms, int(memory.time[-1]))
-    moment = _moment(memory, at_ms)
-    at_peak = ops_memory.holdings(memory, memory.peak)
-    alive = at_peak if moment == memory.peak else ops_memory.holdings(memory, moment)
-    holdings = sorted(alive, key=lambda holding: -holding.total)
-    line_of = ops_memory.lines_of_holdings(host, memory, [*at_peak, *alive])
+    begin = _option_ps(begin_ms, int(memory.time[0]))
+    end = _option_ps(end_ms, int(memory.time[-1]))
+    moment_event = _moment_event(memory, at_ms)
+    peak_holdings = ops_memory.holdings(memory, memory.peak)
+    live_holdings = peak_holdings if moment_event == memory.peak else ops_memory.holdings(memory, moment_event)
+    holdings = sorted(live_holdings, key=lambda holding: -holding.total)
+    line_of = ops_memory.lines_of_holdings(host, memory, [*peak_holdings, *live_holdings])
     facts = {
         "host": host.name,
         "memory_id": memory.memory,
-        "moment_ms": memory.time[moment] / PS_PER_MS,
-        "moment_event": moment,
+        "moment_ms": memory.time[moment_event] / PS_PER_MS,
+        "moment_event": moment_event,
         "first_ms": memory.time[0] / PS_PER_MS,
         "last_ms": memory.time[-1] / PS_PER_MS,
         "timeline_offset_ms": (time_zero_ps(host) - host.window[0]) / PS_PER_MS,
@@ -207,7 +207,7 @@ def memory_profile(
             "steps": _step_columns(ops_memory.step_memory(host, memory)),
             "growth": _growth_columns(host, memory),
         },
-        Headline(*memory_verdict(memory_at_peak, at_peak, line_of)),
+        Headline(*memory_verdict(memory_at_peak, peak_holdings, line_of)),
     )
 
 
@@ -227,26 +227,26 @@ def _host_and_memory(
     return max(candidates, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
 
-def _ps(milliseconds: str, default: int) -> int:
+def _option_ps(option: str, default: int) -> int:
     """A time that an option gives in ms; raises `ProblemError` for a text that is none."""
     try:
-        return round(float(milliseconds) * PS_PER_MS) if milliseconds else default
+        return round(float(option) * PS_PER_MS) if option else default
     except (ValueError, OverflowError):
         raise problem_error(
-            "bad_option", Message("{text} is not a time.", text=repr(milliseconds)), "Give milliseconds, e.g. 12.5."
+            "bad_option", Message("{text} is not a time.", text=repr(option)), "Give milliseconds, e.g. 12.5."
         ) from None
 
 
-def _moment(memory: Allocations, at_ms: str) -> int:
+def _moment_event(memory: Allocations, at_ms: str) -> int:
     """Index of the last allocator event at or before that time; of the peak where no time is given."""
     if not at_ms:
         return memory.peak
-    return max(0, int(np.searchsorted(memory.time, _ps(at_ms, 0) + 1)) - 1)
+    return max(0, int(np.searchsorted(memory.time, _option_ps(at_ms, 0) + 1)) - 1)
 
 
 def _usage_columns(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
     rows = events.tolist()
-    types = [memory.dtype_name(i) for i in rows]
+    dtypes = [memory.dtype_name(row) for row in rows]
     return {
         "time_ms": (memory.time[events] / PS_PER_MS).tolist(),
         "activity": [
@@ -254,11 +254,11 @@ def _usage_columns(memory: Allocations, events: Array) -> dict[str, Sequence[Any
         ],
         "requested_bytes": memory.requested[events].tolist(),
         "allocation_bytes": memory.size[events].tolist(),
-        "op_name": [memory.text("op", i) for i in rows],
+        "op_name": [memory.text("op", row) for row in rows],
         "step": [group if group >= 0 else None for group in memory.group[events].tolist()],
-        "region_type": [memory.text("region", i) for i in rows],
-        "data_type": ["" if dtype == "INVALID" else dtype for dtype in types],
-        "shape": [memory.text("shape", i) for i in rows],
+        "region_type": [memory.text("region", row) for row in rows],
+        "data_type": ["" if dtype == "INVALID" else dtype for dtype in dtypes],
+        "shape": [memory.text("shape", row) for row in rows],
         "in_use_bytes": memory.in_use[events].tolist(),
         "stack_bytes": memory.stack[events].tolist(),
         "heap_bytes": memory.heap[events].tolist(),

@@ -156,18 +156,18 @@ def memory_viewer(
         return Answer({}, tables, notes=[_no_plan_problem(session)])
     module = hosts[0].modules[program.program]
     details = detail(module, program.color, _position(position))
-    begins = [time / PS_PER_US for time in curve_times(details.heap, mean_begins(hosts[0], program.program))]
+    begin_us = [time / PS_PER_US for time in curve_times(details.heap, mean_begins(hosts[0], program.program))]
     tables |= {
         "held": by_column(_ALIVE, _live_rows(details)),
         "sources": by_column(_SOURCES, _source_rows(module, details)),
-        "curve": by_column(_CURVE, _curve_rows(details, begins)),
+        "curve": by_column(_CURVE, _curve_rows(details, begin_us)),
         "map": by_column(_MAP, _block_rows(details)),
     }
-    title, assignment = [program.title], module.assignment
-    notes = unread_problems(title * assignment.damaged, title * assignment.cut)
+    titles, assignment = [program.title], module.assignment
+    notes = unread_problems(titles if assignment.damaged else [], titles if assignment.cut else [])
     name = name_in_sentences(module, hosts[0].modules.values())
     headline = _headline(details, name, xla_ops(hosts[0]).program_self_ps)
-    return Answer(_facts(details, begins), tables, headline, notes)
+    return Answer(_facts(details, begin_us), tables, headline, notes)
 
 
 def _position(option: str) -> int | None:
@@ -181,13 +181,13 @@ def _position(option: str) -> int | None:
     return int(option)
 
 
-def _facts(details: MemoryDetail, begins: Sequence[float]) -> dict[str, Any]:
+def _facts(details: MemoryDetail, begin_us: Sequence[float]) -> dict[str, Any]:
     program, heap = details.program, details.heap
     return dict(zip((column.id for column in _SIZES), _size_cells(program), strict=True)) | {
         "program": program.title,
         "space": space_name(program.color),
         "peak_at": heap.instructions[max(heap.peak - 1, 0)] or None,
-        "peak_us": begins[heap.peak] if begins else None,
+        "peak_us": begin_us[heap.peak] if begin_us else None,
         "peak_position": heap.peak,
         "position": details.position,
         "positions": len(heap.curve),
@@ -202,24 +202,26 @@ def _source_rows(module: Module, details: MemoryDetail) -> list[list[Any]]:
     ]
 
 
-def selected_program(host: Host, wanted: str, space: str) -> ProgramMemory | None:
+def selected_program(host: Host, option: str, space: str) -> ProgramMemory | None:
     """The program and memory space asked for; by default of the program that takes most time, the space it uses most.
 
     None where the host has no program with a memory plan. Raises `ProblemError` for one that does not exist.
     """
-    programs, times = program_memories(host), xla_ops(host).program_self_ps
+    programs, ps_by_program = program_memories(host), xla_ops(host).program_self_ps
     if not programs:
         return None
-    wanted_id = signed(int(wanted)) if wanted.isdecimal() else None
-    matches = [program for program in programs if not wanted or wanted == program.title or wanted_id == program.program]
+    program_id = signed(int(option)) if option.isdecimal() else None
+    matches = [
+        program for program in programs if not option or option == program.title or program_id == program.program
+    ]
     candidates = [program for program in matches if not space or str(program.color) == space]
     if candidates:
-        return max(candidates, key=lambda program: times.get(program.program, 0))
+        return max(candidates, key=lambda program: ps_by_program.get(program.program, 0))
     if not matches:
-        raise no_such_program(wanted, list(dict.fromkeys(program.title for program in programs)))
-    first = matches[0]
-    spaces = ", ".join(str(program.color) for program in matches if program.program == first.program)
-    message = Message("{program} uses no memory space {space}.", program=first.title, space=repr(space))
+        raise no_such_program(option, list(dict.fromkeys(program.title for program in programs)))
+    first_match = matches[0]
+    spaces = ", ".join(str(program.color) for program in matches if program.program == first_match.program)
+    message = Message("{program} uses no memory space {space}.", program=first_match.title, space=repr(space))
     raise problem_error("no_such_space", message, Message("It uses: {spaces}.", spaces=spaces), status=404)
 
 
@@ -245,21 +247,22 @@ def _live_rows(details: MemoryDetail) -> list[list[Any]]:
     ]
 
 
-def _curve_rows(details: MemoryDetail, begins: Sequence[float]) -> list[list[Any]]:
-    """The rows of `_CURVE`; ``begins`` is the time of each position in µs, empty where the program did not run."""
+def _curve_rows(details: MemoryDetail, begin_us: Sequence[float]) -> list[list[Any]]:
+    """The rows of `_CURVE`; ``begin_us`` is the time of each position in µs, empty where the program did not run."""
     curve = details.heap.curve
-    part = -(-len(curve) // _CURVE_POINTS)
-    highest = [max(range(i, min(i + part, len(curve))), key=curve.__getitem__) for i in range(0, len(curve), part)]
-    return [[i, details.heap.instructions[i], begins[i] if begins else None, curve[i]] for i in highest]
+    stride = -(-len(curve) // _CURVE_POINTS)
+    parts = (range(begin, min(begin + stride, len(curve))) for begin in range(0, len(curve), stride))
+    positions = [max(part, key=curve.__getitem__) for part in parts]
+    return [[i, details.heap.instructions[i], begin_us[i] if begin_us else None, curve[i]] for i in positions]
 
 
 def _block_rows(details: MemoryDetail) -> list[list[Any]]:
-    largest = sorted(range(len(details.heap.blocks)), key=lambda i: -details.heap.blocks[i].size)[:_MOST_BLOCKS]
-    blocks = [(details.names[i], details.heap.blocks[i]) for i in sorted(largest)]
+    largest = sorted(range(len(details.heap.blocks)), key=lambda index: -details.heap.blocks[index].size)[:_MOST_BLOCKS]
+    blocks = [(details.names[index], details.heap.blocks[index]) for index in sorted(largest)]
     return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
 
 
-def _headline(details: MemoryDetail, name: str, times: Mapping[int, int]) -> Headline:
+def _headline(details: MemoryDetail, name: str, ps_by_program: Mapping[int, int]) -> Headline:
     program, peak = details.program, details.program.peak
     if not peak:
         return Headline(
@@ -285,9 +288,9 @@ def _headline(details: MemoryDetail, name: str, times: Mapping[int, int]) -> Hea
         if op
         else Message("{program} needs {peak} at its peak: {shares}.", **needs)
     )
-    ran = program.program in times or not times
+    has_run = program.program in ps_by_program or not ps_by_program
     return Headline(
-        sentences(sentence, _largest_sentence(details), "" if ran else "It did not run in this capture."), "info"
+        sentences(sentence, _largest_sentence(details), "" if has_run else "It did not run in this capture."), "info"
     )
 
 

@@ -47,9 +47,9 @@ from .columns.steps import (
     STEPS_PARAM,
     example_values,
     headline,
-    step_choices,
+    step_choice_columns,
+    step_columns,
     step_facts,
-    step_table,
 )
 from .columns.top_ops import TOP_OPS, TOP_SCOPES, top_ops, top_scopes
 
@@ -210,14 +210,14 @@ _NEEDS = (
 def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) -> Answer:
     """Why is my step slow, and what do I do about it?"""
     diagnosis = diagnose(hosts, checked(steps))
-    times = diagnosis.typical.steps
+    step_times = diagnosis.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = uses_tf_data(on_host)
     shared_steps, host_rows = host_comparison(hosts)
     device, notes = device_type(hosts), capture_health.findings(session, hosts)
     facts = {
-        **step_facts(times, hosts, tf_data),
-        **example_values(times),
+        **step_facts(step_times, hosts, tf_data),
+        **example_values(step_times),
         **_environment_facts(hosts, device),
         **_busy_facts(diagnosis.typical, on_device),
         **_placement_facts(on_host, on_device, hosts),
@@ -230,8 +230,8 @@ def overview_page(session: Session, hosts: Sequence[HostWithSteps], steps: str) 
         "hosts_compared": slowest_host_sentence(shared_steps, host_rows) if host_rows else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
-        "steps": step_table(times, hosts),
-        "step_choices": step_choices(hosts),
+        "steps": step_columns(step_times, hosts),
+        "step_choices": step_choice_columns(hosts),
         "parts": _part_columns(diagnosis.typical),
         "top_ops": top_ops(on_host, on_device, hardware_type(device) == GPU),
         "top_scopes": top_scopes(on_host, on_device),
@@ -264,12 +264,12 @@ def _busy_facts(typical: Typical, on_device: OpTable) -> dict[str, float | None]
 def _placement_facts(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> dict[str, float | None]:
     op_count = on_host.occurrences + on_device.occurrences
     facts = [host_facts(host) for host in hosts]
-    tells_eager = any(framework(host) == TENSORFLOW for host in hosts)
+    has_tensorflow = any(framework(host) == TENSORFLOW for host in hosts)
     return {
         "host_op_share": ratio(on_host.occurrences, op_count),
         "device_op_share": ratio(on_device.occurrences, op_count) if any(map(device_count, hosts)) else None,
-        "host_eager_share": ratio(on_host.eager_ps, on_host.self_ps) if tells_eager else None,
-        "device_eager_share": ratio(on_device.eager_ps, on_device.self_ps) if tells_eager else None,
+        "host_eager_share": ratio(on_host.eager_ps, on_host.self_ps) if has_tensorflow else None,
+        "device_eager_share": ratio(on_device.eager_ps, on_device.self_ps) if has_tensorflow else None,
         "hbm_share": _mean_stated_share(facts, "hbm_utilization_percent"),
         "matrix_unit_share": _mean_stated_share(facts, "matrix_unit_utilization_percent"),
     }
@@ -298,16 +298,16 @@ def _without_straggler(typical: Typical) -> Message | None:
 
 
 def _part_columns(typical: Typical) -> dict[str, Sequence[Any]]:
-    step, between = by_category(typical.step_ps), by_category(typical.between_ps)
+    step_ps, between_ps = by_category(typical.step_ps), by_category(typical.between_ps)
     samples = typical.steps.by_category()[typical.steps.counted] / PS_PER_MS
     spreads = [summary(times) for times in samples.T]
     return {
         "part": [category.id for category in CATEGORIES],
         "label": [category.label for category in CATEGORIES],
-        "average_ms": ((step + between) / PS_PER_MS).tolist(),
-        "step_ms": (step / PS_PER_MS).tolist(),
-        "between_ms": (between / PS_PER_MS).tolist(),
-        "share": [ratio(ps, typical.period_ps) for ps in (step + between).tolist()],
+        "average_ms": ((step_ps + between_ps) / PS_PER_MS).tolist(),
+        "step_ms": (step_ps / PS_PER_MS).tolist(),
+        "between_ms": (between_ps / PS_PER_MS).tolist(),
+        "share": [ratio(ps, typical.period_ps) for ps in (step_ps + between_ps).tolist()],
         "deviation_ms": [spread.deviation for spread in spreads],
         "minimum_ms": [spread.minimum for spread in spreads],
         "maximum_ms": [spread.maximum for spread in spreads],

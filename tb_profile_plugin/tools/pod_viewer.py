@@ -142,7 +142,7 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
     left_out = [reason or None for reason in left_out_reasons(steps)]
     typical_step = middle_step(steps, [reason or "" for reason in left_out]) if steps else None
     peers = late_peers(hosts)
-    late = late_workers(hosts, peers) if peers else LateWorkers([], None)
+    lateness = late_workers(hosts, peers) if peers else LateWorkers([], None)
     facts: dict[str, Any] = {"device_type": device_type(hosts)}
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
         "steps": _step_columns(steps, ranks_missing) | {"left_out": left_out},
@@ -150,24 +150,24 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
         | {"left_out": [reason for step, reason in zip(steps, left_out, strict=True) for _ in step.workers]},
     }
     if typical_step:
-        rows = matrix(hosts, typical_step, late.workers)
-        workers = _compared_workers(rows, worker, other)
-        facts |= {"typical_step": typical_step.number, "worker": workers[0].name, "other": workers[1].name}
+        rows = matrix(hosts, typical_step, lateness.workers)
+        pair = _compared_workers(rows, worker, other)
+        facts |= {"typical_step": typical_step.number, "worker": pair[0].name, "other": pair[1].name}
         tables["matrix"] = by_column(_MATRIX, map(_matrix_row, rows))
-        tables["differences"] = by_column(_DIFFERENCES, _difference_rows(hosts, typical_step.number, workers))
+        tables["differences"] = by_column(_DIFFERENCES, _difference_rows(hosts, typical_step.number, pair))
     return Answer(
         facts,
         tables,
-        _headline(late, typical_step, ranks_missing)._replace(doubt=_doubt(hosts)) if typical_step else None,
+        _headline(lateness, typical_step, ranks_missing)._replace(doubt=_doubt(hosts)) if typical_step else None,
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(late: LateWorkers, typical_step: PodStep, ranks_missing: bool) -> Headline:
+def _headline(lateness: LateWorkers, typical_step: PodStep, ranks_missing: bool) -> Headline:
     """The worker that is late to collectives; where nobody waits in any, the one that takes longest for a step."""
     level: HeadlineLevel = "warn" if typical_step.is_slow.any() else "info"
-    if late.verdict:
-        return Headline(late.verdict.sentence, level, "communication")
+    if lateness.verdict:
+        return Headline(lateness.verdict.sentence, level, "communication")
     return Headline(typical_step.sentence(ranks_missing), level)
 
 
@@ -179,11 +179,11 @@ def _doubt(hosts: Sequence[HostWithSteps]) -> Message | str:
 
 def _compared_workers(rows: Sequence[MatrixRow], worker: str, other: str) -> tuple[MatrixRow, MatrixRow]:
     """The two workers that are compared: those asked for; by default the latest one, and the one that waits longest."""
-    by_name = {row.name: row for row in rows}
-    first = by_name.get(worker, rows[0])
-    others = [row for row in rows if row is not first] or [first]
-    waits = max(others[::-1], key=lambda row: row.lateness.waited_ps if row.lateness else 0)
-    return first, by_name.get(other, waits)
+    row_by_name = {row.name: row for row in rows}
+    worker_row = row_by_name.get(worker, rows[0])
+    other_rows = [row for row in rows if row is not worker_row] or [worker_row]
+    longest_waiting = max(other_rows[::-1], key=lambda row: row.lateness.waited_ps if row.lateness else 0)
+    return worker_row, row_by_name.get(other, longest_waiting)
 
 
 def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
@@ -194,16 +194,16 @@ def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
 
 
 def _difference_rows(
-    hosts: Sequence[HostWithSteps], step_number: int, workers: tuple[MatrixRow, MatrixRow]
+    hosts: Sequence[HostWithSteps], step_number: int, pair: tuple[MatrixRow, MatrixRow]
 ) -> list[tuple[Any, ...]]:
-    if workers[0] is workers[1]:
+    if pair[0] is pair[1]:
         return []
     return [
         (
             *(message(LABELS[row.state]), row.name or None),
             *(row.ps / PS_PER_MS, row.compared_ps / PS_PER_MS, (row.ps - row.compared_ps) / PS_PER_MS),
         )
-        for row in differences(hosts, step_number, workers)[:_MOST_DIFFERENCES]
+        for row in differences(hosts, step_number, pair)[:_MOST_DIFFERENCES]
     ]
 
 
@@ -221,9 +221,9 @@ def _step_columns(steps: Sequence[PodStep], ranks_missing: bool) -> dict[str, li
 
 def _worker_columns(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     workers = [(step, worker) for step in steps for worker in step.workers]
-    ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / PS_PER_MS
+    category_ms = np.concatenate([np.empty((0, len(CATEGORIES))), *(step.category_ps for step in steps)]) / PS_PER_MS
     parts: dict[str, list[object]] = {
-        f"{category.id}_ms": column.tolist() for category, column in zip(CATEGORIES, ms.T, strict=True)
+        f"{category.id}_ms": column.tolist() for category, column in zip(CATEGORIES, category_ms.T, strict=True)
     }
     return parts | {
         "step": [step.number for step, _ in workers],

@@ -109,10 +109,10 @@ _FACTS = (
 def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
     """Are ops limited by compute or by memory, and how far are they from the device's peak?"""
     table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
-    programs: dict[tuple[str, str], OpSums] = {}
+    sums_by_program: dict[tuple[str, str], OpSums] = {}
     total = OpSums()
     for op, bound in zip(table.ops, bounds, strict=True):
-        programs.setdefault((op.module, program_text(op.program)), OpSums()).add(op, bound)
+        sums_by_program.setdefault((op.module, program_text(op.program)), OpSums()).add(op, bound)
         total.add(op, bound)
     rows = [
         xla.identity(op) | xla.figures(op, bound) | xla.origin(op) for op, bound in zip(table.ops, bounds, strict=True)
@@ -125,10 +125,10 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         "transfer_gb_per_s": all_transfers.bytes_per_second and all_transfers.bytes_per_second / 1e9,
         "transfer_us": all_transfers.busy_ps / PS_PER_US or None,
     }
-    ordered = sorted(programs.items(), key=lambda item: -item[1].self_ps)
+    ordered_programs = sorted(sums_by_program.items(), key=lambda item: -item[1].self_ps)
     tables = {
         "ceilings": by_column(_CEILINGS, _ceiling_rows(table, peaks)),
-        "programs": by_id(_PROGRAMS, [_program_row(*name, sums) for name, sums in ordered]),
+        "programs": by_id(_PROGRAMS, [_program_row(*module_and_id, sums) for module_and_id, sums in ordered_programs]),
         "transfers": by_id(_TRANSFERS, _transfer_rows(all_transfers, table)),
         "ops": by_id(_OPS, rows),
     }
@@ -140,14 +140,14 @@ def _ceiling_rows(table: XlaOpTable, peaks: Peaks) -> list[list[Any]]:
     source = Message("given") if peaks.by_user else Message("known of the device")
     used_types = {peaks.reachable_type(op) for op in table.ops if op.flops}
     ceilings: list[list[Any]] = [
-        [name, Message("compute"), rate / 1e9, None, None, source]
-        for name, rate in peaks.flops.items()
+        [name, Message("compute"), peak / 1e9, None, None, source]
+        for name, peak in peaks.flops.items()
         if name in used_types
     ]
     memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip | peaks.host_link
-    for name, rate in memories.items():
-        ridge = peaks.best_flops / rate if peaks.best_flops else None
-        ceilings.append([name, Message("memory"), None, rate / 2**30, ridge, source])
+    for name, peak in memories.items():
+        ridge = peaks.best_flops / peak if peaks.best_flops else None
+        ceilings.append([name, Message("memory"), None, peak / 2**30, ridge, source])
     return ceilings
 
 
@@ -195,7 +195,7 @@ def _transfer_rows(all_transfers: Transfers, table: XlaOpTable) -> list[dict[str
 def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
     if not total.self_ps:
         return None
-    unknown = total.unknown_ps / total.self_ps
+    unknown_share = total.unknown_ps / total.self_ps
     if total.bounded_ps < xla.NOTABLE * total.self_ps:
         sentence = (
             Message("Almost no op has a roofline bound: its cost or the device's peaks are unknown.")
@@ -205,9 +205,9 @@ def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
         return Headline(sentence, "unknown")
     efficiency = total.bound_ps / total.bounded_ps
     share_sentence = Message("Ops of known cost reach {share} of their roofline.", share=efficiency)
-    by = max(total.self_ps_by_limit, key=lambda name: total.self_ps_by_limit[name])
-    if by in xla.WAITS and total.self_ps_by_limit[by] > total.self_ps / 2:
-        return Headline(sentences(_wait_sentence(total, by, all_transfers), share_sentence), "info")
+    limit = max(total.self_ps_by_limit, key=lambda limit: total.self_ps_by_limit[limit])
+    if limit in xla.WAITS and total.self_ps_by_limit[limit] > total.self_ps / 2:
+        return Headline(sentences(_wait_sentence(total, limit, all_transfers), share_sentence), "info")
     return Headline(
         sentences(
             Message(
@@ -215,8 +215,8 @@ def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
                 share=efficiency,
                 saved_pair=(total.wasted_ps, total.bounded_ps),
             ),
-            "" if by == UNKNOWN else Message("Main bottleneck: {bound}.", bound=message(by)),
-            Message("{share} of the time has no bound.", share=unknown) if unknown >= xla.NOTABLE else "",
+            "" if limit == UNKNOWN else Message("Main bottleneck: {bound}.", bound=message(limit)),
+            Message("{share} of the time has no bound.", share=unknown_share) if unknown_share >= xla.NOTABLE else "",
         ),
         "info",
     )
@@ -225,9 +225,9 @@ def _headline(total: OpSums, all_transfers: Transfers) -> Headline | None:
 def _wait_sentence(total: OpSums, limit: str, all_transfers: Transfers) -> Message:
     """How much of the time ops wait for one of `xla.WAITS`; for transfers, how fast they are, too."""
     rate = all_transfers.bytes_per_second if limit == TRANSFER else None
-    waits = {"share": total.self_ps_by_limit[limit] / total.self_ps, "other": xla.WAITS[limit]}
+    values = {"share": total.self_ps_by_limit[limit] / total.self_ps, "other": xla.WAITS[limit]}
     if rate:
         return Message(
-            "{share} of the ops' time waits for {other} at {speed} GB/s.", **waits, speed=f"{rate / 1e9:.3g}"
+            "{share} of the ops' time waits for {other} at {speed} GB/s.", **values, speed=f"{rate / 1e9:.3g}"
         )
-    return Message("{share} of the ops' time waits for {other}.", **waits)
+    return Message("{share} of the ops' time waits for {other}.", **values)

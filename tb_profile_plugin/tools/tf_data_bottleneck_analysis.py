@@ -24,7 +24,7 @@ from .answers.answer import Answer, Headline, Keyed, Table, by_column, by_field,
 from .answers.tool import STEP_EVENT, Param, tool
 from .columns import pipelines
 from .columns.findings import in_ms
-from .columns.pipelines import WHERE, PagesAndPipelines
+from .columns.pipelines import WHERE, PipelinePairs
 
 _CALLS = Param("calls", "20", "Number of slowest calls per pipeline that are shown node by node.", kind="count")
 
@@ -135,22 +135,24 @@ _TABLES = (
 )
 def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps], calls: int) -> Answer:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
-    pages = [(host, page) for host in hosts if (page := host_pipelines(host, calls))]
+    tf_data_of_hosts = [(host, tf_data) for host in hosts if (tf_data := host_pipelines(host, calls))]
     # The pipeline with the slowest request first, those of hosts before those of devices.
-    ordered = sorted(
-        ((page, pipeline) for _, page in pages for pipeline in page.pipelines),
+    pairs = sorted(
+        ((tf_data, pipeline) for _, tf_data in tf_data_of_hosts for pipeline in tf_data.pipelines),
         key=lambda pair: (pair[1].is_for_device, -pair[1].max_ps),
     )
     diagnosis_by_pipeline = {
-        id(diagnosis.pipeline): diagnosis for host, page in pages for diagnosis in diagnosed(host, page.pipelines)
+        id(diagnosis.pipeline): diagnosis
+        for host, tf_data in tf_data_of_hosts
+        for diagnosis in diagnosed(host, tf_data.pipelines)
     }
-    all_diagnoses = [diagnosis_by_pipeline[id(pipeline)] for _, pipeline in ordered]
+    all_diagnoses = [diagnosis_by_pipeline[id(pipeline)] for _, pipeline in pairs]
     host_diagnoses = [diagnosis for diagnosis in all_diagnoses if not diagnosis.pipeline.is_for_device]
     slowest = host_diagnoses[0].pipeline if host_diagnoses else None
-    histogram = pipelines.histogram(ordered)
+    histogram = pipelines.histogram_columns(pairs)
     return Answer(
         {
-            "pipelines": len(ordered),
+            "pipelines": len(pairs),
             "calls_described": calls,
             "slow": bool(slowest and slowest.slow_calls),
             "costly": any(diagnosis.slow for diagnosis in all_diagnoses),
@@ -159,17 +161,17 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps]
         },
         {
             "pipelines": _pipeline_columns(all_diagnoses),
-            "bottlenecks": _bottleneck_columns(ordered, host_diagnoses),
-            "checks": _check_columns(hosts, ordered, all_diagnoses),
+            "bottlenecks": _bottleneck_columns(pairs, host_diagnoses),
+            "checks": _check_columns(hosts, pairs, all_diagnoses),
             "advice": _advice_columns(host_diagnoses),
-            "stages": pipelines.stages(ordered),
-            "requests": pipelines.requests(ordered, calls),
-            "calls": pipelines.calls(ordered, calls),
+            "stages": pipelines.stage_columns(pairs),
+            "requests": pipelines.request_columns(pairs, calls),
+            "calls": pipelines.call_columns(pairs, calls),
             "histogram": histogram,
-            "latencies": pipelines.latencies(histogram),
+            "latencies": pipelines.latency_columns(histogram),
         },
         _headline(all_diagnoses),
-        pipelines.damage_notes(pages),
+        pipelines.damage_notes(tf_data_of_hosts),
     )
 
 
@@ -194,13 +196,13 @@ def _pipeline_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[
     return by_column(_PIPELINES, rows)
 
 
-def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
+def _bottleneck_columns(pairs: PipelinePairs, diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
     rows = []
-    host_pipelines = [(page, pipeline) for page, pipeline in ordered if not pipeline.is_for_device]
-    for (page, pipeline), diagnosis in zip(host_pipelines, diagnoses, strict=True):
-        slowest_request = page.nodes[int(pipeline.requests[0])]
+    host_pairs = [(tf_data, pipeline) for tf_data, pipeline in pairs if not pipeline.is_for_device]
+    for (tf_data, pipeline), diagnosis in zip(host_pairs, diagnoses, strict=True):
+        slowest_request = tf_data.nodes[int(pipeline.requests[0])]
         blocking = [node for node in slowest_request if node.is_blocking]
-        worst = max(blocking, key=lambda node: node.self_ps, default=None)
+        slowest_node = max(blocking, key=lambda node: node.self_ps, default=None)
         stage = pipeline.stages[pipeline.bottleneck] if pipeline.bottleneck >= 0 else None
         advice = diagnosis.findings[0] if diagnosis.findings else None
         rows.append(
@@ -208,9 +210,9 @@ def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[Pipeline
                 "host": pipeline.host,
                 "input_pipeline": pipeline.name,
                 "longest_us": pipeline.max_ps / PS_PER_US,
-                "bottleneck": worst.label if worst else None,
-                "bottleneck_long_name": worst.long_name if worst else None,
-                "bottleneck_us": worst.self_ps / PS_PER_US if worst else None,
+                "bottleneck": slowest_node.label if slowest_node else None,
+                "bottleneck_long_name": slowest_node.long_name if slowest_node else None,
+                "bottleneck_us": slowest_node.self_ps / PS_PER_US if slowest_node else None,
                 "overall": stage.label if stage else None,
                 "overall_long_name": stage.long_name if stage else None,
                 "overall_us": stage.critical_ps / PS_PER_US if stage else None,
@@ -222,11 +224,11 @@ def _bottleneck_columns(ordered: PagesAndPipelines, diagnoses: Sequence[Pipeline
 
 
 def _check_columns(
-    hosts: Sequence[HostWithSteps], ordered: PagesAndPipelines, diagnoses: Sequence[PipelineDiagnosis]
+    hosts: Sequence[HostWithSteps], pairs: PipelinePairs, diagnoses: Sequence[PipelineDiagnosis]
 ) -> dict[str, Sequence[Any]]:
     # Asked of hosts without a pipeline, too: others of the session may have one, and the needs are the same for all.
     host_entries = entries(hosts)
-    return by_field(_CHECKS, checklist(host_entries, diagnoses, ordered[0][0].threads) if diagnoses else [])
+    return by_field(_CHECKS, checklist(host_entries, diagnoses, pairs[0][0].threads) if diagnoses else [])
 
 
 def _advice_columns(diagnoses: Sequence[PipelineDiagnosis]) -> dict[str, list[Any]]:
@@ -254,31 +256,31 @@ NO_PIPELINE = Message("No tf.data pipeline ran during the capture. Capture for l
 def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
     if not diagnoses:
         return Headline(NO_PIPELINE, "unknown")
-    first, pipeline = diagnoses[0], diagnoses[0].pipeline
+    slowest, pipeline = diagnoses[0], diagnoses[0].pipeline
     hosts = len({diagnosis.pipeline.host for diagnosis in diagnoses})
     name = Message("{pipeline} on {host}", pipeline=pipeline.name, host=pipeline.host) if hosts > 1 else pipeline.name
-    figures = (_latency_sentence(pipeline, name), waiting_text(first.cost))
-    if not first.slow:
-        return Headline(sentences("tf.data keeps up.", *figures), "ok")
-    level: HeadlineLevel = "bad" if first.cost.large else "warn"
-    advice = first.findings[0] if first.findings else None
-    filling = bool(advice and advice.id.startswith("filling_"))
-    if pipeline.is_contended and not pipeline.is_for_device and not filling:
+    times = (_latency_sentence(pipeline, name), waiting_text(slowest.cost))
+    if not slowest.slow:
+        return Headline(sentences("tf.data keeps up.", *times), "ok")
+    level: HeadlineLevel = "bad" if slowest.cost.large else "warn"
+    advice = slowest.findings[0] if slowest.findings else None
+    is_filling = bool(advice and advice.id.startswith("filling_"))
+    if pipeline.is_contended and not pipeline.is_for_device and not is_filling:
         cause = Message("Elements were ready, but the program's thread was delayed, most likely by other threads.")
-        return Headline(sentences(cause, *figures, _gain_sentence(first)), level)
-    lead = sentences("tf.data is the bottleneck." if first.cost.large else "tf.data delays the steps.", *figures)
+        return Headline(sentences(cause, *times, _gain_sentence(slowest)), level)
+    lead = sentences("tf.data is the bottleneck." if slowest.cost.large else "tf.data delays the steps.", *times)
     if pipeline.is_for_device:
         return Headline(sentences(lead, "Its host pipeline made no call in this capture."), "warn")
-    if advice and filling:
+    if advice and is_filling:
         return Headline(sentences(lead, advice.title), "warn")
-    if first.bottleneck is None:
+    if slowest.bottleneck is None:
         return Headline(lead, "warn")
-    blame = Message(
+    blame_sentence = Message(
         "{stage} accounts for {share} of the wait.",
-        stage=first.bottleneck.label,
-        share=first.bottleneck.blame_ps / pipeline.total_ps,
+        stage=slowest.bottleneck.label,
+        share=slowest.bottleneck.blame_ps / pipeline.total_ps,
     )
-    return Headline(sentences(lead, blame, _gain_sentence(first)), level)
+    return Headline(sentences(lead, blame_sentence, _gain_sentence(slowest)), level)
 
 
 def _latency_sentence(pipeline: Pipeline, name: str) -> Message:

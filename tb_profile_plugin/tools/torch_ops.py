@@ -21,7 +21,7 @@ from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_c
 from .answers.tool import tool
 from .columns.findings import FINDINGS, finding_values
 
-_CALLS = number(
+_COUNT = number(
     "count", "Count", doc="Number of calls; an op nested directly in one of its own name counts with that one."
 )
 _COSTS = (
@@ -48,15 +48,15 @@ _TENSOR_CORES = (
     ),
 )
 _NAME = text("name", "Operator")
-_COMPARED = ("device_self_us", "host_self_us")
+_COMPARED_COLUMNS = ("device_self_us", "host_self_us")
 
 _OPERATORS = Table(
     "operators",
     "Operators",
-    (_NAME, _CALLS, *_COSTS, *_TENSOR_CORES),
+    (_NAME, _COUNT, *_COSTS, *_TENSOR_CORES),
     doc="Operators by name, over all modules.",
     paged=True,
-    keyed=Keyed("name", sums=_COMPARED),
+    keyed=Keyed("name", sums=_COMPARED_COLUMNS),
 )
 _SHAPES = Table(
     "shapes",
@@ -64,20 +64,20 @@ _SHAPES = Table(
     (
         _NAME,
         text("shapes", "Input shapes", "Shape of each argument; [] if it is not a tensor."),
-        _CALLS,
+        _COUNT,
         *_COSTS,
         *_TENSOR_CORES,
     ),
     paged=True,
-    keyed=Keyed("name", shape="shapes", sums=_COMPARED),
+    keyed=Keyed("name", shape="shapes", sums=_COMPARED_COLUMNS),
 )
 _LINES = Table(
     "lines",
     "Operators by source line",
-    (_NAME, text("line", "Called from", "Innermost Python frame around the op, outside of torch."), _CALLS, *_COSTS),
+    (_NAME, text("line", "Called from", "Innermost Python frame around the op, outside of torch."), _COUNT, *_COSTS),
     doc="Operators by the Python line that calls them; ops of autograd's threads have none.",
     paged=True,
-    keyed=Keyed("name", shape="line", sums=_COMPARED),
+    keyed=Keyed("name", shape="line", sums=_COMPARED_COLUMNS),
 )
 _MODULES = Table(
     "modules",
@@ -133,7 +133,7 @@ _RANGES = Table(
         _COSTS[4],
     ),
     paged=True,
-    keyed=Keyed("name", sums=_COMPARED),
+    keyed=Keyed("name", sums=_COMPARED_COLUMNS),
 )
 _ADVICE = Table("advice", "Suggestions", FINDINGS, doc="PyTorch options that may save time; Why ranks all causes.")
 _FACTS = (

@@ -9,7 +9,7 @@ from typing import Any
 from ..analysis.compare.load import digest_of_session, neighbour_digests
 from ..analysis.compare.same_program import by_program, of_same_program, program_name
 from ..analysis.compare.trend import Trend, jump_sentence, summary, timed
-from ..analysis.compare.trend import trend as over_time
+from ..analysis.compare.trend import trend as trend_of
 from ..analysis.digest.record import Digest
 from ..model.host import HostWithSteps
 from ..model.session import Neighbours, Session
@@ -86,7 +86,7 @@ _LEFT_OUT = Table(
 )
 
 
-class _Reading(NamedTuple):
+class _ReadDigests(NamedTuple):
     """What is known of the sessions whose names match."""
 
     digests: list[tuple[str, Digest]]
@@ -115,18 +115,18 @@ def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: st
     """Since when are steps slower, over the sessions of this logdir, and why?"""
     if not session.neighbours:
         return Answer(headline=Headline(Message("Trend needs a logdir: run tb-profile trend LOGDIR."), "unknown"))
-    own = digest_of_session(session, "", hosts[0].step_event, steps)
+    own_digest = digest_of_session(session, "", hosts[0].step_event, steps)
     reading = _read_digests(session.neighbours, match, read == _ALL, steps, hosts[0].step_event)
-    comparable = of_same_program(reading.digests, own, match == _ANY_NAME)
-    history = over_time(comparable)
+    comparable = of_same_program(reading.digests, own_digest, match == _ANY_NAME)
+    history = trend_of(comparable)
     names = {name for name, _ in comparable}
     others = [(name, digest) for name, digest in reading.digests if name not in names]
-    other_program = Message("It has other devices, hosts, kinds of steps or ops than this session.")
-    no_time = Message("Its steps take no time.")
-    left_out = [*reading.left_out, *((name, other_program) for name, _ in others)]
-    left_out += [(name, no_time) for name in sorted(names - {point.name for point in history.points})]
+    other_program_reason = Message("It has other devices, hosts, kinds of steps or ops than this session.")
+    no_time_reason = Message("Its steps take no time.")
+    left_out = [*reading.left_out, *((name, other_program_reason) for name, _ in others)]
+    left_out += [(name, no_time_reason) for name in sorted(names - {point.name for point in history.points})]
     facts = {"between_runs": history.deviation, "unread": reading.unread, "others": len(others)}
-    programs = [(program_name(own), session.name, len(history.points))]
+    programs = [(program_name(own_digest), session.name, len(history.points))]
     programs += [
         (program_name(group[-1][1]), timed_sessions[-1][0], len(timed_sessions))
         for group in by_program(others, match == _ANY_NAME)
@@ -141,7 +141,7 @@ def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: st
     return Answer(facts, tables, _headline(history), _notes(reading.unread))
 
 
-def _read_digests(neighbours: Neighbours, match: str, read_all: bool, steps: str, step_event: str) -> _Reading:
+def _read_digests(neighbours: Neighbours, match: str, read_all: bool, steps: str, step_event: str) -> _ReadDigests:
     """Digests from the cache, and of sessions that are read now: all, or as many as are small together."""
     digests, left_out, unread = [], [], 0
     sessions = [stored for stored in reversed(neighbours.sessions()) if fnmatchcase(stored.name, match)]
@@ -153,7 +153,7 @@ def _read_digests(neighbours: Neighbours, match: str, read_all: bool, steps: str
             left_out.append((name, str(digest)))
         else:
             digests.append((name, digest))
-    return _Reading(digests, left_out, unread)
+    return _ReadDigests(digests, left_out, unread)
 
 
 def _session_rows(history: Trend) -> Iterator[tuple[Any, ...]]:
@@ -173,10 +173,11 @@ def _jump_rows(history: Trend) -> Iterator[tuple[Any, ...]]:
 
 
 def _headline(history: Trend) -> Headline:
-    last = next((jump for jump in reversed(history.jumps) if jump.confirmed), None)
-    if last is None:
+    last_jump = next((jump for jump in reversed(history.jumps) if jump.confirmed), None)
+    if last_jump is None:
         return Headline(summary(history), "info" if len(history.points) > 1 else "unknown")
-    return Headline(sentences(summary(history), jump_sentence(history, last)), "bad" if last.change > 0 else "ok")
+    text = sentences(summary(history), jump_sentence(history, last_jump))
+    return Headline(text, "bad" if last_jump.change > 0 else "ok")
 
 
 def _notes(unread: int) -> list[Problem]:

@@ -330,8 +330,8 @@ def _scenario_columns(diagnosis: Diagnosis) -> dict[str, list[Any]]:
 
 def _shorter_share(typical: Typical, scenario: str, gain_ps: float) -> float | None:
     """Share of the steps that become shorter; None without steps, and where the gain is not the replay's own."""
-    replayed = (typical.replayed or {})[scenario]
-    return replayed.shorter_share if len(typical.choice.selected) and gain_ps == replayed.gain_ps else None
+    replay = (typical.replayed or {})[scenario]
+    return replay.shorter_share if len(typical.choice.selected) and gain_ps == replay.gain_ps else None
 
 
 def _path_columns(path: PathFigures) -> dict[str, list[Any]]:

@@ -12,7 +12,7 @@ import pytest
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline import perfetto
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 EVENTS = 1500
 GROWTH = 4
@@ -160,7 +160,7 @@ def spent(folder: Path, fill: Callable[[Pen, int], None], count: int) -> float:
     fill(pen, count)
     session: Capture = draw.session(folder / str(count), vm=pen.space)
     begin = time.process_time()
-    for tool in find():
+    for tool in all_tools():
         # Some have nothing to show, and say so.
         with suppress(ProblemError):
             session.xprof(tool)

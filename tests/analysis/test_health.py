@@ -10,7 +10,7 @@ import tb_profile_plugin
 from tb_profile_plugin.analysis.health import capture_health
 from tb_profile_plugin.runtime.problems import AVERAGE, DEVICE, Problem, ProblemError
 from tb_profile_plugin.runtime.protos import message
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 STEPS = "/host:CPU\n  t | train[100,500]{_r=1, step_num=s} work[200,200]"
@@ -139,22 +139,22 @@ def test_findings_say_what_they_affect(tmp_path: Path) -> None:
 
 
 def test_what_findings_affect_is_what_figures_depend_on() -> None:
-    declared = [each for tool in find().values() for each in tool.facts]
-    declared += [column for tool in find().values() for table in tool.tables for column in table.columns]
+    declared = [each for tool in all_tools().values() for each in tool.facts]
+    declared += [column for tool in all_tools().values() for table in tool.tables for column in table.columns]
     depends = {name for each in declared for name in each.depends}
     affects = {name for names in capture_health.AFFECTS.values() for name in names}
     assert affects == depends
 
 
-@pytest.mark.parametrize("name", list(find()))
+@pytest.mark.parametrize("name", list(all_tools()))
 def test_what_is_to_blame_for_an_empty_capture_is_the_headline_of_every_tool(name: str, tmp_path: Path) -> None:
     # A plane that says to be longer than the file is.
     cut = draw.space("/host:CPU\n  python |").SerializeToString() + b"\x0a\xff\x7f\x12\x03abc"
     capture = draw.session(tmp_path, vm=cut)
-    reason = find()[name].unavailable(capture)
+    reason = all_tools()[name].unavailable(capture)
     assert reason is not None
     assert (reason.code, reason.severity) == ("damaged_capture", "error")
-    if find()[name].streamed:
+    if all_tools()[name].streamed:
         return
     try:
         answer = capture.answer(name)
@@ -167,8 +167,8 @@ def test_what_is_to_blame_for_an_empty_capture_is_the_headline_of_every_tool(nam
 
 def test_an_empty_capture_says_which_tracer_was_off(tmp_path: Path) -> None:
     empty = draw.session(tmp_path / "a", vm=draw.space("/host:CPU\n  python |"))
-    reason = find()["overview_page"].unavailable(empty)
+    reason = all_tools()["overview_page"].unavailable(empty)
     assert reason is not None and reason.code == "no_events"
     off = draw.session(tmp_path / "b", vm=draw.space("/host:CPU\n  python |\nerror: Failed to load libcupti"))
-    reason = find()["overview_page"].unavailable(off)
+    reason = all_tools()["overview_page"].unavailable(off)
     assert reason is not None and "libcupti" in reason.message

@@ -201,7 +201,7 @@ def test_no_remedy_speaks_of_a_gpu_where_there_is_none(framework: str) -> None:
         assert not re.search(r"(?i)cuda|gpu|pinned|kernel", found.text), found.text
 
 
-@pytest.mark.parametrize("tool", list(tools.find().values()), ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", list(tools.all_tools().values()), ids=lambda tool: tool.name)
 def test_explanations_name_their_subject_in_short_sentences(tool: Tool) -> None:
     columns = [*tool.facts, *(column for table in tool.tables for column in table.columns)]
     docs = {each.id: each.doc for each in columns} | {f"table {table.id}": table.doc for table in tool.tables}

@@ -36,7 +36,7 @@ def test_the_timeline_is_drawn(fox: tuple[str, Any], site: Sites, traces: Path) 
 
 # Only the Timeline is drawn by WebGL.
 @pytest.mark.parametrize("fox", ["webgl"], indirect=True)
-@pytest.mark.parametrize("tool", list(tools.find()))
+@pytest.mark.parametrize("tool", list(tools.all_tools()))
 def test_every_page_opens(fox: tuple[str, Any], site: Sites, traces: Path, tool: str) -> None:
     _, browser = fox
     browser.open(site("standalone", traces).link(run="keras_fit/run", tool=tool))

@@ -12,7 +12,7 @@ import draw
 import pytest
 from playwright.sync_api import Page, expect
 
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 SCRIPT = "<script>window.hit=1</script>"
 IMAGE = '<img/src=x onerror="window.hit=1">'
@@ -64,7 +64,11 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # In TensorBoard, the same pages below another policy: two of them show that.
 @pytest.mark.parametrize(
     ("kind", "tool"),
-    [*(("standalone", tool) for tool in find()), ("tensorboard", "overview_page"), ("tensorboard", "trace_viewer")],
+    [
+        *(("standalone", tool) for tool in all_tools()),
+        ("tensorboard", "overview_page"),
+        ("tensorboard", "trace_viewer"),
+    ],
 )
 def test_names_are_text(site: Callable[..., Any], page: Page, logdir: Path, kind: str, tool: str) -> None:
     server = site(kind, logdir)

@@ -23,7 +23,7 @@ from tb_profile_plugin.export.pseudonyms import Pseudonyms
 from tb_profile_plugin.export.text_cleaner import TextCleaner
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.runtime.problems import ProblemError
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 REAL = TRACES.parents[2] / "shared" / "profiles"
@@ -318,7 +318,7 @@ def test_figures_stay(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     shared = tmp_path / "host-1.xplane.pb"
     assert main.main(["export", str(path), "--format", "xplane", "--redact", "--out", str(shared)]) == 0
     sessions = [tb_profile_plugin.open(each) for each in (path, shared)]
-    for name, tool in find().items():
+    for name, tool in all_tools().items():
         if tool.streamed:
             continue
         found: list[Counter[Any]] = [Counter(), Counter()]

@@ -18,7 +18,7 @@ from tb_profile_plugin.cli import main
 from tb_profile_plugin.export import redact_trace
 from tb_profile_plugin.export.pseudonyms import Pseudonyms
 from tb_profile_plugin.export.redact_trace import redacted
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 REAL = TRACES.parents[2] / "shared" / "profiles-kineto"
@@ -141,7 +141,7 @@ def test_figures_stay(folder: Path, tmp_path: Path) -> None:
         arguments = ["export", str(folder), "--format", "xplane", "--host", host, "--redact", "--out", str(out)]
         assert main.main(arguments) == 0
     sessions = [tb_profile_plugin.open(each) for each in (folder, tmp_path)]
-    for name, tool in find().items():
+    for name, tool in all_tools().items():
         if tool.streamed:
             continue
         found: list[Counter[Any]] = [Counter(), Counter()]

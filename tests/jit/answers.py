@@ -17,7 +17,7 @@ from tb_profile_plugin.timeline import chrome, perfetto
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.selection import LaneRows, statistics
 from tb_profile_plugin.timeline.tiles import timeline
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 
 def told(value: Any) -> str:
@@ -56,7 +56,7 @@ def answers(path: str) -> dict[str, str]:
     """By tool, or by number for all that the timeline stands on; a problem is its code."""
     capture = tb_profile_plugin.open(path)
     found = {}
-    for name, tool in find().items():
+    for name, tool in all_tools().items():
         with suppress(ProblemError):
             found[name] = told(tool.run(capture))
     for host in capture.select():

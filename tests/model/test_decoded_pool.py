@@ -29,7 +29,7 @@ def stored(tmp_path: Path) -> store.StoredSession:
     return store.resolve(tmp_path)
 
 
-@pytest.mark.parametrize("tool", [each.name for each in tools.find().values() if not each.streamed])
+@pytest.mark.parametrize("tool", [each.name for each in tools.all_tools().values() if not each.streamed])
 def test_a_tool_merges_what_it_declared_without_any_event(
     stored: store.StoredSession, decoded: list[str], tool: str
 ) -> None:
@@ -52,7 +52,7 @@ def test_whether_tools_have_something_to_show_takes_one_decoding(
 ) -> None:
     session = Session(stored, DecodedPool(1))
     session.facts(tools.precheck())
-    for tool in tools.find().values():
+    for tool in tools.all_tools().values():
         tool.unavailable(session)
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
 
@@ -66,7 +66,7 @@ def test_one_host_alone_is_decoded_once_for_all_tools(stored: store.StoredSessio
 
 def test_every_tool_answers_the_same_with_little_memory(stored: store.StoredSession) -> None:
     roomy, tight = Session(stored), Session(stored, DecodedPool(1))
-    for tool in tools.find().values():
+    for tool in tools.all_tools().values():
         if not (tool.streamed or tool.unavailable(roomy)):
             assert json.dumps(tool.run(tight)) == json.dumps(tool.run(roomy)), tool.name
     assert tight.facts() == roomy.facts()
@@ -136,7 +136,7 @@ def test_the_memory_of_a_host_that_leaves_is_free_at_once(stored: store.StoredSe
     gc.disable()
     try:
         session = Session(store.resolve(stored.files[0].path))
-        for tool in tools.find().values():
+        for tool in tools.all_tools().values():
             if not (tool.streamed or tool.unavailable(session)):
                 tool.run(session)
         host = session.host(session.hosts[0])

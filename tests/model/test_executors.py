@@ -112,7 +112,7 @@ def wait_for(condition: Callable[[], Any]) -> Any:
 def answers(session: Session) -> dict[str, str]:
     """Of all tools but the timeline, which is the capture itself, and what is said about the session besides."""
     found: dict[str, Any] = {"facts": session.facts(tools.precheck()), "problems": session.problems()}
-    for tool in tools.find().values():
+    for tool in tools.all_tools().values():
         found[f"{tool.name}?"] = tool.unavailable(session)
         try:
             found[tool.name] = None if tool.streamed else tool.run(session)

@@ -17,7 +17,7 @@ from tb_profile_plugin.serve import App, responses
 from tb_profile_plugin.serve.access import HostGate
 from tb_profile_plugin.serve.app import ROUTES
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 
 SECRET = b"root:x:0:0"
 HOSTILE = "<script>alert(1)</script>"
@@ -117,7 +117,7 @@ def test_every_parameter_of_every_route_may_hold_anything(real: Client, route: A
             harmless(real.get(route.path, query_string={**wanted, name: value}))
 
 
-@pytest.mark.parametrize("tool", find().values(), ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", all_tools().values(), ids=lambda tool: tool.name)
 def test_every_option_of_every_tool_may_hold_anything(real: Client, tool: Any) -> None:
     for param in tool.params:
         for value in VALUES:

@@ -14,7 +14,7 @@ from werkzeug.test import Client
 from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 from tb_profile_plugin.tools.answers.tool import Tool
 
 CLIENTS = 50
@@ -51,7 +51,7 @@ def test_fifty_clients_ask_for_all_tools_of_five_sessions(tmp_path: Path, done: 
         client = Client(app)
         at_once.wait()
         for name in TRACES[number % 5 :] + TRACES[: number % 5]:
-            for tool in find().values():
+            for tool in all_tools().values():
                 query = {"run": f"{name}/run", "tag": tool.name}
                 # The whole trace is sent as it is made, to each who asks: a few do.
                 if not tool.streamed or number < 3:
@@ -62,7 +62,7 @@ def test_fifty_clients_ask_for_all_tools_of_five_sessions(tmp_path: Path, done: 
         client.start()
     for client in clients:
         client.join()
-    assert len(statuses) == CLIENTS * 5 * (len(find()) - 1) + 3 * 5
+    assert len(statuses) == CLIENTS * 5 * (len(all_tools()) - 1) + 3 * 5
     # Tools with nothing to show say so, with a problem.
     assert {status for _, status in statuses} <= {200, 404}
     assert {tool for tool, status in statuses if status == 404} <= {"memory_profile"}

@@ -13,11 +13,11 @@ from tb_profile_plugin.compat import answer as old_answer
 from tb_profile_plugin.serve.workspace import ToolQuestion, Workspace
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store.result_cache import NAMED, unpack
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 from tb_profile_plugin.tools.answers.tool import BASELINE
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
-KEYED = [tool.name for tool in find().values() if BASELINE in tool.params]
+KEYED = [tool.name for tool in all_tools().values() if BASELINE in tool.params]
 STEP = """
 /host:CPU
   python | train[0,{long}]{{_r=1, step_num=7+s}}

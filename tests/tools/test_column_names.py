@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 from tb_profile_plugin.tools.answers.answer import Column
 
 TIMES = ("us", "ms", "ps")
@@ -14,7 +14,7 @@ OTHER_WORDS = ("occurrences", "num_", "number_of_", "gigabytes", "bandwidth", "p
 
 
 def columns() -> Iterator[tuple[str, Column]]:
-    for tool in find().values():
+    for tool in all_tools().values():
         for column in (*tool.facts, *(column for table in tool.tables for column in table.columns)):
             yield f"{tool.name}.{column.id}", column
 

@@ -9,7 +9,7 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.cli import main
-from tb_profile_plugin.tools.answers.csv import field
+from tb_profile_plugin.tools.answers.csv import cell
 
 TESTS = Path(__file__).resolve().parent.parent
 CAPTURE = str(TESTS / "traces/keras_fit")
@@ -17,7 +17,7 @@ CAPTURE = str(TESTS / "traces/keras_fit")
 
 @pytest.mark.parametrize(("text", "written"), json.loads((TESTS / "csv_cells.json").read_text(encoding="utf-8")))
 def test_texts_that_could_be_run_are_made_text(text: str, written: str) -> None:
-    assert field(text) == written
+    assert cell(text) == written
 
 
 def test_the_command_line_writes_a_table(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools import all_tools
 from tb_profile_plugin.tools.answers.answer import Column
 
 LABELS = {
@@ -34,8 +34,8 @@ UNITS = {"_ps": "ps", "_us": "us", "_ms": "ms", "_share": "share", "_percent": "
 
 
 def columns() -> list[tuple[str, Column]]:
-    declared = [(f"{tool.name}.{fact.id}", fact) for tool in find().values() for fact in tool.facts]
-    for tool in find().values():
+    declared = [(f"{tool.name}.{fact.id}", fact) for tool in all_tools().values() for fact in tool.facts]
+    for tool in all_tools().values():
         for table in tool.tables:
             declared += [(f"{tool.name}.{table.id}.{column.id}", column) for column in table.columns]
     return declared

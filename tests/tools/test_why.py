@@ -46,5 +46,5 @@ def test_who_came_last_is_named_for_each_kind() -> None:
 def test_what_a_capture_does_not_hold_is_no_error() -> None:
     """A page without anything to show says so quietly, unless the capture is to blame."""
     session = tb_profile_plugin.open(TRACES / "keras_fit")
-    found = [tool.unavailable(session) for tool in tools.find().values()]
+    found = [tool.unavailable(session) for tool in tools.all_tools().values()]
     assert {problem.severity for problem in found if problem} == {"info"}

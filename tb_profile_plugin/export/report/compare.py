@@ -19,7 +19,7 @@ from ...runtime.messages import Message, localized, message, shortened, translat
 from ...runtime.terminal import cells, padded, printable
 from ...runtime.units import PS_PER_MS, duration
 from ...tools.answers.answer import Json
-from ...tools.answers.markdown import code, escaped, marker, table_lines, within
+from ...tools.answers.markdown import code, comment_marker, escaped, fitting_text, table_lines
 
 VERSION = 1
 _PARTS, _OPS = 8, 20
@@ -224,11 +224,11 @@ def _op_label(row: OpRow) -> str:
 
 def markdown(comparison: Comparison, verdict: ComparisonVerdict, name: str = "compare") -> str:
     """For a pull request: an update of the same name can take its place."""
-    return within(_markdown_lines(comparison, verdict, name))
+    return fitting_text(_markdown_lines(comparison, verdict, name))
 
 
 def _markdown_lines(comparison: Comparison, verdict: ComparisonVerdict, name: str) -> Iterator[str]:
-    yield marker(name)
+    yield comment_marker(name)
     yield f"{_SIGNS[verdict.code]} **{escaped(verdict.text)}**"
     yield ""
     yield from (f"- {escaped(reason)}" for reason in verdict.reasons)

@@ -34,23 +34,23 @@ def calls(workspace: Workspace, request: Request) -> Response:
     tool_question = tool_question._replace(
         options={name: value for name, value in tool_question.options.items() if name != "base"}
     )
-    table = _table(tool_question.tool, required(request, "table"))
+    table = _nested_table(tool_question.tool, required(request, "table"))
     stacks, values = table.stacks, _values(workspace, tool_question, table)
     assert stacks, "_table returns no other"
     labels = {weight.id: message(weight.label) for weight in recorded_weights(stacks, values)}
-    id = trees.selected_weight(request, labels)
-    weight = next(weight for weight in stacks.weights if weight.id == id)
+    weight_id = trees.selected_weight(request, labels)
+    weight = next(weight for weight in stacks.weights if weight.id == weight_id)
     unit = "ps" if stacks.unit == "us" else "bytes"
     weighted = WeightedTree(call_tree(stacks, values, weight), tool_question.session.name, weight.label, unit)
     if request.args.get("format"):
-        return trees.tree_file(request, weighted, f"{tool_question.tool.name}_{table.id}_{id}")
-    base = _baseline(workspace, tool_question, base_name, table, weight) if base_name else None
+        return trees.tree_file(request, weighted, f"{tool_question.tool.name}_{table.id}_{weight_id}")
+    base = _base_tree(workspace, tool_question, base_name, table, weight) if base_name else None
     if base is not None:
         weighted = weighted._replace(tree=call_tree(stacks, values, weight, program_ids=False))
-    return trees.tree_answer(request, weighted, base, id, labels)
+    return trees.tree_answer(request, weighted, base, weight_id, labels)
 
 
-def _table(tool: Tool, id: str) -> Table:
+def _nested_table(tool: Tool, id: str) -> Table:
     """The table of that id; raises `ProblemError` (422) where its rows do not nest."""
     table = next((table for table in tool.tables if table.id == id and table.stacks), None)
     if table is None:
@@ -75,15 +75,15 @@ def _step_count(tool_question: ToolQuestion) -> float:
     return captured_steps(tool_question.tool.hosts(tool_question.session, tool_question.host, **tool_question.options))
 
 
-def _baseline(
+def _base_tree(
     workspace: Workspace, tool_question: ToolQuestion, name: str, table: Table, weight: Weight
 ) -> CallTree | None:
     """The baseline's tree, scaled to as many steps as the session has; None where the tables are not comparable."""
     from ...analysis.call_tree import scaled
     from ...tools.answers.stacks import call_tree
 
-    joined = _values(workspace, tool_question, table, base=name)
-    if not any(value is not None for id, values in joined.items() if id.startswith("delta_") for value in values):
+    columns = _values(workspace, tool_question, table, base=name)
+    if not any(value is not None for id, values in columns.items() if id.startswith("delta_") for value in values):
         return None
     session = workspace.session(name)
     host = tool_question.host if tool_question.host in session.hosts else ALL_HOSTS

@@ -23,7 +23,7 @@ _PARAMETER_BY_OPTION = {"addresses": "service_addr", **{option: name for name, o
 _MOST_BODY_BYTES = 64 << 10
 
 
-def _values(workspace: Workspace, request: Request) -> dict[str, str]:
+def _parameters(workspace: Workspace, request: Request) -> dict[str, str]:
     """The parameters of a request to capture, from the query, a form or JSON.
 
     Raises `ProblemError` where captures are hidden, for a request of another site's page, and for a bad body.
@@ -57,7 +57,7 @@ def _with_parameter_name(error: ProblemError) -> ProblemError:
 
 def start(workspace: Workspace, request: Request) -> Response:
     """Begin a capture and say how far it is."""
-    values = _values(workspace, request)
+    values = _parameters(workspace, request)
     try:
         workspace.captures.start(values)
     except ProblemError as error:
@@ -72,7 +72,7 @@ def state(workspace: Workspace, request: Request) -> Response:
 
 def stop(workspace: Workspace, request: Request) -> Response:
     """End the running capture."""
-    _values(workspace, request)
+    _parameters(workspace, request)
     workspace.captures.stop()
     return responses.data_json(request, workspace.captures.state())
 
@@ -81,7 +81,7 @@ def ping(workspace: Workspace, request: Request) -> Response:
     """Whether profilers answer."""
     from ...capture.job import ping as ask
 
-    values = _values(workspace, request)
+    values = _parameters(workspace, request)
     try:
         targets = addresses(values)
     except ProblemError as error:
@@ -93,7 +93,7 @@ def ping(workspace: Workspace, request: Request) -> Response:
 
 def capture_profile(workspace: Workspace, request: Request) -> Response:
     """Capture, and answer at its end as the older plugin does."""
-    values = _values(workspace, request)
+    values = _parameters(workspace, request)
     try:
         job = workspace.captures.start(values)
         job.wait()

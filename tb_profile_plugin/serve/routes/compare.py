@@ -65,7 +65,7 @@ def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Reque
     """The answer for a session and the body's digest, which is the base or the new side: ``role``."""
     from ...analysis.compare.side import side_of_digests
     from ...analysis.digest.record import Digest
-    from ...tools.compare import comparison_answer, hosts_of
+    from ...tools.compare import comparison_answer, host_names
 
     session = workspace.session(required(request, "run"))
     file_name = _name(request, "name", localized("the file"))
@@ -75,7 +75,7 @@ def _answer_of_file_and_session(workspace: Workspace, tool: Tool, request: Reque
     if unavailable:
         raise ProblemError(unavailable)
     own_capture = session.name, _session_digest(session, request)
-    sides: list[tuple[tuple[str, Digest], Mapping[str, str]]] = [(file_capture, {}), (own_capture, hosts_of(session))]
+    sides: list[tuple[tuple[str, Digest], Mapping[str, str]]] = [(file_capture, {}), (own_capture, host_names(session))]
     (base, base_hosts), (new, new_hosts) = sides if role == "base" else reversed(sides)
     return comparison_answer(
         side_of_digests([base], base_items),

@@ -15,9 +15,9 @@ from ..workspace import ToolQuestion, Workspace
 if TYPE_CHECKING:
     from ...model.session import Session
 
-DATA = ("run", "tag", "host", "hosts")
+DATA_PARAMETERS = ("run", "tag", "host", "hosts")
 """Parameters of the routes for a tool's data."""
-LANGUAGE = "lang"
+LANGUAGE_PARAMETER = "lang"
 """Parameter of every route: the language of texts."""
 _IGNORED_PARAMETERS = frozenset(
     "tqx use_saved_result format type group_by module_name program_id memory_space view_memory_allocation_timeline "
@@ -44,7 +44,7 @@ def required(request: Request, name: str) -> str:
 def data_request(workspace: Workspace, request: Request, route_parameters: Sequence[str] = ()) -> ToolQuestion:
     """What a request for data asks of which tool.
 
-    ``route_parameters`` are the route's parameters besides `DATA`.
+    ``route_parameters`` are the route's parameters besides `DATA_PARAMETERS`.
     """
     for name in ("session_path", "run_path"):
         if name in request.args:
@@ -58,7 +58,7 @@ def data_request(workspace: Workspace, request: Request, route_parameters: Seque
     tool = workspace.tool(required(request, "tag"))
     host = _host(request, session)
     names = {param.name for param in tool.params}
-    ignored = {LANGUAGE, *DATA, *route_parameters, *(_IGNORED_PARAMETERS - names)}
+    ignored = {LANGUAGE_PARAMETER, *DATA_PARAMETERS, *route_parameters, *(_IGNORED_PARAMETERS - names)}
     options = {name: value for name, value in request.args.items() if name not in ignored}
     return ToolQuestion(session, tool, host, options)
 

@@ -34,26 +34,28 @@ def rows(workspace: Workspace, request: Request) -> Response:
     """Some of the rows that the request selects, sorted as it asks for."""
     table, selected = _table_and_rows(workspace, request)
     first = bounded_integer(request, "first", 0, len(selected), 0)
-    page = selected[first : first + bounded_integer(request, "count", 0, _MOST_ROWS, _MOST_ROWS)]
-    columns = [column | {"values": values} for column, values in zip(table.columns, table.values(page), strict=True)]
-    return responses.data_json(request, table.declared | {"rows": len(selected), "columns": columns})
+    page_rows = selected[first : first + bounded_integer(request, "count", 0, _MOST_ROWS, _MOST_ROWS)]
+    columns = [
+        column | {"values": values} for column, values in zip(table.columns, table.values(page_rows), strict=True)
+    ]
+    return responses.data_json(request, table.declaration | {"rows": len(selected), "columns": columns})
 
 
 def rows_file(workspace: Workspace, request: Request) -> Response:
     """All rows that the request selects as a file to save: CSV, or JSON with an object for each row."""
     table, selected = _table_and_rows(workspace, request)
-    kind = request.args.get("format", "csv")
-    if kind not in ("csv", "json"):
-        raise parameter_error("format", Message("format={format} is neither csv nor json.", format=repr(kind)))
-    pieces = _csv(table, selected) if kind == "csv" else _json(table, selected)
-    return responses.streamed_file(request, pieces, f"{required(request, 'tag')}_{required(request, 'table')}.{kind}")
+    suffix = request.args.get("format", "csv")
+    if suffix not in ("csv", "json"):
+        raise parameter_error("format", Message("format={format} is neither csv nor json.", format=repr(suffix)))
+    pieces = _csv(table, selected) if suffix == "csv" else _json(table, selected)
+    return responses.streamed_file(request, pieces, f"{required(request, 'tag')}_{required(request, 'table')}.{suffix}")
 
 
 def _table_and_rows(workspace: Workspace, request: Request) -> tuple[LongTable, I64]:
     """The table of a request, and the indices of the rows that it selects, sorted; int64[k]."""
-    wanted = required(request, "table")
+    table_id = required(request, "table")
     tool_question = table_request(workspace, request, (*ROW_QUERY, *ROW_WINDOW, "format"))
-    table = workspace.rows(tool_question, wanted)
+    table = workspace.rows(tool_question, table_id)
     try:
         return table, table.selected_rows(_row_query(request))
     except KeyError as error:
@@ -78,10 +80,10 @@ def _row_query(request: Request) -> RowQuery:
 
 def _column_texts(request: Request, name: str) -> Sequence[tuple[str, str]]:
     """(column id, text) of each ``column:text`` in a parameter."""
-    split = [text.partition(":") for text in request.args.getlist(name)]
-    if len(split) > _MOST_FILTERS:
-        raise parameter_error(name, Message("{name} is given {count} times.", name=name, count=len(split)))
-    return tuple((column, text) for column, _, text in split)
+    filters = [text.partition(":") for text in request.args.getlist(name)]
+    if len(filters) > _MOST_FILTERS:
+        raise parameter_error(name, Message("{name} is given {count} times.", name=name, count=len(filters)))
+    return tuple((column, text) for column, _, text in filters)
 
 
 def _csv(table: LongTable, selected: I64) -> Iterator[str]:

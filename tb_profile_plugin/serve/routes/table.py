@@ -23,15 +23,15 @@ from ..captures import ADDRESS_PARAMETERS, PARAMETERS
 from ..listing import session_entry
 from ..workspace import Workspace
 from . import calls, capture, compare, rows, share, timeline, timeline_calls, timeline_events
-from .query import DATA, LANGUAGE, data_request, parameter_error, required, table_request
+from .query import DATA_PARAMETERS, LANGUAGE_PARAMETER, data_request, parameter_error, required, table_request
 
 if TYPE_CHECKING:
     from ...model.session import Session
     from ...tools.answers.tool import Tool
 
-Answer = Callable[[Workspace, Request], Response]
+RouteFunction = Callable[[Workspace, Request], Response]
 
-_TIMELINE = ("run", "host", "clocks")
+_TIMELINE_PARAMETERS = ("run", "host", "clocks")
 """Parameters of the timeline's routes whose answers hold times of several hosts."""
 
 
@@ -42,7 +42,7 @@ class Route:
     path: str
     parameters: tuple[str, ...]
     """Names in the query; routes for a tool's data take the tool's options, too."""
-    answer: Answer
+    answer: RouteFunction
     method: str = "GET"
     light: bool = False
     """Whether it takes no work, so that it is answered at once, whatever else the server works on."""
@@ -249,48 +249,48 @@ ROUTES = (
     Route("/index.html", (), _page, light=True),
     Route("/index.js", (), _file, light=True),
     Route("/static/*", (), _file, light=True),
-    Route("/messages", (LANGUAGE,), _messages, light=True),
+    Route("/messages", (LANGUAGE_PARAMETER,), _messages, light=True),
     Route("/sessions", (), _sessions),
     Route("/session", ("run",), _session),
     Route("/tools", ("run",), _tools),
     Route("/tool_page", ("tag",), _tool_page),
     Route("/progress", ("run",), _progress, light=True),
-    Route("/data", DATA, _data),
-    Route("/answer", (*DATA, "part"), _answer),
-    Route("/rows", (*DATA, *rows.ROW_QUERY, *rows.ROW_WINDOW), rows.rows),
-    Route("/rows_file", (*DATA, *rows.ROW_QUERY, "format"), rows.rows_file),
-    Route("/calls", (*DATA, *calls.PARAMETERS), calls.calls),
+    Route("/data", DATA_PARAMETERS, _data),
+    Route("/answer", (*DATA_PARAMETERS, "part"), _answer),
+    Route("/rows", (*DATA_PARAMETERS, *rows.ROW_QUERY, *rows.ROW_WINDOW), rows.rows),
+    Route("/rows_file", (*DATA_PARAMETERS, *rows.ROW_QUERY, "format"), rows.rows_file),
+    Route("/calls", (*DATA_PARAMETERS, *calls.PARAMETERS), calls.calls),
     Route("/compare", compare.PARAMETERS, compare.compare, "POST"),
     Route("/scaled_op", ("run", "host", "op", "factor", "step_event", "steps"), _scaled),
-    Route("/data_csv", DATA, _data_csv),
+    Route("/data_csv", DATA_PARAMETERS, _data_csv),
     Route("/share", ("run", "host"), share.contents),
     Route("/share/summary", ("run", "steps", "step_event"), share.summary),
     Route("/share/capture", ("run", "host", "redact"), share.capture),
-    Route("/timeline/lanes", (*_TIMELINE, "why"), timeline.lanes),
-    Route("/timeline/slices", (*_TIMELINE, "why", "lanes", "begin", "end", "width"), timeline.slices),
+    Route("/timeline/lanes", (*_TIMELINE_PARAMETERS, "why"), timeline.lanes),
+    Route("/timeline/slices", (*_TIMELINE_PARAMETERS, "why", "lanes", "begin", "end", "width"), timeline.slices),
     Route("/timeline/names", ("run", "host", "why", "blocks"), timeline.names),
     Route("/timeline/glance", ("run", "host", "begin", "end", "width"), timeline.glance),
-    Route("/timeline/steps", _TIMELINE, timeline.steps),
-    Route("/timeline/aligned", (*_TIMELINE, "base", "step", "base_step"), timeline.aligned),
-    Route("/timeline/event", (*_TIMELINE, "why", "event"), timeline_events.event),
-    Route("/timeline/arrows", (*_TIMELINE, "why", "lanes", "begin", "end"), timeline_events.arrows),
-    Route("/timeline/search", (*_TIMELINE, "text", "regex", "args", "longest"), timeline_events.search),
+    Route("/timeline/steps", _TIMELINE_PARAMETERS, timeline.steps),
+    Route("/timeline/aligned", (*_TIMELINE_PARAMETERS, "base", "step", "base_step"), timeline.aligned),
+    Route("/timeline/event", (*_TIMELINE_PARAMETERS, "why", "event"), timeline_events.event),
+    Route("/timeline/arrows", (*_TIMELINE_PARAMETERS, "why", "lanes", "begin", "end"), timeline_events.arrows),
+    Route("/timeline/search", (*_TIMELINE_PARAMETERS, "text", "regex", "args", "longest"), timeline_events.search),
     Route(
         "/timeline/flame",
         (
-            *(*_TIMELINE, "why", "lanes", "begin", "end", "weight", "inverted", "format"),
+            *(*_TIMELINE_PARAMETERS, "why", "lanes", "begin", "end", "weight", "inverted", "format"),
             *("base", "base_begin", "base_end"),
         ),
         timeline_calls.flame,
     ),
-    Route("/timeline/statistics", (*_TIMELINE, "why", "lanes", "begin", "end"), timeline_events.statistics),
+    Route("/timeline/statistics", (*_TIMELINE_PARAMETERS, "why", "lanes", "begin", "end"), timeline_events.statistics),
     Route("/runs", (), _runs),
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),
     Route("/module_list", ("run",), _module_list),
     Route("/join", ("run", "with"), _join, "POST"),
     Route("/split", ("run",), _split, "POST"),
-    Route("/hang", ("folder", LANGUAGE), _hang),
+    Route("/hang", ("folder", LANGUAGE_PARAMETER), _hang),
     Route("/config", (), _config, light=True),
     Route("/version", (), _version, light=True),
     Route("/capture_profile", PARAMETERS, capture.capture_profile, "POST"),

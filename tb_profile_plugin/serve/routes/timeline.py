@@ -11,7 +11,7 @@ from ...runtime.problems import problem_error
 from .. import responses
 from ..workspace import Workspace
 from .query import bounded_integer, is_number
-from .timeline_hosts import Hosts, listed, short, time_range
+from .timeline_hosts import Hosts, comma_separated, short_name, time_range
 
 if TYPE_CHECKING:
     from ...timeline.align import StepSpans
@@ -44,15 +44,15 @@ def _sections(hosts: Hosts, index: int) -> list[dict[str, Any]]:
     many_devices = sum(section.kind == "device" for section in timeline.sections) > _MOST_OPEN_DEVICES
     why_sections: list[dict[str, Any]] = []
     recorded_sections: list[dict[str, Any]] = []
-    end = 0
+    lane_end = 0
     for section in timeline.sections:
-        first, end = end, end + len(section.lanes)
+        first_lane, lane_end = lane_end, lane_end + len(section.lanes)
         lanes = []
-        for number, lane in enumerate(section.lanes, first):
+        for number, lane in enumerate(section.lanes, first_lane):
             facts = {"id": lane.id, "name": lane.name, "detail": lane.detail, "kind": lane.kind, "unit": lane.unit}
             sizes = {"rows": len(timeline.rows[number]), "events": len(lane)}
             lanes.append({"key": f"{host_index}.{number}", **facts, **sizes})
-        is_recorded = hosts.is_recorded(index, end - 1)
+        is_recorded = hosts.is_recorded(index, lane_end - 1)
         facts = {"host": hosts.views[index].host, "name": section.name, "kind": section.kind}
         (recorded_sections if is_recorded else why_sections).append(
             {**facts, "folded": not is_recorded and many_devices, "lanes": lanes}
@@ -84,7 +84,7 @@ def slices(workspace: Workspace, request: Request) -> Response:
     width = bounded_integer(request, "width", 1, _MOST_PIXELS)
     span = end - begin
     origin, unit = begin - span, max(1, -(-3 * span // (1 << 31)))
-    requests = [text.partition(":") for text in listed(request, "lanes")]
+    requests = [text.partition(":") for text in comma_separated(request, "lanes")]
     lanes = [(*hosts.lane(lane), int(limit) if is_number(limit) else 0) for lane, _, limit in requests]
     arrays: dict[str, Any] = {}
     parts: list[dict[str, Any]] = []
@@ -112,11 +112,11 @@ def names(workspace: Workspace, request: Request) -> Response:
     """Blocks of names by ``host.block``."""
     hosts = Hosts(workspace, request)
     answer: dict[str, list[str]] = {}
-    for text in listed(request, "blocks")[:_MOST_BLOCKS]:
+    for text in comma_separated(request, "blocks")[:_MOST_BLOCKS]:
         index, block = hosts.host_and_number(text, "block")
         timeline = hosts.timeline(index)
         numbers = range(block * _NAMES_PER_BLOCK, min((block + 1) * _NAMES_PER_BLOCK, len(timeline.names)))
-        answer[text] = [short(timeline.short_names.get(number, timeline.names[number])) for number in numbers]
+        answer[text] = [short_name(timeline.short_names.get(number, timeline.names[number])) for number in numbers]
     return responses.data_json(request, answer)
 
 
@@ -128,7 +128,7 @@ def glance(workspace: Workspace, request: Request) -> Response:
     begin, end = time_range(request, hosts)
     width, shift = bounded_integer(request, "width", 1, _MOST_PIXELS), hosts.shifts[0]
     answer = host_glance(hosts.host(0), begin - shift, end - shift, width)
-    return responses.data_json(request, answer | {"names": [short(name) for name in answer["names"]]})
+    return responses.data_json(request, answer | {"names": [short_name(name) for name in answer["names"]]})
 
 
 def steps(workspace: Workspace, request: Request) -> Response:
@@ -168,12 +168,12 @@ def _step_spans(hosts: Hosts) -> StepSpans:
     return StepSpans(*(first[key] if first else () for key in StepSpans._fields))
 
 
-def _aligned_side(steps: StepSpans, index: int | None) -> dict[str, Any]:
+def _aligned_side(steps: StepSpans, step: int | None) -> dict[str, Any]:
     """The step that is aligned, and the names of the first ones."""
     from ...timeline.align import MOST_NAMES
 
-    names = [short(name) for name in steps.name[:MOST_NAMES]]
-    if index is None:
+    names = [short_name(name) for name in steps.name[:MOST_NAMES]]
+    if step is None:
         return {"step": None, "name": "", "begin": None, "end": None, "names": names}
-    name = short(steps.name[index])
-    return {"step": index, "name": name, "begin": steps.begin[index], "end": steps.end[index], "names": names}
+    name = short_name(steps.name[step])
+    return {"step": step, "name": name, "begin": steps.begin[step], "end": steps.end[step], "names": names}

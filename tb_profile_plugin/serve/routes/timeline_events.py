@@ -11,7 +11,7 @@ from ...runtime.messages import Message
 from .. import responses
 from ..workspace import Workspace
 from .query import parameter_error
-from .timeline_hosts import Hosts, listed, selected_areas, short, time_range
+from .timeline_hosts import Hosts, comma_separated, selected_areas, short_name, time_range
 
 if TYPE_CHECKING:
     from ...timeline.details import Arrow
@@ -51,12 +51,12 @@ def event(workspace: Workspace, request: Request) -> Response:
             "begin": gap.begin + shift,
             "end": gap.end + shift,
             "parts": [
-                part._replace(name=short(part.name))._asdict() | {"share": part.ps / length} for part in gap.parts
+                part._replace(name=short_name(part.name))._asdict() | {"share": part.ps / length} for part in gap.parts
             ],
             "before": f"{host_index}.{gap.before}" if gap.before >= 0 else "",
             "after": f"{host_index}.{gap.after}" if gap.after >= 0 else "",
-            "next": short(gap.next),
-            "launched_by": short(gap.launched_by),
+            "next": short_name(gap.next),
+            "launched_by": short_name(gap.launched_by),
         }
     return responses.data_json(request, answer)
 
@@ -67,7 +67,7 @@ def arrows(workspace: Workspace, request: Request) -> Response:
 
     hosts = Hosts(workspace, request)
     begin, end = time_range(request, hosts)
-    lanes = [hosts.lane(text.partition(":")[0]) for text in listed(request, "lanes")]
+    lanes = [hosts.lane(text.partition(":")[0]) for text in comma_separated(request, "lanes")]
     arrows: list[dict[str, Any]] = []
     total = 0
     for index, shift in enumerate(hosts.shifts):
@@ -102,7 +102,7 @@ def _arrow_entries(hosts: Hosts, index: int, arrows: Iterable[Arrow]) -> list[di
             "event": f"{host_index}.{number}",
             "lane": f"{host_index}.{lane_index}",
             "row": int(timeline.rows[lane_index].row[position]),
-            "name": short(name),
+            "name": short_name(name),
             "begin": int(lane.begin[position]) + shift,
             "end": int(lane.end[position]) + shift,
         }
@@ -126,22 +126,22 @@ def search(workspace: Workspace, request: Request) -> Response:
     pattern = Pattern(text, request.args.get("regex") == "1")
     args, longest = request.args.get("args", "1") == "1", request.args.get("longest") == "1"
     parts: list[Any] = []
-    matching: list[list[str]] = []
+    matching_names: list[list[str]] = []
     total = 0
     for index, (host_index, shift) in enumerate(zip(hosts.host_indices, hosts.shifts, strict=True)):
         hits = find(hosts.host(index), pattern, args, longest)
         total += len(hits)
-        part = slice(_MOST_HITS)
-        size = len(hits.event[part])
-        times = [(column[part] + shift).astype(np.float64) for column in (hits.begin, hits.end)]
-        hosts_and_rows = (np.full(size, host_index, np.uint16), hits.lane[part], hits.row[part])
-        parts.append((*hosts_and_rows, hits.event[part], hits.name[part], *times, hits.on_device[part]))
-        matching.append([f"{host_index}.{name}" for name in hits.names[:_MOST_MATCHING_NAMES].tolist()])
+        first = slice(_MOST_HITS)
+        hit_count = len(hits.event[first])
+        times = [(column[first] + shift).astype(np.float64) for column in (hits.begin, hits.end)]
+        hosts_and_rows = (np.full(hit_count, host_index, np.uint16), hits.lane[first], hits.row[first])
+        parts.append((*hosts_and_rows, hits.event[first], hits.name[first], *times, hits.on_device[first]))
+        matching_names.append([f"{host_index}.{name}" for name in hits.names[:_MOST_MATCHING_NAMES].tolist()])
     *columns, on_device = (np.concatenate(column) for column in zip(*parts, strict=True))
     arrays = dict(zip(("host", "lane", "row", "event", "name", "begin", "end"), columns, strict=True))
     order = ordered(arrays["begin"], arrays["end"], on_device, longest)[:_MOST_HITS]
     arrays = {name: column[order] for name, column in arrays.items()}
-    names = [name for host_names in matching for name in host_names]
+    names = [name for host_names in matching_names for name in host_names]
     return responses.binary(request, pack({"total": total, "names": names}, arrays))
 
 
@@ -158,7 +158,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
     for index, area in selected_areas(hosts, request):
         shift = hosts.shifts[index]
         selected = area_events(hosts.host(index), area, begin - shift, end - shift)
-        rows += [row._replace(name=short(row.name)) for row in selected.rows]
+        rows += [row._replace(name=short_name(row.name)) for row in selected.rows]
         bounds_ps += [time + shift for time in selected.span or ()]
     rows.sort(key=lambda row: -row.total_ps)
     first, last = min(bounds_ps, default=None), max(bounds_ps, default=None)

@@ -42,7 +42,7 @@ class Hosts:
         self.host_name = host if run_parameter == "run" or host in self.session.hosts else ALL_HOSTS
         # Not for all of more hosts than fit into memory: each would be decoded anew.
         self.why = request.args.get("why") == "1" and (host in self.session.hosts or self.session.fits)
-        self._is_raw = request.args.get("clocks") == "raw"
+        self._raw_clocks = request.args.get("clocks") == "raw"
 
     @lazy
     def views(self) -> list[HostView]:
@@ -66,7 +66,7 @@ class Hosts:
     @lazy
     def _ahead_ps(self) -> list[int]:
         """By how much each host's clock is ahead; empty where the request wants times as they were recorded."""
-        if self._is_raw or self.clocks is None:
+        if self._raw_clocks or self.clocks is None:
             return []
         return [self.clocks["ahead_ps"].get(view.host, 0) for view in self.views]
 
@@ -130,7 +130,7 @@ def time_range(request: Request, hosts: Hosts, prefix: str = "") -> tuple[int, i
     return begin, end
 
 
-def listed(request: Request, name: str) -> list[str]:
+def comma_separated(request: Request, name: str) -> list[str]:
     """The parts of a parameter between its commas; raises `ProblemError` for too many."""
     parts = [part for part in request.args.get(name, "").split(",") if part]
     if len(parts) > _MOST_LISTED:
@@ -138,7 +138,7 @@ def listed(request: Request, name: str) -> list[str]:
     return parts
 
 
-def short(name: str) -> str:
+def short_name(name: str) -> str:
     """A name as it is sent, cut where it is very long."""
     return shortened(name, _LONGEST_NAME)
 
@@ -148,7 +148,7 @@ def selected_areas(hosts: Hosts, request: Request) -> list[tuple[int, LaneRows]]
     from ...timeline.selection import LaneRows
 
     areas = []
-    for text in listed(request, "lanes"):
+    for text in comma_separated(request, "lanes"):
         lane, _, bounds = text.partition(":")
         low, _, high = bounds.partition("-")
         index, lane_index = hosts.lane(lane)

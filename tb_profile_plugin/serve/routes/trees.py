@@ -9,7 +9,7 @@ from werkzeug.wrappers import Request, Response
 
 from .. import responses
 from .query import selected_choice
-from .timeline_hosts import short
+from .timeline_hosts import short_name
 
 if TYPE_CHECKING:
     from ...analysis.call_tree import CallTree
@@ -29,7 +29,7 @@ def selected_weight(request: Request, weights: Mapping[str, object]) -> str:
 
 
 def tree_answer(
-    request: Request, weighted: WeightedTree, base: CallTree | None, weight: str, labels: Mapping[str, str]
+    request: Request, weighted: WeightedTree, base: CallTree | None, weight_id: str, labels: Mapping[str, str]
 ) -> Response:
     """The tree as flame graphs draw it, with its `_MOST_NODES` largest nodes; ``labels`` of all weights are by id.
 
@@ -40,22 +40,22 @@ def tree_answer(
     is_inverted = request.args.get("inverted") == "1"
     tree = inverted(weighted.tree) if is_inverted else weighted.tree
     answer: dict[str, Any] = {
-        "weight": weight,
+        "weight": weight_id,
         "weights": [{"id": id, "label": label} for id, label in labels.items()],
         "unit": weighted.unit,
         "nodes": len(weighted.tree),
         "total_weight": _total_weight(weighted.tree),
     }
     if base is None:
-        drawn = without_small(tree, _MOST_NODES)
+        drawn_tree = without_small(tree, _MOST_NODES)
     else:
-        drawn, drawn_base = _largest_of_both(tree, inverted(base) if is_inverted else base)
+        drawn_tree, drawn_base = _largest_of_both(tree, inverted(base) if is_inverted else base)
         answer["base_total_weight"] = _total_weight(base)
-        answer["base_only"] = _base_only(drawn, drawn_base)
+        answer["base_only"] = _base_only(drawn_tree, drawn_base)
         answer["base_total"] = drawn_base.total.tolist()
-        answer["delta"] = (drawn.total - drawn_base.total).tolist()
-    answer |= {name: getattr(drawn, name).tolist() for name in ("parent", "name", "own", "total", "calls")}
-    answer["names"] = [short(name) for name in drawn.names]
+        answer["delta"] = (drawn_tree.total - drawn_base.total).tolist()
+    answer |= {name: getattr(drawn_tree, name).tolist() for name in ("parent", "name", "own", "total", "calls")}
+    answer["names"] = [short_name(name) for name in drawn_tree.names]
     return responses.data_json(request, answer)
 
 
@@ -66,8 +66,8 @@ def _largest_of_both(tree: CallTree, base: CallTree) -> tuple[CallTree, CallTree
     from ...analysis.call_tree import against, without_small
 
     tree, base = against(tree, base)
-    rank = np.maximum(tree.total, base.total)
-    return without_small(tree, _MOST_NODES, rank), without_small(base, _MOST_NODES, rank)
+    larger_total = np.maximum(tree.total, base.total)
+    return without_small(tree, _MOST_NODES, larger_total), without_small(base, _MOST_NODES, larger_total)
 
 
 def _base_only(tree: CallTree, base: CallTree) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from ...runtime.records import NamedTuple, record
 
 Json = Any
 """Plain data as ``json.dumps`` takes it."""
+Values = Mapping[str, Sequence[Any]]
+"""Values of a table by column id."""
 
 Kind = Literal["number", "string", "boolean"]
 
@@ -137,14 +139,14 @@ class Table(NamedTuple):
             if column.id in (*self.keyed.sums, *self.keyed.means):
                 columns += _baseline_columns(column, column.id in self.keyed.sums)
             if column.id == (self.keyed.display_name or self.keyed.name):
-                columns.append(_STEP_MATCH if self.keyed.step else _MATCH)
+                columns.append(_STEP_MATCH_COLUMN if self.keyed.step else _MATCH_COLUMN)
         return self._replace(columns=tuple(columns))
 
 
-_MATCH = Column(
+_MATCH_COLUMN = Column(
     "match", "Match", "string", doc="How the row was matched with the baseline; new, or gone if only one side has it."
 )
-_STEP_MATCH = Column(
+_STEP_MATCH_COLUMN = Column(
     "match",
     "Compared with",
     "string",
@@ -191,7 +193,7 @@ class Answer:
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Values by the fact's id; those that are missing are unknown."""
-    tables: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    tables: Mapping[str, Values] = field(default_factory=dict)
     """Values by the table's and the column's id, all columns of a table equally long; a missing column is unknown in
     every row."""
     headline: Headline | None = None
@@ -281,12 +283,12 @@ def table_json(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, J
 
 def table_id(tables: Mapping[str, Json], name: str) -> str:
     """The id that is asked for, or the first table's if none is; raises `ProblemError` where there is no such table."""
-    wanted = name or next(iter(tables), "")
-    if wanted in tables:
-        return wanted
+    id = name or next(iter(tables), "")
+    if id in tables:
+        return id
     if not tables:
         raise problem_error("no_table", "The answer has no tables.")
-    sentence = Message("The answer has no table {table}.", table=repr(wanted))
+    sentence = Message("The answer has no table {table}.", table=repr(id))
     raise problem_error("no_table", sentence, Message("Tables: {tables}.", tables=", ".join(tables)))
 
 
@@ -297,16 +299,16 @@ def _headline_json(headline: Headline) -> dict[str, Json]:
 
 def _fact_json(fact: Column, value: Any) -> dict[str, Json]:
     (value,) = _json_values([value], fact)
-    data = message_data(value)
-    return _declaration(fact) | {"value": value} | ({"message": data} if data else {})
+    message_json = message_data(value)
+    return _declaration(fact) | {"value": value} | ({"message": message_json} if message_json else {})
 
 
 def _messages_of_cells(cells: Sequence[Any]) -> dict[str, Json]:
     """The ``messages`` of a column, row by row, where some cells are made of a message with arguments; else nothing."""
     if not any(issubclass(cell_type, Message) for cell_type in {*map(type, cells)}):
         return {}
-    data = [message_data(cell) for cell in cells]
-    return {"messages": data} if any(data) else {}
+    messages = [message_data(cell) for cell in cells]
+    return {"messages": messages} if any(messages) else {}
 
 
 def _declaration(column: Column) -> dict[str, Json]:
@@ -326,13 +328,13 @@ def _json_values(values: Sequence[Any], column: Column) -> list[Json]:
         messages = {value: Message(value) for value in {*values} if value and not isinstance(value, Message)}
         return [value if isinstance(value, Message) else messages.get(value, value) for value in values]
     if kind != "number":
-        wanted, convert = {"string": (str, str), "boolean": (bool, bool)}[kind]
-        return [value if value is None or isinstance(value, wanted) else convert(value) for value in values]
-    plain = [value.item() if type(value) not in _PLAIN and hasattr(value, "item") else value for value in values]
+        cell_type = str if kind == "string" else bool
+        return [value if value is None or isinstance(value, cell_type) else cell_type(value) for value in values]
+    plain = [value.item() if type(value) not in _PLAIN_TYPES and hasattr(value, "item") else value for value in values]
     # The sum is not finite where a number is not; to look at each takes longer.
     if math.isfinite(sum(filter(None, plain))):
         return plain
     return [None if value is None or not math.isfinite(value) else value for value in plain]
 
 
-_PLAIN = (int, float, type(None))
+_PLAIN_TYPES = (int, float, type(None))

@@ -23,14 +23,12 @@ from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
 from ...runtime.records import NamedTuple
-from .answer import Answer, Column, Keyed, Table
+from .answer import Answer, Column, Keyed, Table, Values
 from .stacks import PROGRAM_ID
 from .step_counterparts import counterparts
 
 NEW, GONE = "new", "gone"
-_Values = Mapping[str, Sequence[Any]]
-"""Values of a table by column id."""
-_Side = tuple[Session, Sequence[HostWithSteps]]
+_SessionHosts = tuple[Session, Sequence[HostWithSteps]]
 """A session, and those of its hosts that are shown."""
 
 
@@ -55,7 +53,7 @@ class _StepCounts(NamedTuple):
 def with_differences(
     answer: Answer,
     tables: Sequence[Table],
-    new: _Side,
+    new: _SessionHosts,
     baseline: Baseline,
     options: Mapping[str, Any],
     facts: Sequence[Column],
@@ -80,15 +78,15 @@ def with_differences(
         note = Problem("no_baseline", text, problem.remedy, problem.where, "warning")
         return replace(answer, notes=[*answer.notes, note]), tables
     comparable = not any(fact.grade == STOPS for fact in doubts)
-    steps = _StepCounts(captured_steps(base_hosts), captured_steps(hosts)) if comparable else None
-    compared = {
-        table.id: _compared_values(table, answer.tables.get(table.id, {}), base_answer.tables.get(table.id, {}), steps)
+    counts = _StepCounts(captured_steps(base_hosts), captured_steps(hosts)) if comparable else None
+    table_values = {
+        table.id: _compared_values(table, answer.tables.get(table.id, {}), base_answer.tables.get(table.id, {}), counts)
         for table in tables
         if table.keyed
     }
     all_facts = {**answer.facts, **_base_facts(facts, answer.facts, base_answer.facts, comparable)}
-    answer = Answer(all_facts, {**answer.tables, **compared}, answer.headline, [*answer.notes, *map(_note, doubts)])
-    return answer, [_with_step_counts(table.with_baseline, steps) for table in tables]
+    answer = Answer(all_facts, {**answer.tables, **table_values}, answer.headline, [*answer.notes, *map(_note, doubts)])
+    return answer, [_with_step_counts(table.with_baseline, counts) for table in tables]
 
 
 def _base_facts(
@@ -104,15 +102,15 @@ def _base_facts(
     return values
 
 
-def _doubts(base: _Side, new: _Side, options: Mapping[str, Any]) -> list[Fact]:
+def _doubts(base: _SessionHosts, new: _SessionHosts, options: Mapping[str, Any]) -> list[Fact]:
     """The facts in which the sessions differ and that speak against comparing them."""
     steps = str(options.get("steps", TYPICAL))
 
-    def digested(session: Session, hosts: Sequence[HostWithSteps]) -> Side:
+    def side_of(session: Session, hosts: Sequence[HostWithSteps]) -> Side:
         host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
         return side_of_digests([(session.name, digest_of_session(session, host, hosts[0].step_event, steps))])
 
-    return [fact for fact in compare(digested(*base), digested(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
+    return [fact for fact in compare(side_of(*base), side_of(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
 
 
 def _note(fact: Fact) -> Problem:
@@ -126,24 +124,24 @@ def _note(fact: Fact) -> Problem:
     return Problem(f"baseline_{fact.id}", text, "Open Compare for all differences.", "", "warning")
 
 
-def _with_step_counts(table: Table, steps: _StepCounts | None) -> Table:
+def _with_step_counts(table: Table, counts: _StepCounts | None) -> Table:
     """The declaration, in which differences per step say how many steps they cover."""
-    if not (table.keyed and steps):
+    if not (table.keyed and counts):
         return table
-    counts = Message("{new} steps here, {base} in the baseline.", new=f"{steps.new:.4g}", base=f"{steps.base:.4g}")
-    sums = {f"delta_{id}" for id in table.keyed.sums}
+    text = Message("{new} steps here, {base} in the baseline.", new=f"{counts.new:.4g}", base=f"{counts.base:.4g}")
+    ids = {f"delta_{id}" for id in table.keyed.sums}
     columns = (
-        replace(column, doc=sentences(column.doc, counts)) if column.id in sums else column for column in table.columns
+        replace(column, doc=sentences(column.doc, text)) if column.id in ids else column for column in table.columns
     )
     return table._replace(columns=tuple(columns))
 
 
-def _compared_values(table: Table, new: _Values, base: _Values, steps: _StepCounts | None) -> dict[str, list[Any]]:
+def _compared_values(table: Table, new: Values, base: Values, counts: _StepCounts | None) -> dict[str, list[Any]]:
     """The values with the baseline's beside them; rows that only the baseline has stand at the end."""
     keyed = table.keyed
     assert keyed, "only keyed tables are compared"
     if keyed.step:
-        return _compared_steps(table, keyed, new, base, bool(steps))
+        return _compared_steps(table, keyed, new, base, bool(counts))
     base_ops, new_ops = _ops(keyed, base), _ops(keyed, new)
     pairs = op_pairs(list(enumerate(base_ops)), list(enumerate(new_ops)))
     if keyed.only_largest:
@@ -153,13 +151,13 @@ def _compared_values(table: Table, new: _Values, base: _Values, steps: _StepCoun
         id: [*cells, *(base[id][row] if id in keyed.columns else None for row in gone)]
         for id, cells in _all_columns(table, new, len(new_ops)).items()
     }
-    match: list[str | None] = [None] * len(new_ops) + [GONE] * len(gone)
+    match_texts: list[str | None] = [None] * len(new_ops) + [GONE] * len(gone)
     for pair in pairs:
         for row, text in _match_texts(pair, new_ops):
-            match[row] = text
-    values["match"] = match
+            match_texts[row] = text
+    values["match"] = match_texts
     for id in (*keyed.sums, *keyed.means):
-        divisors = steps if id in keyed.sums else steps and _StepCounts(1.0, 1.0)
+        divisors = counts if id in keyed.sums else counts and _StepCounts(1.0, 1.0)
         base_cells, new_cells = base.get(id, [None] * len(base_ops)), new.get(id, [None] * len(new_ops))
         values[f"base_{id}"], values[f"delta_{id}"] = _base_and_delta(pairs, gone, base_cells, new_cells, divisors)
     if keyed.parent:
@@ -167,7 +165,7 @@ def _compared_values(table: Table, new: _Values, base: _Values, steps: _StepCoun
     return values
 
 
-def _compared_steps(table: Table, keyed: Keyed, new: _Values, base: _Values, comparable: bool) -> dict[str, list[Any]]:
+def _compared_steps(table: Table, keyed: Keyed, new: Values, base: Values, comparable: bool) -> dict[str, list[Any]]:
     """Columns of a table of steps with those of the baseline, in which rows that only the baseline has do not stand."""
     rows = counterparts(keyed, new, base)
     values = {id: [*cells] for id, cells in _all_columns(table, new, len(rows)).items()}
@@ -176,17 +174,17 @@ def _compared_steps(table: Table, keyed: Keyed, new: _Values, base: _Values, com
         base_cells = [row.mean(base.get(id, ())) for row in rows]
         values[f"base_{id}"] = base_cells
         values[f"delta_{id}"] = [
-            own - before if comparable and own is not None and before is not None else None
-            for own, before in zip(values[id], base_cells, strict=True)
+            new_value - base_value if comparable and new_value is not None and base_value is not None else None
+            for new_value, base_value in zip(values[id], base_cells, strict=True)
         ]
     return values
 
 
-def _all_columns(table: Table, values: _Values, row_count: int) -> dict[str, Sequence[Any]]:
+def _all_columns(table: Table, values: Values, row_count: int) -> dict[str, Sequence[Any]]:
     return {column.id: values.get(column.id, [None] * row_count) for column in table.columns}
 
 
-def _ops(keyed: Keyed, values: _Values) -> list[DigestOp]:
+def _ops(keyed: Keyed, values: Values) -> list[DigestOp]:
     """The rows as ops, which `op_pairs` matches."""
 
     def text(id: str, row: int) -> str:
@@ -219,7 +217,7 @@ def _ops(keyed: Keyed, values: _Values) -> list[DigestOp]:
     return ops
 
 
-def _parent_names(keyed: Keyed, values: _Values) -> list[list[str]]:
+def _parent_names(keyed: Keyed, values: Values) -> list[list[str]]:
     """By row of a tree the names of the rows that enclose it, the outermost last; none in a plain table."""
     names = values.get(keyed.name, ())
     if not keyed.parent:
@@ -250,10 +248,10 @@ def _match_texts(pair: OpPair, new_ops: Sequence[DigestOp]) -> Iterator[tuple[in
         texts.append(Message("{count} of the baseline together", count=len(pair.base)))
     if len(pair.new) > 1:
         texts.append(Message("{count} here together", count=len(pair.new)))
-    first = pair.new[0][0]
-    yield first, listed(texts) or None
+    first_row = pair.new[0][0]
+    yield first_row, listed(texts) or None
     for row, _ in pair.new[1:]:
-        yield row, Message("counted with {op}", op=new_ops[first].name)
+        yield row, Message("counted with {op}", op=new_ops[first_row].name)
 
 
 def _base_and_delta(
@@ -266,7 +264,7 @@ def _base_and_delta(
     base_cells: list[Any] = [None] * (len(new) + len(gone))
     delta_cells: list[Any] = [None] * (len(new) + len(gone))
 
-    def put(row: int, base_value: Any, new_value: Any) -> None:
+    def set_cells(row: int, base_value: Any, new_value: Any) -> None:
         base_cells[row] = base_value
         if divisors and not (base_value is None and new_value is None):
             delta_cells[row] = (new_value or 0) / divisors.new - (base_value or 0) / divisors.base
@@ -274,11 +272,11 @@ def _base_and_delta(
     for pair in pairs:
         if pair.new and pair.tier == NONE:
             for row, _ in pair.new:
-                put(row, None, new[row])
+                set_cells(row, None, new[row])
         elif pair.new:
-            put(pair.new[0][0], _sum(base, pair.base), _sum(new, pair.new))
+            set_cells(pair.new[0][0], _sum(base, pair.base), _sum(new, pair.new))
     for row, base_row in enumerate(gone, len(new)):
-        put(row, base[base_row], None)
+        set_cells(row, base[base_row], None)
     return base_cells, delta_cells
 
 
@@ -289,7 +287,7 @@ def _sum(values: Sequence[Any], ops: Sequence[tuple[int, DigestOp]]) -> Any:
 
 
 def _nest_gone_rows(
-    parent: str, values: dict[str, list[Any]], base: _Values, pairs: Sequence[OpPair], gone: Sequence[int]
+    parent: str, values: dict[str, list[Any]], base: Values, pairs: Sequence[OpPair], gone: Sequence[int]
 ) -> None:
     """Give the rows of a tree that are gone ids of their own, and as parents the rows that match the baseline's."""
     ids = values["id"]

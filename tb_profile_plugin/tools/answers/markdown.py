@@ -8,8 +8,8 @@ from ...runtime.messages import localized, translated
 from ...runtime.regex import regex
 from ...runtime.terminal import printable
 
-_UNDERSCORE = regex(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-MOST = 60_000
+_OUTER_UNDERSCORE = regex(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+MOST_CHARACTERS = 60_000
 """Characters that a comment of a pull request can hold, and some to spare."""
 
 
@@ -19,7 +19,7 @@ def escaped(text: str) -> str:
     for mark in "\\`*{}[]<>#|~":
         text = text.replace(mark, f"\\{mark}")
     # Within a word it does nothing, and names with it are searched for.
-    text = _UNDERSCORE.sub(r"\\_", text)
+    text = _OUTER_UNDERSCORE.sub(r"\\_", text)
     # Nobody is told of a pull request by the name of an op.
     return text.replace("@", "&#64;")
 
@@ -40,17 +40,17 @@ def table_lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator
     yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
-def marker(*names: str) -> str:
+def comment_marker(*names: str) -> str:
     """A comment that no reader sees, by which an update of the same names takes the place of the text."""
     plain = ("".join(letter for letter in name if letter.isalnum() or letter in "._") for name in names)
     return f"<!-- tb-profile:{'-'.join(plain)} -->"
 
 
-def within(lines: Iterable[str]) -> str:
+def fitting_text(lines: Iterable[str]) -> str:
     """The lines, without those that make it longer than a comment may be."""
-    fitting_lines, left = [], MOST
+    fitting_lines, remaining = [], MOST_CHARACTERS
     for line in lines:
-        if len(line) < left:
+        if len(line) < remaining:
             fitting_lines.append(line)
-            left -= len(line) + 1
+            remaining -= len(line) + 1
     return "\n".join(fitting_lines) + "\n"

@@ -30,7 +30,7 @@ _MOST_CHOICES = 200
 """A column of more distinct texts gets no list of them to filter by."""
 _TEXT_BYTES = 80
 """About what a Python text takes in memory besides its letters."""
-_AFTER_ALL = np.iinfo(np.int64).max
+_UNKNOWN_KEY = np.iinfo(np.int64).max
 """Sort key of an unknown value."""
 _SPACES = regex(r"[ \t\r\n]+")
 
@@ -52,7 +52,7 @@ class _Column:
     """A column as its distinct values, sorted, and each row's index into them."""
 
     def __init__(self, column: Json):
-        self.declared = {key: value for key, value in column.items() if key != "values"}
+        self.declaration = {key: value for key, value in column.items() if key != "values"}
         values = column["values"]
         self.code: I32 = np.full(len(values), -1, np.int32)
         """int32[rows]: index into ``distinct``; -1 where the value is unknown."""
@@ -85,17 +85,17 @@ class _Column:
         """The distinct values as ``only`` names them; none of a column of numbers."""
         if isinstance(self.distinct, list):
             return self.distinct
-        return [str(value).lower() for value in self.distinct.tolist()] if self.declared["kind"] == "boolean" else []
+        return [str(value).lower() for value in self.distinct.tolist()] if self.declaration["kind"] == "boolean" else []
 
-    def mask(self, wanted: Sequence[bool]) -> Bool:
-        """bool[rows]: which rows have a wanted value; ``wanted`` says of each distinct value whether it is one."""
-        return np.array([*wanted, False], np.bool_)[self.code]
+    def mask(self, is_wanted: Sequence[bool]) -> Bool:
+        """bool[rows]: which rows have a wanted value; ``is_wanted`` says of each distinct value whether it is one."""
+        return np.array([*is_wanted, False], np.bool_)[self.code]
 
     def sort_keys(self, rows: I64, descending: bool) -> I64:
         """int64[k]: keys that bring these rows in order when sorted ascending."""
         code = self.code[rows]
         rank = np.append(self.rank, 0)[code]
-        return np.where(code < 0, _AFTER_ALL, -rank if descending else rank)
+        return np.where(code < 0, _UNKNOWN_KEY, -rank if descending else rank)
 
     def values(self, rows: Array) -> list[Any]:
         """The values in these rows."""
@@ -105,7 +105,7 @@ class _Column:
 
     def summary(self) -> Json:
         """What a page must know of all values to show some of them, as `schema` describes it."""
-        numbers = self.distinct if self.declared["kind"] == "number" and len(self.distinct) else np.zeros(1)
+        numbers = self.distinct if self.declaration["kind"] == "number" and len(self.distinct) else np.zeros(1)
         texts = self.texts
         unknown_rows, *rows_by_text = np.bincount(self.code + 1, minlength=len(texts) + 1).tolist()
         choices = [("", unknown_rows), *zip(texts, rows_by_text, strict=False)]
@@ -113,7 +113,7 @@ class _Column:
         return {
             "largest": float(np.abs(numbers).max()),
             "whole": bool(all(float(number).is_integer() for number in numbers)),
-            "known": any(value not in ("", False) or self.declared["kind"] == "number" for value in self.distinct),
+            "known": any(value not in ("", False) or self.declaration["kind"] == "number" for value in self.distinct),
             "choices": [{"value": text, "rows": rows} for text, rows in choices if rows]
             if len(texts) <= _MOST_CHOICES
             else [],
@@ -125,7 +125,7 @@ class LongTable:
 
     def __init__(self, table: Json):
         """The rows of a table in JSON, as `answer.table_json` makes it."""
-        self.declared: Json = {key: table[key] for key in ("label", "doc")}
+        self.declaration: Json = {key: table[key] for key in ("label", "doc")}
         self._columns = {column["id"]: _Column(column) for column in table["columns"]}
         self._row_count: int = table["rows"]
 
@@ -137,18 +137,18 @@ class LongTable:
     @property
     def columns(self) -> list[Json]:
         """Declarations of the columns, without values."""
-        return [column.declared for column in self._columns.values()]
+        return [column.declaration for column in self._columns.values()]
 
     def selected_rows(self, query: RowQuery) -> I64:
         """int64[k]: indices of the rows that a query selects, in its order. Raises KeyError for an unknown column."""
-        wanted = np.ones(self._row_count, np.bool_)
-        for column_texts, included in ((query.only, True), (query.without, False)):
+        is_selected = np.ones(self._row_count, np.bool_)
+        for column_texts, is_wanted in ((query.only, True), (query.without, False)):
             for id, text in column_texts:
                 column = self._columns[id]
-                wanted &= column.mask([candidate == text for candidate in column.texts]) == included
+                is_selected &= column.mask([candidate == text for candidate in column.texts]) == is_wanted
         for has_word in self._word_masks(set(_SPACES.split(query.find.lower())) - {""}):
-            wanted &= has_word
-        rows = np.flatnonzero(wanted)
+            is_selected &= has_word
+        rows = np.flatnonzero(is_selected)
         keys = [self._columns[id].sort_keys(rows, descending) for id, descending in query.sort]
         return rows[np.lexsort(keys[::-1])] if keys else rows
 
@@ -171,17 +171,17 @@ class LongTable:
         """The table in JSON with its first rows only, and a summary of each column."""
         values = self.values(np.arange(min(FIRST_ROWS, self._row_count)))
         columns = [
-            column.declared | {"values": cells, "summary": column.summary()}
+            column.declaration | {"values": cells, "summary": column.summary()}
             for column, cells in zip(self._columns.values(), values, strict=True)
         ]
-        return self.declared | {"rows": self._row_count, "columns": columns}
+        return self.declaration | {"rows": self._row_count, "columns": columns}
 
 
 def split_long_tables(answer: Json, ids: Sequence[str]) -> tuple[Json, dict[str, LongTable]]:
     """An answer in JSON with only the first rows of those of these tables that are too long, and the latter by id."""
     tables = answer["tables"]
-    long = {id: LongTable(tables[id]) for id in ids if tables[id]["rows"] > MOST_ROWS}
-    return answer | {"tables": tables | {id: table.first_rows() for id, table in long.items()}}, long
+    long_tables = {id: LongTable(tables[id]) for id in ids if tables[id]["rows"] > MOST_ROWS}
+    return answer | {"tables": tables | {id: table.first_rows() for id, table in long_tables.items()}}, long_tables
 
 
 def _text_sort_key(text: str) -> bytes:

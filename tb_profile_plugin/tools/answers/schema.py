@@ -15,8 +15,8 @@ _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "number"}
 _INTEGER: Schema = {"type": "integer"}
 _FLAG: Schema = {"type": "boolean"}
-_VALUE: Schema = {"type": ["string", "number", "boolean", "null"]}
-_NAMES: Schema = {"type": "array", "items": _TEXT}
+_CELL: Schema = {"type": ["string", "number", "boolean", "null"]}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
 
 
 def schema(tools: Mapping[str, Tool]) -> Schema:
@@ -25,7 +25,7 @@ def schema(tools: Mapping[str, Tool]) -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Answers",
         "description": "Answers of the server, by kind and by tool.",
-        "$defs": SHAPES | {_title(name): _tool(tool) for name, tool in tools.items() if not tool.streamed},
+        "$defs": SHAPES | {_pascal_case(name): _tool_answer(tool) for name, tool in tools.items() if not tool.streamed},
     }
 
 
@@ -39,92 +39,94 @@ def _object(doc: str, properties: Mapping[str, Schema], optional: Sequence[str] 
     }
 
 
-def _list(of: str) -> Schema:
-    return {"type": "array", "items": _ref(of)}
+def _list_of(name: str) -> Schema:
+    return {"type": "array", "items": _ref(name)}
 
 
-def _map(of: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": of}
+def _map_of(schema: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": schema}
 
 
 def _ref(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _or_null(of: Schema) -> Schema:
-    return {"anyOf": [of, {"type": "null"}]}
+def _nullable(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _says(of: Schema, doc: str) -> Schema:
-    return of | {"description": doc}
+def _with_doc(schema: Schema, doc: str) -> Schema:
+    return schema | {"description": doc}
 
 
-_DECLARED = {
+_DECLARATION = {
     "label": _TEXT,
     "kind": {"enum": list(get_args(Kind))},
     "unit": _TEXT,
-    "doc": _says(_TEXT, "Explanation of the figure: its meaning and source."),
-    "depends": _says(
-        _NAMES, "Aspects of the capture that the figure depends on; findings that affect them make it doubtful."
+    "doc": _with_doc(_TEXT, "Explanation of the figure: its meaning and source."),
+    "depends": _with_doc(
+        _TEXTS, "Aspects of the capture that the figure depends on; findings that affect them make it doubtful."
     ),
-    "signed": _says(_FLAG, "Whether the figure is a difference, shown with its sign; missing if it is not."),
+    "signed": _with_doc(_FLAG, "Whether the figure is a difference, shown with its sign; missing if it is not."),
 }
-_MESSAGES = _says(_map(_ref("Message")), "Messages behind the texts, by field; missing if none has arguments.")
+_MESSAGES = _with_doc(_map_of(_ref("Message")), "Messages behind the texts, by field; missing if none has arguments.")
 _PROBLEM = {
     "code": _TEXT,
     "message": _TEXT,
     "remedy": _TEXT,
     "where": _TEXT,
     "severity": {"enum": ["error", "warning", "info"]},
-    "affects": _says(_NAMES, "Aspects of the capture that the finding makes doubtful, in the terms of depends."),
+    "affects": _with_doc(_TEXTS, "Aspects of the capture that the finding makes doubtful, in the terms of depends."),
     "messages": _MESSAGES,
 }
-_SELDOM = ("summary", "signed", "messages")
+_OPTIONAL = ("summary", "signed", "messages")
 """What few columns have."""
-_ENTRY = {
+_SESSION_ENTRY = {
     "run": _TEXT,
     "folder": _TEXT,
-    "modified": _says(_NUMBER, "Seconds since the epoch."),
-    "hosts": _NAMES,
-    "size": _says(_INTEGER, "Bytes."),
-    "facts": _or_null(_ref("SessionFacts")),
-    "parts": _says(_NAMES, "Names of the sessions that it was joined from; it answers to these names, too."),
+    "modified": _with_doc(_NUMBER, "Seconds since the epoch."),
+    "hosts": _TEXTS,
+    "size": _with_doc(_INTEGER, "Bytes."),
+    "facts": _nullable(_ref("SessionFacts")),
+    "parts": _with_doc(_TEXTS, "Names of the sessions that it was joined from; it answers to these names, too."),
 }
 
 SHAPES: Schema = {
     "Message": _object(
         "Text with arguments, the same in every language.",
         {
-            "template": _says(_TEXT, "English template with the arguments' names in braces; key of the catalogues."),
-            "arguments": _says(
+            "template": _with_doc(
+                _TEXT, "English template with the arguments' names in braces; key of the catalogues."
+            ),
+            "arguments": _with_doc(
                 {"type": "object", "additionalProperties": True},
                 "Arguments by name: numbers, pairs, names of the program, and further messages.",
             ),
         },
     ),
-    "ColumnMessages": _says(
-        {"type": "array", "items": _or_null(_ref("Message"))},
+    "ColumnMessages": _with_doc(
+        {"type": "array", "items": _nullable(_ref("Message"))},
         "Messages behind a column's values, row by row; missing if none has arguments.",
     ),
     "Problem": _object("Problem or note, and what to do about it.", _PROBLEM, ["affects", "messages"]),
     "Column": _object(
         "Column of a table with its values; null means unknown.",
         {"id": _TEXT}
-        | _DECLARED
+        | _DECLARATION
         | {
-            "values": {"type": "array", "items": _VALUE},
+            "values": {"type": "array", "items": _CELL},
             "messages": _ref("ColumnMessages"),
             "summary": _ref("Summary"),
         },
-        _SELDOM,
+        _OPTIONAL,
     ),
     "Summary": _object(
         "Summary of all values of a column, for pages that hold only its first rows.",
         {
-            "largest": _says(_NUMBER, "Largest absolute value of the numbers."),
-            "whole": _says(_FLAG, "Whether all numbers are whole."),
-            "known": _says(_FLAG, "Whether the column holds a value other than null, an empty text and false."),
-            "choices": _says(
+            "largest": _with_doc(_NUMBER, "Largest absolute value of the numbers."),
+            "whole": _with_doc(_FLAG, "Whether all numbers are whole."),
+            "known": _with_doc(_FLAG, "Whether the column holds a value other than null, an empty text and false."),
+            "choices": _with_doc(
                 {"type": "array", "items": _object("A value, as a text.", {"value": _TEXT, "rows": _INTEGER})},
                 "Distinct texts or booleans with their counts, the most frequent first; none if there are too many.",
             ),
@@ -132,20 +134,20 @@ SHAPES: Schema = {
     ),
     "Fact": _object(
         "Single figure; null if unknown.",
-        _DECLARED | {"value": _VALUE, "message": _ref("Message")},
+        _DECLARATION | {"value": _CELL, "message": _ref("Message")},
         ["signed", "message"],
     ),
     "Table": _object(
-        "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _INTEGER, "columns": _list("Column")}
+        "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _INTEGER, "columns": _list_of("Column")}
     ),
     "Headline": _object(
         "The answer in one sentence.",
         {
             "text": _TEXT,
             "level": {"enum": list(get_args(HeadlineLevel))},
-            "tool": _says(_TEXT, "Tool that shows more; empty for none."),
-            "doubt": _says(_TEXT, "Reason to doubt the sentence; empty if there is none."),
-            "code": _says(_TEXT, "Code of a diagnosis sentence, for scripts; else empty."),
+            "tool": _with_doc(_TEXT, "Tool that shows more; empty for none."),
+            "doubt": _with_doc(_TEXT, "Reason to doubt the sentence; empty if there is none."),
+            "code": _with_doc(_TEXT, "Code of a diagnosis sentence, for scripts; else empty."),
             "messages": _MESSAGES,
         },
         ["messages"],
@@ -154,10 +156,10 @@ SHAPES: Schema = {
         "Answer of a tool.",
         {
             "tool": _TEXT,
-            "headline": _or_null(_ref("Headline")),
-            "facts": _map(_ref("Fact")),
-            "tables": _map(_ref("Table")),
-            "notes": _list("Problem"),
+            "headline": _nullable(_ref("Headline")),
+            "facts": _map_of(_ref("Fact")),
+            "tables": _map_of(_ref("Table")),
+            "notes": _list_of("Problem"),
         },
     ),
     "Param": _object(
@@ -166,9 +168,11 @@ SHAPES: Schema = {
             "name": _TEXT,
             "default": _TEXT,
             "doc": _TEXT,
-            "choices": _NAMES,
+            "choices": _TEXTS,
             "kind": {"enum": ["text", "count", "session", "baseline", "sessions"]},
-            "candidates": _says(_TEXT, "Column that lists sensible values, as table.column; empty if there is none."),
+            "candidates": _with_doc(
+                _TEXT, "Column that lists sensible values, as table.column; empty if there is none."
+            ),
         },
     ),
     "ToolEntry": _object(
@@ -177,56 +181,56 @@ SHAPES: Schema = {
             "name": _TEXT,
             "title": _TEXT,
             "doc": _TEXT,
-            "group": _says(_TEXT, "Group of the tool in the navigation, the same in every language."),
-            "heading": _says(_TEXT, "Group's heading, in the reader's language."),
+            "group": _with_doc(_TEXT, "Group of the tool in the navigation, the same in every language."),
+            "heading": _with_doc(_TEXT, "Group's heading, in the reader's language."),
             "order": _INTEGER,
-            "shown_on": _says(_TEXT, "Tool whose page also shows this answer; empty if it has its own page."),
-            "all_hosts": _says(_FLAG, "Whether all hosts can be shown together; else one is chosen."),
-            "streamed": _says(_FLAG, "Whether its data is too large for a page."),
-            "params": _list("Param"),
-            "page": _says(_TEXT, "Address of the module that draws the tool; empty for built-in pages."),
-            "unavailable": _says(
-                _or_null(_ref("Problem")), "Reason why the tool has nothing to show; null if it has something."
+            "shown_on": _with_doc(_TEXT, "Tool whose page also shows this answer; empty if it has its own page."),
+            "all_hosts": _with_doc(_FLAG, "Whether all hosts can be shown together; else one is chosen."),
+            "streamed": _with_doc(_FLAG, "Whether its data is too large for a page."),
+            "params": _list_of("Param"),
+            "page": _with_doc(_TEXT, "Address of the module that draws the tool; empty for built-in pages."),
+            "unavailable": _with_doc(
+                _nullable(_ref("Problem")), "Reason why the tool has nothing to show; null if it has something."
             ),
         },
     ),
     "SessionFacts": _object(
         "Contents of a session.", {"device": _TEXT, "steps": _INTEGER, "duration_ms": _NUMBER, "events": _INTEGER}
     ),
-    "SessionEntry": _object("Session, as the route sessions lists it.", _ENTRY),
+    "SessionEntry": _object("Session, as the route sessions lists it.", _SESSION_ENTRY),
     "SessionDetails": _object(
         "Session with its known facts.",
-        _ENTRY
+        _SESSION_ENTRY
         | {
-            "recorded": _says(_map(_map(_INTEGER)), "Tracer levels in effect, by host, as far as recorded."),
-            "problems": _list("Problem"),
+            "recorded": _with_doc(_map_of(_map_of(_INTEGER)), "Tracer levels in effect, by host, as far as recorded."),
+            "problems": _list_of("Problem"),
         },
     ),
     "SessionList": _object(
         "All sessions of a logdir.",
         {
             "logdir": _TEXT,
-            "searched": _NAMES,
+            "searched": _TEXTS,
             "found": _object(
                 "Other contents of the logdir.",
                 {
                     "event_files": _INTEGER,
                     "captures": _INTEGER,
-                    "near_misses": _NAMES,
-                    "dumps": _says(_NAMES, "Folders with dumps of PyTorch's flight recorder, for the route hang."),
+                    "near_misses": _TEXTS,
+                    "dumps": _with_doc(_TEXTS, "Folders with dumps of PyTorch's flight recorder, for the route hang."),
                 },
             ),
-            "sessions": _list("SessionEntry"),
+            "sessions": _list_of("SessionEntry"),
         },
     ),
     "Scaled": _object(
         "Typical step with one device op faster or slower, in ps.",
         {
-            "op_ps": _says(
+            "op_ps": _with_doc(
                 _INTEGER, "Recorded time per step in which a device runs the op, whatever else it runs then."
             ),
-            "period_ps": _says(_INTEGER, "Recorded time from step to step."),
-            "gain_ps": _says(
+            "period_ps": _with_doc(_INTEGER, "Recorded time from step to step."),
+            "gain_ps": _with_doc(
                 {"type": "integer"}, "Upper bound of the time saved from step to step; negative if it is longer."
             ),
             "text": _TEXT,
@@ -236,17 +240,17 @@ SHAPES: Schema = {
         "Information in a host's capture about machines and people.",
         {
             "host": _TEXT,
-            "alias": _says(_TEXT, "Name of the host in the redacted capture."),
-            "size": _says(_INTEGER, "Bytes."),
-            "recorded_ns": _says(_INTEGER, "Time since the epoch; 0 if not recorded."),
-            "hosts": _NAMES,
-            "users": _NAMES,
-            "addresses": _NAMES,
+            "alias": _with_doc(_TEXT, "Name of the host in the redacted capture."),
+            "size": _with_doc(_INTEGER, "Bytes."),
+            "recorded_ns": _with_doc(_INTEGER, "Time since the epoch; 0 if not recorded."),
+            "hosts": _TEXTS,
+            "users": _TEXTS,
+            "addresses": _TEXTS,
             "source_stats": _INTEGER,
-            "programs": _NAMES,
+            "programs": _TEXTS,
             "events": _INTEGER,
-            "file": _says(_TEXT, "File name when shared without redaction."),
-            "kept": _says(_TEXT, "Reason why it cannot be redacted; empty if it can."),
+            "file": _with_doc(_TEXT, "File name when shared without redaction."),
+            "kept": _with_doc(_TEXT, "Reason why it cannot be redacted; empty if it can."),
         },
     ),
     "Progress": _object(
@@ -257,30 +261,30 @@ SHAPES: Schema = {
                 "type": "array",
                 "items": _object("Computation in progress.", {"host": _TEXT, "phase": _TEXT, "fraction": _NUMBER}),
             },
-            "computing": _says(_NAMES, "Names of tools."),
+            "computing": _with_doc(_TEXTS, "Names of tools."),
         },
     ),
 }
 
 
-def _title(name: str) -> str:
+def _pascal_case(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def _tool(tool: Tool) -> Schema:
+def _tool_answer(tool: Tool) -> Schema:
     """The answer of a tool, with the names of its facts, tables and columns."""
-    declared = facts_with_baseline(tool.facts)
-    optional = [fact.id for fact in declared if fact not in tool.facts]
-    facts = _object("Its facts.", {fact.id: _says(_ref("Fact"), _description(fact)) for fact in declared}, optional)
-    tables = _object("Its tables.", {table.id: _table(table) for table in tool.tables})
+    columns = facts_with_baseline(tool.facts)
+    optional = [fact.id for fact in columns if fact not in tool.facts]
+    facts = _object("Its facts.", {fact.id: _with_doc(_ref("Fact"), _description(fact)) for fact in columns}, optional)
+    tables = _object("Its tables.", {table.id: _tool_table(table) for table in tool.tables})
     answer = SHAPES["Answer"]["properties"] | {"tool": {"const": tool.name}, "facts": facts, "tables": tables}
     return _object(tool.doc.splitlines()[0], answer)
 
 
-def _table(table: Table) -> Schema:
+def _tool_table(table: Table) -> Schema:
     ids = [column.id for column in table.with_baseline.columns]
     column = SHAPES["Column"]["properties"] | {"id": {"enum": ids}}
-    columns = {"type": "array", "items": _object("; ".join(map(_description, table.columns)), column, _SELDOM)}
+    columns = {"type": "array", "items": _object("; ".join(map(_description, table.columns)), column, _OPTIONAL)}
     return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...analysis.call_tree import CallTree, tree_of_paths
 from ...runtime.regex import regex
-from .answer import Stacks, Weight
+from .answer import Stacks, Values, Weight
 
 PROGRAM_ID = regex(r"\(\d+\)$")
 """How the name of a program ends, which differs from run to run."""
-_PER_UNIT = {"us": 1_000_000, "iB": 1}
+_SCALE_BY_UNIT = {"us": 1_000_000, "iB": 1}
 """ps per µs; bytes are counted as they are."""
 
-Values = Mapping[str, Sequence[Any]]
-"""Values of a table by column id."""
 _Path = tuple[str, ...]
 """Names from the outermost."""
 
@@ -29,10 +27,10 @@ def call_tree(stacks: Stacks, values: Values, weight: Weight, program_ids: bool 
         column, text = stacks.excluded
         included_rows = [row for row, value in enumerate(values[column]) if value != text]
         values = {id: [cells[row] for row in included_rows] for id, cells in values.items()}
-    weights = _integers(stacks, values, weight.self_column)
+    weights = _integer_column(stacks, values, weight.self_column)
     paths = _paths_by_parent(stacks, values, program_ids) if stacks.parent else _paths_by_name(stacks, values)
     if weight.total_column:
-        totals = _integers(stacks, values, weight.total_column)
+        totals = _integer_column(stacks, values, weight.total_column)
         weights = [a + b for a, b in zip(weights, _self_weights(paths, totals), strict=True)]
     counts = values[stacks.calls]
     return tree_of_paths(
@@ -50,9 +48,9 @@ def recorded_weights(stacks: Stacks, values: Values) -> list[Weight]:
     return recorded or [stacks.weights[0]]
 
 
-def _integers(stacks: Stacks, values: Values, column: str) -> list[int]:
+def _integer_column(stacks: Stacks, values: Values, column: str) -> list[int]:
     """The column in ps or bytes; 0 where it is unknown."""
-    return [round((value or 0) * _PER_UNIT[stacks.unit]) for value in values[column]]
+    return [round((value or 0) * _SCALE_BY_UNIT[stacks.unit]) for value in values[column]]
 
 
 def _paths_by_parent(stacks: Stacks, values: Values, program_ids: bool) -> list[_Path]:

@@ -6,15 +6,12 @@ the average of those that count there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...runtime.messages import Message, sentences
 from ...runtime.records import NamedTuple
-from .answer import Keyed
-
-_Values = Mapping[str, Sequence[Any]]
-"""Values of a table by column id."""
+from .answer import Keyed, Values
 
 
 class Counterpart(NamedTuple):
@@ -32,7 +29,7 @@ class Counterpart(NamedTuple):
         return sum(numbers) / len(numbers) if numbers else None
 
 
-def counterparts(keyed: Keyed, new: _Values, base: _Values) -> list[Counterpart]:
+def counterparts(keyed: Keyed, new: Values, base: Values) -> list[Counterpart]:
     """By row of ``new`` what it is compared with."""
     here, there = (_Steps(keyed, values) for values in (new, base))
     base_workers = _base_workers(here.worker, there.worker)
@@ -54,7 +51,7 @@ def counterparts(keyed: Keyed, new: _Values, base: _Values) -> list[Counterpart]
 class _Steps:
     """The rows of one session's table of steps."""
 
-    def __init__(self, keyed: Keyed, values: _Values):
+    def __init__(self, keyed: Keyed, values: Values):
         self.step: Sequence[Any] = values.get(keyed.step, ())
         """What each row's step is called."""
         has_workers = keyed.name != keyed.step

@@ -46,7 +46,7 @@ class Param(NamedTuple):
             )
         if self.kind != "count":
             return text
-        if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
+        if not (text.isdecimal() and len(text) < _TOO_MANY_DIGITS and int(text)):
             raise problem_error(
                 "bad_option",
                 Message("{name}={text} is not a positive whole number.", name=self.name, text=repr(text)),
@@ -55,7 +55,7 @@ class Param(NamedTuple):
         return int(text)
 
 
-_DIGITS = 10
+_TOO_MANY_DIGITS = 10
 """A count of so many digits is a mistake."""
 
 STEP_EVENT = Param(
@@ -78,7 +78,7 @@ PerHost = Callable[..., object]
 
 @record
 class Tool:
-    """A tool as `tools.find` returns it."""
+    """A tool as `tools.all_tools` returns it."""
 
     name: str
     title: str
@@ -130,11 +130,11 @@ class Tool:
         """
         if self.streamed:
             return json.loads("".join(self.pieces(session, host, **options)))
-        values, hosts = self._arguments(options), self.hosts(session, host, **options)
+        arguments, hosts = self._arguments(options), self.hosts(session, host, **options)
         facts: Sequence[Column] = self.facts
         tables: Sequence[Table] = self.tables
-        base = str(values.pop(BASELINE.name)) if BASELINE in self.params else ""
-        answer: Answer = self.function(session, hosts, **values)
+        base = str(arguments.pop(BASELINE.name)) if BASELINE in self.params else ""
+        answer: Answer = self.function(session, hosts, **arguments)
         if base:
             # Imported with what compares, which few questions need.
             from .baseline import Baseline, with_differences
@@ -142,22 +142,22 @@ class Tool:
             baseline = Baseline(
                 base,
                 lambda base_session: self._baseline_hosts(base_session, host, options),
-                lambda base_session, base_hosts: self.function(base_session, base_hosts, **values),
+                lambda base_session, base_hosts: self.function(base_session, base_hosts, **arguments),
             )
-            answer, tables = with_differences(answer, self.tables, (session, hosts), baseline, values, self.facts)
+            answer, tables = with_differences(answer, self.tables, (session, hosts), baseline, arguments, self.facts)
             facts = facts_with_baseline(self.facts)
-        cause = capture_health.why_empty(session, hosts)
-        if cause:
-            level: HeadlineLevel = "bad" if cause.severity == "error" else "unknown"
-            answer = replace(answer, headline=Headline(sentences(cause.message, cause.remedy), level))
+        empty_reason = capture_health.why_empty(session, hosts)
+        if empty_reason:
+            level: HeadlineLevel = "bad" if empty_reason.severity == "error" else "unknown"
+            answer = replace(answer, headline=Headline(sentences(empty_reason.message, empty_reason.remedy), level))
         return answer_json(self.name, facts, tables, answer)
 
-    def _baseline_hosts(self, other: Session, host: str, options: Mapping[str, str]) -> list[HostWithSteps]:
+    def _baseline_hosts(self, base_session: Session, host: str, options: Mapping[str, str]) -> list[HostWithSteps]:
         """The hosts of the baseline that are shown; raises `ProblemError` where it has nothing to show."""
-        reason = self.unavailable(other)
+        reason = self.unavailable(base_session)
         if reason:
             raise ProblemError(reason)
-        return self.hosts(other, host if host in other.hosts else "", **options)
+        return self.hosts(base_session, host if host in base_session.hosts else "", **options)
 
     def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
@@ -170,21 +170,21 @@ class Tool:
             return session.select(host or session.hosts[0], (), step_event)[:1]
         return session.select(host, self.host_needs(**options), step_event)
 
-    def unavailable(self, session: Session, others: Sequence[Need] = ()) -> Problem | None:
+    def unavailable(self, session: Session, other_needs: Sequence[Need] = ()) -> Problem | None:
         """Why a session has nothing to show in it and how to get it; None where it has something.
 
-        A capture without any event has nothing to show in any tool. Needs of `others` are worked out in the same pass
+        A capture without any event has nothing to show in any tool. ``other_needs`` are worked out in the same pass
         over the hosts. Raises `ProblemError` where no host can be read.
         """
         functions: tuple[PerHost, ...] = (*capture_health.NEEDS, *self.precheck)
-        hosts = session.select("", [*others, *(need(function) for function in functions)])
+        hosts = session.select("", [*other_needs, *(need(function) for function in functions)])
         reason = capture_health.why_empty(session, hosts)
         return reason or (self.unavailable_reason(session, hosts) if self.unavailable_reason else None)
 
     def host_needs(self, **options: str) -> list[Need]:
         """What it needs of each host with these options; raises `ProblemError` as `run` does."""
-        values, step_event = self._arguments(options), options.get(STEP_EVENT.name, "")
-        return [need(function, step_event=step_event, **values) for function in dict.fromkeys((events, *self.needs))]
+        arguments, step_event = self._arguments(options), options.get(STEP_EVENT.name, "")
+        return [need(function, step_event=step_event, **arguments) for function in dict.fromkeys((events, *self.needs))]
 
     def _arguments(self, texts: Mapping[str, str]) -> dict[str, str | int]:
         """The options that the function takes: not the events that count as steps, which the hosts know."""

@@ -24,7 +24,7 @@ WHERE = (
 )
 
 
-PagesAndPipelines = Sequence[tuple[HostPipelines, Pipeline]]
+PipelinePairs = Sequence[tuple[HostPipelines, Pipeline]]
 """Pipelines of all hosts, the slowest first, each beside what is shown of its host."""
 
 CALLS = Table(
@@ -122,12 +122,12 @@ REQUESTS = Table(
 )
 
 
-def calls(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
+def call_columns(pairs: PipelinePairs, limit: int) -> dict[str, list[Any]]:
     """The columns of `CALLS`, for the ``limit`` slowest requests of each pipeline."""
     rows = []
-    for page, pipeline in ordered:
+    for tf_data, pipeline in pairs:
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
-            nodes = page.nodes[request]
+            nodes = tf_data.nodes[request]
             blocking = [node for node in nodes if node.is_blocking and node.self_ps > 0]
             bottleneck = max(blocking, key=lambda node: node.self_ps, default=None)
             latency_ps = sum(node.critical_ps for node in nodes)
@@ -147,18 +147,18 @@ def calls(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
                     "critical_us": node.critical_ps / PS_PER_US,
                     "share": ratio(node.critical_ps, latency_ps),
                     "asynchronous": kind_of(node.label) in ASYNCHRONOUS,
-                    "event": page.first_event + node.row,
+                    "event": tf_data.first_event + node.row,
                 }
                 for node in nodes
             ]
     return by_id(CALLS, rows)
 
 
-def requests(ordered: PagesAndPipelines, limit: int) -> dict[str, list[Any]]:
+def request_columns(pairs: PipelinePairs, limit: int) -> dict[str, list[Any]]:
     """The columns of `REQUESTS`, for the ``limit`` slowest requests of each pipeline."""
     rows = [
         (pipeline.host, pipeline.name, rank, latency_ps / PS_PER_US)
-        for _, pipeline in ordered
+        for _, pipeline in pairs
         for rank, latency_ps in enumerate(pipeline.latency_ps[:limit].tolist())
     ]
     return by_column(REQUESTS, rows)
@@ -170,7 +170,7 @@ _NO_SETTINGS = frozenset(
 """Stats of an iterator's event that are no settings of it."""
 
 
-def stages(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
+def stage_columns(pairs: PipelinePairs) -> dict[str, list[Any]]:
     """The columns of `STAGES`."""
     rows = [
         {
@@ -192,19 +192,19 @@ def stages(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
             "held_us": stage.scheduling_delay_ps / PS_PER_US,
             "longest_us": stage.longest_ps / PS_PER_US,
             "start_us": stage.begin_ps / PS_PER_US,
-            "event": page.first_event + stage.row,
+            "event": tf_data.first_event + stage.row,
             "settings": ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _NO_SETTINGS),
         }
-        for page, pipeline in ordered
+        for tf_data, pipeline in pairs
         for row, stage in enumerate(pipeline.stages)
     ]
     return by_id(STAGES, rows)
 
 
-def histogram(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
+def histogram_columns(pairs: PipelinePairs) -> dict[str, list[Any]]:
     """The columns of `HISTOGRAM`."""
     rows = []
-    for _, pipeline in ordered:
+    for _, pipeline in pairs:
         latency_us = pipeline.latency_ps / PS_PER_US
         edges = [0.0, 10.0]
         while edges[-1] <= latency_us.max():
@@ -218,12 +218,12 @@ def histogram(ordered: PagesAndPipelines) -> dict[str, list[Any]]:
     return by_column(HISTOGRAM, rows)
 
 
-def latencies(by_pipeline: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def latency_columns(histogram: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     """The columns of `LATENCIES`, from those of `HISTOGRAM`."""
-    bins: Counter[tuple[float, float]] = Counter()
-    for low, high, count in zip(*(by_pipeline[name] for name in ("from_us", "to_us", "count")), strict=True):
-        bins[low, high] += count
-    rows = [(low, high, bins[low, high], low * PS_PER_US >= SLOW_PS) for low, high in sorted(bins)]
+    counts: Counter[tuple[float, float]] = Counter()
+    for low, high, count in zip(*(histogram[name] for name in ("from_us", "to_us", "count")), strict=True):
+        counts[low, high] += count
+    rows = [(low, high, counts[low, high], low * PS_PER_US >= SLOW_PS) for low, high in sorted(counts)]
     return by_column(LATENCIES, rows)
 
 
@@ -245,10 +245,10 @@ _DAMAGE_MESSAGES: dict[str, Callable[[str, int], Message]] = {
 }
 
 
-def damage_notes(pages: Sequence[tuple[Host, HostPipelines]]) -> list[Problem]:
+def damage_notes(tf_data_of_hosts: Sequence[tuple[Host, HostPipelines]]) -> list[Problem]:
     """What did not fit together in the hosts' captures."""
     return [
         Problem("iterators", _DAMAGE_MESSAGES[kind](host.name, count), "", "", "info")
-        for host, page in pages
-        for kind, count in page.damage.items()
+        for host, tf_data in tf_data_of_hosts
+        for kind, count in tf_data.damage.items()
     ]

@@ -42,7 +42,7 @@ _NEAR_MEAN = 0.1
 half of all, as where steps are of two kinds, the mean alone misleads.
 """
 
-_OVER = "Covers the typical or chosen steps."
+_COVERAGE = "Covers the typical or chosen steps."
 
 
 def uneven_time_values(steps: StepTimes) -> dict[str, int | None]:
@@ -68,7 +68,7 @@ def spread_facts(prefix: str, label: str, unit: str, doc: str, depends: tuple[st
             f"{prefix}_{figure}{suffix}",
             f"{label}, {figure}",
             unit,
-            f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_OVER}",
+            f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_COVERAGE}",
             *([depends_by_figure[figure]] if figure in depends_by_figure else []),
             *depends,
             compared=figure == "average",
@@ -157,7 +157,7 @@ STEP_CHOICES = Table(
 )
 
 
-def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+def step_columns(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     """The columns of `STEPS`."""
     shift_ps = {host.name: shift for host, shift in zip(hosts, clock.shifts(hosts), strict=True)}
     begins = zip(steps.begin.tolist(), steps.host, strict=True)
@@ -202,7 +202,7 @@ def example_values(steps: StepTimes) -> dict[str, Any]:
     return {"example_step": steps.name[step], "example_host": steps.host[step], "example_begin_ms": begin_ms}
 
 
-def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+def step_choice_columns(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     """The columns of `STEP_CHOICES`."""
     choices = step_evidence.candidates_of_hosts(hosts)
     return {
@@ -213,7 +213,7 @@ def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     }
 
 
-def headline(diagnosed: headlines.DiagnosisHeadline, notes: Sequence[Problem], tool: str = "") -> Headline:
+def headline(diagnosis: headlines.DiagnosisHeadline, notes: Sequence[Problem], tool: str = "") -> Headline:
     """A headline of the diagnosis with the doubt that notes cast on it; ``tool`` is the one that shows more."""
     doubt = capture_health.doubt(notes)
-    return Headline(diagnosed.sentence.text, diagnosed.level, tool, doubt, diagnosed.sentence.id)
+    return Headline(diagnosis.sentence.text, diagnosis.level, tool, doubt, diagnosis.sentence.id)

@@ -14,17 +14,17 @@ from ...runtime.units import PS_PER_MS
 from ..answers.answer import Keyed, Table, flag, number, ratio, text
 from .op_costs import BOUND, COSTS, cost_values
 
-_TOP = 10
+_ROW_COUNT = 10
 """Rows of either table."""
-_WHERE = text(
+_LOCATION = text(
     "place", "Where", "Where the op ran: the device, or the host if no device op was recorded.", translated=True
 )
 
 TOP_OPS = Table(
     "top_ops",
-    f"Top {_TOP} ops",
+    f"Top {_ROW_COUNT} ops",
     (
-        _WHERE,
+        _LOCATION,
         number(
             "share", "Self time", "share", "Self time of the op as a share of all ops in the same place.", DEVICE, HOST
         ),
@@ -45,9 +45,9 @@ TOP_OPS = Table(
 
 TOP_SCOPES = Table(
     "top_scopes",
-    f"Top {_TOP} ops, numbered scopes together",
+    f"Top {_ROW_COUNT} ops, numbered scopes together",
     (
-        _WHERE,
+        _LOCATION,
         text("name", "Operation", "Full name, with N in place of the scopes' numbers."),
         number("ops", "Ops", doc="Number of ops with this name."),
         number(
@@ -70,7 +70,7 @@ TOP_SCOPES = Table(
 def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
     """Values of `TOP_OPS`."""
     location, table = _place_and_ops(on_host, on_device)
-    ops, total_ps, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
+    ops, total_ps, on_gpu = table.ops[:_ROW_COUNT], table.self_ps, on_gpu and table is on_device
     return {
         "place": [location] * len(ops),
         "share": [ratio(op.self_ps, total_ps) for op in ops],
@@ -93,7 +93,7 @@ def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]
     location, table = _place_and_ops(on_host, on_device)
     scopes = grouped(table.ops, lambda op: merged_scopes(op.name))
     times = {"ops": [op.self_ps for op in table.ops], "scopes": [scope.self_ps for scope in scopes]}
-    rows = scopes[:_TOP] if most_telling(times) == "scopes" else []
+    rows = scopes[:_ROW_COUNT] if most_telling(times) == "scopes" else []
     return {
         "place": [location] * len(rows),
         "name": [scope.name for scope in rows],

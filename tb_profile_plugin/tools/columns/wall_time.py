@@ -78,7 +78,7 @@ PHASES = Table(
 
 def phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[str, list[Any]]:
     """The columns of `PHASES`."""
-    times = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
+    phase_ps = {phase: sum(part.ps for part in diagnosis.accounting if part.phase == phase) for phase in _PHASE_LABELS}
     labels = _PHASE_LABELS_AHEAD if any(figures(host).begins_before for host in hosts) else _PHASE_LABELS
     if not diagnosis.typical.has_steps:
         labels = _PHASE_LABELS_WITHOUT_STEPS
@@ -86,9 +86,9 @@ def phase_columns(diagnosis: Diagnosis, hosts: Sequence[HostWithSteps]) -> dict[
             labels = _PHASE_LABELS_WITH_DRIVER
         elif all(name == CPU_COMPUTE for host in hosts for name in figures(host).devices):
             labels = _PHASE_LABELS_WITHOUT_DEVICES
-    total_ps = sum(ps for phase, ps in times.items() if phase != PROFILER)
-    shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in times.items()}
-    rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in times.items() if ps]
+    total_ps = sum(ps for phase, ps in phase_ps.items() if phase != PROFILER)
+    shares = {phase: ratio(ps, total_ps) if phase != PROFILER else None for phase, ps in phase_ps.items()}
+    rows = [(phase, labels[phase], round(ps / len(hosts)), shares[phase]) for phase, ps in phase_ps.items() if ps]
     return by_column(PHASES, rows)
 
 

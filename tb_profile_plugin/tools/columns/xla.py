@@ -83,16 +83,16 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
     return table, peaks, [bound_of(op, peaks) for op in table.ops]
 
 
-def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
+def program_of(modules: Mapping[int, Module], program: str) -> Module:
     """The program of an id, a title ``name(id)``, or a name that only one has; raises `ProblemError` (404) for none."""
-    module = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _MOST_DIGITS else None
+    module = modules.get(signed(int(program))) if program.isdecimal() and len(program) <= _MOST_DIGITS else None
     if module is not None:
         return module
-    with_title = [module for module in modules.values() if module.title == wanted]
-    with_name = [module for module in modules.values() if module.name == wanted]
+    with_title = [module for module in modules.values() if module.title == program]
+    with_name = [module for module in modules.values() if module.name == program]
     if with_title or len(with_name) == 1:
         return (with_title or with_name)[0]
-    raise no_such_program(wanted, [module.title for module in with_name or modules.values()])
+    raise no_such_program(program, [module.title for module in with_name or modules.values()])
 
 
 def name_in_sentences(program: Module, programs: Iterable[Module]) -> str:
@@ -104,9 +104,9 @@ def _name_if_unique(name: str, title: str, names: Iterable[str]) -> str:
     return name if [*names].count(name) == 1 else title
 
 
-def no_such_program(wanted: str, known_titles: Sequence[str]) -> ProblemError:
+def no_such_program(program: str, known_titles: Sequence[str]) -> ProblemError:
     """The error (404) that there is no such program, with the titles of those that there are."""
-    message = Message("There is no program {program}.", program=repr(wanted))
+    message = Message("There is no program {program}.", program=repr(program))
     remedy = Message("There are: {names}.", names=some_of(known_titles, 8))
     return problem_error("no_such_program", message, remedy, status=404)
 
@@ -325,8 +325,9 @@ WAITS: dict[str, Message] = {TRANSFER: Message("transfers between memories"), IN
 
 def _waiting_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message | None:
     """What most of the ops' time waits for; None where most of it does not wait."""
-    waiting_ops = {by: [op for op, bound in zip(table.ops, bounds, strict=True) if bound.limit == by] for by in WAITS}
-    by, ops = max(waiting_ops.items(), key=lambda item: sum(op.self_ps for op in item[1]))
+    ops_and_bounds = list(zip(table.ops, bounds, strict=True))
+    ops_of = {limit: [op for op, bound in ops_and_bounds if bound.limit == limit] for limit in WAITS}
+    limit, ops = max(ops_of.items(), key=lambda item: sum(op.self_ps for op in item[1]))
     wait_ps = sum(op.self_ps for op in ops)
     if wait_ps <= table.self_ps / 2:
         return None
@@ -334,7 +335,7 @@ def _waiting_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message | N
     return Message(
         "{share} of the ops' time waits for {other} ({time_ps}). Largest: {op} of {program}, {op_ps}.",
         share=wait_ps / table.self_ps,
-        other=WAITS[by],
+        other=WAITS[limit],
         time_ps=wait_ps,
         op=largest.name,
         program=largest.module,
@@ -347,17 +348,17 @@ def time_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
     total_ps = table.self_ps
     if not total_ps:
         return Message("No op took time.")
-    waiting = _waiting_sentence(table, bounds)
-    if waiting:
-        return waiting
+    waiting_sentence = _waiting_sentence(table, bounds)
+    if waiting_sentence:
+        return waiting_sentence
     ps_by_program: Counter[str] = Counter()
-    names: dict[str, str] = {}
+    name_of: dict[str, str] = {}
     for op in table.ops:
         title = program_name(op)
         ps_by_program[title] += op.self_ps
-        names[title] = op.module
+        name_of[title] = op.module
     title, program_ps = ps_by_program.most_common(1)[0]
-    program = _name_if_unique(names[title], title, names.values())
+    program = _name_if_unique(name_of[title], title, name_of.values())
     sentence = Message(
         "{share} of the ops' time is in {program}.",
         share=program_ps / total_ps,
@@ -368,8 +369,8 @@ def time_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
 
 def _largest_waste_sentence(table: XlaOpTable, bounds: Sequence[Bound]) -> Message:
     """Which op could save most; the largest one where none could save notably."""
-    waste = [(bound.wasted_ps(op) or 0.0, op, bound) for op, bound in zip(table.ops, bounds, strict=True)]
-    wasted_ps, op, bound = max(waste, key=lambda entry: entry[0])
+    candidates = [(bound.wasted_ps(op) or 0.0, op, bound) for op, bound in zip(table.ops, bounds, strict=True)]
+    wasted_ps, op, bound = max(candidates, key=lambda entry: entry[0])
     if wasted_ps < NOTABLE * table.self_ps:
         largest = table.ops[0]
         share = largest.self_ps / table.self_ps
