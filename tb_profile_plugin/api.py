@@ -65,7 +65,7 @@ class Why:
     @property
     def data(self) -> Json:
         """As ``tb-profile why --format json`` writes it; see docs/why.md."""
-        return diagnosis.nested(self.answer)
+        return diagnosis.as_json(self.answer)
 
     def __repr__(self) -> str:
         return printable(self.answer["headline"]["text"])
@@ -87,7 +87,7 @@ class Compared:
     @property
     def data(self) -> Json:
         """As ``tb-profile compare --format json`` writes it; see docs/compare.md."""
-        return comparison.nested(self.comparison, self.verdict)
+        return comparison.as_json(self.comparison, self.verdict)
 
     def __repr__(self) -> str:
         return printable(self.verdict.text)
@@ -173,7 +173,7 @@ class Capture(Session):
 
     def summary(self, host: str = "") -> Summary:
         """The most important on one page, as ``tb-profile summary`` writes it; shows itself in notebooks."""
-        return Summary(summary.summary(self.name, {name: self.answer(name, host) for name in summary.QUESTIONS}))
+        return Summary(summary.summary(self.name, {name: self.answer(name, host) for name in summary.TOOLS}))
 
     def why(self, host: str = "", **options: str) -> Why:
         """Why steps take so long; prints as ``tb-profile why`` does, and shows itself in notebooks."""
@@ -252,7 +252,7 @@ class Capture(Session):
 
     def allocations(self, host: str = "") -> Frame:
         """Every allocation and what gave it back, as the tool ``memory_profile`` reads them."""
-        return figures.allocated(self.select(host))
+        return figures.allocations(self.select(host))
 
     def sql(
         self,

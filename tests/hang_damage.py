@@ -82,7 +82,7 @@ def look(files: list[bytes]) -> None:
         read = _read(data, rank)
         (dumps if isinstance(read, flight_recorder.Dump) else problems).append(read)
     analysis = hang.HangAnalysis("dumps", judge(dumps, not problems), dumps, problems, [])
-    json.dumps(hang.nested(analysis), allow_nan=False)
+    json.dumps(hang.as_json(analysis), allow_nan=False)
     for report in (hang.text, hang.markdown, hang_page.page):
         # Files are written so that what no file can hold stands there as a question mark.
         assert report(analysis).encode("utf-8", "replace")

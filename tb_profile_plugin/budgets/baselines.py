@@ -12,7 +12,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.regex import regex
 
-_MOST = 10
+_MOST_BASELINES = 10
 """Baselines of one program on one machine: enough to tell how runs differ."""
 _FILE = regex(r"[0-9a-f]{8}-\d{4}-[0-9a-f]{16}\.json")
 """Key of machine and program, running number, id of the digest."""
@@ -30,9 +30,9 @@ def folder(root: Path, name: str) -> Path:
     return root / name
 
 
-def read(folder: Path, like: Digest) -> list[tuple[str, Digest]]:
+def read(folder: Path, digest: Digest) -> list[tuple[str, Digest]]:
     """The digests there of the same machine and program, the oldest first."""
-    return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(folder, machine_key(like))]
+    return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(folder, machine_key(digest))]
 
 
 def has_baselines(folder: Path) -> bool:
@@ -50,21 +50,21 @@ def _files(folder: Path, key: str) -> list[Path]:
     return sorted(files, key=lambda path: path.name)
 
 
-def write(folder: Path, new: list[Digest]) -> list[Path]:
+def write(folder: Path, digests: list[Digest]) -> list[Path]:
     """Add digests that are not there yet, and delete the oldest of the same key; returns the new files."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for digest in new:
+    new_paths = []
+    for digest in digests:
         earlier = _files(folder, machine_key(digest))
         if any(path.stem.endswith(digest.id) for path in earlier):
             continue
         number = int(earlier[-1].name.split("-")[1]) + 1 if earlier else 1
         path = folder / f"{machine_key(digest)}-{number:04d}-{digest.id}.json"
         path.write_text(digest.to_json(), encoding="utf-8")
-        written.append(path)
-        for old in [*earlier, path][:-_MOST]:
+        new_paths.append(path)
+        for old in [*earlier, path][:-_MOST_BASELINES]:
             old.unlink()
-    return written
+    return new_paths
 
 
 def without_names(digest: Digest) -> Digest:

@@ -103,11 +103,14 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
         where = f"{path}:{_line_of(text, key)}"
         if key not in _TYPE_OF_KEY:
             raise _error(Message("{key} is not a known key.", key=repr(key)), where)
-        kind = _TYPE_OF_KEY[key]
-        if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
+        value_type = _TYPE_OF_KEY[key]
+        if not isinstance(value, (int, float) if value_type is float else value_type) or isinstance(value, bool):
             raise _error(
                 Message(
-                    "{key} = {value} is not of type {type_name}.", key=key, value=repr(value), type_name=kind.__name__
+                    "{key} = {value} is not of type {type_name}.",
+                    key=key,
+                    value=repr(value),
+                    type_name=value_type.__name__,
                 ),
                 where,
             )
@@ -127,8 +130,8 @@ def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
         raise _error(Message("Budgets must be written as {head}.", head=_BUDGET_HEADER), str(path))
     if not budgets:
         raise _error(Message("The configuration has no budget."), str(path))
-    heads = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _BUDGET_HEADER]
-    locations = [f"{path}:{heads[i]}" if i < len(heads) else str(path) for i in range(len(budgets))]
+    header_lines = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _BUDGET_HEADER]
+    locations = [f"{path}:{header_lines[i]}" if i < len(header_lines) else str(path) for i in range(len(budgets))]
     settings["budgets"] = tuple(budget(entry, location) for entry, location in zip(budgets, locations, strict=True))
     return Config(**settings)
 
@@ -141,10 +144,10 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
         if not isinstance(value, (str, int)) or isinstance(value, bool):
             raise _error(Message("{key} = {value} is not a text.", key=key, value=repr(value)), where)
     metric = str(table.get("metric", ""))
-    named = find(metric)
-    if not named:
+    measured = find(metric)
+    if not measured:
         raise _error(Message("There is no metric {metric}.", metric=repr(metric)), where, metric_hint(metric))
-    limit_names = _LIMIT_KEYS[named.metric.higher]
+    limit_names = _LIMIT_KEYS[measured.metric.higher]
     limits = [_quantity(str(table[key]), where) if key in table else None for key in limit_names]
     if sum(key in table for keys in _LIMIT_KEYS.values() for key in keys) != 1 or limits == [None, None]:
         raise _error(
@@ -154,7 +157,7 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
                 metric=metric,
                 one=limit_names[0],
                 other=limit_names[1],
-                better="more" if named.metric.higher else "less",
+                better="more" if measured.metric.higher else "less",
             ),
             where,
         )

@@ -10,11 +10,11 @@ from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.regex import regex
 
-MOST = 256
+MOST_ADDRESSES = 256
 """The most workers of one capture: each holds its complete answer in memory until it is written."""
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-_NAME = regex(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?")
+_HOST_NAME = regex(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?")
 _EXAMPLE = Message("Write host:port, e.g. localhost:6009 or [::1]:6009, and a comma between several.")
 
 
@@ -45,8 +45,10 @@ def parse(text: str) -> tuple[Address, ...]:
     addresses = dict.fromkeys(_address(part) for part in parts if part)
     if not addresses:
         raise _bad_address(Message("No address is given."), "no_address")
-    if len(addresses) > MOST:
-        message = Message("{count} addresses are more than the {most} of one capture.", count=len(addresses), most=MOST)
+    if len(addresses) > MOST_ADDRESSES:
+        message = Message(
+            "{count} addresses are more than the {most} of one capture.", count=len(addresses), most=MOST_ADDRESSES
+        )
         raise _bad_address(message, "too_many_addresses")
     return tuple(addresses)
 
@@ -60,9 +62,9 @@ def _address(part: str) -> Address:
                 "{part} is not the address of a profiler server; only the prefix grpc:// is allowed.", part=repr(part)
             )
         )
-    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", bare_address)
-    if bracketed:
-        host, port = bracketed[1], bracketed[2]
+    in_brackets = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", bare_address)
+    if in_brackets:
+        host, port = in_brackets[1], in_brackets[2]
     else:
         host, _, port = bare_address.rpartition(":")
         if not host:
@@ -73,16 +75,16 @@ def _address(part: str) -> Address:
         raise _bad_address(
             Message("{part} names port {port}, but ports range from 1 to 65535.", part=repr(part), port=str(port))
         )
-    if bracketed or ":" in host:
-        return Address(_ipv6(part, host, bool(bracketed)), int(port))
-    if not _NAME.fullmatch(host):
+    if in_brackets or ":" in host:
+        return Address(_ipv6(part, host, bool(in_brackets)), int(port))
+    if not _HOST_NAME.fullmatch(host):
         raise _bad_address(Message("{part} names no host.", part=repr(part)))
     return Address(host, int(port))
 
 
-def _ipv6(part: str, host: str, bracketed: bool) -> str:
+def _ipv6(part: str, host: str, in_brackets: bool) -> str:
     """The host itself; raises `ProblemError` where it is no IPv6 address in brackets."""
-    if not bracketed:
+    if not in_brackets:
         raise _bad_address(Message("{part} has several colons; put an IPv6 address in brackets.", part=repr(part)))
     try:
         ipaddress.IPv6Address(host)

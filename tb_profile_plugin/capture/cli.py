@@ -19,7 +19,7 @@ from .options import RANGES, Options, milliseconds
 if TYPE_CHECKING:
     from .address import Address
 
-_WIDTH = 24
+_BAR_WIDTH = 24
 _LEVELS = ("host_tracer_level", "device_tracer_level", "python_tracer_level")
 _MARKS = {"done": "✓", "failed": "✗", "stopped": "–"}
 
@@ -36,18 +36,18 @@ def declare(verb: argparse.ArgumentParser) -> None:
     defaults = Options()
     verb.add_argument(
         "--duration",
-        type=_length,
+        type=_milliseconds,
         default=defaults.duration_ms,
         help="length of the capture, e.g. 2s, 500ms or 5m (default: 1s)",
     )
     verb.add_argument(
-        "--delay", type=_length, default=defaults.delay_ms, help="wait before the capture begins (default: 0)"
+        "--delay", type=_milliseconds, default=defaults.delay_ms, help="wait before the capture begins (default: 0)"
     )
     for name in (*_LEVELS, "retries"):
         limits = RANGES[name]
         flag = "--" + name.replace("_", "-")
-        about = Message("{doc} (default: %(default)s)", doc=message(limits.doc))
-        verb.add_argument(flag, type=int, default=getattr(defaults, name), help=about)
+        text = Message("{doc} (default: %(default)s)", doc=message(limits.doc))
+        verb.add_argument(flag, type=int, default=getattr(defaults, name), help=text)
     verb.add_argument("--run", default="", help="name of the session (default: date and time)")
     verb.add_argument("--tpu", action="store_true", help="treat ADDRESS as the name of a Cloud TPU")
     verb.add_argument(
@@ -62,7 +62,7 @@ def declare(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=capture)
 
 
-def _length(text: str) -> int:
+def _milliseconds(text: str) -> int:
     try:
         return milliseconds(text)
     except ValueError as error:
@@ -95,7 +95,7 @@ def capture(args: argparse.Namespace) -> None:
     if args.recorder == "snapshot":
         from . import recorder
 
-        _tell(logdir, recorder.snapshot(servers, logdir, args.run))
+        _say_folder(logdir, recorder.snapshot(servers, logdir, args.run))
     else:
         _capture(servers, options, logdir, args.run)
 
@@ -110,7 +110,7 @@ def _demo(args: argparse.Namespace, options: Options) -> None:
         target = Target(logdir, args.run)
         warn(Message("Training a few steps in PyTorch, which profiles itself …"))
         say(f"✓ {_size(torch_trace(target.folder).stat().st_size)}")
-        _tell(logdir, target.folder)
+        _say_folder(logdir, target.folder)
         return
     warn(Message("Starting a small training …"))
     with training(framework) as address:
@@ -142,13 +142,13 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     job = Job(servers, options, logdir, run)
     job.start()
     try:
-        _follow(job)
+        _show_until_end(job)
     except KeyboardInterrupt:
         try:
             show_progress("")
             warn(Message("Stopping; the recording so far is saved. Press Ctrl+C again to discard it."))
             job.stop()
-            _follow(job)
+            _show_until_end(job)
         except KeyboardInterrupt:
             # The interpreter waits for the threads that wait for the profiler.
             job.give_up()
@@ -159,7 +159,7 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
         say(f"{_MARKS[worker['state']]} {worker['address']}  {outcome}")
     if job.problem:
         raise ProblemError(job.problem)
-    _tell(logdir, job.target.folder)
+    _say_folder(logdir, job.target.folder)
     missing = [worker["address"] for worker in state["workers"] if worker["state"] != "done"]
     if missing:
         remedy = Message("Open the captures of the others, which were written.")
@@ -168,17 +168,17 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
         )
 
 
-def _follow(job: Any) -> None:
+def _show_until_end(job: Any) -> None:
     """A line about how far it is, rewritten in place on a terminal; nothing elsewhere."""
     begin = time.monotonic()
     while not job.wait(0.2):
-        show_progress(_line(job.state(), time.monotonic() - begin))
+        show_progress(_progress_line(job.state(), time.monotonic() - begin))
     show_progress("")
 
 
-def _line(state: dict[str, Any], seconds: float) -> str:
-    length = (state["options"]["duration_ms"] + state["options"]["delay_ms"]) / 1000
-    full = min(_WIDTH, round(_WIDTH * seconds / length))
+def _progress_line(state: dict[str, Any], seconds: float) -> str:
+    length_s = (state["options"]["duration_ms"] + state["options"]["delay_ms"]) / 1000
+    filled = min(_BAR_WIDTH, round(_BAR_WIDTH * seconds / length_s))
     states = [worker["state"] for worker in state["workers"]]
     counts = [
         Message(
@@ -189,10 +189,10 @@ def _line(state: dict[str, Any], seconds: float) -> str:
         )
         for name in dict.fromkeys(states)
     ]
-    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {translated(listed(counts))}"
+    return f"[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {seconds:5.1f} s  {translated(listed(counts))}"
 
 
-def _tell(logdir: str, folder: Path) -> None:
+def _say_folder(logdir: str, folder: Path) -> None:
     say(folder)
     say(Message("Open it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}", logdir=logdir))
 

@@ -75,10 +75,10 @@ def training(framework: str) -> Iterator[str]:
 
 def torch_trace(folder: Path) -> Path:
     """The trace of a few steps in PyTorch on the CPU, in that folder; raises `ProblemError` where none was written."""
-    done = subprocess.run([sys.executable, "-m", __name__, "torch", folder], capture_output=True, text=True)
+    process = subprocess.run([sys.executable, "-m", __name__, "torch", folder], capture_output=True, text=True)
     traces = sorted(folder.glob("*.pt.trace.json.gz"))
-    if done.returncode or not traces:
-        raise _not_started("torch", done.stderr.splitlines())
+    if process.returncode or not traces:
+        raise _not_started("torch", process.stderr.splitlines())
     return traces[-1]
 
 
@@ -98,8 +98,8 @@ def main(framework: str, folder: str = "") -> None:
     if framework == "torch":
         _train_torch(folder)
         return
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as free_socket:
+        port = free_socket.getsockname()[1]
     step = _tensorflow_step(port) if framework == "tensorflow" else _jax_step(port)
     step(0)
     print(f"localhost:{port}", flush=True)

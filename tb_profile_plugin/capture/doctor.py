@@ -29,7 +29,7 @@ _CUDA_DRIVERS = {11: (450, 80), 12: (525, 60), 13: (580, 65)}
 """The oldest driver that runs programs of each CUDA, by its first two numbers."""
 _CAP_SYS_ADMIN = 1 << 21
 """Its bit among a process's capabilities."""
-_LEAST_FREE = 100_000_000
+_LEAST_FREE_BYTES = 100_000_000
 """Bytes that a disk should have free for a capture."""
 
 
@@ -92,7 +92,7 @@ def _folder_finding(path: str) -> Problem:
         remedy = Message("Grant write access, or capture into another folder.")
         return Problem("unwritable", "This user cannot write to the logdir.", remedy, path, "warning")
     free = shutil.disk_usage(path).free
-    if free < _LEAST_FREE:
+    if free < _LEAST_FREE_BYTES:
         message = Message("Its disk is full: {free} MB are free.", free=f"{free / 1e6:.0f}")
         return Problem("full", message, "Free some space: captures take up to a few hundred MB.", path, "warning")
     return _ok("writable", Message("The logdir is writable."), path)
@@ -193,15 +193,15 @@ def _gpu_findings(root: Path) -> Iterator[Problem]:
 
 
 def _cupti_findings(root: Path) -> Iterator[Problem]:
-    loadable = [*_cupti_in_loader_cache(), *_cupti_in_path(), *_cupti_in_wheels()]
-    if loadable:
-        yield _ok("cupti", Message("libcupti was found, so GPU kernels can be recorded."), loadable[0])
+    libraries = [*_cupti_in_loader_cache(), *_cupti_in_path(), *_cupti_in_wheels()]
+    if libraries:
+        yield _ok("cupti", Message("libcupti was found, so GPU kernels can be recorded."), libraries[0])
         return
-    unused = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
-    if unused:
+    unused_libraries = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
+    if unused_libraries:
         remedy = Message(
             "Run export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH before the training program.",
-            folder=unused[-1].parent,
+            folder=unused_libraries[-1].parent,
         )
         yield Problem("cupti_not_in_path", "libcupti is installed, but the loader does not find it.", remedy)
     else:
@@ -213,8 +213,8 @@ def _cupti_in_loader_cache() -> list[str]:
     ldconfig = shutil.which("ldconfig") or shutil.which("/sbin/ldconfig")
     if not ldconfig:
         return []
-    listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
-    return re.findall(r"libcupti\.so.{0,200}=> (\S+)", listed)
+    listing = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
+    return re.findall(r"libcupti\.so.{0,200}=> (\S+)", listing)
 
 
 def _cupti_in_path() -> list[str]:
@@ -230,10 +230,10 @@ def _cupti_in_wheels() -> list[str]:
 
 
 def _counter_findings(root: Path) -> Iterator[Problem]:
-    restricted = re.search(r"^RmProfilingAdminOnly: 1", _text(root / "proc/driver/nvidia/params"), re.MULTILINE)
+    is_restricted = re.search(r"^RmProfilingAdminOnly: 1", _text(root / "proc/driver/nvidia/params"), re.MULTILINE)
     capabilities = re.search(r"^CapEff:\s*([0-9a-f]+)", _text(root / "proc/self/status"), re.MULTILINE)
-    admin = bool(capabilities and int(capabilities[1], 16) & _CAP_SYS_ADMIN)
-    if restricted and not admin:
+    is_admin = bool(capabilities and int(capabilities[1], 16) & _CAP_SYS_ADMIN)
+    if is_restricted and not is_admin:
         remedy = Message(
             "Add `options nvidia NVreg_RestrictProfilingToAdminUsers=0` to a file in /etc/modprobe.d and "
             "reboot. For a container, use --cap-add=SYS_ADMIN (or --privileged)."
@@ -257,9 +257,9 @@ def _tensorboard_findings() -> Iterator[Problem]:
         yield Problem("no_tensorboard", "TensorBoard is not installed.", "Use tb-profile serve.", severity="warning")
         return
     yield _ok("tensorboard", Message("TensorBoard {version}.", version=version))
-    ours = (__package__ or "").split(".")[0]
+    own_package = (__package__ or "").split(".")[0]
     for entry in metadata.entry_points(group="tensorboard_plugins"):
-        if entry.name == "profile" and not entry.value.startswith(f"{ours}."):
+        if entry.name == "profile" and not entry.value.startswith(f"{own_package}."):
             owner = entry.dist.name if entry.dist else entry.value
             remedy = Message("Compare both, or remove the other with pip uninstall {owner}.", owner=owner)
             message = Message("{owner} has a Profile tab, too; ours is named Profile (tb-profile).", owner=owner)

@@ -86,12 +86,12 @@ class Job:
 
     def _worker(self, worker: Worker) -> dict[str, Any]:
         progress = worker.progress
-        ends = {WAITING: self._begin_at, CAPTURING: progress.until}.get(progress.state, 0.0)
+        end = {WAITING: self._begin_at, CAPTURING: progress.end}.get(progress.state, 0.0)
         return {
             "address": str(worker.address),
             "state": progress.state,
             "attempt": progress.attempt,
-            "seconds_left": max(0.0, round(ends - time.monotonic(), 1)) if ends else 0.0,
+            "seconds_left": max(0.0, round(end - time.monotonic(), 1)) if end else 0.0,
             "size": progress.size,
             "file": progress.file,
             "problem": progress.problem.as_json() if progress.problem else None,
@@ -100,17 +100,19 @@ class Job:
     def _run(self) -> None:
         try:
             with ThreadPoolExecutor(len(self.workers), "capture") as pool:
-                ready = [
-                    worker for worker, fine in zip(self.workers, pool.map(_reach, self.workers), strict=True) if fine
+                reachable = [
+                    worker
+                    for worker, answers in zip(self.workers, pool.map(_reach, self.workers), strict=True)
+                    if answers
                 ]
                 delay_s = self.options.delay_ms / 1000
                 self._begin_at = time.monotonic() + delay_s
-                if self._stop.wait(delay_s if ready else 0):
-                    for worker in ready:
+                if self._stop.wait(delay_s if reachable else 0):
+                    for worker in reachable:
                         worker.halt()
                 else:
-                    at_ns = time.time_ns()
-                    list(pool.map(lambda worker: _capture(worker, at_ns), ready))
+                    start_ns = time.time_ns()
+                    list(pool.map(lambda worker: _capture(worker, start_ns), reachable))
         finally:
             self._end.set()
 
@@ -123,9 +125,9 @@ def _reach(worker: Worker) -> bool:
         return False
 
 
-def _capture(worker: Worker, at_ns: int) -> None:
+def _capture(worker: Worker, start_ns: int) -> None:
     try:
-        worker.capture(at_ns)
+        worker.capture(start_ns)
     except Exception as error:
         worker.fail(error)
 
@@ -133,7 +135,7 @@ def _capture(worker: Worker, at_ns: int) -> None:
 def ping(addresses: Sequence[Address]) -> list[Problem | None]:
     """What is wrong with each address; None where a profiler answers."""
 
-    def one(address: Address) -> Problem | None:
+    def problem_at(address: Address) -> Problem | None:
         try:
             with ProfilerServer(address) as server:
                 server.reach()
@@ -142,4 +144,4 @@ def ping(addresses: Sequence[Address]) -> list[Problem | None]:
         return None
 
     with ThreadPoolExecutor(len(addresses), "ping") as pool:
-        return list(pool.map(one, addresses))
+        return list(pool.map(problem_at, addresses))

@@ -11,23 +11,23 @@ from .address import Address
 _TIMEOUT_S = 2.0
 
 
-def name(address: Address) -> Message | None:
+def server_kind(address: Address) -> Message | None:
     """What kind of server answers there; None if it does not show that."""
-    greeting = _talk(address, b"GET / HTTP/1.0\r\n\r\n")
-    if greeting.startswith(b"SSH-"):
+    reply = _reply(address, b"GET / HTTP/1.0\r\n\r\n")
+    if reply.startswith(b"SSH-"):
         return Message("An SSH server")
     if _speaks_tls(address):
         return Message("A server behind TLS")
-    if greeting.startswith(b"HTTP/"):
+    if reply.startswith(b"HTTP/"):
         return Message("A web server")
-    return Message("Something else") if greeting else None
+    return Message("Something else") if reply else None
 
 
-def _talk(address: Address, words: bytes) -> bytes:
+def _reply(address: Address, request: bytes) -> bytes:
     """The first 64 bytes of what a server says or answers to these words; empty if it says nothing."""
     try:
         with socket.create_connection((address.host, address.port), _TIMEOUT_S) as peer:
-            peer.sendall(words)
+            peer.sendall(request)
             return peer.recv(64)
     except OSError:
         return b""

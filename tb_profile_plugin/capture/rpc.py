@@ -26,7 +26,7 @@ CONNECT_S = 4.0
 """A server that does not accept a connection within so long is taken for unreachable: packets are being dropped."""
 _ANSWER_S = 6.0
 """How long a server may take for calls that record and send nothing."""
-_PING = "tb_profile_ping"
+_PING_SESSION = "tb_profile_ping"
 _SERVICE = "/tensorflow.ProfilerService/"
 _CHANNEL = (
     # gRPC refuses more than 4 MB by default, and captures are larger.
@@ -38,11 +38,11 @@ _CHANNEL = (
 )
 _MOST_EVENTS = 1_000_000
 """The most events that a server may record."""
-_START_IT = Message(
+_START_REMEDY = Message(
     "Check that the program started its profiler there: "
     "tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
 )
-_VARINT, _LENGTH = 0, 2
+_VARINT, _LENGTH_DELIMITED = 0, 2
 """Protobuf's wire types."""
 _TOOL_DATA, _EMPTY, _XSPACE = 6, 7, 8
 """Numbers of a ProfileResponse's fields."""
@@ -82,7 +82,7 @@ _FAILED_CALLS = (
         lambda code, _: code is grpc.StatusCode.UNIMPLEMENTED,
         "not_a_profiler",
         Message("A gRPC server answers there, but without this profiler call."),
-        _START_IT,
+        _START_REMEDY,
     ),
     _FailedCall(
         lambda code, text: (
@@ -139,20 +139,20 @@ class ProfilerServer:
         """Raise `ProblemError` (502) saying what is wrong where no profiler answers at the address."""
         self._connect()
         try:
-            self.terminate(_PING)
+            self.terminate(_PING_SESSION)
         except grpc.RpcError as error:
             raise self._ping_problem(error) from error
 
     def _ping_problem(self, error: Any) -> ProblemError:
         is_late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         if is_late or error.code() is grpc.StatusCode.UNAVAILABLE:
-            other_server = port_probe.name(self.address)
+            other_server = port_probe.server_kind(self.address)
             if other_server:
                 text = Message("{server} answers there instead of a profiler.", server=other_server)
-                return self.problem("not_a_profiler", text, _START_IT)
+                return self.problem("not_a_profiler", text, _START_REMEDY)
         if is_late:
             text = Message("A server listens there but did not answer within {seconds} s.", seconds=f"{_ANSWER_S:g}")
-            return self.problem("silent", text, sentences(_START_IT, "Check also that the program does not hang."))
+            return self.problem("silent", text, sentences(_START_REMEDY, "Check also that the program does not hang."))
         return self.call_problem(error)
 
     def _connect(self) -> None:
@@ -163,7 +163,7 @@ class ProfilerServer:
             text = Message("There is no host named {host}.", host=self.address.host)
             raise self.problem("unknown_host", text, Message("Check the name, or use the IP address.")) from error
         except ConnectionRefusedError as error:
-            raise self.problem("nothing_listens", Message("Nothing listens there."), _START_IT) from error
+            raise self.problem("nothing_listens", Message("Nothing listens there."), _START_REMEDY) from error
         except TimeoutError as error:
             text = Message("No answer within {seconds} s.", seconds=f"{CONNECT_S:g}")
             remedy = Message("Check that the machine runs and that no firewall drops the connection.")
@@ -216,10 +216,10 @@ class ProfilerServer:
         return problem_error(code, message, remedy, str(self.address), status=502)
 
 
-def profile_request(options: Options, address: Address, session: str, root: str, at_ns: int = 0) -> Any:
+def profile_request(options: Options, address: Address, session: str, root: str, start_ns: int = 0) -> Any:
     """What a server is asked for: the capture in its answer, or, from one too old for that, a file below `root`.
 
-    `at_ns` is the moment at which all workers begin, for those that wait for it.
+    `start_ns` is the moment at which all workers begin, for those that wait for it.
     """
     profile_options = message("tensorflow.ProfileOptions")(
         version=1,
@@ -229,7 +229,7 @@ def profile_request(options: Options, address: Address, session: str, root: str,
         device_tracer_level=options.device_tracer_level,
         python_tracer_level=options.python_tracer_level,
         duration_ms=options.duration_ms,
-        start_timestamp_ns=at_ns or time.time_ns(),
+        start_timestamp_ns=start_ns or time.time_ns(),
         repository_path=root,
         session_id=session,
     )
@@ -276,29 +276,29 @@ def _check_xspace(data: memoryview) -> None:
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
     """The fields of a message: number and varint or payload; raises IndexError or ValueError for anything else."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
+    position = 0
+    while position < len(data):
+        tag, position = _varint(data, position)
         wire_type = tag & 7
-        value, at = _varint(data, at)
+        value, position = _varint(data, position)
         if wire_type == _VARINT:
             yield tag >> 3, value
-        elif wire_type == _LENGTH and value <= len(data) - at:
-            yield tag >> 3, data[at : at + value]
-            at += value
+        elif wire_type == _LENGTH_DELIMITED and value <= len(data) - position:
+            yield tag >> 3, data[position : position + value]
+            position += value
         else:
-            raise ValueError(f"field of wire type {wire_type} at {at}")
+            raise ValueError(f"field of wire type {wire_type} at {position}")
 
 
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
+def _varint(data: memoryview, position: int) -> tuple[int, int]:
     """(value, position behind it) of the varint there; raises IndexError or ValueError where there is none."""
     value = shift = 0
     while True:
-        byte = data[at]
-        at += 1
+        byte = data[position]
+        position += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return value, at
+            return value, position
         shift += 7
         if shift > 63:
             raise ValueError("number too long")

@@ -41,7 +41,7 @@ class Progress:
     state: str = CONNECTING
     attempt: int = 1
     """Counted from 1."""
-    until: float = 0.0
+    end: float = 0.0
     """Seconds on the monotonic clock: when its capture is over. Valid while capturing."""
     size: int = 0
     """Bytes of its capture."""
@@ -58,11 +58,11 @@ class Worker:
         self._options = options
         self._target = target
         self._stop = stop
-        self._given_up = threading.Event()
+        self._abandoned = threading.Event()
 
     def give_up(self) -> None:
         """Stop waiting for what the server still sends after Stop."""
-        self._given_up.set()
+        self._abandoned.set()
 
     def reach(self) -> bool:
         """Whether a profiler answers; where not, the worker has failed."""
@@ -84,13 +84,13 @@ class Worker:
         """End as stopped, before the server is asked for anything."""
         self._end(STOPPED, self._stopped_problem())
 
-    def capture(self, at_ns: int) -> None:
+    def capture(self, start_ns: int) -> None:
         """Capture and write, with as many attempts as the options allow."""
         with ProfilerServer(self.address) as server:
             for attempt in range(1, self._options.retries + 2):
-                self._set_state(CAPTURING, attempt=attempt, until=time.monotonic() + self._options.duration_ms / 1000)
+                self._set_state(CAPTURING, attempt=attempt, end=time.monotonic() + self._options.duration_ms / 1000)
                 try:
-                    size, path = self._attempt(server, at_ns if attempt == 1 else 0)
+                    size, path = self._attempt(server, start_ns if attempt == 1 else 0)
                 except ProblemError as error:
                     problem = error.problem
                 else:
@@ -100,32 +100,32 @@ class Worker:
                     break
         self._end(STOPPED if problem.code == "stopped" else FAILED, problem)
 
-    def _attempt(self, server: ProfilerServer, at_ns: int) -> tuple[int, Path]:
+    def _attempt(self, server: ProfilerServer, start_ns: int) -> tuple[int, Path]:
         """(bytes, file) of the capture; raises `ProblemError`."""
-        server_answer = self._profile(server, at_ns)
+        server_answer = self._profile(server, start_ns)
         if server_answer.capture:
             return server_answer.size, self._target.write(self.address.file_host, server_answer.capture)
         if server_answer.empty:
             raise ProblemError(self._stopped_problem() if self._stop.is_set() else self._empty_problem(), 502)
         return self._written_by_server()
 
-    def _profile(self, server: ProfilerServer, at_ns: int) -> CaptureAnswer:
+    def _profile(self, server: ProfilerServer, start_ns: int) -> CaptureAnswer:
         """One call; Stop ends it early, with what there is."""
-        request = profile_request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
+        request = profile_request(self._options, self.address, self._target.run, str(self._target.root), start_ns)
         call = server.profile(request, _GRACE_S + 3 * self._options.duration_ms / 1000)
         call_done = threading.Event()
         call.add_done_callback(lambda _: call_done.set())
-        give_up = None
+        give_up_at = None
         while not call_done.wait(_POLL_S):
             now = time.monotonic()
-            if give_up is None and self._stop.is_set():
+            if give_up_at is None and self._stop.is_set():
                 self._set_state(COLLECTING)
-                give_up = now + _STOP_S
+                give_up_at = now + _STOP_S
                 self._terminate(server)
-            elif give_up is not None and (now > give_up or self._given_up.is_set()):
+            elif give_up_at is not None and (now > give_up_at or self._abandoned.is_set()):
                 call.cancel()
-                raise _not_stopped(server, _STOP_S + now - give_up)
-            elif now > self.progress.until and self.progress.state == CAPTURING:
+                raise _not_stopped_error(server, _STOP_S + now - give_up_at)
+            elif now > self.progress.end and self.progress.state == CAPTURING:
                 self._set_state(COLLECTING)
         try:
             return capture_answer(call.result())
@@ -167,6 +167,6 @@ class Worker:
         self.progress = replace(self.progress, state=state, problem=problem)
 
 
-def _not_stopped(server: ProfilerServer, waited_s: float) -> ProblemError:
+def _not_stopped_error(server: ProfilerServer, waited_s: float) -> ProblemError:
     message = Message("The server sent nothing within {waited} s of the stop.", waited=f"{waited_s:.0f}")
     return server.problem("not_stopped", message, Message("Capture again; this recording is lost."))

@@ -17,7 +17,7 @@ from ..runtime.regex import regex
 _RUN = regex(r"(?!\.)[\w .+-]{1,100}(?<![ .])")
 _PIECE_BYTES = 16 << 20
 """Bytes written at a time: some systems refuse more than 2 GiB at once."""
-_ELSEWHERE = Message("Grant write access, or capture into another folder.")
+_WRITE_REMEDY = Message("Grant write access, or capture into another folder.")
 
 
 class Target:
@@ -40,7 +40,7 @@ class Target:
             )
         if not os.access(existing_parent, os.W_OK | os.X_OK):
             raise _unwritable(
-                str(existing_parent), Message("{above} is not writable.", above=existing_parent), _ELSEWHERE
+                str(existing_parent), Message("{above} is not writable.", above=existing_parent), _WRITE_REMEDY
             )
 
     def path(self, host: str) -> Path:
@@ -69,7 +69,7 @@ class Target:
             if is_full:
                 raise _unwritable(str(path), Message("The disk is full."), Message("Free some space.")) from error
             reason = Message("Cannot be written: {reason}.", reason=error.strerror)
-            raise _unwritable(str(path), reason, _ELSEWHERE) from error
+            raise _unwritable(str(path), reason, _WRITE_REMEDY) from error
         return path
 
     def _drop_if_empty(self) -> None:

@@ -38,11 +38,11 @@ def answer_bodies(
 
     Where all are in the cache, nothing that decodes is imported.
     """
-    from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question, unpack
+    from ..store.result_cache import LEGACY, NAMED, ResultCache, pack, question_key, unpack
 
     cache = ResultCache(not args.no_cache)
     shape = LEGACY if legacy else NAMED
-    keys = {name: question(name, args.host, options, shape) for name, options in tool_options.items()}
+    keys = {name: question_key(name, args.host, options, shape) for name, options in tool_options.items()}
     bodies = {name: unpack(body) for name, cache_key in keys.items() if (body := cache.get(stored, *cache_key))}
     if len(bodies) == len(tool_options):
         return bodies

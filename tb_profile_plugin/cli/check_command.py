@@ -87,14 +87,14 @@ def _check(args: argparse.Namespace) -> int:
         new, base = _sides_of_commands(args, stack) if args.ab else _sides_of_sessions(args, config)
     new, base = replace(new, items=config.items_per_step), base and replace(base, items=config.items_per_step)
     outcomes = decide(config, new, base, args.missing_baseline == "pass")
-    result = exit_code(outcomes, args.strict)
-    _write_outcomes(args, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
+    code = exit_code(outcomes, args.strict)
+    _write_outcomes(args, config, outcomes, code, verdict(compare(base, new), config.threshold) if base else None)
     if args.update_baseline:
-        if result == BROKEN and not args.force:
+        if code == BROKEN and not args.force:
             warn(Message("The baseline was not updated, since a budget is exceeded. Use --force to update it."))
         else:
             _save_baseline(args, config, list(new.digests))
-    return result
+    return code
 
 
 def _sides_of_commands(args: argparse.Namespace, stack: ExitStack) -> tuple[Side, Side | None]:
@@ -116,14 +116,14 @@ def _sides_of_sessions(args: argparse.Namespace, config: Config) -> tuple[Side, 
     from ..analysis.compare.side import side_of_digests
     from ..budgets import baselines
 
-    loaded_sides = sides(args, [args.sessions, *([args.baseline] if args.baseline else [])])
-    if args.baseline or not config.baseline:
-        return loaded_sides[0], loaded_sides[1] if args.baseline else None
+    new, *bases = sides(args, [args.sessions, *([args.baseline] if args.baseline else [])])
+    if bases or not config.baseline:
+        return new, bases[0] if bases else None
     folder = baselines.folder(args.config.parent / config.baseline, config.name)
-    baseline_digests = baselines.read(folder, loaded_sides[0].digests[0])
+    baseline_digests = baselines.read(folder, new.digests[0])
     if not baseline_digests and baselines.has_baselines(folder):
         warn(Message("{folder} holds only baselines of other machines or programs.", folder=folder))
-    return loaded_sides[0], side_of_digests(baseline_digests) if baseline_digests else None
+    return new, side_of_digests(baseline_digests) if baseline_digests else None
 
 
 def _save_baseline(args: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
@@ -140,14 +140,14 @@ def _save_baseline(args: argparse.Namespace, config: Config, digests: list[Diges
 
 
 def _write_outcomes(
-    args: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, verdict: ComparisonVerdict | None
+    args: argparse.Namespace, config: Config, outcomes: list[Outcome], code: int, verdict: ComparisonVerdict | None
 ) -> None:
     from ..budgets import output as reports
 
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
         (args.junit, lambda: reports.junit(outcomes)),
         (args.markdown, lambda: reports.markdown(outcomes, config.name, verdict).encode("utf-8", "replace")),
-        (args.json, lambda: json_line(reports.as_json(outcomes, result, verdict)).encode("utf-8", "replace")),
+        (args.json, lambda: json_line(reports.as_json(outcomes, code, verdict)).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:
@@ -157,9 +157,9 @@ def _write_outcomes(
     if args.github:
         for line in reports.github(outcomes):
             say(line)
-        summary = os.environ.get(GITHUB_SUMMARY)
-        if summary:
-            with open(summary, "a", encoding="utf-8", errors="replace") as file:
+        summary_path = os.environ.get(GITHUB_SUMMARY)
+        if summary_path:
+            with open(summary_path, "a", encoding="utf-8", errors="replace") as file:
                 file.write(reports.markdown(outcomes, config.name, verdict))
 
 

@@ -18,7 +18,7 @@ from .output import json_line, write_as
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
 
-_HANG_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
+_HANG_EXIT_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
 """Exit codes of ``hang`` by outcome; 1 and 2 are those of all verbs."""
 
 
@@ -53,11 +53,11 @@ def _compare_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--top", metavar="N", type=count, default=15, help="number of ops in text output (default: %(default)s)"
     )
-    _judging_options(verb)
+    _verdict_options(verb)
     verb.set_defaults(verb=_compare)
 
 
-def _judging_options(verb: argparse.ArgumentParser) -> None:
+def _verdict_options(verb: argparse.ArgumentParser) -> None:
     """What counts as a change, which steps are read how, and where the verdict goes."""
     verb.add_argument(
         "--threshold",
@@ -73,7 +73,7 @@ def _judging_options(verb: argparse.ArgumentParser) -> None:
 def _trend_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="folder of captures, or name:path,name:path for several")
     verb.add_argument("--match", metavar="GLOB", default="*", help="pattern of session names (default: all)")
-    _judging_options(verb)
+    _verdict_options(verb)
     verb.set_defaults(verb=_trend)
 
 
@@ -86,16 +86,16 @@ def _hang_options(verb: argparse.ArgumentParser) -> None:
 def _items(text: str) -> tuple[int, int]:
     """Items per step of base and new side from ``A=256,B=512``, in any order, 1 for what is not named."""
     items = {"A": 1, "B": 1}
-    named = set()
+    seen_sides = set()
     for part in text.upper().split(","):
         side, _, number = part.partition("=")
         try:
             items[side] = int(number)
         except ValueError as error:
             raise _items_error(text) from error
-        if side in named:
+        if side in seen_sides:
             raise _items_error(text)
-        named.add(side)
+        seen_sides.add(side)
     if len(items) > 2 or min(items.values()) < 1:
         raise _items_error(text)
     return items["A"], items["B"]
@@ -124,7 +124,7 @@ def _compare(args: argparse.Namespace) -> int:
         args,
         text=lambda: report.text(comparison, judgement, args.top),
         markdown=lambda: report.markdown(comparison, judgement),
-        json=lambda: json_line(report.nested(comparison, judgement)),
+        json=lambda: json_line(report.as_json(comparison, judgement)),
     )
     return 0
 
@@ -133,12 +133,12 @@ def _trend(args: argparse.Namespace) -> int:
     from ..analysis.compare.trend import trends
     from ..export.report import trend as report
 
-    histories = trends(_digests(args), args.match == "*", args.threshold)
+    program_trends = trends(_digests(args), args.match == "*", args.threshold)
     write_as(
         args,
-        text=lambda: report.text(histories),
-        markdown=lambda: report.markdown(histories),
-        json=lambda: json_line(report.nested(histories)),
+        text=lambda: report.text(program_trends),
+        markdown=lambda: report.markdown(program_trends),
+        json=lambda: json_line(report.as_json(program_trends)),
     )
     return 0
 
@@ -180,8 +180,8 @@ def _hang(args: argparse.Namespace) -> int:
         text=lambda: hang.text(analysis),
         markdown=lambda: hang.markdown(analysis),
         html=lambda: hang_page.page(analysis),
-        json=lambda: json_line(hang.nested(analysis)),
+        json=lambda: json_line(hang.as_json(analysis)),
     )
     for problem in analysis.problems:
         warn(problem)
-    return _HANG_CODES[analysis.verdict.outcome]
+    return _HANG_EXIT_CODES[analysis.verdict.outcome]

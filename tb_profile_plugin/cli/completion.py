@@ -20,18 +20,18 @@ def add(parser: argparse.ArgumentParser, verbs: Any) -> None:
         "--print-completion",
         metavar="SHELL",
         choices=SHELLS,
-        action=_Print,
+        action=_PrintCompletion,
         dest=argparse.SUPPRESS,
         verbs=verbs,
         help="print completions for bash or zsh, and exit",
     )
 
 
-class _Print(argparse.Action):
+class _PrintCompletion(argparse.Action):
     """Prints the script of a shell, and exits."""
 
-    def __init__(self, verbs: Any, **about: Any):
-        super().__init__(**about)
+    def __init__(self, verbs: Any, **settings: Any):
+        super().__init__(**settings)
         self._verbs = verbs
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: Any, shell: Any, option: str | None = None) -> None:

@@ -116,7 +116,7 @@ def _summary(args: argparse.Namespace) -> None:
     from ..export.report import summary
 
     stored = answers.stored_session(args.session)
-    content = summary.summary(stored.name, answers.answer_data(stored, args, {name: {} for name in summary.QUESTIONS}))
+    content = summary.summary(stored.name, answers.answer_data(stored, args, {name: {} for name in summary.TOOLS}))
     output.write_as(
         args, markdown=lambda: summary.markdown(content, args.budget), json=lambda: output.json_line(content)
     )
@@ -125,26 +125,26 @@ def _summary(args: argparse.Namespace) -> None:
 def _report(args: argparse.Namespace) -> None:
     if args.key and args.as_is:
         raise problem_error("usage", "--key needs a redacted report.", "Leave out --as-is or --key.")
-    stored = [answers.stored_session(path) for path in (args.session, args.base) if path]
+    stored_sessions = [answers.stored_session(path) for path in (args.session, args.base) if path]
     from ..api import Capture
     from ..export.share import shared_pseudonyms
     from ..serve.report import report
 
     notes = args.notes.read_text(encoding="utf-8", errors="replace") if args.notes else ""
-    session, *base = sessions = [Capture(stored_session) for stored_session in stored]
-    names = shared_pseudonyms(sessions, args.key) if args.key else None
+    session, *base = sessions = [Capture(stored_session) for stored_session in stored_sessions]
+    pseudonyms = shared_pseudonyms(sessions, args.key) if args.key else None
     report_page = report(
         session,
         as_is=args.as_is,
         most_bytes=args.max_size,
         title=args.title,
         notes=notes,
-        names=names,
+        pseudonyms=pseudonyms,
         base=base[0] if base else None,
     )
     output.write(args.out, report_page.html)
-    if names:
-        names.write(args.key)
+    if pseudonyms:
+        pseudonyms.write(args.key)
     redacted = (
         Message("Not redacted: it contains names of hosts, users and files.") if args.as_is else Message("Redacted.")
     )
@@ -178,12 +178,12 @@ def _export(args: argparse.Namespace) -> None:
     from ..timeline import chrome, one_clock, perfetto
 
     session = Capture(stored)
-    names = share.shared_pseudonyms([session], args.key) if args.key else None
+    pseudonyms = share.shared_pseudonyms([session], args.key) if args.key else None
     trace: Iterable[bytes | memoryview]
     if args.format == "xplane":
-        trace = [share.capture(session, args.host, args.redact, names)]
+        trace = [share.capture(session, args.host, args.redact, pseudonyms)]
     else:
-        hosts = share.redacted(session, args.host, names) if args.redact else session.host_by_host(args.host)
+        hosts = share.redacted_hosts(session, args.host, pseudonyms) if args.redact else session.host_by_host(args.host)
         if args.format in _CALL_FORMATS:
             trace = [_merged_calls(args, session.name, hosts)]
         else:
@@ -196,8 +196,8 @@ def _export(args: argparse.Namespace) -> None:
                 trace = map(str.encode, chrome.pieces(hosts, shifts=shifts))
     with output.open_output(args.out) as file:
         file.writelines(trace)
-    if names:
-        names.write(args.key)
+    if pseudonyms:
+        pseudonyms.write(args.key)
 
 
 def _merged_calls(args: argparse.Namespace, title: str, hosts: Iterable[Host]) -> bytes:

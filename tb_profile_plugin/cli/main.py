@@ -33,9 +33,9 @@ _USAGE_CODES = frozenset(
     "usage unknown_tool unknown_option bad_option bad_address bad_run no_table bad_query bad_config".split()
 )
 """Codes of problems with the call itself, which end with exit code 2."""
-_FOR_PROGRAMS = frozenset({"json", "named", "csv", "xprof", "legacy", "sarif", "junit"})
+_PROGRAM_FORMATS = frozenset({"json", "named", "csv", "xprof", "legacy", "sarif", "junit"})
 """Formats that programs read, whose texts are English by default."""
-_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _LEGACY_FORMATS = ("xprof", "legacy")
 """Two words for the existing plugin's format; scripts written before 0.2 use the second."""
 
@@ -83,19 +83,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _language_option(words: Sequence[str]) -> str:
     """The value of ``--lang`` anywhere in the call, since help and errors are printed before it is parsed."""
     code = ""
-    for word, following in pairwise([*words, ""]):
+    for word, next_word in pairwise([*words, ""]):
         if word == "--lang":
-            code = following
+            code = next_word
         elif word.startswith("--lang="):
             code = word.removeprefix("--lang=")
     return code
 
 
-def _language(wanted: str, output_format: str = "") -> str:
+def _language(option: str, output_format: str = "") -> str:
     """The language asked for; else English for formats that programs read, and the system's language on terminals."""
-    if wanted:
-        return wanted
-    if output_format in _FOR_PROGRAMS:
+    if option:
+        return option
+    if output_format in _PROGRAM_FORMATS:
         return ENGLISH
     names = [read(LANGUAGE)]
     if sys.stdout.isatty():
@@ -119,7 +119,7 @@ def _exit_code(args: argparse.Namespace) -> int:
         if isinstance(error, BrokenPipeError):
             # The reader, e.g. head, has enough; the interpreter's own flush at exit must not complain either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        elif error.filename is None and error.errno in _DISK_FULL:
+        elif error.filename is None and error.errno in _DISK_FULL_ERRORS:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             text = localized(
                 "Standard output cannot be written: {reason}. Free some space, or write elsewhere.",
@@ -310,9 +310,9 @@ def _tools(args: argparse.Namespace) -> None:
     from .. import tools
     from ..api import Capture
 
-    session, others = Capture(stored), tools.precheck()
+    session, needs = Capture(stored), tools.precheck()
     for tool in tools.all_tools().values():
-        unavailable = tool.unavailable(session, others)
+        unavailable = tool.unavailable(session, needs)
         say(f"{tool.name}: {localized(tool.doc or tool.title).splitlines()[0]}")
         for param in tool.params:
             choices = f" ({', '.join(param.choices)})" if param.choices else ""
@@ -333,7 +333,7 @@ def _why(args: argparse.Namespace) -> None:
         args,
         text=lambda: f"{why.text(answer)}\n",
         markdown=lambda: why.markdown(answer),
-        json=lambda: output.json_line(why.nested(answer)),
+        json=lambda: output.json_line(why.as_json(answer)),
     )
 
 
@@ -351,11 +351,11 @@ def _why_scaled(args: argparse.Namespace) -> None:
 def _tool(args: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in args.options):
         raise problem_error("unknown_option", "The host is not an option of the tool.", "Name it with --host.")
-    question, stored = {args.name: dict(args.options)}, answers.stored_session(args.session)
+    tool_options, stored = {args.name: dict(args.options)}, answers.stored_session(args.session)
     if args.format == "csv":
-        output.write(args.out, _csv(answers.answer_data(stored, args, question)[args.name], args.table))
+        output.write(args.out, _csv(answers.answer_data(stored, args, tool_options)[args.name], args.table))
         return
-    body = answers.answer_bodies(stored, args, question, args.format in _LEGACY_FORMATS)[args.name]
+    body = answers.answer_bodies(stored, args, tool_options, args.format in _LEGACY_FORMATS)[args.name]
     with output.open_output(args.out) as file:
         file.write(body + b"\n")
 
@@ -375,10 +375,10 @@ def _cache(args: argparse.Namespace) -> None:
     if args.action == "clear":
         say(Message("Deleted {megabytes} MB.", megabytes=f"{cache.clear() / 1e6:.1f}"))
         return
-    names = {"files": Message("downloaded captures"), "results": Message("results of tools")}
+    labels = {"files": Message("downloaded captures"), "results": Message("results of tools")}
     say(Message("{folder}, at most {size}:", folder=str(cache.folder()), size=f"{cache.limit() / 2**30:.1f} GiB"))
     for kind, (count, size) in cache.usage().items():
-        say(f"{count:8} {localized('{what}, {megabytes} MB', what=names[kind], megabytes=f'{size / 1e6:.1f}')}")
+        say(f"{count:8} {localized('{what}, {megabytes} MB', what=labels[kind], megabytes=f'{size / 1e6:.1f}')}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from .. import tools
 from ..api import Capture
 from ..export.report import summary as summary_report
 from ..export.report import why as why_report
-from ..export.report.bounded import cut, rows_as_json
+from ..export.report.bounded import bounded, rows_as_json
 from ..model.session import Neighbours
 from ..runtime.cancellation import Cancelled, wanted_while
 from ..runtime.problems import ProblemError
@@ -83,14 +83,14 @@ class _AssistantFunctions:
 
     def why(self, session: str, host: str = "", steps: str = "typical") -> str:
         """All causes of the step's length with what to do. Steps: typical, all, or step numbers such as 5-20."""
-        return cut(why_report.text(self._capture(session).answer("why", host, steps=steps)))
+        return bounded(why_report.text(self._capture(session).answer("why", host, steps=steps)))
 
     def list_tools(self, session: str) -> str:
         """The tools of tool_answer(), what each answers, and why one has nothing to show for the session."""
-        session_capture, others = self._capture(session), tools.precheck()
+        session_capture, needs = self._capture(session), tools.precheck()
         with_tables = [tool for tool in tools.all_tools().values() if not tool.streamed]
-        lacks = {tool.name: str(tool.unavailable(session_capture, others) or "") for tool in with_tables}
-        rows = [{"tool": tool.name, "answers": tool.doc, "lacking": lacks[tool.name]} for tool in with_tables]
+        lack_of = {tool.name: str(tool.unavailable(session_capture, needs) or "") for tool in with_tables}
+        rows = [{"tool": tool.name, "answers": tool.doc, "lacking": lack_of[tool.name]} for tool in with_tables]
         return rows_as_json({}, rows, 0, len(rows))
 
     def tool_answer(  # noqa: PLR0913 - what an agent may give
@@ -122,15 +122,15 @@ class _AssistantFunctions:
 
     def compare(self, base: list[str], new: list[str]) -> str:
         """Whether the new sessions are faster or slower than the base ones, by how much, why, and if that is noise."""
-        return cut(self._sessions.comparison_text(base=base, new=new))
+        return bounded(self._sessions.comparison_text(base=base, new=new))
 
     def check(self, new: list[str], budgets: list[dict[str, str]], base: list[str] | None = None) -> str:
         """Whether sessions keep budgets such as {"metric": "step", "max-change": "+3%"}; changes are from the base."""
-        return cut(self._sessions.budget_check_text(new=new, base=base or [], budgets=budgets))
+        return bounded(self._sessions.budget_check_text(new=new, base=base or [], budgets=budgets))
 
     def trend(self, match: str = "*") -> str:
         """Since when steps are slower or faster, over the sessions whose names are like a pattern, and why."""
-        return cut(self._sessions.trend_text(match))
+        return bounded(self._sessions.trend_text(match))
 
     def read_guide(self) -> str:
         """How to read the figures and sentences, and what not to conclude from them."""
@@ -149,13 +149,13 @@ def _with_limits(function: Callable[..., Any], lock: threading.Lock) -> Callable
     """The function with one call at a time, a time limit, and problems as errors for the assistant."""
 
     @wraps(function)
-    def answer(*arguments: Any, **named: Any) -> Any:
+    def answer(*arguments: Any, **keywords: Any) -> Any:
         end = time.monotonic() + _LIMIT_S
         try:
             with lock, wanted_while(lambda: time.monotonic() < end):
-                return function(*arguments, **named)
+                return function(*arguments, **keywords)
         except ProblemError as error:
-            raise ToolError(cut(str(error.problem))) from error
+            raise ToolError(bounded(str(error.problem))) from error
         except Cancelled:
             raise ToolError(f"This takes longer than {_LIMIT_S:.0f} s. Request one host, or less data.") from None
 

@@ -112,7 +112,7 @@ def _write_parquet(frame: Frame, path: Path) -> None:
     # Whether the file can be written is told in our words.
     with open_output(path):
         pass
-    quoted = os.fspath(path).replace("'", "''")
+    escaped_path = os.fspath(path).replace("'", "''")
     with duckdb.connect() as connection:
         connection.register("result", frame)
-        connection.execute(f"COPY result TO '{quoted}' (FORMAT parquet)")
+        connection.execute(f"COPY result TO '{escaped_path}' (FORMAT parquet)")

@@ -16,7 +16,7 @@ from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import DEFAULT_ROWS, DEFAULT_SECONDS
 from ..runtime.terminal import say, warn
 
-_ROWS = 100
+_TERMINAL_ROWS = 100
 """Rows on a terminal."""
 _HELP = (
     Message("Type one SELECT on one or more lines, and end it with a semicolon."),
@@ -49,9 +49,9 @@ class Shell:
                 tables=", ".join(self._tables),
             )
         )
-        question: str | None = ""
-        while question is not None:
-            question = self._read_line(question)
+        query: str | None = ""
+        while query is not None:
+            query = self._read_line(query)
 
     def _read_line(self, unfinished: str) -> str | None:
         """Read a line and add it to the unfinished query; returns what is unfinished then, or None at the end."""
@@ -75,11 +75,11 @@ class Shell:
         if not unfinished and line.strip().startswith("."):
             self._command(*line.split())
             return ""
-        question = f"{unfinished}\n{line}" if unfinished else line.strip()
-        if not sqlite3.complete_statement(question):
-            return question
-        if question.strip("; \n\t"):
-            self._answer(question)
+        query = f"{unfinished}\n{line}" if unfinished else line.strip()
+        if not sqlite3.complete_statement(query):
+            return query
+        if query.strip("; \n\t"):
+            self._answer(query)
         return ""
 
     def _command(self, name: str, *arguments: str) -> None:
@@ -97,7 +97,7 @@ class Shell:
 
     def _answer(self, query: str) -> None:
         result = sql_query.sql(self._tables, query, self._rows, self._seconds)
-        sys.stdout.write(f"{display.text(result.frame, _ROWS)}\n")
+        sys.stdout.write(f"{display.text(result.frame, _TERMINAL_ROWS)}\n")
         sys.stdout.flush()
         if result.is_cut:
             warn(
@@ -108,20 +108,20 @@ class Shell:
             )
 
 
-def schema(only: str = "") -> Iterator[str]:
+def schema(table_name: str = "") -> Iterator[str]:
     """Lines about the tables and their columns, or about one table; raises `ProblemError` where there is none."""
-    if only and only not in TABLES:
+    if table_name and table_name not in TABLES:
         raise problem_error(
             "no_table",
-            Message("There is no table {only}.", only=repr(only)),
+            Message("There is no table {only}.", only=repr(table_name)),
             Message("Tables: {tables}.", tables=", ".join(TABLES)),
         )
-    for table in [TABLES[only]] if only else TABLES.values():
+    for table in [TABLES[table_name]] if table_name else TABLES.values():
         yield f"{table.id}: {table.doc}"
         for field in Frame(table, []).schema:
-            sort = "VARCHAR" if field.kind == "string" else _TYPES[field.dtype]
-            yield f"    {field.id:24} {sort:8} {field.doc or field.label}"
-    if not only:
+            sql_type = "VARCHAR" if field.kind == "string" else _TYPES[field.dtype]
+            yield f"    {field.id:24} {sql_type:8} {field.doc or field.label}"
+    if not table_name:
         yield Message("Macros: s(x), ms(x) and us(x) convert times in ps.")
 
 

@@ -76,15 +76,15 @@ def _why_not_redacted(host: Host, data: Any) -> str:
 
 def capture(session: Session, host: str, redacted: bool, pseudonyms: Pseudonyms | None = None) -> bytes | memoryview:
     """One host's capture as a file, redacted as `redacted` does; raises `ProblemError` where several could be meant."""
-    names_of_hosts = _hosts(session, host)
-    if len(names_of_hosts) > 1:
-        listed = ", ".join(names_of_hosts[:8])
-        remedy = Message("Choose a host with --host: {listed}.", listed=listed)
+    names = _host_names(session, host)
+    if len(names) > 1:
+        names_text = ", ".join(names[:8])
+        remedy = Message("Choose a host with --host: {listed}.", listed=names_text)
         raise problem_error("one_host", "A capture file holds one host.", remedy, session.name)
     return (
-        _redacted(session, names_of_hosts[0], pseudonyms)
+        _redacted_capture(session, names[0], pseudonyms)
         if redacted
-        else memoryview(store.read(_stored_file(session, names_of_hosts[0])))
+        else memoryview(store.read(_stored_file(session, names[0])))
     )
 
 
@@ -95,14 +95,14 @@ def file_name(session: Session, name: str, redacted: bool) -> str:
     return f"{alias(session, name) if redacted else name}{ending}"
 
 
-def redacted(session: Session, host: str, pseudonyms: Pseudonyms | None = None) -> Iterator[Host]:
+def redacted_hosts(session: Session, host: str, pseudonyms: Pseudonyms | None = None) -> Iterator[Host]:
     """The hosts as strangers may see them, one by one, called ``host-1``, ``host-2`` … by place in the session.
 
     New words are added to ``pseudonyms``; by default these are the session's own.
     """
-    names_of_hosts = _hosts(session, host)
+    names = _host_names(session, host)
     return (
-        Host(alias(session, name), recognize.decode(_redacted(session, name, pseudonyms))) for name in names_of_hosts
+        Host(alias(session, name), recognize.decode(_redacted_capture(session, name, pseudonyms))) for name in names
     )
 
 
@@ -111,7 +111,7 @@ def shared_pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> 
 
     Raises `ProblemError` where the file is none.
     """
-    pseudonyms = Pseudonyms(_secret(sessions[0]))
+    pseudonyms = Pseudonyms(_pseudonym_key(sessions[0]))
     if file:
         pseudonyms.read(file)
     for session in sessions:
@@ -119,7 +119,7 @@ def shared_pseudonyms(sessions: Sequence[Session], file: Path | None = None) -> 
     return pseudonyms
 
 
-def _hosts(session: Session, host: str) -> list[str]:
+def _host_names(session: Session, host: str) -> list[str]:
     return list(session.hosts) if host in ("", store.ALL_HOSTS) else [host]
 
 
@@ -138,19 +138,19 @@ _pseudonyms_of_first_host: WeakKeyDictionary[Session, Pseudonyms] = WeakKeyDicti
 """By session: all of its hosts share the pseudonyms of the first host's words."""
 
 
-def _redacted(session: Session, host: str, pseudonyms: Pseudonyms | None = None) -> bytes:
+def _redacted_capture(session: Session, host: str, pseudonyms: Pseudonyms | None = None) -> bytes:
     if pseudonyms:
         return _redacted_bytes(session, host, pseudonyms)
     if host == session.hosts[0]:
-        return _redacted_first(session)
+        return _redacted_first_host(session)
     if session not in _pseudonyms_of_first_host:
         with suppress(ProblemError):
-            _redacted_first(session)
+            _redacted_first_host(session)
     return _redacted_bytes(session, host, _pseudonyms_of_first_host[session])
 
 
-def _redacted_first(session: Session) -> bytes:
-    pseudonyms = Pseudonyms(_secret(session))
+def _redacted_first_host(session: Session) -> bytes:
+    pseudonyms = Pseudonyms(_pseudonym_key(session))
     try:
         return _redacted_bytes(session, session.hosts[0], pseudonyms)
     finally:
@@ -165,7 +165,7 @@ def _redacted_bytes(session: Session, host: str, pseudonyms: Pseudonyms) -> byte
     return redact_bytes(data, host, aliases, pseudonyms)
 
 
-def _secret(session: Session) -> bytes:
+def _pseudonym_key(session: Session) -> bytes:
     """A key that redacted captures do not tell: a hash of the first readable file. One for all hosts."""
     for file in session.stored.files:
         with suppress(ProblemError):

@@ -21,9 +21,9 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.regex import regex
 
-HEADER = "X-TB-Profile"
+OWN_PAGE_HEADER = "X-TB-Profile"
 
-PAGES = frozenset({"/", "/index.html"})
+LINKABLE_PATHS = frozenset({"/", "/index.html"})
 """What other sites may link to."""
 
 _HOST = regex(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?)(?::\d{1,5})?")
@@ -33,19 +33,19 @@ _HOST = regex(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9
 class HostGate:
     """Refuses requests whose Host header names another server."""
 
-    def __init__(self, listening: str, allowed: Collection[str] = ()):
-        """``listening`` is the address that the server listens at, ``allowed`` are further names of it.
+    def __init__(self, address: str, names: Collection[str] = ()):
+        """``address`` is the address that the server listens at, ``names`` are further names of it.
 
         At a loopback address any loopback name will do; at another, any name, unless some are allowed.
         """
-        self._allows_any = not is_loopback(listening) and not allowed
-        self._allowed = {_host_name(name) or name.lower() for name in (listening, *allowed)} - {""}
+        self._allows_any_name = not is_loopback(address) and not names
+        self._names = {_host_name(name) or name.lower() for name in (address, *names)} - {""}
 
     def check(self, request: Request) -> None:
         """Raise `ProblemError` (403) for a name that is not this server's."""
         header = request.headers.get("Host", "")
         name = _host_name(header)
-        if not (self._allows_any or name in self._allowed or is_loopback(name)):
+        if not (self._allows_any_name or name in self._names or is_loopback(name)):
             remedy = Message("If this name is yours, start tb-profile serve with --allow-host and the name.")
             raise problem_error(
                 "foreign_host", Message("This server does not answer as {name}.", name=repr(header)), remedy, status=403
@@ -59,7 +59,7 @@ def refuse_cross_site(request: Request) -> None:
     on another machine.
     """
     site, destination = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
-    if site in ("cross-site", "same-site") and not (destination == "document" and request.path in PAGES):
+    if site in ("cross-site", "same-site") and not (destination == "document" and request.path in LINKABLE_PATHS):
         remedy = Message("Open the page from this server.")
         raise problem_error("foreign_origin", "Another site's page sent this request.", remedy, status=403)
 
@@ -67,20 +67,20 @@ def refuse_cross_site(request: Request) -> None:
 def require_own_page(request: Request) -> None:
     """Raise `ProblemError` (403) for a POST that neither a page of this server nor a script written for it sends.
 
-    These send a header of ours, `HEADER`, which browsers let pages send to their own site only.
+    These send a header of ours, `OWN_PAGE_HEADER`, which browsers let pages send to their own site only.
     """
     site, origin = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Origin"))
     # A proxy that rewrites the host adds this header; another site's page cannot.
     hosts = {request.host, request.headers.get("X-Forwarded-Host", "")} - {""}
-    foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
-    if foreign:
+    is_foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
+    if is_foreign:
         remedy = Message("Open the page from this server.")
         raise problem_error("foreign_origin", "Only this server's own pages may send this request.", remedy, status=403)
-    if HEADER not in request.headers:
+    if OWN_PAGE_HEADER not in request.headers:
         raise problem_error(
             "missing_header",
             Message("The request may come from another site."),
-            Message("Send the header {header}: 1.", header=HEADER),
+            Message("Send the header {header}: 1.", header=OWN_PAGE_HEADER),
             status=403,
         )
 

@@ -38,7 +38,7 @@ class Captures:
         self._logdir = logdir
         self._lock = threading.Lock()
         self._job: Job | None = None
-        self._number = 0
+        self._start_count = 0
         """How many were started."""
         self._options_by_folder: dict[Path | str, Options] = {}
 
@@ -60,7 +60,7 @@ class Captures:
                 remedy = Message("Wait until the capture ends, or stop it.")
                 raise problem_error("capturing", "This server is already capturing.", remedy, status=409)
             self._job = job
-            self._number += 1
+            self._start_count += 1
             self._options_by_folder[job.target.folder] = options
             job.start()
         return job
@@ -75,7 +75,7 @@ class Captures:
         job = self._job
         if job is None:
             return {"id": 0, "job": None}
-        return {"id": self._number, "job": {**job.state(), "session": self._session(job)}}
+        return {"id": self._start_count, "job": {**job.state(), "session": self._session(job)}}
 
     def options_of(self, folder: Path | str) -> Options | None:
         """The options of the capture into that folder; None where this server did not capture it."""
@@ -88,12 +88,12 @@ class Captures:
         return next((stored.name for stored in sessions if job.target.folder in stored.folders), "")
 
 
-def addresses(values: Mapping[str, str]) -> tuple[Address, ...]:
+def addresses(parameters: Mapping[str, str]) -> tuple[Address, ...]:
     """The workers that `ADDRESS_PARAMETERS` name; raises `ProblemError` for addresses that cannot be read."""
     from ..capture import address, tpu
 
-    text = values.get("service_addr", "")
-    if values.get("is_tpu_name", "").lower() in _YES:
+    text = parameters.get("service_addr", "")
+    if parameters.get("is_tpu_name", "").lower() in _YES:
         return tpu.resolve(text)
     # With a list of workers, the older plugin's address is that of a coordinator, which has nothing to record.
-    return address.parse(values.get("worker_list") or text)
+    return address.parse(parameters.get("worker_list") or text)

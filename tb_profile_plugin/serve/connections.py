@@ -63,13 +63,13 @@ def create_server(app: App, host: str, port: int) -> MultiSocketServer:
 class _Channel(HTTPChannel):
     """A connection that knows how long its client has been idle."""
 
-    def __init__(self, *arguments: Any, **named: Any):
-        super().__init__(*arguments, **named)
+    def __init__(self, *arguments: Any, **keywords: Any):
+        super().__init__(*arguments, **keywords)
         self._sent = 0
         self._restart_clock()
 
     def _restart_clock(self) -> None:
-        self._since, self._sent_at_start = time.monotonic(), self._sent
+        self._clock_start, self._sent_before = time.monotonic(), self._sent
 
     def service(self) -> None:
         """Answer a request, as waitress calls it. The client's time begins anew with it and after it."""
@@ -86,9 +86,9 @@ class _Channel(HTTPChannel):
     def is_late(self) -> bool:
         """Whether the client neither completes a request nor takes its answer in time."""
         unsent_bytes = self.total_outbufs_len
-        if (self.requests and unsent_bytes < self.adj.send_bytes) or self._sent - self._sent_at_start >= _READ_BYTES:
+        if (self.requests and unsent_bytes < self.adj.send_bytes) or self._sent - self._sent_before >= _READ_BYTES:
             self._restart_clock()
-        return time.monotonic() - self._since > (_READ_S if unsent_bytes else _REQUEST_S)
+        return time.monotonic() - self._clock_start > (_READ_S if unsent_bytes else _REQUEST_S)
 
     def hang_up(self) -> None:
         """Shut it down, which also ends threads that wait for it; the loop that watches the socket closes it."""

@@ -59,8 +59,8 @@ class Dispatcher:
         """Answer one request; whatever goes wrong is told as a problem in JSON."""
         if self._prefix:
             path = environ.get("PATH_INFO", "")
-            script = environ.get("SCRIPT_NAME", "") + self._prefix
-            environ = {**environ, "SCRIPT_NAME": script, "PATH_INFO": path.removeprefix(self._prefix)}
+            script_name = environ.get("SCRIPT_NAME", "") + self._prefix
+            environ = {**environ, "SCRIPT_NAME": script_name, "PATH_INFO": path.removeprefix(self._prefix)}
         # A request noted in the `environ` that it holds would be a cycle, and live until the garbage collector runs.
         request = Request(environ, populate_request=False)
         client = Client(environ)

@@ -32,8 +32,8 @@ def session_entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[s
 class _ListedSession:
     """A session in the list, as JSON text."""
 
-    def __init__(self, stored: StoredSession, results: ResultCache):
-        self.cache_file = results.entry_path(stored, *HEALTH).name
+    def __init__(self, stored: StoredSession, result_cache: ResultCache):
+        self.cache_file = result_cache.entry_path(stored, *HEALTH).name
         """Name of the file in which the result cache keeps its facts."""
         self.set_facts(stored, None)
 
@@ -45,12 +45,12 @@ class _ListedSession:
 class Listing:
     """The list of a logdir's sessions; safe to use from many threads."""
 
-    def __init__(self, logdir: Logdir, results: ResultCache):
+    def __init__(self, logdir: Logdir, result_cache: ResultCache):
         self._logdir = logdir
-        self._results = results
+        self._result_cache = result_cache
         self._entries: dict[StoredSession, _ListedSession] = {}
         self._survey: Survey | None = None
-        self._changed = True
+        self._is_stale = True
         self._modified_ns = -1
         self._packed = b""
         self._lock = threading.Lock()
@@ -59,10 +59,10 @@ class Listing:
         """List the session with these facts from now on."""
         with self._lock:
             if stored not in self._entries:
-                self._entries[stored] = _ListedSession(stored, self._results)
+                self._entries[stored] = _ListedSession(stored, self._result_cache)
             if not self._entries[stored].has_facts:
                 self._entries[stored].set_facts(stored, facts)
-                self._changed = True
+                self._is_stale = True
 
     def forget(self, stored: StoredSession) -> None:
         """Drop a session whose files are others now."""
@@ -78,27 +78,27 @@ class Listing:
             if survey is not self._survey:
                 old = self._entries
                 self._entries = {
-                    stored: old.get(stored) or _ListedSession(stored, self._results) for stored in survey.sessions
+                    stored: old.get(stored) or _ListedSession(stored, self._result_cache) for stored in survey.sessions
                 }
-                self._survey, self._changed, self._modified_ns = survey, True, -1
-            self._take_cached_facts()
-            if self._changed:
-                self._packed, self._changed = pack(self._as_json(survey)), False
+                self._survey, self._is_stale, self._modified_ns = survey, True, -1
+            self._add_cached_facts()
+            if self._is_stale:
+                self._packed, self._is_stale = pack(self._as_json(survey)), False
             return self._packed
 
-    def _take_cached_facts(self) -> None:
+    def _add_cached_facts(self) -> None:
         """Add facts that this or another process put into the result cache since the last time."""
-        modified_ns = self._results.modified_ns()
+        modified_ns = self._result_cache.modified_ns()
         if modified_ns == self._modified_ns:
             return
         self._modified_ns = modified_ns if time.time_ns() - modified_ns > _SETTLED_NS else -1
-        names = self._results.names()
+        names = self._result_cache.names()
         for stored, entry in self._entries.items():
             if entry.cache_file in names and not entry.has_facts:
-                health = self._results.get(stored, *HEALTH)
+                health = self._result_cache.get(stored, *HEALTH)
                 if health:
                     entry.set_facts(stored, json.loads(health)["facts"])
-                    self._changed = True
+                    self._is_stale = True
 
     def _as_json(self, survey: Survey) -> bytes:
         counts = {

@@ -38,7 +38,7 @@ from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from ..tools import get
 from .dispatch import Dispatcher
-from .report_window import ReportWindow, drawing
+from .report_window import ReportWindow, window_html
 from .responses import STATIC
 
 MOST_BYTES = 4_000_000
@@ -82,7 +82,7 @@ def report(  # noqa: PLR0913 - its options
     most_bytes: int = MOST_BYTES,
     title: str = "",
     notes: str = "",
-    names: Pseudonyms | None = None,
+    pseudonyms: Pseudonyms | None = None,
     base: Session | None = None,
     steps: str = TYPICAL,
     window: ReportWindow | None = None,
@@ -92,7 +92,7 @@ def report(  # noqa: PLR0913 - its options
     With a ``base`` it holds both sessions, each alone and compared with the other; the pages open with the comparison.
     Figures cover ``steps``: typical, all, or a range of numbers such as 5-20.
     A ``window`` of the session's timeline stands above the pages as a drawing.
-    ``names`` are the pseudonyms; by default they are made for this session, see `share.redacted`.
+    ``pseudonyms`` are the pseudonyms; by default they are made for this session, see `share.redacted_hosts`.
     Raises `ProblemError` for a capture that cannot be read or redacted, for bad ``steps``, and where the pages are not
     built.
     """
@@ -104,25 +104,25 @@ def report(  # noqa: PLR0913 - its options
         window = window._replace(shifts={share.alias(session, name): ps for name, ps in window.shifts.items()})
     sessions = [session] if base is None else [session, base]
     about = Message("Not redacted.") if as_is else Message("Redacted: words that are not of frameworks are pseudonyms.")
-    with _temporary_logdir(sessions, as_is, names) as (logdir, runs):
+    with _temporary_logdir(sessions, as_is, pseudonyms) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
         recorder = _AnswerRecorder(app)
         views = _views(recorder, runs, checked_steps)
         answers, left_out = _tool_answers(recorder, views, most_bytes)
         titles = _record_tools(recorder, views, {name for _, _, name in answers})
-        reported, run, base_run = app.session(runs[0]), runs[0], runs[1] if base else ""
-        digest_element, step_drawing = _digest_element_and_drawing(reported, checked_steps)
+        report_session, run, base_run = app.session(runs[0]), runs[0], runs[1] if base else ""
+        digest_element, step_drawing = _digest_element_and_drawing(report_session, checked_steps)
         cover = Cover(
             title=title,
             notes=notes.strip(),
-            about=sentences(_capture_sentence(reported), about),
+            about=sentences(_capture_sentence(report_session), about),
             base=base_run,
             comparison=answers.get((run, base_run, "compare")),
             steps=steps,
-            window=drawing(reported, window) if window else "",
+            window=window_html(report_session, window) if window else "",
         )
     html = page(
-        summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS}),
+        summary.summary(run, {question: answers[run, "", question] for question in summary.TOOLS}),
         cover,
         script,
         pack(to_json(recorder.answers)),
@@ -141,13 +141,13 @@ def _script_and_notices() -> tuple[str, str]:
     return script.read_text(encoding="utf-8"), notices.read_text(encoding="utf-8")
 
 
-def _record_tools(recorder: _AnswerRecorder, views: Sequence[_ReportView], included: Container[str]) -> list[str]:
+def _record_tools(recorder: _AnswerRecorder, views: Sequence[_ReportView], tool_names: Container[str]) -> list[str]:
     """Record the lists of tools, of those with answers and of unavailable ones; returns the titles of pages."""
     for view in views:
-        tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
+        tools = [tool for name, tool in view.tools.items() if name in tool_names or tool["unavailable"]]
         recorder.keep(tools, "tools", run=view.run)
-    answered = [tool for name, tool in views[0].tools.items() if name in included]
-    return [tool["title"] for tool in answered if not (tool["unavailable"] or tool["shown_on"])]
+    tools_with_answers = [tool for name, tool in views[0].tools.items() if name in tool_names]
+    return [tool["title"] for tool in tools_with_answers if not (tool["unavailable"] or tool["shown_on"])]
 
 
 def _views(recorder: _AnswerRecorder, runs: Sequence[str], steps: str) -> list[_ReportView]:
@@ -155,8 +155,8 @@ def _views(recorder: _AnswerRecorder, runs: Sequence[str], steps: str) -> list[_
     session_list = recorder.get("sessions")
     # Pages of a report need no folders, which would tell where it was made.
     no_folder = {"folder": ""}
-    by_run = {session["run"]: session | no_folder for session in session_list["sessions"]}
-    session_list |= {"logdir": "", "searched": [], "sessions": [by_run[run] for run in runs]}
+    entry_of = {session["run"]: session | no_folder for session in session_list["sessions"]}
+    session_list |= {"logdir": "", "searched": [], "sessions": [entry_of[run] for run in runs]}
     recorder.keep(session_list, "sessions")
     recorder.keep(recorder.get("config"), "config")
     views = []
@@ -165,15 +165,15 @@ def _views(recorder: _AnswerRecorder, runs: Sequence[str], steps: str) -> list[_
         tools = {tool["name"]: tool for tool in recorder.get("tools", run=run) if _fits_report(tool, len(runs))}
         for base in ("", *(other for other in runs if other != run)):
             in_summary = run == runs[0] and not base
-            views.append(_ReportView(run, base, steps, by_run[run]["hosts"][0], in_summary, tools))
+            views.append(_ReportView(run, base, steps, entry_of[run]["hosts"][0], in_summary, tools))
     return views
 
 
-def _fits_report(tool: dict[str, Any], sessions: int) -> bool:
+def _fits_report(tool: dict[str, Any], session_count: int) -> bool:
     """Whether a report of so many sessions can hold the tool's answers; ``tool`` as the route `tools` has it."""
     kinds = {param["kind"] for param in tool["params"]}
     needs_others = "session" in kinds or "sessions" in kinds
-    return not (tool["streamed"] or tool["page"]) and (not needs_others or (sessions > 1 and "session" in kinds))
+    return not (tool["streamed"] or tool["page"]) and (not needs_others or (session_count > 1 and "session" in kinds))
 
 
 def _capture_sentence(session: Session) -> Message:
@@ -256,11 +256,11 @@ def _tool_answers(
     left_out = []
     bytes_left = most_bytes
     tools = {name: tool for view in reversed(views) for name, tool in view.tools.items()}
-    for name in sorted(tools, key=lambda name: name not in summary.QUESTIONS):
+    for name in sorted(tools, key=lambda name: name not in summary.TOOLS):
         queries = [(view, query) for view in views if (query := _tool_query(view, name))]
         tool_answers = [(view, query, _with_first_rows(recorder.get("answer", **query))) for view, query in queries]
         bytes_left -= sum(len(pack(to_json(answer))) for _, _, answer in tool_answers)
-        if tool_answers and bytes_left < 0 and name not in summary.QUESTIONS:
+        if tool_answers and bytes_left < 0 and name not in summary.TOOLS:
             left_out.append(tools[name]["title"])
             continue
         for view, query, answer in tool_answers:
@@ -275,8 +275,8 @@ def _record_call_trees(recorder: _AnswerRecorder, name: str, query: Mapping[str,
     packed_bytes = 0
     for table in (table.id for table in get(name).tables if table.stacks):
         # Pages do not name the first weight when they ask for it.
-        (_, *others) = recorder.get("calls", **query, table=table)["weights"]
-        for weight in ({}, *({"weight": other["id"]} for other in others)):
+        (_, *other_weights) = recorder.get("calls", **query, table=table)["weights"]
+        for weight in ({}, *({"weight": other_weight["id"]} for other_weight in other_weights)):
             for inverted in ({}, {"inverted": "1"}):
                 tree_query = {**query, "table": table, **weight, **inverted}
                 tree = recorder.get("calls", **tree_query)
@@ -288,7 +288,7 @@ def _record_call_trees(recorder: _AnswerRecorder, name: str, query: Mapping[str,
 def _tool_query(view: _ReportView, name: str) -> dict[str, str]:
     """The query by which a page asks the tool in a view; empty where it does not, or not differently without a base."""
     tool = view.tools.get(name)
-    if not tool or (tool["unavailable"] and (name not in summary.QUESTIONS or not view.in_summary)):
+    if not tool or (tool["unavailable"] and (name not in summary.TOOLS or not view.in_summary)):
         return {}
     kinds = {param["kind"] for param in tool["params"]}
     if view.base and kinds.isdisjoint(("session", "baseline")):
@@ -319,12 +319,12 @@ def _with_first_rows(answer: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _temporary_logdir(
-    sessions: Sequence[Session], as_is: bool, names: Pseudonyms | None
+    sessions: Sequence[Session], as_is: bool, pseudonyms: Pseudonyms | None
 ) -> Iterator[tuple[Logdir, list[str]]]:
     """A logdir with copies of those sessions alone, redacted unless ``as_is``, and their names in it."""
-    if len(sessions) > 1 and not (as_is or names):
+    if len(sessions) > 1 and not (as_is or pseudonyms):
         # The same name gets the same pseudonym in both, so that they can be compared.
-        names = share.shared_pseudonyms(sessions)
+        pseudonyms = share.shared_pseudonyms(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
         run_folders = []
         for session, pseudonym in zip(sessions, _PSEUDONYMS, strict=False):
@@ -336,7 +336,7 @@ def _temporary_logdir(
             for file in session.stored.files:
                 own_file_name = file.where.replace("\\", "/").rpartition("/")[2]
                 file_name = own_file_name if as_is else share.file_name(session, file.host, True)
-                content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, names)
+                content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, pseudonyms)
                 (run_folder / file_name).write_bytes(content)
             run_folders.append(run_folder)
         logdir = Logdir(folder)

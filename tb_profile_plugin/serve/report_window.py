@@ -26,7 +26,7 @@ class ReportWindow(NamedTuple):
     """By host: ps that are added to its own times to bring them onto that clock."""
 
 
-def drawing(session: Session, window: ReportWindow) -> str:
+def window_html(session: Session, window: ReportWindow) -> str:
     """The window of the first `_MOST_HOSTS` hosts as HTML; raises `ProblemError` for a host that cannot be read."""
     title = localized("Timeline from {begin_ps} to {end_ps}", begin_ps=window.begin, end_ps=window.end)
     pictures = "".join(_pictures(session, window)) or f"<p>{escape(localized('Nothing was recorded then.'))}</p>"

@@ -114,10 +114,10 @@ def _takes_gzip(request: Request) -> bool:
 
 
 def _gzip_pieces(pieces: Iterator[str]) -> Iterator[bytes]:
-    packer = zlib.compressobj(1, wbits=31)
+    compressor = zlib.compressobj(1, wbits=31)
     for piece in pieces:
-        yield packer.compress(piece.encode())
-    yield packer.flush()
+        yield compressor.compress(piece.encode())
+    yield compressor.flush()
 
 
 def binary_file(request: Request, body: bytes | memoryview, name: str) -> Response:
@@ -148,8 +148,8 @@ def _streamed(request: Request, pieces: Iterator[bytes], content_type: str) -> R
 
 
 def _as_attachment(response: Response, name: str) -> Response:
-    safe = re.sub(r"[^\w.()+-]+", "_", name)
-    response.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": safe})
+    safe_name = re.sub(r"[^\w.()+-]+", "_", name)
+    response.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": safe_name})
     return response
 
 

@@ -23,19 +23,19 @@ _MOST_MAPPED = 256
 """Views that stay mapped: they take address space, and memory only as long as nobody else needs it."""
 _WRITE_DELAY_S = 3.0
 """Time until a view is written: who has just opened a timeline moves in it, and would wait for the writing."""
-_QUESTION = "timeline"
+_CACHE_KEY = "timeline"
 """Under which views are kept in the result cache."""
 
 
 class Views:
     """Makes views of timelines and keeps them; safe to use from many threads."""
 
-    def __init__(self, results: ResultCache):
-        self._results = results
-        self._mapped: Lru[HostView] = Lru(_MOST_MAPPED)
+    def __init__(self, result_cache: ResultCache):
+        self._result_cache = result_cache
+        self._mapped_views: Lru[HostView] = Lru(_MOST_MAPPED)
         # The view of a decoded host costs nothing more.
-        self._decoded: WeakValueDictionary[StoredFile, Host] = WeakValueDictionary()
-        self._writing: set[StoredFile] = set()
+        self._decoded_hosts: WeakValueDictionary[StoredFile, Host] = WeakValueDictionary()
+        self._pending_writes: set[StoredFile] = set()
         self._lock = threading.Lock()
 
     def views_of(self, session: Session, name: str) -> list[HostView]:
@@ -43,15 +43,15 @@ class Views:
         from ..timeline.host_view import view_of_host
 
         files = {file.host: file for file in session.stored.files}
-        wanted = [files[name]] if name in files else list(files.values())
-        known_views = [self._known_view(session.stored, file) for file in wanted]
+        selected_files = [files[name]] if name in files else list(files.values())
+        known_views = [self._known_view(session.stored, file) for file in selected_files]
         if name in ("", ALL_HOSTS, *files) and None not in known_views:
             return [view for view in known_views if view]
-        if len(wanted) > 1 and not session.fits:
-            return list(self._one_by_one(session, wanted))
+        if len(selected_files) > 1 and not session.fits:
+            return list(self._one_by_one(session, selected_files))
         views = []
         for host in session.select(name):
-            self._decoded[files[host.name]] = host
+            self._decoded_hosts[files[host.name]] = host
             views.append(view_of_host(host))
             self._write_later(session.stored, files[host.name], host)
         return views
@@ -82,40 +82,40 @@ class Views:
         # Kinds of arrows, worked out now, stay known of the host when its events are gone.
         kinds(host)
         full_view = view_of_host(host)
-        if self._results.enabled:
-            self._results.write(stored._replace(files=(file,)), slab_pieces(full_view), _QUESTION)
-        mapped_view = self._map(stored, file)
+        if self._result_cache.enabled:
+            self._result_cache.write(stored._replace(files=(file,)), slab_pieces(full_view), _CACHE_KEY)
+        mapped_view = self._mapped_view(stored, file)
         return mapped_view or view_of_slab(memoryview(b"".join(slab_pieces(full_view))))
 
     def _known_view(self, stored: StoredSession, file: StoredFile) -> HostView | None:
         """The view of a host that is decoded or whose view is kept; None for others."""
         from ..timeline.host_view import view_of_host
 
-        host = self._decoded.get(file)
+        host = self._decoded_hosts.get(file)
         if host is not None:
             return view_of_host(host)
-        mapped_view: HostView | None = self._mapped.get(file)
+        mapped_view: HostView | None = self._mapped_views.get(file)
         if mapped_view or file.size < WORTH_BYTES:
             return mapped_view
-        return self._map(stored, file)
+        return self._mapped_view(stored, file)
 
-    def _map(self, stored: StoredSession, file: StoredFile) -> HostView | None:
+    def _mapped_view(self, stored: StoredSession, file: StoredFile) -> HostView | None:
         """The view as the result cache keeps it; None where it does not."""
         from ..timeline.host_view import view_of_slab
 
-        slab = self._results.map(stored._replace(files=(file,)), _QUESTION)
+        slab = self._result_cache.map(stored._replace(files=(file,)), _CACHE_KEY)
         if slab is None:
             return None
         mapped_view = view_of_slab(slab)
-        self._mapped.put(file, mapped_view)
+        self._mapped_views.put(file, mapped_view)
         return mapped_view
 
     def _write_later(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
         """Write a view to the result cache in the background, so that the next server need not decode the host."""
         with self._lock:
-            if not self._results.enabled or file.size < WORTH_BYTES or file in self._writing:
+            if not self._result_cache.enabled or file.size < WORTH_BYTES or file in self._pending_writes:
                 return
-            self._writing.add(file)
+            self._pending_writes.add(file)
         writer = threading.Timer(_WRITE_DELAY_S, self._write, (stored, file, host))
         writer.name, writer.daemon = "timeline", True
         writer.start()
@@ -124,7 +124,7 @@ class Views:
         from ..timeline.host_view import slab_pieces, view_of_host
 
         try:
-            self._results.write(stored._replace(files=(file,)), slab_pieces(view_of_host(host)), _QUESTION)
+            self._result_cache.write(stored._replace(files=(file,)), slab_pieces(view_of_host(host)), _CACHE_KEY)
         finally:
             with self._lock:
-                self._writing.discard(file)
+                self._pending_writes.discard(file)

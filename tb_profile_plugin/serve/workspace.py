@@ -21,7 +21,7 @@ from ..runtime.messages import Message, language, translated
 from ..runtime.problems import Problem, ProblemError, problem_error
 from ..runtime.records import NamedTuple
 from ..store import Logdir, StoredSession
-from ..store.result_cache import NAMED, ResultCache, language_key, pack, question, to_json, unpack
+from ..store.result_cache import NAMED, ResultCache, language_key, pack, question_key, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..tools.answers.rows import LongTable
     from ..tools.answers.tool import Tool
 
-Plain = TypeVar("Plain")
+PlainData = TypeVar("PlainData")
 
 _OPEN_SESSIONS = 64
 """Sessions that stay open at once; what of them stays decoded is bounded by memory instead."""
@@ -125,9 +125,9 @@ class Workspace:
         with self._lock:
             session: Session | None = self._open.get(stored)
             if session is None:
-                for old in [old for old, _ in self._open.items() if old.name == stored.name]:
-                    self._open.drop(old)
-                    self._drop_results(old)
+                for stale in [stale for stale, _ in self._open.items() if stale.name == stored.name]:
+                    self._open.drop(stale)
+                    self._drop_results(stale)
                 self._pool = self._pool or DecodedPool(memory.configured_limit() or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._executor_spec)
                 session = Session(stored, self._pool, self._executor, self._neighbours())
@@ -155,8 +155,8 @@ class Workspace:
         """The tool of that name, or of that name in the existing plugin; raises `ProblemError` (404) for others."""
         from .. import compat, tools
 
-        plain = name.rstrip("@^")
-        return tools.get(compat.RENAMED.get(plain, plain))
+        tool_name = name.rstrip("@^")
+        return tools.get(compat.RENAMED.get(tool_name, tool_name))
 
     def result(self, tool_question: ToolQuestion, shape: str) -> bytes:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `result_cache.LEGACY`."""
@@ -168,7 +168,7 @@ class Workspace:
             # It reads digests of the other sessions from the cache, to which any answer may have added some.
             shape = f"{shape} {self._result_cache.modified_ns()}"
         key = tool_question.key(shape, other_sessions)
-        key_parts = (*question(tool.name, host, options, shape), *other_sessions)
+        key_parts = (*question_key(tool.name, host, options, shape), *other_sessions)
 
         def answer() -> bytes:
             return pack(compat.answer_json(tool, session, host, options, shape))
@@ -176,7 +176,7 @@ class Workspace:
         def compute() -> bytes:
             if tool.uses_all_sessions:
                 return answer()
-            return self._kept_or_computed(session, answer, *key_parts, other_sessions=other_sessions)
+            return self._cached_or_computed(session, answer, *key_parts, other_sessions=other_sessions)
 
         return self._results.get(key, compute, lambda: _is_lasting(session))
 
@@ -213,8 +213,8 @@ class Workspace:
         cut_answer = self._cut_answer(tool_question)
         if table in cut_answer.tables:
             return cut_answer.tables[table]
-        short = json.loads(unpack(cut_answer.answer))["tables"].get(table)
-        if short is None:
+        short_table = json.loads(unpack(cut_answer.answer))["tables"].get(table)
+        if short_table is None:
             ids = ", ".join(table.id for table in tool_question.tool.tables) or "none"
             raise problem_error(
                 "unknown_table",
@@ -222,7 +222,7 @@ class Workspace:
                 Message("There are: {ids}.", ids=ids),
                 status=404,
             )
-        return LongTable(short)
+        return LongTable(short_table)
 
     def _cut_answer(self, tool_question: ToolQuestion) -> _CutAnswer:
         key = tool_question.key("part", self._other_sessions(tool_question.tool, tool_question.options))
@@ -237,7 +237,7 @@ class Workspace:
 
         return self._cut_answers.get(key, cut, lambda: _is_lasting(tool_question.session))
 
-    def _kept_or_computed(
+    def _cached_or_computed(
         self,
         session: Session,
         compute: Callable[[], bytes],
@@ -254,30 +254,30 @@ class Workspace:
                 self._result_cache.put(session.stored, result, *key_parts)
         return result
 
-    def _small_data(self, session: Session, compute: Callable[[], Plain], *key_parts: object) -> Plain:
+    def _small_data(self, session: Session, compute: Callable[[], PlainData], *key_parts: object) -> PlainData:
         """Plain data of few bytes about a session, from memory, the user's cache directory, or computed now."""
         key_parts += language_key()
 
-        def find() -> bytes:
-            return self._kept_or_computed(session, lambda: to_json(translated(compute())), *key_parts)
+        def cached_json() -> bytes:
+            return self._cached_or_computed(session, lambda: to_json(translated(compute())), *key_parts)
 
         key = (session.stored, *key_parts)
-        return json.loads(self._small_results.get(key, find, lambda: _is_lasting(session)))
+        return json.loads(self._small_results.get(key, cached_json, lambda: _is_lasting(session)))
 
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
         from ..analysis.health import capture_health
         from ..tools import precheck
 
-        def examine() -> dict[str, Any]:
+        def health_data() -> dict[str, Any]:
             # A page opens with the first tool: its needs are worked out in the same pass over the hosts.
-            first = next(iter(self.tools().values()))
-            facts = session.facts([*precheck(), *first.host_needs()])
+            first_tool = next(iter(self.tools().values()))
+            facts = session.facts([*precheck(), *first_tool.host_needs()])
             problems = capture_health.findings(session, session.select("", precheck()))
             return {"facts": facts, "problems": [problem.as_json() for problem in problems]}
 
         try:
-            health = self._small_data(session, examine, *HEALTH)
+            health = self._small_data(session, health_data, *HEALTH)
         except ProblemError as error:
             problems = session.problems()
             return None, [*problems, *([] if error.problem in problems else [error.problem])]
@@ -296,12 +296,12 @@ class Workspace:
         from ..model.profiler_options import levels
         from ..tools import precheck
 
-        def read() -> dict[str, dict[str, int]]:
+        def levels_of_hosts() -> dict[str, dict[str, int]]:
             levels_by_host = {host.name: levels(host) for host in session.select("", precheck())}
             return {name: host_levels for name, host_levels in levels_by_host.items() if host_levels}
 
         try:
-            return self._small_data(session, read, "recorded")
+            return self._small_data(session, levels_of_hosts, "recorded")
         except ProblemError:
             return {}
 
@@ -313,7 +313,7 @@ class Workspace:
         from ..analysis.workers.late_peers import NEEDS, late_peers
         from ..model.per_host import need
 
-        def align() -> dict[str, Any] | None:
+        def clock_offsets() -> dict[str, Any] | None:
             hosts = session.select("", [need(function) for function in NEEDS])
             peers = late_peers(hosts)
             if peers is None or not any(peers.offset_ps):
@@ -321,31 +321,31 @@ class Workspace:
             ahead_ps = zip((host.name for host in hosts), peers.host_offset_ps, strict=True)
             return {"ahead_ps": dict(ahead_ps), "error_ps": peers.error_ps}
 
-        return self._small_data(session, align, "host_clocks")
+        return self._small_data(session, clock_offsets, "host_clocks")
 
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""
         from ..tools import precheck
 
-        def ask() -> dict[str, Any] | None:
+        def problem_data() -> dict[str, Any] | None:
             problem = tool.unavailable(session, precheck())
             return problem.as_json() if problem else None
 
         try:
-            problem = self._small_data(session, ask, "unavailable", tool.name)
+            problem = self._small_data(session, problem_data, "unavailable", tool.name)
         except ProblemError as error:
             return error.problem
         return Problem.from_json(problem) if problem else None
 
     def computing(self, session: Session) -> list[str]:
         """Names of the tools that are being worked out for a session."""
-        running = [key for key in self._results.running_keys() if isinstance(key, _Key)]
-        return sorted({key.tool for key in running if key.stored == session.stored})
+        keys = [key for key in self._results.running_keys() if isinstance(key, _Key)]
+        return sorted({key.tool for key in keys if key.stored == session.stored})
 
     def busy(self, session: Session) -> bool:
         """Whether any request about a session is being worked on."""
-        small = [key for key in self._small_results.running_keys() if _session_of_key(key) == session.stored]
-        return bool(small or self.computing(session))
+        keys = [key for key in self._small_results.running_keys() if _session_of_key(key) == session.stored]
+        return bool(keys or self.computing(session))
 
 
 def _import_decoder() -> None:

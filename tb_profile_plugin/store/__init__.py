@@ -12,11 +12,11 @@ from .content import contents, read, readable
 from .files import ALL_HOSTS, StoredFile, StoredSession, host_of, hosts_without_capture, is_url, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .safe_read import Buffer, head
-from .walk import look
+from .walk import folder_at
 
 __all__ = [
     "ALL_HOSTS",
-    "PAGES",
+    "PAGE_SUFFIXES",
     "Buffer",
     "Logdir",
     "Root",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-PAGES = (".html", ".htm")
+PAGE_SUFFIXES = (".html", ".htm")
 """How names of pages end, which are no captures."""
 
 
@@ -56,7 +56,7 @@ def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
         remedy = Message("Name a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file.")
         raise problem_error("no_such_path", "This file or folder does not exist.", remedy, str(path), status=404)
     groups = list(
-        recognize.sessions(look(os.fspath(folder)).captures, is_run=True, head=lambda name: head(folder / name))
+        recognize.sessions(folder_at(os.fspath(folder)).captures, is_run=True, head=lambda name: head(folder / name))
     )
     files = stat_files(folder, groups[0][1]) if len(groups) == 1 else ()
     return (StoredSession(folder.name, folder, files),) if files else _sessions_below(str(folder))
@@ -72,14 +72,14 @@ def _sessions_below(logdir: str) -> tuple[StoredSession, ...]:
 
 
 def _session_of_file(path: Path) -> StoredSession:
-    if path.suffix in PAGES:
+    if path.suffix in PAGE_SUFFIXES:
         remedy = Message(
             "Open it in a browser, or use it with tb-profile compare or check. Other commands need the capture."
         )
         raise problem_error("no_capture", "This is a report page, not a capture.", remedy, str(path))
-    facts = path.stat()
+    status = path.stat()
     host = host_of(path.name) or path.stem
-    return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))
+    return StoredSession(host, path.parent, (StoredFile(host, path, status.st_size, status.st_mtime_ns),))
 
 
 def _sessions_at_url(url: str) -> tuple[StoredSession, ...]:
@@ -90,8 +90,8 @@ def _sessions_at_url(url: str) -> tuple[StoredSession, ...]:
         return (StoredSession(file.host, url.rpartition("/")[0], (file,)),)
     tree = RemoteTree()
     root = url.rstrip("/")
-    here = next((folder for folder in tree.look(root) if folder.path == root and folder.captures), None)
-    groups = list(recognize.sessions(here.captures, is_run=True)) if here else []
+    folder = next((below for below in tree.folders_below(root) if below.path == root and below.captures), None)
+    groups = list(recognize.sessions(folder.captures, is_run=True)) if folder else []
     if len(groups) == 1:
         return (StoredSession(root.rpartition("/")[2], root, tree.files(root, groups[0][1])),)
     return _sessions_below(url)

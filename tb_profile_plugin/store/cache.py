@@ -35,22 +35,22 @@ KINDS = ("files", "results")
 
 _DEFAULT_LIMIT = 10 << 30
 _FOLDER = "tb-profile-cache"
-_TAG = "CACHEDIR.TAG"
+_TAG_NAME = "CACHEDIR.TAG"
 _SIGNATURE = b"""Signature: 8a477f597d28d172789f06886806bc55
 # Made by tb-profile, which deletes files of its own in this folder. Backups may leave it out: https://bford.info/cachedir/
 """
 """The first line is the convention's, the second tells our folder from those of other programs."""
-_DRAFT = ".part"
-_ENTRY_NAME = regex(rf"({'|'.join(KINDS)})-[0-9a-f]{{40}}(\.gz)?(\.[a-z0-9_]{{8}}\{_DRAFT})?")
+_DRAFT_SUFFIX = ".part"
+_ENTRY_NAME = regex(rf"({'|'.join(KINDS)})-[0-9a-f]{{40}}(\.gz)?(\.[a-z0-9_]{{8}}\{_DRAFT_SUFFIX})?")
 """All names that entries and their drafts have."""
 _ABANDONED_S = 3600
 """Drafts of which nothing was written for so long belong to no living process."""
 
 _BLOCK = 4096
 """No file takes less of a disk."""
-_PARTS_UNSEEN = 32
+_PARTS_UNLISTED = 32
 """A process looks for what to delete when it has written this part of the limit since it last looked."""
-_unseen_bytes: dict[Path, int] = {}
+_unlisted_bytes: dict[Path, int] = {}
 _warned: set[tuple[Path, str]] = set()
 _lock = threading.Lock()
 
@@ -107,7 +107,7 @@ def draft(path: Path) -> Iterator[Path]:
     """A file to fill, which takes its place whole when the block ends, and not at all when it fails; raises OSError."""
     _create_folder(path.parent)
     _require_own_folder(path.parent)
-    name = path.with_name(f"{path.name}.{os.urandom(4).hex()}{_DRAFT}")
+    name = path.with_name(f"{path.name}.{os.urandom(4).hex()}{_DRAFT_SUFFIX}")
     os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         yield name
@@ -123,56 +123,56 @@ def draft(path: Path) -> Iterator[Path]:
     _make_room(path)
 
 
-def _create_folder(own: Path) -> None:
+def _create_folder(own_folder: Path) -> None:
     """Make our folder, which comes into being with its tag in it; whatever lies there already stays as it is."""
-    if os.path.lexists(own / _TAG):
+    if os.path.lexists(own_folder / _TAG_NAME):
         return
     # Only who makes it needs this and the archives that it loads.
     import tempfile
 
-    own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = Path(tempfile.mkdtemp(prefix=f".{_FOLDER}-", dir=own.parent))
+    own_folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = Path(tempfile.mkdtemp(prefix=f".{_FOLDER}-", dir=own_folder.parent))
     try:
-        (draft / _TAG).write_bytes(_SIGNATURE)
+        (draft / _TAG_NAME).write_bytes(_SIGNATURE)
         # Where another process was faster or another's folder lies, only an empty one is replaced.
         with suppress(OSError):
-            draft.rename(own)
+            draft.rename(own_folder)
     finally:
         with suppress(OSError):
-            (draft / _TAG).unlink()
+            (draft / _TAG_NAME).unlink()
             draft.rmdir()
 
 
-def _require_own_folder(own: Path) -> None:
+def _require_own_folder(own_folder: Path) -> None:
     """Raise OSError for a folder that is not there, and say for one that is not ours that it is not used."""
-    facts = os.lstat(own)
-    if not stat.S_ISDIR(facts.st_mode):
+    status = os.lstat(own_folder)
+    if not stat.S_ISDIR(status.st_mode):
         why = "it is not a folder, or it is a link"
-    elif not _is_own(facts):
+    elif not _is_own(status):
         why = "it belongs to another user, or others may write to it"
-    elif not _has_tag(own):
-        why = f"it is not marked as one of tb-profile's (by its {_TAG}), and its files may belong to someone else"
+    elif not _has_tag(own_folder):
+        why = f"it is not marked as one of tb-profile's (by its {_TAG_NAME}), and its files may belong to someone else"
     else:
         return
     with _lock:
-        new = (own, why) not in _warned
-        _warned.add((own, why))
-    if new:
-        logger.warning("The cache %s is not used: %s.", own, why)
-    raise PermissionError(errno.EPERM, why, os.fspath(own))
+        is_new = (own_folder, why) not in _warned
+        _warned.add((own_folder, why))
+    if is_new:
+        logger.warning("The cache %s is not used: %s.", own_folder, why)
+    raise PermissionError(errno.EPERM, why, os.fspath(own_folder))
 
 
-def _has_tag(own: Path) -> bool:
-    with suppress(OSError), regular_file(own / _TAG, _NO_LINK) as tag:
+def _has_tag(own_folder: Path) -> bool:
+    with suppress(OSError), regular_file(own_folder / _TAG_NAME, _NO_LINK) as tag:
         return bool(tag.read(len(_SIGNATURE) + 1) == _SIGNATURE)
     return False
 
 
-def _is_own(facts: os.stat_result) -> bool:
+def _is_own(status: os.stat_result) -> bool:
     """Whether only this user may have written it. Windows keeps others out of a user's own folders by itself."""
     if sys.platform == "win32":
         return True
-    return facts.st_uid == os.geteuid() and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _make_room(newest: Path) -> None:
@@ -181,51 +181,51 @@ def _make_room(newest: Path) -> None:
     Listing all entries for each that is written would take ever longer, so that they may take a little more than the
     limit for a while.
     """
-    if not _is_time_to_list(newest):
+    if not _must_list(newest):
         return
     entries = sorted(_entries(), key=lambda entry: entry[1].st_mtime, reverse=True)
-    staying = {path for path, facts in entries if path == newest or _is_being_written(path, facts)}
-    room = limit() - sum(_disk_bytes(facts) for path, facts in entries if path in staying)
-    for path, facts in entries:
-        if path not in staying:
-            room -= _disk_bytes(facts)
+    undeletable = {path for path, status in entries if path == newest or _is_being_written(path, status)}
+    room = limit() - sum(_disk_bytes(status) for path, status in entries if path in undeletable)
+    for path, status in entries:
+        if path not in undeletable:
+            room -= _disk_bytes(status)
             if room < 0:
                 with suppress(OSError):
                     path.unlink()
 
 
-def _is_time_to_list(newest: Path) -> bool:
+def _must_list(newest: Path) -> bool:
     try:
-        weight = _disk_bytes(newest.stat())
+        size = _disk_bytes(newest.stat())
     except OSError:
-        weight = _BLOCK
+        size = _BLOCK
     with _lock:
-        unseen = _unseen_bytes.get(newest.parent, limit()) + weight
-        look = unseen > limit() // _PARTS_UNSEEN
-        _unseen_bytes[newest.parent] = 0 if look else unseen
-    return look
+        unlisted = _unlisted_bytes.get(newest.parent, limit()) + size
+        must_list = unlisted > limit() // _PARTS_UNLISTED
+        _unlisted_bytes[newest.parent] = 0 if must_list else unlisted
+    return must_list
 
 
-def _disk_bytes(facts: os.stat_result) -> int:
-    return max(facts.st_size, _BLOCK)
+def _disk_bytes(status: os.stat_result) -> int:
+    return max(status.st_size, _BLOCK)
 
 
-def _is_being_written(path: Path, facts: os.stat_result) -> bool:
+def _is_being_written(path: Path, status: os.stat_result) -> bool:
     """Whether it is a draft that some process may still be filling."""
-    return path.suffix == _DRAFT and time.time() - facts.st_mtime < _ABANDONED_S
+    return path.suffix == _DRAFT_SUFFIX and time.time() - status.st_mtime < _ABANDONED_S
 
 
 def _entries() -> Iterator[tuple[Path, os.stat_result]]:
     """All entries and drafts."""
-    own = folder()
+    own_folder = folder()
     with suppress(OSError):
-        _require_own_folder(own)
-        with os.scandir(own) as entries:
+        _require_own_folder(own_folder)
+        with os.scandir(own_folder) as entries:
             for entry in entries:
                 with suppress(OSError):
-                    facts = entry.stat(follow_symlinks=False)
-                    if _ENTRY_NAME.fullmatch(entry.name) and stat.S_ISREG(facts.st_mode):
-                        yield Path(entry.path), facts
+                    status = entry.stat(follow_symlinks=False)
+                    if _ENTRY_NAME.fullmatch(entry.name) and stat.S_ISREG(status.st_mode):
+                        yield Path(entry.path), status
 
 
 def names() -> frozenset[str]:
@@ -243,17 +243,17 @@ def modified_ns() -> int:
 def usage() -> dict[str, tuple[int, int]]:
     """Entries and bytes by kind, drafts included."""
     sizes: dict[str, list[int]] = {kind: [] for kind in KINDS}
-    for path, facts in _entries():
-        sizes[path.name.partition("-")[0]].append(facts.st_size)
+    for path, status in _entries():
+        sizes[path.name.partition("-")[0]].append(status.st_size)
     return {kind: (len(sizes_of_kind), sum(sizes_of_kind)) for kind, sizes_of_kind in sizes.items()}
 
 
 def clear() -> int:
     """Delete all entries, and drafts that nobody fills; returns their bytes."""
     freed = 0
-    for path, facts in list(_entries()):
-        if not _is_being_written(path, facts):
+    for path, status in list(_entries()):
+        if not _is_being_written(path, status):
             with suppress(OSError):
                 path.unlink()
-                freed += facts.st_size
+                freed += status.st_size
     return freed

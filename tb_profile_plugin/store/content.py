@@ -16,13 +16,13 @@ from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
 from . import cache
 from .files import StoredFile
-from .safe_read import GZIP, MAGIC, Buffer, FileStream, load, regular_file, streams
+from .safe_read import GZIP_MAGIC, GZIP_WBITS, Buffer, FileStream, load, regular_file, streams
 
-_MOST_RATIO, _ALWAYS_ALLOWED = 200, 4 << 20
+_MOST_RATIO, _ALWAYS_ALLOWED_BYTES = 200, 4 << 20
 """A file that inflates to more than so many times its size, and to more bytes, was made to fill the memory.
 
 Captures inflate to five to ten times their size, traces in JSON to 40 times."""
-_PIECE = 1 << 14
+_PIECE_BYTES = 1 << 14
 """Bytes inflated at a time: an error in the file loses at most what these give."""
 
 
@@ -88,19 +88,19 @@ def readable(file: StoredFile) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        gone = isinstance(error, FileNotFoundError)
+        is_gone = isinstance(error, FileNotFoundError)
         raise problem_error(
             "unreadable",
             Message("The file cannot be read: {reason}.", reason=error.strerror),
-            "Reload the list of sessions; the file is gone." if gone else "Check its permissions.",
+            "Reload the list of sessions; the file is gone." if is_gone else "Check its permissions.",
             str(file.path),
-            status=404 if gone else 403,
+            status=404 if is_gone else 403,
         ) from error
 
 
 def _is_compressed(content: Buffer, file: StoredFile) -> bool:
     begin = bytes(memoryview(content)[: recognize.HEAD])
-    return begin[:2] == MAGIC or (file.path.suffix == ".gz" and recognize.recognised(begin) is None)
+    return begin[:2] == GZIP_MAGIC or (file.path.suffix == ".gz" and recognize.recognised(begin) is None)
 
 
 def gzip_library() -> Any:
@@ -118,17 +118,17 @@ class Inflated:
 
     def __init__(self, data: Buffer, path: Path):
         self._data, self._path = memoryview(data), path
-        if len(data) and self._data[: len(MAGIC)] != MAGIC:
+        if len(data) and self._data[: len(GZIP_MAGIC)] != GZIP_MAGIC:
             raise self._not_gzip("incorrect header check")
-        self._inflater = gzip_library().decompressobj(wbits=GZIP)
+        self._inflater = gzip_library().decompressobj(wbits=GZIP_WBITS)
         self._read_bytes, self._inflated_bytes = 0, 0
-        self._most_bytes = max(_ALWAYS_ALLOWED, _MOST_RATIO * len(data))
+        self._most_bytes = max(_ALWAYS_ALLOWED_BYTES, _MOST_RATIO * len(data))
         begin = bytearray()
         while len(begin) < recognize.HEAD and (piece := self._next_piece()):
             begin += piece
         self.head = bytes(begin[: recognize.HEAD])
         """Its first bytes, `recognize.HEAD` at most."""
-        self._ready = memoryview(begin)
+        self._unread = memoryview(begin)
 
     def _not_gzip(self, reason: str) -> ProblemError:
         return problem_error(
@@ -144,16 +144,16 @@ class Inflated:
         """How much of the file is inflated."""
         return self._read_bytes / max(len(self._data), 1)
 
-    def readinto(self, room: memoryview, /) -> int:
+    def readinto(self, buffer: memoryview, /) -> int:
         """As `Stream` has it; raises `ProblemError` where the file inflates to too much."""
-        ready = self._ready or memoryview(self._next_piece())
-        size = min(len(room), len(ready))
-        room[:size], self._ready = ready[:size], ready[size:]
+        unread = self._unread or memoryview(self._next_piece())
+        size = min(len(buffer), len(unread))
+        buffer[:size], self._unread = unread[:size], unread[size:]
         return size
 
     def content(self, budget: MemoryBudget) -> bytearray:
         """All that it inflates to; raises `ProblemError` where that is too much."""
-        content, piece = bytearray(), bytes(self._ready)
+        content, piece = bytearray(), bytes(self._unread)
         while piece:
             cancellation.check()
             budget.take(len(piece) + len(piece) // 8)
@@ -165,7 +165,7 @@ class Inflated:
         """The next bytes; none at the end."""
         piece = b""
         while not piece and self._read_bytes < len(self._data):
-            packed = self._data[self._read_bytes : self._read_bytes + _PIECE]
+            packed = self._data[self._read_bytes : self._read_bytes + _PIECE_BYTES]
             try:
                 piece = self._inflater.decompress(packed)
             except (zlib.error, gzip_library().error) as error:
@@ -175,7 +175,7 @@ class Inflated:
                 raise self._not_gzip(str(error)) from error
             self._read_bytes += len(packed) - len(self._inflater.unused_data)
             if self._inflater.eof:
-                self._inflater = gzip_library().decompressobj(wbits=GZIP)
+                self._inflater = gzip_library().decompressobj(wbits=GZIP_WBITS)
         self._inflated_bytes += len(piece)
         if self._inflated_bytes > self._most_bytes:
             message = Message(

@@ -128,18 +128,18 @@ def stat_files(
         if host is None or host in files:
             continue
         try:
-            facts = os.stat(os.path.join(folder, name))
+            status = os.stat(os.path.join(folder, name))
         except OSError:
             continue
-        if not stat.S_ISREG(facts.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             continue
         old, is_substitute = earlier_of_host.get(host), _replaces_empty_capture(folder, name)
-        now = name, facts.st_size, facts.st_mtime_ns, is_substitute
-        if old and (old.path.name, old.size, old.mtime_ns, old.is_substitute) == now:
+        facts = name, status.st_size, status.st_mtime_ns, is_substitute
+        if old and (old.path.name, old.size, old.mtime_ns, old.is_substitute) == facts:
             files[host] = old
         else:
             path = Path(folder, name)
-            files[host] = StoredFile(host, path, facts.st_size, facts.st_mtime_ns, is_substitute=is_substitute)
+            files[host] = StoredFile(host, path, status.st_size, status.st_mtime_ns, is_substitute=is_substitute)
     return tuple(files[host] for host in sorted(files))
 
 

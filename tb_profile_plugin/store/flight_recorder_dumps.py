@@ -23,7 +23,6 @@ _REMEDY = Message("Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=
 class Dumps(NamedTuple):
     """What ranks left in a folder."""
 
-    folder: str
     dumps: tuple[Dump, ...]
     """Sorted by rank, of each rank one."""
     problems: tuple[Problem, ...]
@@ -51,7 +50,7 @@ def read(folder: str) -> Dumps:
             else Message("No dumps of PyTorch's flight recorder here.")
         )
         raise problem_error("no_dumps", message, str(problems[0]) if problems else _REMEDY, folder)
-    return Dumps(folder, tuple(dumps[rank] for rank in sorted(dumps)), tuple(problems))
+    return Dumps(tuple(dumps[rank] for rank in sorted(dumps)), tuple(problems))
 
 
 def _files(folder: str) -> Iterator[tuple[int, Path]]:

@@ -30,33 +30,37 @@ def sessions_of_user(sessions: Sequence[StoredSession], choice: str) -> list[Sto
     """
     if choice == NEVER:
         return list(sessions)
-    answer = sessions_of_jobs(sessions)
+    joined = sessions_of_jobs(sessions)
     for pattern in filter(None, choice.split(",")):
         group = sorted(
-            (session for session in answer if fnmatchcase(session.name, pattern)), key=lambda session: session.name
+            (session for session in joined if fnmatchcase(session.name, pattern)),
+            key=lambda session: session.name,
         )
         if len(group) > 1:
-            answer = [session for session in answer if session not in group] + [_joined_session(group, "")]
-    return answer
+            joined = [session for session in joined if session not in group] + [_joined_session(group, "")]
+    return joined
 
 
-def regrouped(sessions: Sequence[StoredSession], changes: Iterable[Sequence[str]]) -> list[StoredSession]:
+def sessions_after_changes(sessions: Sequence[StoredSession], changes: Iterable[Sequence[str]]) -> list[StoredSession]:
     """The sessions after changes by a user, who wants sessions of several names as one, or the one of a name in parts.
 
     What names a session that is no longer there changes nothing.
     """
-    answer = list(sessions)
+    joined = list(sessions)
     for names in changes:
-        group = [session for session in answer if session.name in names]
-        rest = [session for session in answer if session.name not in names]
+        group = [session for session in joined if session.name in names]
+        rest = [session for session in joined if session.name not in names]
         if len(names) > 1 and len(group) > 1:
-            answer = [*rest, _joined_session(sorted(group, key=lambda session: names.index(session.name)), "")]
+            joined = [
+                *rest,
+                _joined_session(sorted(group, key=lambda session: names.index(session.name)), ""),
+            ]
         elif len(names) == 1 and group:
-            answer = [*rest, *(group[0].pieces or group)]
-    return answer
+            joined = [*rest, *(group[0].pieces or group)]
+    return joined
 
 
-def _with_own_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
+def _with_unique_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
     """Where several sessions have a host of one name, hosts are named after their sessions, too."""
     hosts = [host for session in group for host in session.hosts]
     if len(set(hosts)) == len(hosts):
@@ -71,18 +75,18 @@ def _with_own_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
 
 def sessions_of_jobs(sessions: Iterable[StoredSession]) -> list[StoredSession]:
     """The sessions, in which those that one job's hosts wrote at one time are one, under the first one's name."""
-    answer: list[StoredSession] = []
+    joined: list[StoredSession] = []
     jobs: dict[tuple[str, str], list[tuple[float, StoredSession]]] = {}
     for session in sessions:
         job = _job(session)
         if job:
             jobs.setdefault(job, []).append((_begin_s(session), session))
         else:
-            answer.append(session)
+            joined.append(session)
     for (_, name), parts in jobs.items():
         for group in _groups_by_time(sorted(parts, key=lambda part: (part[0], part[1].name))):
-            answer += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
-    return answer
+            joined += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
+    return joined
 
 
 def _job(session: StoredSession) -> tuple[str, str] | None:
@@ -94,10 +98,10 @@ def _job(session: StoredSession) -> tuple[str, str] | None:
     if _STAMP.fullmatch(folder) and PurePosixPath(parent.replace(os.sep, "/")).parts[-2:] == ("plugins", "profile"):
         return parent, ""
     (file, *others) = session.files
-    parent_name, _, own = session.name.rpartition("/")
-    if others or xspace.host_of(file.path.name) is None or own != file.host or not _WORKER.search(own):
+    parent_name, _, own_name = session.name.rpartition("/")
+    if others or xspace.host_of(file.path.name) is None or own_name != file.host or not _WORKER.search(own_name):
         return None
-    name = "/".join(part for part in (parent_name, _WORKER.sub("", own).strip("-_. ")) if part)
+    name = "/".join(part for part in (parent_name, _WORKER.sub("", own_name).strip("-_. ")) if part)
     return str(session.folder), name or folder
 
 
@@ -115,12 +119,12 @@ def _begin_s(session: StoredSession) -> float:
 def _groups_by_time(sessions: Sequence[tuple[float, StoredSession]]) -> Iterator[list[StoredSession]]:
     """Those that began within `_BEGIN_RANGE_S` of the first of them; they are in order of time."""
     group: list[StoredSession] = []
-    first = 0.0
-    for begun, session in sessions:
-        if group and begun - first > _BEGIN_RANGE_S:
+    first_begin = 0.0
+    for begin, session in sessions:
+        if group and begin - first_begin > _BEGIN_RANGE_S:
             yield group
             group = []
-        first = first if group else begun
+        first_begin = first_begin if group else begin
         group.append(session)
     if group:
         yield group
@@ -129,11 +133,11 @@ def _groups_by_time(sessions: Sequence[tuple[float, StoredSession]]) -> Iterator
 def _are_of_one_job(group: Sequence[StoredSession]) -> bool:
     """Whether each host is in one of them only, and all were written at about one time."""
     hosts = [host for session in group for host in session.hosts]
-    written = [file.mtime_ns for session in group for file in session.files]
-    return len(set(hosts)) == len(hosts) and max(written) - min(written) <= _WRITE_RANGE_NS
+    mtimes_ns = [file.mtime_ns for session in group for file in session.files]
+    return len(set(hosts)) == len(hosts) and max(mtimes_ns) - min(mtimes_ns) <= _WRITE_RANGE_NS
 
 
 def _joined_session(group: Sequence[StoredSession], name: str) -> StoredSession:
     pieces = [piece for session in group for piece in session.pieces or (session,)]
-    files = sorted((file for piece in _with_own_hosts(pieces) for file in piece.files), key=lambda file: file.host)
+    files = sorted((file for piece in _with_unique_hosts(pieces) for file in piece.files), key=lambda file: file.host)
     return StoredSession(name or group[0].name, group[0].folder, tuple(files), tuple(pieces))

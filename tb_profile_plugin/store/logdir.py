@@ -18,7 +18,7 @@ from ..runtime.messages import Message
 from ..runtime.problems import problem_error
 from ..runtime.records import NamedTuple
 from .files import StoredSession, is_url
-from .job_hosts import regrouped, sessions_of_user
+from .job_hosts import sessions_after_changes, sessions_of_user
 from .walk import Folder, Walker
 
 if TYPE_CHECKING:
@@ -94,16 +94,16 @@ class _WalkedFolder(NamedTuple):
 def roots(spec: str) -> tuple[Root, ...]:
     """The folders that a logdir names: one path, or ``name:path,name:path`` as TensorBoard's --logdir_spec has it."""
     if not spec or os.path.exists(os.path.expanduser(spec)):
-        return (_root("", spec),) if spec else ()
+        return (_root_of("", spec),) if spec else ()
     folders = []
     for part in filter(None, spec.split(",")):
         prefix, colon, path = part.partition(":")
         named = colon and not part.startswith("/") and not is_url(part) and not os.path.splitdrive(part)[0]
-        folders.append(_root(prefix, path) if named else _root("", part))
+        folders.append(_root_of(prefix, path) if named else _root_of("", part))
     return tuple(folders)
 
 
-def _root(prefix: str, path: str) -> Root:
+def _root_of(prefix: str, path: str) -> Root:
     return Root(prefix, path if is_url(path) else os.path.abspath(os.path.expanduser(path)))
 
 
@@ -119,8 +119,8 @@ class Logdir:
         self.spec = spec
         self._trees: dict[str, Walker | RemoteTree] = {}
         self._lock = threading.Lock()
-        self._latest: Survey | None = None
-        self._due = 0.0
+        self._latest_survey: Survey | None = None
+        self._next_walk_at = 0.0
         self._walk: Future[Survey] | None = None
         self._folders: dict[tuple[str, str], _WalkedFolder] = {}
         self._changes: tuple[tuple[str, ...], ...] = ()
@@ -136,9 +136,11 @@ class Logdir:
     def _change(self, names: tuple[str, ...]) -> StoredSession:
         with self._lock:
             self._changes += (names,)
-            latest = self._latest
+            latest = self._latest_survey
             if latest:
-                self._latest = latest._replace(sessions=_ordered(regrouped(latest.sessions, [names])))
+                self._latest_survey = latest._replace(
+                    sessions=_newest_first(sessions_after_changes(latest.sessions, [names]))
+                )
         return self.find(names[0])
 
     def sessions(self) -> list[StoredSession]:
@@ -171,8 +173,8 @@ class Logdir:
         from concurrent.futures import TimeoutError as WalkTimeout
 
         with self._lock:
-            latest = self._latest
-            if latest is not None and time.monotonic() < self._due:
+            latest = self._latest_survey
+            if latest is not None and time.monotonic() < self._next_walk_at:
                 return latest
             if self._walk is None:
                 self._walk = Future()
@@ -194,15 +196,15 @@ class Logdir:
             walk.set_exception(error)
             return
         with self._lock:
-            self._latest, self._walk = survey, None
+            self._latest_survey, self._walk = survey, None
             end = time.monotonic()
-            self._due = end + max(_RESCAN_S, _RESCAN_SHARE * (end - begin))
+            self._next_walk_at = end + max(_RESCAN_S, _RESCAN_SHARE * (end - begin))
         walk.set_result(survey)
 
     def _survey_now(self) -> Survey:
         searched = roots(self.spec)
         self._trees = {root.path: self._trees.get(root.path) or _tree(root.path) for root in searched}
-        walked: dict[tuple[str, str], _WalkedFolder] = {}
+        walked_folders: dict[tuple[str, str], _WalkedFolder] = {}
         sessions: list[StoredSession] = []
         names: set[str] = set()
         misses: list[str] = []
@@ -216,21 +218,21 @@ class Logdir:
                 if folder.dumps and not is_url(root.path):
                     name, path = _dumps_folder(folder, root)
                     dumps.setdefault(name, path)
-            walked_here = self._walked_folders(root, folders)
-            walked |= walked_here
-            sessions += [_with_unique_name(session, names) for session in _root_sessions(walked_here.values())]
-        self._folders = walked
+            folders_of_root = self._walked_folders(root, folders)
+            walked_folders |= folders_of_root
+            sessions += [_with_unique_name(session, names) for session in _root_sessions(folders_of_root.values())]
+        self._folders = walked_folders
         paths = tuple(root.path for root in searched)
-        regrouped_sessions = _ordered(regrouped(sessions, self._changes))
+        regrouped_sessions = _newest_first(sessions_after_changes(sessions, self._changes))
         survey = Survey(paths, regrouped_sessions, event_files, tuple(misses[:_MOST_NEAR_MISSES]), dumps)
         # The same one as long as nothing changes: what others made of it stays good.
-        return self._latest if self._latest == survey else survey
+        return self._latest_survey if self._latest_survey == survey else survey
 
     def _walked_folders(self, root: Root, folders: Iterable[Folder]) -> dict[tuple[str, str], _WalkedFolder]:
         """Those of a root's folders that hold captures, by the root's prefix and their path."""
         tree = self._trees[root.path]
         keys = [((root.prefix, folder.path), folder) for folder in folders if folder.captures]
-        return {key: _walked(folder, tree, root, self._folders.get(key)) for key, folder in keys}
+        return {key: _walked_folder(folder, tree, root, self._folders.get(key)) for key, folder in keys}
 
 
 def _tree(path: str) -> Walker | RemoteTree:
@@ -248,20 +250,20 @@ def _root_sessions(walked: Iterable[_WalkedFolder]) -> list[StoredSession]:
     return sessions_of_user(sessions, settings.read(settings.JOIN))
 
 
-def _ordered(sessions: Iterable[StoredSession]) -> tuple[StoredSession, ...]:
+def _newest_first(sessions: Iterable[StoredSession]) -> tuple[StoredSession, ...]:
     """The newest first."""
     return tuple(sorted(sessions, key=lambda session: (-session.modified, session.name)))
 
 
-def _walked(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
-    """A folder with its sessions; those that did not change since ``before`` are the same objects."""
-    if before and before.folder == folder:
-        groups, earlier = before.groups, before.sessions
+def _walked_folder(folder: Folder, tree: Walker | RemoteTree, root: Root, last: _WalkedFolder | None) -> _WalkedFolder:
+    """A folder with its sessions; those that did not change since ``last`` are the same objects."""
+    if last and last.folder == folder:
+        groups, last_sessions = last.groups, last.sessions
     else:
         groups = tuple(_session_files(folder, root, partial(tree.head, folder.path)))
-        earlier = (None,) * len(groups)
+        last_sessions = (None,) * len(groups)
     sessions: list[StoredSession | None] = []
-    for (name, file_names), old in zip(groups, earlier, strict=True):
+    for (name, file_names), old in zip(groups, last_sessions, strict=True):
         files = tree.files(folder.path, file_names, old.files if old else ())
         if not old or old.files != files:
             location = folder.path if is_url(folder.path) else Path(folder.path)
@@ -274,10 +276,10 @@ def _session_files(folder: Folder, root: Root, head: recognize.Head) -> Iterator
     """The sessions of a folder by its formats, under the folder's name or below it."""
     path = _pure_path(folder.path)
     prefix = f"{root.prefix}/" if root.prefix else ""
-    run = is_run(path)
-    own = _run_name(path, root) if run else path.relative_to(_pure_path(root.path)).as_posix()
-    for name, files in recognize.sessions(folder.captures, run, head):
-        yield prefix + ((PurePosixPath(own) / name).as_posix() if own != "." or name else path.name), files
+    in_run = is_run(path)
+    own_name = _run_name(path, root) if in_run else path.relative_to(_pure_path(root.path)).as_posix()
+    for name, files in recognize.sessions(folder.captures, in_run, head):
+        yield prefix + ((PurePosixPath(own_name) / name).as_posix() if own_name != "." or name else path.name), files
 
 
 def is_run(path: PurePath) -> bool:
@@ -287,8 +289,8 @@ def is_run(path: PurePath) -> bool:
 
 def _run_name(path: PurePath, root: Root) -> str:
     """``train/<run>`` for ``train/plugins/profile/<run>``, just the run where the logdir lies deeper than ``train``."""
-    run_of, top = path.parents[2], _pure_path(root.path)
-    return (run_of.relative_to(top) / path.name).as_posix() if run_of.is_relative_to(top) else path.name
+    run_parent, top = path.parents[2], _pure_path(root.path)
+    return (run_parent.relative_to(top) / path.name).as_posix() if run_parent.is_relative_to(top) else path.name
 
 
 def _dumps_folder(folder: Folder, root: Root) -> tuple[str, str]:
@@ -300,11 +302,11 @@ def _dumps_folder(folder: Folder, root: Root) -> tuple[str, str]:
 
 def _with_unique_name(session: StoredSession, names: set[str]) -> StoredSession:
     """The session under its name as valid Unicode, numbered where another session has it already."""
-    readable = os.fsencode(session.name).decode("utf-8", "replace")
-    number, unique = 1, readable
+    valid_name = os.fsencode(session.name).decode("utf-8", "replace")
+    number, unique = 1, valid_name
     while unique in names:
         number += 1
-        unique = f"{readable} ({number})"
+        unique = f"{valid_name} ({number})"
     names.add(unique)
     return session if unique == session.name else session._replace(name=unique)
 
@@ -314,9 +316,9 @@ def _near_misses(folder: Folder, root: Root) -> Iterator[str]:
         yield f"{folder.path}: {folder.trouble}"
     elif not folder.captures:
         where = os.path.relpath(folder.path, root.path)
-        if folder.strays:
+        if folder.by_products:
             yield Message(
-                "{path}: a by-product of a profiler, without its *.xplane.pb", path=f"{where}/{folder.strays[0]}"
+                "{path}: a by-product of a profiler, without its *.xplane.pb", path=f"{where}/{folder.by_products[0]}"
             )
         elif is_run(_pure_path(folder.path)) and not folder.folders:
             yield Message("{path}: a run folder without a *.xplane.pb", path=where)

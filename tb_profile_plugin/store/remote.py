@@ -23,7 +23,7 @@ from . import cache
 from .files import StoredFile, host_of
 from .walk import Folder, folder_of
 
-_PIECE = 16 << 20
+_PIECE_BYTES = 16 << 20
 """Bytes asked for at a time."""
 _READERS = 8
 """Requests that are under way together."""
@@ -50,11 +50,11 @@ class RemoteTree:
     def walk(self, root: str) -> Iterator[Folder]:
         """Every folder that holds files; one with `trouble` where the URL cannot be read."""
         try:
-            yield from self.look(root)
+            yield from self.folders_below(root)
         except ProblemError as error:
             yield Folder(root, trouble=sentences(error.problem.message, error.problem.remedy))
 
-    def look(self, root: str) -> list[Folder]:
+    def folders_below(self, root: str) -> list[Folder]:
         """The folders below a URL that hold files; raises `ProblemError` where the URL cannot be read."""
         with _translate_errors(root):
             files, base = _file_system(root)
@@ -104,7 +104,7 @@ def _files_of_web_server(files: Any, base: str) -> dict[str, dict[str, Any]]:
     files_by_address: dict[str, dict[str, Any]] = {}
     pages, folders = [base], {base.rstrip("/")}
     for _ in range(_DEEPEST):
-        below: list[str] = []
+        next_pages: list[str] = []
         for page in pages:
             cancellation.check()
             # As elsewhere, what cannot be listed is passed over, but for the folder that was named.
@@ -115,13 +115,13 @@ def _files_of_web_server(files: Any, base: str) -> dict[str, dict[str, Any]]:
                         files_by_address[entry["name"]] = entry
                     elif name not in folders:
                         folders.add(name)
-                        below.append(entry["name"])
+                        next_pages.append(entry["name"])
             if len(folders) > _MOST_FOLDERS or len(files_by_address) > _MOST_ENTRIES:
                 raise _endless_error(
                     base,
                     Message("more than {folders} folders or {files} files", folders=_MOST_FOLDERS, files=_MOST_ENTRIES),
                 )
-        pages = below
+        pages = next_pages
     return files_by_address
 
 
@@ -180,7 +180,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
         return
     with _translate_errors(file.url):
         files, path = _file_system(file.url)
-        in_parts = file.size > _PIECE and _serves_parts(files, path)
+        in_parts = file.size > _PIECE_BYTES and _serves_parts(files, path)
         try:
             with cache.draft(file.path) as draft:
                 if in_parts:
@@ -202,29 +202,29 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
 
 def _names_path_at(error: OSError, folder: Path) -> bool:
     """Whether an error is about a path in a folder, or above it."""
-    named = Path(str(error.filename)) if error.filename else None
-    return named is not None and (named.is_relative_to(folder) or folder.is_relative_to(named))
+    path = Path(str(error.filename)) if error.filename else None
+    return path is not None and (path.is_relative_to(folder) or folder.is_relative_to(path))
 
 
 def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: Progress) -> None:
-    writing = threading.Lock()
-    done = 0
+    write_lock = threading.Lock()
+    written_bytes = 0
     with open(draft, "r+b") as out, ThreadPoolExecutor(_READERS) as pool:
 
-        def take(begin: int) -> None:
-            nonlocal done
-            end = min(begin + _PIECE, file.size)
+        def fetch_part(begin: int) -> None:
+            nonlocal written_bytes
+            end = min(begin + _PIECE_BYTES, file.size)
             part = files.cat_file(path, start=begin, end=end)
             if len(part) != end - begin:
                 raise _changed_error(file)
-            with writing:
+            with write_lock:
                 out.seek(begin)
                 out.write(part)
-                done += len(part)
-                progress(done / file.size)
+                written_bytes += len(part)
+                progress(written_bytes / file.size)
 
         try:
-            for _ in pool.map(take, range(0, file.size, _PIECE)):
+            for _ in pool.map(fetch_part, range(0, file.size, _PIECE_BYTES)):
                 cancellation.check()
         except BaseException:
             pool.shutdown(cancel_futures=True)
@@ -234,10 +234,10 @@ def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: 
 def _fetch_file(files: Any, path: str, file: StoredFile, draft: str, progress: Progress) -> None:
     from fsspec.callbacks import Callback
 
-    def tell(size: int | None, value: int, **unused: object) -> None:
+    def report(size: int | None, value: int, **unused: object) -> None:
         progress(min(value / (size or file.size or 1), 1.0))
 
-    files.get_file(path, draft, callback=Callback(hooks={"progress": tell}))
+    files.get_file(path, draft, callback=Callback(hooks={"progress": report}))
 
 
 def _serves_parts(files: Any, path: str) -> bool:
@@ -261,8 +261,8 @@ def _file_system(url: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
     configured = conf.get(url.partition("://")[0], {}).get("client_kwargs", {})
-    bounds = {"client_kwargs": {**configured, "response_class": _bounded_response()}} if _is_web(url) else {}
-    files, path = url_to_fs(url, use_listings_cache=False, **bounds)
+    options = {"client_kwargs": {**configured, "response_class": _bounded_response()}} if _is_web(url) else {}
+    files, path = url_to_fs(url, use_listings_cache=False, **options)
     files.invalidate_cache()
     return files, path
 
@@ -287,16 +287,16 @@ def relocated(file: StoredFile) -> StoredFile:
     return file._replace(path=_cache_path(file.url, file.size, file.mtime_ns, file.version)) if file.url else file
 
 
-def _nanoseconds(when: Any) -> int:
+def _nanoseconds(time: Any) -> int:
     """ns since the epoch, from a number, a text or a datetime, as file systems tell times; 0 where it is neither."""
     # Far more than all else that local files need.
     from email.utils import parsedate_to_datetime
 
     try:
-        if isinstance(when, str):
-            iso = when[:4].isdigit()
-            when = datetime.fromisoformat(when.replace("Z", "+00:00")) if iso else parsedate_to_datetime(when)
-        return int((when.timestamp() if isinstance(when, datetime) else float(when)) * 1e9)
+        if isinstance(time, str):
+            iso = time[:4].isdigit()
+            time = datetime.fromisoformat(time.replace("Z", "+00:00")) if iso else parsedate_to_datetime(time)
+        return int((time.timestamp() if isinstance(time, datetime) else float(time)) * 1e9)
     except (TypeError, ValueError):
         return 0
 

@@ -15,7 +15,7 @@ from ..runtime.messages import ENGLISH, language
 from ..runtime.version import __version__
 from . import cache
 from .files import ALL_HOSTS, StoredSession
-from .safe_read import GZIP
+from .safe_read import GZIP_WBITS
 
 NAMED, LEGACY = "named", "legacy"
 """Shapes of a tool's answer: its own, and that of the existing plugin."""
@@ -35,16 +35,16 @@ def to_json(data: Any) -> bytes:
 
 def pack(body: bytes) -> bytes:
     """The body compressed, the same for the same content."""
-    packer = zlib.compressobj(_COMPRESSION_LEVEL, wbits=GZIP)
-    return packer.compress(body) + packer.flush()
+    compressor = zlib.compressobj(_COMPRESSION_LEVEL, wbits=GZIP_WBITS)
+    return compressor.compress(body) + compressor.flush()
 
 
 def unpack(packed: bytes) -> bytes:
     """The body again."""
-    return zlib.decompress(packed, GZIP)
+    return zlib.decompress(packed, GZIP_WBITS)
 
 
-def question(tool: str, host: str, options: Mapping[str, str], shape: str) -> tuple[object, ...]:
+def question_key(tool: str, host: str, options: Mapping[str, str], shape: str) -> tuple[object, ...]:
     """What a tool's answer in some shape is kept under, besides the session."""
     in_language = () if shape == LEGACY else language_key()
     return (shape, tool.rstrip("@^"), "" if host == ALL_HOSTS else host, tuple(sorted(options.items())), *in_language)
@@ -133,5 +133,5 @@ def _undamaged_body(path: Path, content: memoryview) -> memoryview | None:
 @run_once
 def _code_digest() -> str:
     """Differs for any other code: by its version, and by the files themselves, for those who change them."""
-    own = extensions.source_files(str(Path(__file__).parent.parent))
-    return cache.digest_of((__version__, *sorted(own, key=repr), *extensions.code_facts()))
+    files = extensions.source_files(str(Path(__file__).parent.parent))
+    return cache.digest_of((__version__, *sorted(files, key=repr), *extensions.code_facts()))

@@ -22,16 +22,16 @@ from ..runtime import cancellation
 
 Buffer = mmap.mmap | bytes | bytearray
 
-GZIP = zlib.MAX_WBITS | 16
+GZIP_WBITS = zlib.MAX_WBITS | 16
 """The ``wbits`` that make zlib read and write gzip."""
-MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 """Begin of a gzip file."""
 
 _BLOCK_BYTES = 8 << 20
 """Bytes that a thread reads at once."""
 _HAS_PREADV = hasattr(os, "preadv")
 """Whether threads can read parts of one file."""
-_TRIES = 3
+_MOST_TRIES = 3
 """So often a file is read at most while somebody writes into it."""
 _PAUSE_S = 0.1
 """Wait between these, seconds."""
@@ -66,9 +66,9 @@ class FileStream:
         """How much of it is read."""
         return min(1.0, (self._position - self._begin) / max(self._status.st_size - self._begin, 1))
 
-    def readinto(self, room: memoryview, /) -> int:
+    def readinto(self, buffer: memoryview, /) -> int:
         """As `Stream` has it."""
-        size = _fill(self._file, room, self._position)
+        size = _fill(self._file, buffer, self._position)
         self._position += size
         return size
 
@@ -85,14 +85,14 @@ class SharedFileStream(FileStream):
         """Bytes of the file."""
         return self._status.st_size
 
-    def since(self, at: int) -> FileStream:
+    def since(self, offset: int) -> FileStream:
         """As `SeekableStream` has it."""
-        return FileStream(self._file, at)
+        return FileStream(self._file, offset)
 
 
 def streams(file: FileIO) -> Iterator[FileStream]:
-    """A stream of an open file; where somebody wrote into it meanwhile, another one, up to `_TRIES`."""
-    for _ in range(_TRIES):
+    """A stream of an open file; where somebody wrote into it meanwhile, another one, up to `_MOST_TRIES`."""
+    for _ in range(_MOST_TRIES):
         stream = SharedFileStream(file) if _HAS_PREADV else FileStream(file)
         yield stream
         if stream.is_unchanged():
@@ -109,13 +109,13 @@ def load(
     """
     reserved = 0
     with open_file(path) as file:
-        for attempt in range(1, _TRIES + 1):
+        for attempt in range(1, _MOST_TRIES + 1):
             before = os.fstat(file.fileno())
             file.seek(0)
             reserve(before.st_size - reserved)
             reserved = before.st_size
             content = _read(file, before.st_size)
-            if attempt == _TRIES or _is_unchanged(before, os.fstat(file.fileno())):
+            if attempt == _MOST_TRIES or _is_unchanged(before, os.fstat(file.fileno())):
                 break
             time.sleep(_PAUSE_S)
     return content
@@ -126,7 +126,9 @@ def head(path: Path) -> bytes:
     try:
         with regular_file(path) as file:
             begin = file.read(recognize.HEAD) or b""
-        return zlib.decompressobj(wbits=GZIP).decompress(begin, recognize.HEAD) if begin[:2] == MAGIC else begin
+        return (
+            zlib.decompressobj(wbits=GZIP_WBITS).decompress(begin, recognize.HEAD) if begin[:2] == GZIP_MAGIC else begin
+        )
     except (OSError, zlib.error):
         return b""
 
@@ -150,8 +152,8 @@ def _read(file: FileIO, size: int) -> Buffer:
     offsets = range(0, size, _BLOCK_BYTES)
     with memoryview(content) as view, ThreadPoolExecutor(os.cpu_count() or 1) as threads:
         # Memory is made where it is first written to, which can take longer than copying.
-        run = threads.map if _HAS_PREADV and len(offsets) > 1 else map
-        sizes = run(lambda offset: _fill(file, view[offset : offset + _BLOCK_BYTES], offset), offsets)
+        map_offsets = threads.map if _HAS_PREADV and len(offsets) > 1 else map
+        sizes = map_offsets(lambda offset: _fill(file, view[offset : offset + _BLOCK_BYTES], offset), offsets)
         for offset, size_read in zip(offsets, sizes, strict=True):
             cancellation.check()
             if size_read < min(_BLOCK_BYTES, size - offset):
@@ -159,11 +161,11 @@ def _read(file: FileIO, size: int) -> Buffer:
     return content
 
 
-def _fill(file: FileIO, room: memoryview, offset: int) -> int:
-    """Fill ``room`` with a file's bytes from an offset on; returns how many, fewer only at the file's end."""
+def _fill(file: FileIO, buffer: memoryview, offset: int) -> int:
+    """Fill ``buffer`` with a file's bytes from an offset on; returns how many, fewer only at the file's end."""
     size, count = 0, 1
-    while count and size < len(room):
-        with room[size:] as rest:
+    while count and size < len(buffer):
+        with buffer[size:] as rest:
             if _HAS_PREADV:
                 count = os.preadv(file.fileno(), [rest], offset + size)
             else:

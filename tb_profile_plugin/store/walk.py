@@ -15,7 +15,7 @@ from ..runtime.regex import regex
 from .files import StoredFile, stat_files
 from .safe_read import head
 
-_SKIPPED = frozenset({".git", "node_modules", "__pycache__"})
+_SKIPPED_FOLDERS = frozenset({".git", "node_modules", "__pycache__"})
 """Large folders that no profiler writes to."""
 
 _SETTLED_NS = 2_000_000_000
@@ -33,7 +33,7 @@ class Folder(NamedTuple):
 
     path: str
     captures: tuple[str, ...] = ()
-    strays: tuple[str, ...] = ()
+    by_products: tuple[str, ...] = ()
     """Files that look like a profile and cannot be opened as one."""
     event_files: int = 0
     folders: tuple[str, ...] = ()
@@ -66,18 +66,18 @@ class Walker:
         while to_visit or links:
             path = to_visit.popleft() if to_visit else links.popleft()
             try:
-                facts = os.stat(path)
+                status = os.stat(path)
             except OSError as error:
                 if path == root:
                     yield Folder(path, trouble=error.strerror or "it cannot be read")
                 continue
-            if (facts.st_dev, facts.st_ino) in seen:
+            if (status.st_dev, status.st_ino) in seen:
                 continue
-            seen.add((facts.st_dev, facts.st_ino))
+            seen.add((status.st_dev, status.st_ino))
             visit = self._visits.get(path)
-            if visit is None or not visit.settled or visit.mtime_ns != facts.st_mtime_ns:
-                settled = time.time_ns() - facts.st_mtime_ns > _SETTLED_NS
-                visit = _Visit(look(path), facts.st_mtime_ns, settled)
+            if visit is None or not visit.settled or visit.mtime_ns != status.st_mtime_ns:
+                settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
+                visit = _Visit(folder_at(path), status.st_mtime_ns, settled)
             visited[path] = visit
             yield visit.folder
             to_visit.extend(os.path.join(path, name) for name in visit.folder.folders)
@@ -104,20 +104,20 @@ def folder_of(
     """A folder by the names of its files; `recognize.captures` says what ``looks_right`` and ``is_empty`` tell."""
     sorted_names = sorted(names)
     captures = recognize.captures(sorted_names, looks_right, is_empty)
-    strays = tuple(name for name in sorted_names if _BY_PRODUCT.search(name))
+    by_products = tuple(name for name in sorted_names if _BY_PRODUCT.search(name))
     event_files = sum(".tfevents." in name for name in sorted_names)
     dumps = sum(_DUMP.search(name) is not None for name in {*sorted_names}.difference(captures))
-    return Folder(path, tuple(captures), strays, event_files, folders, links, dumps=dumps)
+    return Folder(path, tuple(captures), by_products, event_files, folders, links, dumps=dumps)
 
 
-def look(path: str) -> Folder:
+def folder_at(path: str) -> Folder:
     """What a folder of this machine holds."""
     names, folders, links = [], [], []
     try:
         with os.scandir(path) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in _SKIPPED:
+                    if entry.name not in _SKIPPED_FOLDERS:
                         folders.append(entry.name)
                 elif entry.is_symlink() and not os.path.isfile(entry.path):
                     links.append(entry.name)

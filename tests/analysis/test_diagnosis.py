@@ -14,7 +14,7 @@ from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES, Se
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
 from tb_profile_plugin.analysis.steps.device_timeline import timeline
-from tb_profile_plugin.export.report.why import nested
+from tb_profile_plugin.export.report.why import as_json
 from tb_profile_plugin.runtime.messages import translated, use_language
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -38,7 +38,7 @@ def test_all_pages_of_a_capture_say_the_same(capture: Path) -> None:
     session = tb_profile_plugin.open(capture)
     why, overview = session.answer("why"), session.answer("overview_page")
     assert overview["headline"] == why["headline"] | {"tool": "why"}
-    found = nested(why)
+    found = as_json(why)
     parts_ps = sum(part["ps"] for part in found["accounting"]["parts"] if part["id"] != "profiler")
     assert round(parts_ps / len(session.hosts)) == found["accounting"]["window_ps"]
     for host in session.select(""):

@@ -183,6 +183,6 @@ def test_ctrl_c_again_waits_for_nothing_whenever_it_comes(
 def test_progress_is_said_in_the_language_that_is_asked_for() -> None:
     options = {"duration_ms": 1000, "delay_ms": 0}
     state = {"options": options, "workers": [{"state": "waiting"}, {"state": "done"}, {"state": "done"}]}
-    assert cli._line(state, 0.5).endswith("0.5 s  1 waiting, 2 done")
+    assert cli._progress_line(state, 0.5).endswith("0.5 s  1 waiting, 2 done")
     with use_language("zh"):
-        assert cli._line(state, 0.5).endswith("0.5 s  1 个正在等待、2 个已完成")
+        assert cli._progress_line(state, 0.5).endswith("0.5 s  1 个正在等待、2 个已完成")

@@ -18,7 +18,7 @@ from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import ComparisonVerdict, verdict
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, DigestOp
-from tb_profile_plugin.export.report.compare import markdown, nested, text
+from tb_profile_plugin.export.report.compare import as_json, markdown, text
 from tb_profile_plugin.model.names.instruction_names import stem
 from tb_profile_plugin.runtime.messages import some_of, use_language
 
@@ -45,7 +45,7 @@ def test_a_capture_does_not_differ_from_itself(name: str) -> None:
     )
     assert {row.tier for row in found.ops} <= {EXACT, ORIGIN} and told.code in ("same", "unclear", "incomparable")
     assert found.matched_shares == (1.0, 1.0)
-    assert text(found, told) and markdown(found, told) and nested(found, told)
+    assert text(found, told) and markdown(found, told) and as_json(found, told)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from tb_profile_plugin.analysis.compare.trend import costs, criterion, pieces, separate_pieces, trend, trends
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.cli import main
-from tb_profile_plugin.export.report.trend import markdown, nested, text
+from tb_profile_plugin.export.report.trend import as_json, markdown, text
 
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 
@@ -70,7 +70,7 @@ def test_a_step_is_found_and_explained() -> None:
     assert (jump.verdict.code, jump.verdict.certainty) == ("slower", "shown")
     assert jump.verdict.reasons[0].startswith("Waiting for input")
     assert "Since nightly/12: +" in text(named) and "→" in text(named)
-    assert "Since nightly/12" in markdown(named) and nested(named)["programs"][0]["jumps"][0]["since"] == "nightly/12"
+    assert "Since nightly/12" in markdown(named) and as_json(named)["programs"][0]["jumps"][0]["since"] == "nightly/12"
 
 
 def test_programs_that_take_turns_have_no_steps() -> None:
@@ -99,7 +99,7 @@ def test_an_odd_run_is_no_step() -> None:
 def test_the_order_is_that_of_time() -> None:
     rows = history([1.0] * 6 + [1.1] * 6)
     shuffled = rows[::-1]
-    assert nested(trends(shuffled)) == nested(trends(rows))
+    assert as_json(trends(shuffled)) == as_json(trends(rows))
 
 
 def test_few_sessions_are_told() -> None:

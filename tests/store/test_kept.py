@@ -12,9 +12,9 @@ import pytest
 
 from tb_profile_plugin.runtime import memory
 from tb_profile_plugin.store import StoredFile, StoredSession, cache, result_cache
-from tb_profile_plugin.store.result_cache import LEGACY, NAMED, ResultCache, question
+from tb_profile_plugin.store.result_cache import LEGACY, NAMED, ResultCache, question_key
 
-WHAT = question("overview_page", "", {}, NAMED)
+WHAT = question_key("overview_page", "", {}, NAMED)
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def test_a_changed_file_has_no_results(stored: StoredSession, change: dict[str, 
 
 def test_other_questions_and_other_code_have_others(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
     ResultCache().put(stored, b"body", *WHAT)
-    assert question("overview_page@^", "ALL_HOSTS", {}, NAMED) == WHAT
+    assert question_key("overview_page@^", "ALL_HOSTS", {}, NAMED) == WHAT
     for what in [
-        question("pod_viewer", "", {}, NAMED),
-        question("overview_page", "vm", {}, NAMED),
-        question("overview_page", "", {"step_event": "x"}, NAMED),
-        question("overview_page", "", {}, LEGACY),
+        question_key("pod_viewer", "", {}, NAMED),
+        question_key("overview_page", "vm", {}, NAMED),
+        question_key("overview_page", "", {"step_event": "x"}, NAMED),
+        question_key("overview_page", "", {}, LEGACY),
     ]:
         assert ResultCache().get(stored, *what) is None
     monkeypatch.setattr(result_cache, "_code_digest", lambda: "another version")

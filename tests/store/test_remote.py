@@ -160,7 +160,7 @@ def test_sessions_below_a_url(url: str) -> None:
 
 
 def test_files_are_fetched_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_PIECE", 1000)
+    monkeypatch.setattr(remote, "_PIECE_BYTES", 1000)
     a, b = Logdir(url).find("r1").files
     told: list[float] = []
     assert bytes(read(a, told.append)) == CONTENT["plugins/profile/r1/a.xplane.pb"]
@@ -196,7 +196,7 @@ def test_an_empty_capture_leaves_its_place_to_the_trace_beside_it(url: str, deep
 
 
 def test_parts_are_read_side_by_side(http_parts: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_PIECE", 4000)
+    monkeypatch.setattr(remote, "_PIECE_BYTES", 4000)
     file = resolve(f"{http_parts}/plugins/profile/r1").files[0]
     assert len(read(file)) == 256 * 40
     wanted = {asked for asked in HandlerOfParts.asked if asked}

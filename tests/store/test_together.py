@@ -143,7 +143,7 @@ def test_a_session_that_was_joined_by_rule_can_be_split_and_stays_so(tmp_path: P
     put(tmp_path, run(FIRST, "a"), run(SECOND, "b"))
     logdir = Logdir(str(tmp_path))
     assert logdir.split(FIRST).hosts == ("a",)
-    logdir._due = 0.0
+    logdir._next_walk_at = 0.0
     assert {session.name: session.hosts for session in logdir.sessions()} == {FIRST: ("a",), SECOND: ("b",)}
 
 

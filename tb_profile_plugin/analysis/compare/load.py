@@ -11,7 +11,7 @@ from ...runtime import cancellation
 from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError, problem_error
 from ...runtime.records import NamedTuple
-from ...store import PAGES, StoredSession, sessions_at
+from ...store import PAGE_SUFFIXES, StoredSession, sessions_at
 from ...store.result_cache import ResultCache, pack, unpack
 from ..digest.record import VERSION, Digest
 from ..steps.step_choice import TYPICAL
@@ -59,7 +59,7 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
         content = file.read_bytes()
         if content.startswith(_BEGIN):
             return Source(file.stem, None, Digest.from_json(content, path))
-    if file.suffix in PAGES and file.is_file():
+    if file.suffix in PAGE_SUFFIXES and file.is_file():
         from ..digest import embedded
 
         return Source(file.stem, None, embedded.read(file))

@@ -42,7 +42,7 @@ class Values:
         return objects
 
 
-def coded(codes: Array, texts: Sequence[str]) -> Values:
+def coded_texts(codes: Array, texts: Sequence[str]) -> Values:
     """Texts by their indices in ``texts``, of which equal ones become one; -1 is unknown."""
     code_of = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     if len(code_of) != len(texts):
@@ -53,10 +53,10 @@ def coded(codes: Array, texts: Sequence[str]) -> Values:
 
 def texts_or_unknown(codes: Array, texts: Sequence[str]) -> Values:
     """Texts by their indices in ``texts``; the empty text is unknown, and so is -1."""
-    return coded(np.array([*(i if text else -1 for i, text in enumerate(texts)), -1], np.int32)[codes], texts)
+    return coded_texts(np.array([*(i if text else -1 for i, text in enumerate(texts)), -1], np.int32)[codes], texts)
 
 
-def repeated(text: str, count: int) -> Values:
+def repeated_text(text: str, count: int) -> Values:
     """One text in each row."""
     return Values(np.zeros(count, np.int32), [text])
 
@@ -65,7 +65,7 @@ def values(field: Column, entries: Sequence[Any]) -> Values:
     """A list as a column's values, None for unknown ones."""
     if field.kind == "string":
         code_of = {text: i for i, text in enumerate(dict.fromkeys(entry for entry in entries if entry is not None))}
-        return coded(np.array([code_of.get(entry, -1) for entry in entries], np.int32), list(code_of))
+        return coded_texts(np.array([code_of.get(entry, -1) for entry in entries], np.int32), list(code_of))
     is_known = np.array([entry is not None for entry in entries], bool)
     data = np.array([0 if entry is None else entry for entry in entries], field.dtype)
     return Values(data, is_known=None if is_known.all() else is_known)
@@ -113,9 +113,9 @@ class Batches:
         parts = [chunk.data.view() if is_plain else chunk.objects for chunk in chunks]
         field = next(field for field in self.schema if field.id == column)
         empty = np.empty(0, object if field.kind == "string" else field.dtype)
-        joined = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
-        joined.flags.writeable = False
-        return joined
+        array = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
+        array.flags.writeable = False
+        return array
 
     def head(self: BatchesType, rows: int = 10) -> BatchesType:
         """The first rows."""
@@ -127,11 +127,11 @@ class Batches:
 
     def where(self: BatchesType, mask: Array) -> BatchesType:
         """The rows for which bool[len(self)] is true."""
-        batches, at = [], 0
+        batches, first = [], 0
         for batch in self.batches:
-            part = mask[at : at + _row_count(batch)]
-            batches.append({name: column.take(part) for name, column in batch.items()})
-            at += len(part)
+            batch_mask = mask[first : first + _row_count(batch)]
+            batches.append({name: column.take(batch_mask) for name, column in batch.items()})
+            first += len(batch_mask)
         return type(self)(self.table, batches)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:

@@ -19,7 +19,7 @@ from ...runtime.problems import problem_error
 from ...timeline.args import HIDDEN
 from ...timeline.details import kind_name
 from ...tools.answers.answer import Table, number, real, text
-from .batches import Values, coded, repeated
+from .batches import Values, coded_texts, repeated_text
 from .events import EVENT, HOST
 from .frame import Frame
 
@@ -84,18 +84,18 @@ def args(hosts: Sequence[Host]) -> Frame:
 
 def _args_count(plane: Plane) -> int:
     """How many args the events of a plane have, with those of their names."""
-    of_name = np.diff(plane.metadata.stats.first)
-    return len(plane.events.stats.name) + int(of_name[plane.events.name].sum())
+    args_by_name = np.diff(plane.metadata.stats.first)
+    return len(plane.events.stats.name) + int(args_by_name[plane.events.name].sum())
 
 
 def _args(host: Host, first: int, plane: Plane) -> list[dict[str, Values]]:
     """The args that events have themselves, then those of their names."""
-    own, shared, name = plane.events.stats, plane.metadata.stats, plane.events.name
-    own_rows = np.arange(len(own.name))
-    event, shared_rows = _rows_of_ranges(shared.first[name], shared.first[name + 1])
+    own_stats, name_stats, name = plane.events.stats, plane.metadata.stats, plane.events.name
+    own_rows = np.arange(len(own_stats.name))
+    event, name_rows = _rows_of_ranges(name_stats.first[name], name_stats.first[name + 1])
     return [
-        _args_in_rows(host, first, plane, own, own_rows, own.owners(own_rows)),
-        _args_in_rows(host, first, plane, shared, shared_rows, event),
+        _args_in_rows(host, first, plane, own_stats, own_rows, own_stats.owners(own_rows)),
+        _args_in_rows(host, first, plane, name_stats, name_rows, event),
     ]
 
 
@@ -117,9 +117,9 @@ def _args_in_rows(host: Host, first: int, plane: Plane, stats: Stats, rows: Arra
     is_visible = ~is_hidden[stats.name[rows]] & (kind != kinds.BYTES) & (kind != kinds.NO_VALUE)
     rows, event = rows[is_visible], event[is_visible]
     return {
-        "host": repeated(host.name, len(rows)),
+        "host": repeated_text(host.name, len(rows)),
         "event": Values((event + first).astype(np.int64)),
-        "name": coded(stats.name[rows], names),
+        "name": coded_texts(stats.name[rows], names),
         **_values_of_args(plane, stats, rows),
     }
 
@@ -137,7 +137,7 @@ def _values_of_args(plane: Plane, stats: Stats, rows: Array) -> dict[str, Values
     real = np.where(is_large, value.view(np.uint64).astype(np.float64), value.view(np.float64))
     is_real = is_large | ((kind == kinds.DOUBLE) & np.isfinite(real))
     return {
-        "text": coded(np.where(is_text, text_codes[index], -1), [text[:_MOST_CHARACTERS] for text in texts]),
+        "text": coded_texts(np.where(is_text, text_codes[index], -1), [text[:_MOST_CHARACTERS] for text in texts]),
         "integer": Values(np.where(is_integer, value, 0), is_known=is_integer),
         "real": Values(np.where(is_real, real, 0.0), is_known=is_real),
     }
@@ -152,10 +152,10 @@ def _arrows(host: Host) -> dict[str, Values]:
     links = host.trace.arrows
     distinct_kinds, codes = np.unique(links.kind, return_inverse=True)
     return {
-        "host": repeated(host.name, len(links.kind)),
+        "host": repeated_text(host.name, len(links.kind)),
         "source": Values(links.source.astype(np.int64)),
         "target": Values(links.target.astype(np.int64)),
-        "kind": coded(codes, [kind_name(kind) for kind in distinct_kinds.tolist()]),
+        "kind": coded_texts(codes, [kind_name(kind) for kind in distinct_kinds.tolist()]),
     }
 
 

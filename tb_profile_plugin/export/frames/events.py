@@ -20,7 +20,7 @@ from ...model.host import Host
 from ...model.lanes import kind_of
 from ...runtime.arrays import Array
 from ...tools.answers.answer import Table, number, text
-from .batches import Values, coded, repeated, texts_or_unknown
+from .batches import Values, coded_texts, repeated_text, texts_or_unknown
 from .frame import Frame
 
 HOST = text("host", "Host", "Host, as its file names it.")
@@ -102,19 +102,19 @@ def _selected_rows(
 ) -> slice | Array:
     """Rows of the plane: all as a slice, so that columns stay views."""
     events = plane.events
-    tests: list[Array] = []
+    masks: list[Array] = []
     if line:
-        tests.append(_like(plane.lines.name, line)[events.line])
+        masks.append(_matches(plane.lines.name, line)[events.line])
     if name:
-        tests.append(_like(plane.display_names, name)[events.name])
+        masks.append(_matches(plane.display_names, name)[events.name])
     if begin_ps is not None:
-        tests.append(events.end + shift > begin_ps)
+        masks.append(events.end + shift > begin_ps)
     if end_ps is not None:
-        tests.append(events.begin + shift < end_ps)
-    return np.flatnonzero(np.logical_and.reduce(tests)) if tests else slice(0, len(events))
+        masks.append(events.begin + shift < end_ps)
+    return np.flatnonzero(np.logical_and.reduce(masks)) if masks else slice(0, len(events))
 
 
-def _like(texts: Sequence[str], pattern: str) -> Array:
+def _matches(texts: Sequence[str], pattern: str) -> Array:
     return np.array([fnmatchcase(text, pattern) for text in texts], bool)
 
 
@@ -125,12 +125,12 @@ def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array
     kinds = [kind_of(plane, line) for line in range(len(plane.lines))]
     line, begin = events.line[rows], events.begin[rows]
     return {
-        "host": repeated(host.name, len(line)),
-        "plane": repeated(plane.name, len(line)),
-        "line": coded(line, plane.lines.name),
-        "kind": coded(line, kinds),
+        "host": repeated_text(host.name, len(line)),
+        "plane": repeated_text(plane.name, len(line)),
+        "line": coded_texts(line, plane.lines.name),
+        "kind": coded_texts(line, kinds),
         "event": Values(numbers),
-        "name": coded(events.name[rows], plane.display_names),
+        "name": coded_texts(events.name[rows], plane.display_names),
         "begin_ps": Values(begin + shift if shift else begin),
         "duration_ps": Values(events.duration[rows]),
         "parent": Values(parent, is_known=parent >= 0),
@@ -148,7 +148,7 @@ def _details(host: Host, first: int, plane: Plane, rows: slice | Array) -> dict[
     columns = {
         "thread_id": Values(plane.lines.id[events.line]),
         "self_ps": Values(_self_ps(host, slice(first, first + len(events)))),
-        "op": coded(op, [op.name for op in ops]),
+        "op": coded_texts(op, [op.name for op in ops]),
         "category": texts_or_unknown(np.where(has_category, events.name, op_category), categories),
         "correlation": _missing_as_unknown(
             np.where(correlation == MISSING, _stat_or_missing(plane, vocabulary.CORRELATION), correlation)
@@ -175,9 +175,9 @@ def _missing_as_unknown(numbers: Array) -> Values:
 
 def _stat_or_missing(plane: Plane, name: str) -> Array:
     """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
-    by_name = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
-    own = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
-    return np.where(own == MISSING, by_name, own)
+    of_names = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
+    of_events = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
+    return np.where(of_events == MISSING, of_names, of_events)
 
 
 def _bytes(host: Host, plane: Plane) -> Array:
@@ -193,5 +193,5 @@ def _self_ps(host: Host, rows: slice) -> Array:
     duration = host.trace.end[rows] - host.trace.begin[rows]
     parent = host.trace.nesting[0][rows]
     # Sums below 2^53 ps, 2.5 hours, are exact.
-    inner = np.bincount(parent[parent >= 0] - rows.start, duration[parent >= 0], len(duration))
-    return np.maximum(0, duration - inner.astype(np.int64))
+    nested_ps = np.bincount(parent[parent >= 0] - rows.start, duration[parent >= 0], len(duration))
+    return np.maximum(0, duration - nested_ps.astype(np.int64))

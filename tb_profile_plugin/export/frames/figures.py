@@ -15,18 +15,21 @@ from ...analysis.ops.op_table import ON_DEVICE, ON_HOST
 from ...analysis.steps.step_choice import TYPICAL, checked
 from ...analysis.steps.step_time import host_steps
 from ...model import clock
-from ...model.devices.allocations import Allocations, allocations, dtype_name, time_zero_ps
+from ...model.devices.allocations import Allocations, dtype_name, time_zero_ps
+from ...model.devices.allocations import allocations as host_allocations
 from ...model.host import Host, HostWithSteps
 from ...model.names.op_names import PYTORCH
 from ...model.names.short_kernel_names import full_name
 from ...tools.answers.answer import Table, flag, number, real, text
-from .batches import Values, repeated, texts_or_unknown, values
+from .batches import Values, repeated_text, texts_or_unknown, values
 from .events import EVENT, HOST, STEP, step_of
 from .frame import Frame
 
 _TOTAL = number("total_ps", "Total time", "ps", "Time with nested ops, over all threads or streams.")
-_LEAST = number("min_ps", "Shortest", "ps", "Duration of the shortest occurrence; on a device, of the shortest kernel.")
-_MOST = number("max_ps", "Longest", "ps", "Duration of the longest occurrence; on a device, of the longest kernel.")
+_SHORTEST = number(
+    "min_ps", "Shortest", "ps", "Duration of the shortest occurrence; on a device, of the shortest kernel."
+)
+_LONGEST = number("max_ps", "Longest", "ps", "Duration of the longest occurrence; on a device, of the longest kernel.")
 
 _STEPS = Table(
     "steps",
@@ -58,8 +61,8 @@ _OPS = Table(
         number("occurrences", "Count"),
         _TOTAL,
         number("self_ps", "Self time", "ps", "Time without nested ops."),
-        _LEAST,
-        _MOST,
+        _SHORTEST,
+        _LONGEST,
         number("kernels", "Kernels", doc="Number of kernels and copies on the device; null on the host."),
         number("tensor_core_ps", "On tensor cores", "ps", "Time of its kernels on tensor cores, by kernel names."),
         real("flops", "FLOPs", doc="FLOPs that the capture states, over all occurrences."),
@@ -81,8 +84,8 @@ _KERNELS = Table(
         flag("tensor_core", "Tensor cores", "Whether the kernel uses tensor cores, by its name."),
         number("launches", "Count"),
         _TOTAL,
-        _LEAST,
-        _MOST,
+        _SHORTEST,
+        _LONGEST,
         number("registers", "Registers per thread"),
         number("shared_bytes", "Shared memory", "bytes", "Shared memory per block, static and dynamic."),
         text("block", "Block", "Threads per block along x, y, z."),
@@ -132,7 +135,7 @@ def _steps(host: HostWithSteps, shift: int, selection: str) -> dict[str, Values]
     parts = {f"{category.id}_ps": Values(np.ascontiguousarray(ps)) for category, ps in times}
     reasons = steps.choice.reason
     return {
-        "host": repeated(host.name, len(steps)),
+        "host": repeated_text(host.name, len(steps)),
         "number": Values(steps.number),
         "name": values(_STEPS_NAME, steps.name),
         "begin_ps": Values(steps.begin + shift),
@@ -152,15 +155,15 @@ def ops(hosts: Sequence[Host]) -> Frame:
     rows = [
         {
             "host": host.name,
-            "place": side,
+            "place": location,
             **{name: getattr(op, name) for name in ("name", "occurrences", "total_ps", "self_ps", "min_ps", "max_ps")},
             **{name: getattr(op, name) or None for name in ("type", "category", "module", "flops", "bytes")},
-            "kernels": op.kernels if side == ON_DEVICE else None,
-            "tensor_core_ps": op.tensor_core_ps if side == ON_DEVICE and host.gpus else None,
+            "kernels": op.kernels if location == ON_DEVICE else None,
+            "tensor_core_ps": op.tensor_core_ps if location == ON_DEVICE and host.gpus else None,
             "eager": None if op.framework == PYTORCH else op.eager,
         }
         for host in hosts
-        for side, table in ((ON_DEVICE, device_ops(host)), (ON_HOST, host_ops(host)))
+        for location, table in ((ON_DEVICE, device_ops(host)), (ON_HOST, host_ops(host)))
         for op in table.ops
     ]
     return Frame.of_rows(_OPS, rows)
@@ -180,8 +183,8 @@ def kernels(hosts: Sequence[Host]) -> Frame:
             **{name: getattr(kernel, name) for name in ("total_ps", "min_ps", "max_ps")},
             "registers": kernel.launch.registers,
             "shared_bytes": kernel.launch.shared_bytes,
-            "block": _size(kernel.launch.block),
-            "grid": _size(kernel.launch.grid),
+            "block": _dimensions(kernel.launch.block),
+            "grid": _dimensions(kernel.launch.grid),
             "occupancy_percent": kernel.occupancy,
         }
         for host in hosts
@@ -190,40 +193,40 @@ def kernels(hosts: Sequence[Host]) -> Frame:
     return Frame.of_rows(_KERNELS, rows)
 
 
-def _size(along: Sequence[int]) -> str | None:
-    return ",".join(map(str, along)) or None
+def _dimensions(size: Sequence[int]) -> str | None:
+    return ",".join(map(str, size)) or None
 
 
-def allocated(hosts: Sequence[Host]) -> Frame:
+def allocations(hosts: Sequence[Host]) -> Frame:
     """The allocations and what gives them back, with what they are for."""
     return Frame(_ALLOCATIONS, [
-        _memory(host, shift + time_zero_ps(host), memory)
+        _allocation_columns(host, shift + time_zero_ps(host), memory)
         for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
-        for memory in allocations(host).values()
+        for memory in host_allocations(host).values()
     ])  # fmt: skip
 
 
-def _memory(host: Host, shift: int, allocations: Allocations) -> dict[str, Values]:
+def _allocation_columns(host: Host, shift: int, memory: Allocations) -> dict[str, Values]:
     assert host.cpu, "allocations are events of the host's threads"
-    numbers = allocations.event + host.trace.rows(host.cpu).start
+    numbers = memory.event + host.trace.rows(host.cpu).start
     # What is given back has the texts of its allocation, where that was recorded.
-    text_rows = np.where(allocations.source >= 0, allocations.source, np.arange(len(allocations)))
-    ends = (allocations.until >= 0) & (allocations.until < len(allocations))
-    kinds, kind_of = np.unique(allocations.dtype[text_rows], return_inverse=True)
+    text_rows = np.where(memory.source >= 0, memory.source, np.arange(len(memory)))
+    is_freed = (memory.until >= 0) & (memory.until < len(memory))
+    dtypes, dtype_index = np.unique(memory.dtype[text_rows], return_inverse=True)
     return {
-        "host": repeated(host.name, len(allocations)),
-        "memory": repeated(allocations.memory, len(allocations)),
+        "host": repeated_text(host.name, len(memory)),
+        "memory": repeated_text(memory.memory, len(memory)),
         "event": Values(numbers),
-        "time_ps": Values(allocations.time + shift),
-        "allocates": Values(allocations.allocates),
-        "bytes": Values(allocations.size),
-        "requested_bytes": Values(allocations.requested),
-        "address": Values(allocations.address.view(np.uint64)),
-        "op": texts_or_unknown(allocations.op[text_rows], allocations.texts["op"]),
-        "shape": texts_or_unknown(allocations.shape[text_rows], allocations.texts["shape"]),
-        "dtype": texts_or_unknown(kind_of, [dtype_name(kind) for kind in kinds.tolist()]),
-        "freed_ps": Values(allocations.time[np.where(ends, allocations.until, 0)] + shift, is_known=ends),
-        "in_use_bytes": Values(allocations.in_use),
-        "fragmentation": Values(allocations.fragmentation),
+        "time_ps": Values(memory.time + shift),
+        "allocates": Values(memory.allocates),
+        "bytes": Values(memory.size),
+        "requested_bytes": Values(memory.requested),
+        "address": Values(memory.address.view(np.uint64)),
+        "op": texts_or_unknown(memory.op[text_rows], memory.texts["op"]),
+        "shape": texts_or_unknown(memory.shape[text_rows], memory.texts["shape"]),
+        "dtype": texts_or_unknown(dtype_index, [dtype_name(dtype) for dtype in dtypes.tolist()]),
+        "freed_ps": Values(memory.time[np.where(is_freed, memory.until, 0)] + shift, is_known=is_freed),
+        "in_use_bytes": Values(memory.in_use),
+        "fragmentation": Values(memory.fragmentation),
         "step": step_of(host, numbers),
     }

@@ -28,11 +28,11 @@ class Frame(Batches):
     def of_answer(cls, answer: Json, name: str = "") -> Frame:
         """A table of a named answer, the first one with nothing; raises `ProblemError` where none has that name."""
         tables = answer["tables"]
-        wanted = table_id(tables, name)
-        columns = tables[wanted]["columns"]
+        id = table_id(tables, name)
+        columns = tables[id]["columns"]
         fields = tuple(map(_field, columns))
         batch = {field.id: values(field, column["values"]) for field, column in zip(fields, columns, strict=True)}
-        return cls(Table(wanted, tables[wanted]["label"], fields), [batch] if fields else [])
+        return cls(Table(id, tables[id]["label"], fields), [batch] if fields else [])
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame: texts are categories; numbers share memory where one batch holds them, all known.
@@ -96,10 +96,10 @@ def _categories(parts: list[Values]) -> Any:
     import pandas as pd
 
     code_of: dict[str, int] = {}
-    codes = [np.empty(0, np.int32)]
+    arrays = [np.empty(0, np.int32)]
     for part in parts:
-        moved = [code_of.setdefault(text, len(code_of)) for text in part.texts or ()]
-        shared = part.data if moved == list(range(len(moved))) else np.array(moved, np.int32)[part.data]
-        codes.append(shared if part.is_known is None else np.where(part.is_known, shared, np.int32(-1)))
-    joined = codes[1] if len(codes) == 2 else np.concatenate(codes)
+        new_codes = [code_of.setdefault(text, len(code_of)) for text in part.texts or ()]
+        codes = part.data if new_codes == list(range(len(new_codes))) else np.array(new_codes, np.int32)[part.data]
+        arrays.append(codes if part.is_known is None else np.where(part.is_known, codes, np.int32(-1)))
+    joined = arrays[1] if len(arrays) == 2 else np.concatenate(arrays)
     return pd.Categorical.from_codes(joined, pd.Index(list(code_of), dtype=str))

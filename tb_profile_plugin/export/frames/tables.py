@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...tools.answers.answer import Table, text
 from . import details, events, figures
-from .batches import repeated
+from .batches import repeated_text
 from .frame import Frame
 
 _SESSION = text("session", "Session", "Name of the session; it distinguishes sessions that are queried together.")
@@ -21,7 +21,7 @@ TABLES: Mapping[str, Table] = {
 def table_of_sessions(name: str, frames: Sequence[tuple[str, Frame]]) -> Frame:
     """One of these tables of several sessions, whose names stand before it."""
     batches = [
-        {"session": repeated(session, len(batch["host"])), **batch}
+        {"session": repeated_text(session, len(batch["host"])), **batch}
         for session, frame in frames
         for batch in frame.batches
     ]

@@ -22,13 +22,13 @@ from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, comment_marker, escaped, fitting_text, table_lines
 
 VERSION = 1
-_PARTS, _OPS = 8, 20
+_MOST_PARTS, _MOST_OPS = 8, 20
 """Rows in Markdown, which a pull request must be able to hold."""
 _MOST_NAME_CHARACTERS = 60
 _SIGNS = {"slower": "▲", "faster": "▼", "same": "●", "unclear": "○", "incomparable": "✕"}
 
 
-def nested(comparison: Comparison, verdict: ComparisonVerdict) -> Json:
+def as_json(comparison: Comparison, verdict: ComparisonVerdict) -> Json:
     """As docs/compare.md describes it; integers are exact ps, ``…_ms`` are estimates."""
     base, new = comparison.sides
     return {
@@ -116,7 +116,7 @@ def _part(row: PartRow) -> Json:
 
 
 def _op(row: OpRow) -> Json:
-    def of(op: OpSide) -> Json:
+    def side_json(op: OpSide) -> Json:
         figures = {"blame_sums_ps": op.sums, "launches_per_step": float(op.launches), "total_ms": _in_ms(op.total)}
         return {"name": op.name, "kernels": op.kernels} | figures if op.name else None
 
@@ -127,8 +127,8 @@ def _op(row: OpRow) -> Json:
         "detail": row.detail,
         "tier": row.tier,
         "match": TIERS[row.tier],
-        "base": of(row.base),
-        "new": of(row.new),
+        "base": side_json(row.base),
+        "new": side_json(row.new),
         **_difference(row.difference),
         "by_count_ms": _in_ms(row.by_count),
         "by_length_ms": _in_ms(row.by_length),
@@ -179,8 +179,8 @@ def _text_lines(comparison: Comparison, verdict: ComparisonVerdict, top: int) ->
 
 
 def _others(comparison: Comparison, printed_rows: Sequence[OpRow]) -> Difference:
-    seen = {row.id for row in printed_rows}
-    rest = [row.difference for row in comparison.ops if row.id not in seen]
+    printed_ids = {row.id for row in printed_rows}
+    rest = [row.difference for row in comparison.ops if row.id not in printed_ids]
     return Difference(sum((d.base for d in rest), Fraction(0)), sum((d.new for d in rest), Fraction(0)))
 
 
@@ -192,9 +192,9 @@ def _table_lines(title: str, rows: Sequence[tuple[str, Difference, str]], compar
     columns = list(
         zip(*(_rounded([getattr(row[1], column) for row in rows]) for column in ("base", "new")), strict=True)
     )
-    for (name, difference, more), (base, new) in zip(rows, columns, strict=True):
+    for (name, difference, ending), (base, new) in zip(rows, columns, strict=True):
         figures = f"{base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(difference):20}"
-        yield f"{padded(name, width)}  {figures}{more}".rstrip()
+        yield f"{padded(name, width)}  {figures}{ending}".rstrip()
     base, new = (
         round(float(total) / PS_PER_MS, 3)
         for total in (comparison.step_difference.base, comparison.step_difference.new)
@@ -234,15 +234,15 @@ def _markdown_lines(comparison: Comparison, verdict: ComparisonVerdict, name: st
     yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
     yield from (f"- *{escaped(doubt)}*" for doubt in verdict.doubts)
     yield ""
-    parts = [(localized(LABELS[row.id]), *_difference_cells(row.difference)) for row in comparison.parts[:_PARTS]]
+    parts = [(localized(LABELS[row.id]), *_difference_cells(row.difference)) for row in comparison.parts[:_MOST_PARTS]]
     total = (f"**{localized('all')}**", *_difference_cells(comparison.step_difference))
     yield from table_lines(("part", "#base", "#new", "#Δ", "#95 %"), [*parts, total])
-    different = [fact for fact in comparison.facts if fact.grade != SAME]
-    if different:
+    differing = [fact for fact in comparison.facts if fact.grade != SAME]
+    if differing:
         yield ""
-        rows = ([*map(escaped, (message(fact.label), fact.base, fact.new))] for fact in different)
+        rows = ([*map(escaped, (message(fact.label), fact.base, fact.new))] for fact in differing)
         yield from table_lines(("difference", "base", "new"), rows)
-    ops = [row for row in comparison.ops if not row.is_others][:_OPS]
+    ops = [row for row in comparison.ops if not row.is_others][:_MOST_OPS]
     if ops:
         yield ""
         yield f"<details><summary>{localized('{count} most changed ops', count=len(ops))}</summary>"

@@ -38,8 +38,8 @@ class HangAnalysis(NamedTuple):
 
 def analysis_of(folder: str, name: str, profiles: Sequence[str] = ()) -> HangAnalysis:
     """What the dumps in a folder tell, which is called by that name; raises `ProblemError` where none can be read."""
-    read = flight_recorder_dumps.read(folder)
-    return HangAnalysis(name, judge(read.dumps, not read.problems), read.dumps, read.problems, profiles)
+    dumps, problems = flight_recorder_dumps.read(folder)
+    return HangAnalysis(name, judge(dumps, not problems), dumps, problems, profiles)
 
 
 class Stack(NamedTuple):
@@ -51,7 +51,7 @@ class Stack(NamedTuple):
     """Innermost first."""
 
 
-def nested(analysis: HangAnalysis) -> Json:
+def as_json(analysis: HangAnalysis) -> Json:
     """As docs/hang.md describes it."""
     verdict = analysis.verdict
     return {
@@ -181,27 +181,27 @@ def divergence(verdict: HangVerdict, group: ProcessGroup) -> int | None:
 
 def stacks(verdict: HangVerdict) -> list[Stack]:
     """The stacks of the culprits of all causes, each rank once; of all ranks of a cause that has no culprits."""
-    ranks: dict[tuple[PythonFrame, ...], list[int]] = {}
-    calls: dict[tuple[PythonFrame, ...], Position] = {}
+    ranks_of: dict[tuple[PythonFrame, ...], list[int]] = {}
+    call_of: dict[tuple[PythonFrame, ...], Position] = {}
     ranks_with_stack: set[int] = set()
     for cause in verdict.causes:
         for rank in cause.finding.culprits or cause.finding.others:
             position = verdict.position_at(rank, cause.finding)
             if rank not in ranks_with_stack and position and (frames := position.unit.first.frames):
-                calls.setdefault(frames, position)
-                ranks.setdefault(frames, []).append(rank)
+                call_of.setdefault(frames, position)
+                ranks_of.setdefault(frames, []).append(rank)
                 ranks_with_stack.add(rank)
     return [
         Stack(
             Message(
                 "{who} called {operation} of group {group} from",
                 who=sentences.ranks_text(numbers),
-                operation=sentences.operation_text(calls[frames].unit),
-                group=calls[frames].group,
+                operation=sentences.operation_text(call_of[frames].unit),
+                group=call_of[frames].group,
             ),
             frames,
         )
-        for frames, numbers in ranks.items()
+        for frames, numbers in ranks_of.items()
     ]
 
 
@@ -236,8 +236,8 @@ def _cause(verdict: HangVerdict, cause: HangCause) -> Json:
     }
 
 
-def _group(group: ProcessGroup, number: int | None) -> Json:
-    grid = table(group, number) if group.sequences() else RankTable((), (), ())
+def _group(group: ProcessGroup, sequence: int | None) -> Json:
+    grid = table(group, sequence) if group.sequences() else RankTable((), (), ())
     return {
         "label": group.label,
         "members": list(group.members),

@@ -29,22 +29,22 @@ def titled_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]
 
     Title and heads are English, and said in the language of whoever asked.
     """
-    sides = [' class="n"' if head.startswith("#") else "" for head in heads]
-    cells = zip(heads, sides, strict=True)
-    head = "".join(f'<th scope="col"{side}>{escape(localized(text.lstrip("#")))}</th>' for text, side in cells)
+    attributes = [' class="n"' if head.startswith("#") else "" for head in heads]
+    cells = zip(heads, attributes, strict=True)
+    head = "".join(f'<th scope="col"{attr}>{escape(localized(text.lstrip("#")))}</th>' for text, attr in cells)
     lines = [
-        "<tr>" + "".join(f"<td{side}>{cell}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td{attr}>{cell}</td>" for cell, attr in zip(row, attributes, strict=True)) + "</tr>"
         for row in rows
     ]
     body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f"{_head(title)}{body}" if lines else ""
+    return f"{_heading(title)}{body}" if lines else ""
 
 
 def bullets(title: str, texts: Iterable[str]) -> str:
     """Texts below each other; empty where there are none."""
     items = "".join(f"<li>{escape(translated(text))}</li>" for text in texts)
-    return f"{_head(title)}<ul>{items}</ul>" if items else ""
+    return f"{_heading(title)}<ul>{items}</ul>" if items else ""
 
 
-def _head(title: str) -> str:
+def _heading(title: str) -> str:
     return f"<h2>{escape(localized(title))}</h2>" if title else ""

@@ -16,7 +16,7 @@ from ...runtime.records import NamedTuple
 from ...tools.answers.answer import Json
 from .before_after import before_after
 from .html import bullets, page_head, style, titled_table
-from .summary import cost_of, figure, has_steps, hosts_and_steps
+from .summary import cause_cost, figure, has_steps, hosts_and_steps
 
 _POLICY = "; ".join(
     [
@@ -120,9 +120,9 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str]:
 
 def _part(part: dict[str, Any]) -> tuple[str, ...]:
     share = part["share"] or 0.0
-    bar = f'<rect width="{100 * share:.2f}" height="7"/>'
-    drawn = f'<svg viewBox="0 0 100 7" preserveAspectRatio="none" aria-hidden="true">{bar}</svg>'
-    return escape(part["label"]), figure(part["average_ms"], "ms"), figure(part["share"], "share"), drawn
+    rectangle = f'<rect width="{100 * share:.2f}" height="7"/>'
+    bar_svg = f'<svg viewBox="0 0 100 7" preserveAspectRatio="none" aria-hidden="true">{rectangle}</svg>'
+    return escape(part["label"]), figure(part["average_ms"], "ms"), figure(part["share"], "share"), bar_svg
 
 
 def _op(op: dict[str, Any]) -> tuple[str, ...]:
@@ -134,6 +134,6 @@ def _causes(summary: Json) -> str:
     items = []
     for cause in summary["causes"]:
         remedy = f" <b>→ {escape(cause['remedy'])}</b>" if cause["remedy"] else ""
-        about = localized("{cost}. {text}", cost=cost_of(cause, has_steps(summary)), text=cause["text"])
+        about = localized("{cost}. {text}", cost=cause_cost(cause, has_steps(summary)), text=cause["text"])
         items.append(f"<li><b>{escape(cause['label'])}</b>: {escape(about)}{remedy}</li>")
     return f"<h2>{escape(localized('Causes and remedies'))}</h2><ol>{''.join(items)}</ol>" if items else ""

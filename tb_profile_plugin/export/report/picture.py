@@ -31,7 +31,7 @@ def picture(timeline: Timeline, begin: int, end: int) -> str:
     parts: list[str] = []
     top = 0
     for lane in lanes:
-        parts += _lane(timeline, lane, top, begin, end)
+        parts += _lane_svg(timeline, lane, top, begin, end)
         top += lane.rows * _ROW_HEIGHT + 6
     axis = f'<text x="{_NAMES_WIDTH}" y="{top + 11}">0</text>'
     axis += f'<text x="{_WIDTH}" y="{top + 11}" text-anchor="end">{escape(duration(end - begin))}</text>'
@@ -40,16 +40,16 @@ def picture(timeline: Timeline, begin: int, end: int) -> str:
     return "".join([head, *parts, axis, "</svg>"])
 
 
-def _lane(timeline: Timeline, lane: BusyLane, top: int, begin: int, end: int) -> Iterator[str]:
+def _lane_svg(timeline: Timeline, lane: BusyLane, top: int, begin: int, end: int) -> Iterator[str]:
     yield f'<text x="0" y="{top + 10}">{escape(_cut(lane.title, _NAMES_WIDTH - 6))}</text>'
     scale = (_WIDTH - _NAMES_WIDTH) / (end - begin)
     columns = (lane.slices.begin, lane.slices.end, lane.slices.row, lane.slices.name)
-    for slice_begin, slice_end, row, number in zip(*(column.tolist() for column in columns), strict=True):
+    for slice_begin, slice_end, row, name_index in zip(*(column.tolist() for column in columns), strict=True):
         left, right = (_NAMES_WIDTH + (min(max(time, begin), end) - begin) * scale for time in (slice_begin, slice_end))
-        name, y = timeline.names[number], top + row * _ROW_HEIGHT
+        name, y = timeline.names[name_index], top + row * _ROW_HEIGHT
         width = max(0.5, right - left)
         size = f'width="{width:.1f}" height="{_ROW_HEIGHT - 1}"'
-        yield f'<rect class="c{number % _COLOURS}" x="{left:.1f}" y="{y}" {size}/>'
+        yield f'<rect class="c{name_index % _COLOURS}" x="{left:.1f}" y="{y}" {size}/>'
         if width >= 5 * _LETTER_WIDTH:
             yield f'<text x="{left + 2:.1f}" y="{y + 10}">{escape(_cut(name, width - 4))}</text>'
 

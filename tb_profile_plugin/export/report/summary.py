@@ -17,7 +17,7 @@ from ...tools.answers.markdown import code, escaped, table_lines
 from ...tools.answers.reader import AnswerReader
 
 VERSION = 1
-QUESTIONS = ("why", "overview_page")
+TOOLS = ("why", "overview_page")
 """Tools whose answers a summary is made of."""
 BUDGET = 2000
 """Tokens that the Markdown takes at most."""
@@ -26,9 +26,9 @@ _BYTES_PER_TOKEN = 4
 """Bytes of English text in a token."""
 _NAME_CHARACTERS, _SENTENCE_CHARACTERS = 120, 400
 """Letters of names and of sentences; longer ones are cut."""
-_CAUSES, _PARTS, _OPS, _FINDINGS = 5, 8, 10, 8
+_MOST_CAUSES, _MOST_PARTS, _MOST_OPS, _MOST_FINDINGS = 5, 8, 10, 8
 """The most entries of each list."""
-_OF_TENSORFLOW = ("host_eager_share", "device_eager_share")
+_TENSORFLOW_FIGURES = ("host_eager_share", "device_eager_share")
 """Figures that are not unknown without TensorFlow: there is nothing that they could tell."""
 
 _PERIOD = "parts_ms"
@@ -50,12 +50,12 @@ _METRICS = (
 _BETTER = {"lower": Message("lower"), "higher": Message("higher"), None: Message("")}
 _PS_PER_UNIT = {"ps": 1, "ms": 1e9}
 """Units of times."""
-_EXACT = frozenset({"steps_kept", "steps_complete"})
+_EXACT_METRICS = frozenset({"steps_kept", "steps_complete"})
 """Metrics that are the same whenever a program runs; all others are measured."""
 
 
 def summary(session: str, answers: dict[str, Json]) -> Json:
-    """The summary of a session by the answers of `QUESTIONS`, as JSON data."""
+    """The summary of a session by the answers of `TOOLS`, as JSON data."""
     why, overview = AnswerReader(answers["why"]), AnswerReader(answers["overview_page"])
     headline = answers["why"]["headline"]
     facts = answers["overview_page"]["facts"]
@@ -66,7 +66,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
             "value": facts[id]["value"],
             "unit": unit,
             "better": better,
-            "exact": id in _EXACT,
+            "exact": id in _EXACT_METRICS,
         }
         for id, unit, better in _METRICS
         if id != _PERIOD or why.fact_value("steps_count")
@@ -87,17 +87,17 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         },
         "metrics": [metric for metric in metrics if metric["value"] is not None],
         "parts": _parts(overview),
-        "causes": [_cause(row) for row in why.records("causes")[:_CAUSES]],
-        "ops": [_op(row) for row in _largest_ops(overview)[:_OPS]],
+        "causes": [_cause(row) for row in why.records("causes")[:_MOST_CAUSES]],
+        "ops": [_op(row) for row in _largest_ops(overview)[:_MOST_OPS]],
         "findings": _findings(overview),
         "unknown": [
             facts[metric["id"]]["label"]
             for metric in metrics
-            if metric["value"] is None and metric["id"] not in _OF_TENSORFLOW
+            if metric["value"] is None and metric["id"] not in _TENSORFLOW_FIGURES
         ],
         "left_out": {
-            "causes": max(0, len(why.records("causes")) - _CAUSES),
-            "findings": max(0, len(_warnings(overview)) - _FINDINGS),
+            "causes": max(0, len(why.records("causes")) - _MOST_CAUSES),
+            "findings": max(0, len(_warnings(overview)) - _MOST_FINDINGS),
         },
     }
 
@@ -106,10 +106,13 @@ def _parts(overview: AnswerReader) -> list[dict[str, Any]]:
     rows = [row for row in overview.records("parts") if row["average_ms"]]
     rows.sort(key=lambda row: -row["average_ms"])
     parts = [{"id": row["part"], **{key: row[key] for key in ("label", "average_ms", "share")}} for row in rows]
-    others = parts[_PARTS - 1 :]
+    others = parts[_MOST_PARTS - 1 :]
     if len(others) > 1:
         sums = {key: sum(row[key] or 0 for row in others) for key in ("average_ms", "share")}
-        return [*parts[: _PARTS - 1], {"id": "others", "label": localized("{count} others", count=len(others)), **sums}]
+        return [
+            *parts[: _MOST_PARTS - 1],
+            {"id": "others", "label": localized("{count} others", count=len(others)), **sums},
+        ]
     return parts
 
 
@@ -133,7 +136,7 @@ def _findings(overview: AnswerReader) -> list[dict[str, str]]:
     return [
         {"code": note["code"], "severity": note["severity"]}
         | {key: _sentence(note[key]) for key in ("message", "remedy")}
-        for note in _warnings(overview)[:_FINDINGS]
+        for note in _warnings(overview)[:_MOST_FINDINGS]
     ]
 
 
@@ -205,7 +208,7 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
             remedies.add(row["remedy"])
     yield ["", f"### {localized('Causes and remedies')}", ""], causes
     yield _table(
-        "Ops by self time", ("op", "where", "#self, whole capture", "#share", "#count"), map(_row, summary["ops"])
+        "Ops by self time", ("op", "where", "#self, whole capture", "#share", "#count"), map(_op_row, summary["ops"])
     )
     findings = (
         localized("{severity}: {message} {remedy}", **finding | {"severity": _SEVERITIES[finding["severity"]]})
@@ -234,7 +237,7 @@ def has_steps(summary: Json) -> bool:
     return bool(summary["facts"].get("steps", True))
 
 
-def cost(per_step: str, share: str, gain: str, has_steps: bool) -> str:
+def cost_text(per_step: str, share: str, gain: str, has_steps: bool) -> str:
     """What a cause costs, and what can be won; texts of figures, the last empty where nothing or unknown."""
     figures = {"time": per_step, "share": share, "steps": "some" if has_steps else "none"}
     if not gain:
@@ -254,18 +257,18 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _cause_line(number: int, cause: dict[str, Any], has_steps: bool, escape: Callable[[str], str]) -> str:
-    cause_text = localized("{cost}. {text}", cost=cost_of(cause, has_steps), text=escape(cause["text"]))
+    cause_text = localized("{cost}. {text}", cost=cause_cost(cause, has_steps), text=escape(cause["text"]))
     return f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cause_text}"
 
 
-def cost_of(cause: Mapping[str, Any], has_steps: bool) -> str:
+def cause_cost(cause: Mapping[str, Any], has_steps: bool) -> str:
     """What a cause of the summary costs."""
     times = figure(cause["per_step_ms"], "ms"), figure(cause["share"], "share")
     gain_ms = cause["gain_at_most_ms"]
-    return cost(*times, figure(gain_ms, "ms") if gain_ms else "", has_steps)
+    return cost_text(*times, figure(gain_ms, "ms") if gain_ms else "", has_steps)
 
 
-def _row(op: dict[str, Any]) -> tuple[str, ...]:
+def _op_row(op: dict[str, Any]) -> tuple[str, ...]:
     times = figure(op["self_ms"], "ms"), figure(op["share"], "share")
     return code(op["name"]), localized(op["place"]), *times, f"{op['occurrences']:,}"
 

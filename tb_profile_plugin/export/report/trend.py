@@ -19,16 +19,16 @@ Trends = Sequence[tuple[str, Trend]]
 """With the program's name."""
 
 
-def nested(trends: Trends) -> Json:
+def as_json(trends: Trends) -> Json:
     """As docs/compare.md describes it."""
     return {
         "version": VERSION,
         "kind": "trend",
-        "programs": [{"program": program, **_nested(trend)} for program, trend in trends],
+        "programs": [{"program": program, **_trend_json(trend)} for program, trend in trends],
     }
 
 
-def _nested(trend: Trend) -> Json:
+def _trend_json(trend: Trend) -> Json:
     return {
         "between_runs": trend.deviation,
         "points": [
@@ -55,17 +55,17 @@ def _nested(trend: Trend) -> Json:
 
 def text(trends: Trends) -> str:
     """For a terminal."""
-    return "\n".join("".join(f"{printable(line)}\n" for line in [program, *_text(one)]) for program, one in trends)
+    return "\n".join("".join(f"{printable(line)}\n" for line in [program, *_lines(trend)]) for program, trend in trends)
 
 
-def _text(trend: Trend) -> Iterator[str]:
+def _lines(trend: Trend) -> Iterator[str]:
     yield summary(trend)
     yield from (f"  {translated(jump_sentence(trend, jump))}" for jump in trend.jumps)
     yield ""
     means = [float(point.estimate.mean) for point in trend.points]
-    most = max(means, default=1.0)
+    longest = max(means, default=1.0)
     for point, mean in zip(trend.points, means, strict=True):
-        bar = _BLOCKS[min(len(_BLOCKS) - 1, int(len(_BLOCKS) * mean / most))]
+        bar = _BLOCKS[min(len(_BLOCKS) - 1, int(len(_BLOCKS) * mean / longest))]
         mark = "→" if any(trend.points[jump.at] is point for jump in trend.jumps) else " "
         yield f"{mark} {padded(point.began or translated(_NO_DATE), 16)}  {bar} {duration(mean):>9}  {point.name}"
 

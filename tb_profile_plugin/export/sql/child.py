@@ -56,9 +56,9 @@ def main() -> None:
     for setting in _SETTINGS:
         connection.execute(setting)
     connection.execute("SELECT 1, 1.5, TIMESTAMP '2026-01-01'").fetchall()
-    _lock(request["memory"], request["seconds"])
-    clock = threading.Timer(request["seconds"], connection.interrupt)
-    clock.start()
+    _limit_process(request["memory"], request["seconds"])
+    timer = threading.Timer(request["seconds"], connection.interrupt)
+    timer.start()
     try:
         wire.send(sink, _answer(connection, request["query"], request["rows"], request["bytes"]))
     except duckdb.InterruptException:
@@ -68,7 +68,7 @@ def main() -> None:
     except duckdb.Error as error:
         wire.send(sink, {"failed": "query", "text": str(error)})
     finally:
-        clock.cancel()
+        timer.cancel()
 
 
 def _refusal(query: str) -> str:
@@ -83,7 +83,7 @@ def _refusal(query: str) -> str:
     return "" if kind == duckdb.StatementType.SELECT else f"{kind.name} is refused; only SELECT is allowed."
 
 
-def _lock(memory: int, seconds: float) -> None:
+def _limit_process(memory: int, seconds: float) -> None:
     """Let the operating system refuse files, processes' dumps, and more memory and time than agreed."""
     try:
         import resource

@@ -22,16 +22,16 @@ from ..frames.batches import values
 from ..frames.frame import Frame
 from . import wire
 
-_BYTES = 8 << 20
+_RESULT_BYTES = 8 << 20
 """Bytes of JSON that a result may have."""
-_MEMORY = 2 << 30
+_MEMORY_BYTES = 2 << 30
 """Bytes of memory that a query may take, besides the tables."""
 _QUERY_BYTES = 64 << 10
 _START_S = 60.0
 """How long the process may take to start and to check the query."""
 _GRACE_S = 2.0
 """How long a query may go on beyond its time before the process is killed."""
-_PASSED_ON = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
+_ENVIRONMENT = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """Variables of the environment that the process gets: what an interpreter needs, and no credentials."""
 
 
@@ -63,34 +63,34 @@ def sql(
     """
     need_duckdb()
     if len(query.encode("utf-8", "replace")) > _QUERY_BYTES:
-        raise _bad_query(Message("The query is longer than 64 KiB."))
-    request = {"query": query, "rows": rows, "bytes": _BYTES, "memory": _MEMORY, "seconds": seconds}
-    with _child() as (process, source, sink):
-        with _killed_after(process, _START_S):
+        raise _bad_query_error(Message("The query is longer than 64 KiB."))
+    request = {"query": query, "rows": rows, "bytes": _RESULT_BYTES, "memory": _MEMORY_BYTES, "seconds": seconds}
+    with _query_process() as (process, source, sink):
+        with _kill_after(process, _START_S):
             wire.send(sink, request)
             try:
-                refused = _received(source).get("refused")
+                refusal = _receive(source).get("refused")
             except EOFError:
-                raise _bad_query(Message("DuckDB crashed on this query.")) from None
-        if refused:
-            raise _bad_query(refused)
+                raise _bad_query_error(Message("DuckDB crashed on this query.")) from None
+        if refusal:
+            raise _bad_query_error(refusal)
         words_of_query = {word.lower() for word in re.findall(r"\w+", query)}
         for name, make_frame in tables.items():
             if name in words_of_query:
                 wire.send_frame(sink, name, make_frame())
         wire.send(sink, None)
-        with _killed_after(process, seconds + _GRACE_S) as killed:
+        with _kill_after(process, seconds + _GRACE_S) as kill_event:
             try:
-                response = _received(source)
+                response = _receive(source)
             except EOFError:
-                raise _failed("time" if killed.is_set() else "process", seconds=seconds) from None
+                raise _failure("time" if kill_event.is_set() else "process", seconds=seconds) from None
     if "failed" in response:
-        raise _failed(response["failed"], response["text"], seconds)
+        raise _failure(response["failed"], response["text"], seconds)
     return QueryResult(_frame(response), bool(response["more"]))
 
 
 @contextmanager
-def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
+def _query_process() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
     # It imports from where this process does, and not from where it happens to start.
     folders = [os.path.abspath(folder) for folder in sys.path]
     code = f"import sys; sys.path[:] = {folders!r}; from {__package__} import child; child.main()"
@@ -99,14 +99,14 @@ def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         cwd=Path(sys.executable).anchor,
     )
     assert process.stdin and process.stdout
     try:
         yield process, cast(BinaryIO, process.stdout), cast(BinaryIO, process.stdin)
     except BrokenPipeError:
-        raise _failed("process") from None
+        raise _failure("process") from None
     finally:
         process.kill()
         process.wait()
@@ -117,38 +117,38 @@ def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
 
 
 @contextmanager
-def _killed_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
+def _kill_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
     killed = threading.Event()
 
     def kill() -> None:
         killed.set()
         process.kill()
 
-    clock = threading.Timer(seconds, kill)
-    clock.daemon = True
-    clock.start()
+    timer = threading.Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
     try:
         yield killed
     finally:
-        clock.cancel()
+        timer.cancel()
 
 
-def _received(source: BinaryIO) -> dict[str, Any]:
+def _receive(source: BinaryIO) -> dict[str, Any]:
     """The next message of the process; raises EOFError where it has ended."""
-    message = wire.receive(source, 4 * _BYTES)
+    message = wire.receive(source, 4 * _RESULT_BYTES)
     return message if isinstance(message, dict) else {}
 
 
-def _bad_query(text: str) -> ProblemError:
+def _bad_query_error(text: str) -> ProblemError:
     # DuckDB shows the place in the query below its sentences, in lines of its own.
     sentences = " ".join(re.split(r"\n+LINE \d+:", text)[0].split())
     return problem_error("bad_query", sentences, "Run `tb-profile sql --schema` for tables and columns.")
 
 
-def _failed(kind: Literal["query", "time", "memory", "process"], text: str = "", seconds: float = 0) -> ProblemError:
+def _failure(kind: Literal["query", "time", "memory", "process"], text: str = "", seconds: float = 0) -> ProblemError:
     """The error of a query that DuckDB refused (``text``), or that ended its process or was ended with it."""
     if kind == "query":
-        return _bad_query(text)
+        return _bad_query_error(text)
     if kind == "time":
         problem = Problem(
             "query_too_long",
@@ -172,14 +172,14 @@ def _frame(response: dict[str, Any]) -> Frame:
         name if name not in [other_name for other_name, _ in columns[:i]] else f"{name}_{i}"
         for i, (name, _) in enumerate(columns)
     ]
-    column_values = [[row[i] for row in response["rows"]] for i in range(len(columns))]
+    cells_of_columns = [[row[i] for row in response["rows"]] for i in range(len(columns))]
     fields = tuple(
         _field(name, duckdb_type, column)
-        for name, (_, duckdb_type), column in zip(names, columns, column_values, strict=True)
+        for name, (_, duckdb_type), column in zip(names, columns, cells_of_columns, strict=True)
     )
     batch = {
         field.id: values(field, column if field.kind != "string" else [_text(cell) for cell in column])
-        for field, column in zip(fields, column_values, strict=True)
+        for field, column in zip(fields, cells_of_columns, strict=True)
     }
     count = len(response["rows"])
     label = Message("Result, cut after {count} rows", count=count) if response["more"] else Message("Result")

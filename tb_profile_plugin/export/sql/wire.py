@@ -26,10 +26,10 @@ def send(pipe: BinaryIO, data: Any) -> None:
 
 def receive(pipe: BinaryIO, most_bytes: int) -> Any:
     """Read JSON data of at most so many bytes; raises EOFError where there is none, or more."""
-    length = _LENGTH.unpack(_exactly(pipe, _LENGTH.size))[0]
+    length = _LENGTH.unpack(_read_exactly(pipe, _LENGTH.size))[0]
     if length > most_bytes:
         raise EOFError
-    return json.loads(_exactly(pipe, length))
+    return json.loads(_read_exactly(pipe, length))
 
 
 def send_frame(pipe: BinaryIO, name: str, frame: Frame) -> None:
@@ -69,12 +69,12 @@ def _column_header(column: Values) -> dict[str, Any]:
 def _columns(pipe: BinaryIO, length: int, columns: list[dict[str, Any]]) -> Iterator[Values]:
     for header in columns:
         dtype = np.dtype(header["dtype"])
-        data = np.frombuffer(_exactly(pipe, length * dtype.itemsize), dtype)
-        is_known = np.frombuffer(_exactly(pipe, length), bool) if header["known"] else None
+        data = np.frombuffer(_read_exactly(pipe, length * dtype.itemsize), dtype)
+        is_known = np.frombuffer(_read_exactly(pipe, length), bool) if header["known"] else None
         yield Values(data, header["texts"], is_known)
 
 
-def _exactly(pipe: BinaryIO, size: int) -> bytes:
+def _read_exactly(pipe: BinaryIO, size: int) -> bytes:
     """So many bytes; raises EOFError where there are fewer."""
     block = pipe.read(size)
     if len(block) < size:

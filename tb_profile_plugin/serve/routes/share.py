@@ -47,7 +47,7 @@ def summary(workspace: Workspace, request: Request) -> Response:
 
     session = workspace.session(required(request, "run"))
     options = {name: request.args[name] for name in ("steps", "step_event") if name in request.args}
-    tool_questions = {name: ToolQuestion(session, workspace.tool(name), "", options) for name in report.QUESTIONS}
+    tool_questions = {name: ToolQuestion(session, workspace.tool(name), "", options) for name in report.TOOLS}
     packed = {name: workspace.result(tool_question, NAMED) for name, tool_question in tool_questions.items()}
     data = report.summary(session.name, {name: json.loads(unpack(answer)) for name, answer in packed.items()})
     return responses.text(request, report.markdown(data))

@@ -18,7 +18,7 @@ from ...runtime.records import NamedTuple, record
 
 Json = Any
 """Plain data as ``json.dumps`` takes it."""
-Values = Mapping[str, Sequence[Any]]
+TableValues = Mapping[str, Sequence[Any]]
 """Values of a table by column id."""
 
 Kind = Literal["number", "string", "boolean"]
@@ -193,7 +193,7 @@ class Answer:
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Values by the fact's id; those that are missing are unknown."""
-    tables: Mapping[str, Values] = field(default_factory=dict)
+    tables: Mapping[str, TableValues] = field(default_factory=dict)
     """Values by the table's and the column's id, all columns of a table equally long; a missing column is unknown in
     every row."""
     headline: Headline | None = None

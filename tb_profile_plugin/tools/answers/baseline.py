@@ -23,7 +23,7 @@ from ...model.session import Session
 from ...runtime.messages import Message, listed, message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
 from ...runtime.records import NamedTuple
-from .answer import Answer, Column, Keyed, Table, Values
+from .answer import Answer, Column, Keyed, Table, TableValues
 from .stacks import PROGRAM_ID
 from .step_counterparts import counterparts
 
@@ -136,7 +136,9 @@ def _with_step_counts(table: Table, counts: _StepCounts | None) -> Table:
     return table._replace(columns=tuple(columns))
 
 
-def _compared_values(table: Table, new: Values, base: Values, counts: _StepCounts | None) -> dict[str, list[Any]]:
+def _compared_values(
+    table: Table, new: TableValues, base: TableValues, counts: _StepCounts | None
+) -> dict[str, list[Any]]:
     """The values with the baseline's beside them; rows that only the baseline has stand at the end."""
     keyed = table.keyed
     assert keyed, "only keyed tables are compared"
@@ -165,7 +167,9 @@ def _compared_values(table: Table, new: Values, base: Values, counts: _StepCount
     return values
 
 
-def _compared_steps(table: Table, keyed: Keyed, new: Values, base: Values, comparable: bool) -> dict[str, list[Any]]:
+def _compared_steps(
+    table: Table, keyed: Keyed, new: TableValues, base: TableValues, comparable: bool
+) -> dict[str, list[Any]]:
     """Columns of a table of steps with those of the baseline, in which rows that only the baseline has do not stand."""
     rows = counterparts(keyed, new, base)
     values = {id: [*cells] for id, cells in _all_columns(table, new, len(rows)).items()}
@@ -180,11 +184,11 @@ def _compared_steps(table: Table, keyed: Keyed, new: Values, base: Values, compa
     return values
 
 
-def _all_columns(table: Table, values: Values, row_count: int) -> dict[str, Sequence[Any]]:
+def _all_columns(table: Table, values: TableValues, row_count: int) -> dict[str, Sequence[Any]]:
     return {column.id: values.get(column.id, [None] * row_count) for column in table.columns}
 
 
-def _ops(keyed: Keyed, values: Values) -> list[DigestOp]:
+def _ops(keyed: Keyed, values: TableValues) -> list[DigestOp]:
     """The rows as ops, which `op_pairs` matches."""
 
     def text(id: str, row: int) -> str:
@@ -217,7 +221,7 @@ def _ops(keyed: Keyed, values: Values) -> list[DigestOp]:
     return ops
 
 
-def _parent_names(keyed: Keyed, values: Values) -> list[list[str]]:
+def _parent_names(keyed: Keyed, values: TableValues) -> list[list[str]]:
     """By row of a tree the names of the rows that enclose it, the outermost last; none in a plain table."""
     names = values.get(keyed.name, ())
     if not keyed.parent:
@@ -287,7 +291,7 @@ def _sum(values: Sequence[Any], ops: Sequence[tuple[int, DigestOp]]) -> Any:
 
 
 def _nest_gone_rows(
-    parent: str, values: dict[str, list[Any]], base: Values, pairs: Sequence[OpPair], gone: Sequence[int]
+    parent: str, values: dict[str, list[Any]], base: TableValues, pairs: Sequence[OpPair], gone: Sequence[int]
 ) -> None:
     """Give the rows of a tree that are gone ids of their own, and as parents the rows that match the baseline's."""
     ids = values["id"]

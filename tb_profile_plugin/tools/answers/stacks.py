@@ -7,7 +7,7 @@ from typing import Any
 
 from ...analysis.call_tree import CallTree, tree_of_paths
 from ...runtime.regex import regex
-from .answer import Stacks, Values, Weight
+from .answer import Stacks, TableValues, Weight
 
 PROGRAM_ID = regex(r"\(\d+\)$")
 """How the name of a program ends, which differs from run to run."""
@@ -18,7 +18,7 @@ _Path = tuple[str, ...]
 """Names from the outermost."""
 
 
-def call_tree(stacks: Stacks, values: Values, weight: Weight, program_ids: bool = True) -> CallTree:
+def call_tree(stacks: Stacks, values: TableValues, weight: Weight, program_ids: bool = True) -> CallTree:
     """The rows by one of their weights, in ps or in bytes.
 
     Without ``program_ids`` these are cut off names, so that the programs of two runs have the same ones.
@@ -38,7 +38,7 @@ def call_tree(stacks: Stacks, values: Values, weight: Weight, program_ids: bool 
     )
 
 
-def recorded_weights(stacks: Stacks, values: Values) -> list[Weight]:
+def recorded_weights(stacks: Stacks, values: TableValues) -> list[Weight]:
     """The weights that any row has; the first if none has any."""
     recorded = [
         weight
@@ -48,12 +48,12 @@ def recorded_weights(stacks: Stacks, values: Values) -> list[Weight]:
     return recorded or [stacks.weights[0]]
 
 
-def _integer_column(stacks: Stacks, values: Values, column: str) -> list[int]:
+def _integer_column(stacks: Stacks, values: TableValues, column: str) -> list[int]:
     """The column in ps or bytes; 0 where it is unknown."""
     return [round((value or 0) * _SCALE_BY_UNIT[stacks.unit]) for value in values[column]]
 
 
-def _paths_by_parent(stacks: Stacks, values: Values, program_ids: bool) -> list[_Path]:
+def _paths_by_parent(stacks: Stacks, values: TableValues, program_ids: bool) -> list[_Path]:
     """The path of each row that encloses no other; an empty one for the others."""
     paths: dict[Any, _Path] = {}
     for id, parent, name in zip(values["id"], values[stacks.parent], values[stacks.name], strict=True):
@@ -62,7 +62,7 @@ def _paths_by_parent(stacks: Stacks, values: Values, program_ids: bool) -> list[
     return [() if id in parents else path for id, path in paths.items()]
 
 
-def _paths_by_name(stacks: Stacks, values: Values) -> list[_Path]:
+def _paths_by_name(stacks: Stacks, values: TableValues) -> list[_Path]:
     """The path that each row's name is, with the last part of its leaf's path below it."""
     paths = [tuple((name or "").split("/")) for name in values[stacks.name]]
     if not stacks.leaf:

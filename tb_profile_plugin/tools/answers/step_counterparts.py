@@ -11,7 +11,7 @@ from typing import Any
 
 from ...runtime.messages import Message, sentences
 from ...runtime.records import NamedTuple
-from .answer import Keyed, Values
+from .answer import Keyed, TableValues
 
 
 class Counterpart(NamedTuple):
@@ -29,7 +29,7 @@ class Counterpart(NamedTuple):
         return sum(numbers) / len(numbers) if numbers else None
 
 
-def counterparts(keyed: Keyed, new: Values, base: Values) -> list[Counterpart]:
+def counterparts(keyed: Keyed, new: TableValues, base: TableValues) -> list[Counterpart]:
     """By row of ``new`` what it is compared with."""
     here, there = (_Steps(keyed, values) for values in (new, base))
     base_workers = _base_workers(here.worker, there.worker)
@@ -51,7 +51,7 @@ def counterparts(keyed: Keyed, new: Values, base: Values) -> list[Counterpart]:
 class _Steps:
     """The rows of one session's table of steps."""
 
-    def __init__(self, keyed: Keyed, values: Values):
+    def __init__(self, keyed: Keyed, values: TableValues):
         self.step: Sequence[Any] = values.get(keyed.step, ())
         """What each row's step is called."""
         has_workers = keyed.name != keyed.step
