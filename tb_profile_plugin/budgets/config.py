@@ -11,7 +11,7 @@ from typing import Any
 from ..runtime.messages import Message
 from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import DEFAULT_THRESHOLD
-from .metrics import find, metric_hint
+from .metrics import find_metric, metric_hint
 from .quantity import SHARE, Quantity
 
 if sys.version_info >= (3, 11):
@@ -144,7 +144,7 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
         if not isinstance(value, (str, int)) or isinstance(value, bool):
             raise _error(Message("{key} = {value} is not a text.", key=key, value=repr(value)), where)
     metric = str(table.get("metric", ""))
-    measured = find(metric)
+    measured = find_metric(metric)
     if not measured:
         raise _error(Message("There is no metric {metric}.", metric=repr(metric)), where, metric_hint(metric))
     limit_names = _LIMIT_KEYS[measured.metric.higher]

@@ -14,7 +14,7 @@ from ..analysis.statistics import above, quantile
 from ..runtime.messages import Message, message, sentences
 from ..runtime.problems import problem_error
 from .config import ERROR, Budget, Config
-from .measure import Measured, change_of, metric_of, share_of, value_of
+from .measure import Figure, change_of, metric_of, share_of, value_of
 from .metrics import Metric
 from .quantity import SHARE, TIME, quantity_text
 
@@ -23,10 +23,10 @@ OK, BROKEN, UNJUDGED = 0, 3, 4
 """Exit codes besides 1 for a problem and 2 for a wrong call."""
 _PROVING_CAPTURES = 4
 """With so many captures of one side, which tell how runs differ, one of the other is enough."""
-_UNCORRECTED = 5
+_MOST_UNCORRECTED = 5
 """With more budgets of times, Holm's correction keeps chance from breaking one."""
 _NO_BASELINE = Message("there is no baseline")
-_MACHINE = ("device", "devices", "hosts")
+_MACHINE_FACTS = ("device", "devices", "hosts")
 """Ids of facts that must be the same for times to be compared."""
 
 
@@ -66,7 +66,7 @@ class _Case:
     """A budget with what the sides have of its metric."""
 
     budget: Budget
-    measured: Measured | None
+    measured: Figure | None
     """None where it is not judged."""
     limit: float
     """In the unit of ``measured``."""
@@ -89,28 +89,28 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
 
     Raises `ProblemError` for a budget that cannot be.
     """
-    runs = max([new, *([base] if base else [])], key=lambda side: len(side.digests)).run_variation
-    cases = [_case(budget, config, new, base, runs) for budget in config.budgets]
-    noisy = [case for case in cases if case.varies and not case.why_unjudged]
-    levels = _levels(noisy, config.alpha)
+    run_variation = max([new, *([base] if base else [])], key=lambda side: len(side.digests)).run_variation
+    cases = [_case(budget, config, new, base, run_variation) for budget in config.budgets]
+    varying_cases = [case for case in cases if case.varies and not case.why_unjudged]
+    levels = _levels(varying_cases, config.alpha)
     better = "more --rounds" if base and Sides(base, new).interleaved_pairs else "tb-profile check --ab"
-    answer = []
+    outcomes = []
     for case in cases:
         passes = case.why_unjudged == _NO_BASELINE and missing_passes
-        answer.append(_outcome(case, levels.get(id(case), config.alpha / 2), passes, better))
+        outcomes.append(_outcome(case, levels.get(id(case), config.alpha / 2), passes, better))
     return (
-        answer
+        outcomes
         if _has_enough_captures(config, new, base)
-        else [_unclear_unless_proven(outcome, config) for outcome in answer]
+        else [_unclear_unless_proven(outcome, config) for outcome in outcomes]
     )
 
 
-def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: RunVariation | None) -> _Case:
+def _case(budget: Budget, config: Config, new: Side, base: Side | None, run_variation: RunVariation | None) -> _Case:
     limit = budget.max or budget.max_change
     assert limit, "a budget has one of both"
-    timed = metric_of(budget.metric).exact is None
+    is_timed = metric_of(budget.metric).exact is None
     fewest = min(new.step_counts)
-    if timed and fewest < config.min_steps:
+    if is_timed and fewest < config.min_steps:
         return _Case(
             budget,
             None,
@@ -118,24 +118,26 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
             Message("only {count} steps count, but min-steps is {least}", count=fewest, least=config.min_steps),
         )
     if budget.max:
-        relative = limit.kind == SHARE and metric_of(budget.metric).kind == TIME
-        measured = share_of(budget.metric, new) if relative else value_of(budget.metric, new)
+        is_share = limit.kind == SHARE and metric_of(budget.metric).kind == TIME
+        measured = share_of(budget.metric, new) if is_share else value_of(budget.metric, new)
     elif base is None:
         return _Case(budget, None, limit.value, _NO_BASELINE)
     else:
-        stopped = next((fact for fact in facts(Sides(base, new)) if fact.grade == STOPS or fact.id in _MACHINE), None)
-        if stopped and timed:
+        blocking_fact = next(
+            (fact for fact in facts(Sides(base, new)) if fact.grade == STOPS or fact.id in _MACHINE_FACTS), None
+        )
+        if blocking_fact and is_timed:
             why = Message(
                 "the baseline is not comparable ({label}: {base} and {new})",
-                label=message(stopped.label),
-                base=stopped.base,
-                new=stopped.new,
+                label=message(blocking_fact.label),
+                base=blocking_fact.base,
+                new=blocking_fact.new,
             )
             return _Case(budget, None, limit.value, why)
-        measured = change_of(budget.metric, base, new, limit.kind == SHARE, runs)
+        measured = change_of(budget.metric, base, new, limit.kind == SHARE, run_variation)
     if measured is None:
         return _Case(budget, None, limit.value, Message("the capture does not contain it"))
-    if measured.kind != limit.kind and not (limit.value == 0 and not timed):
+    if measured.kind != limit.kind and not (limit.value == 0 and not is_timed):
         text = Message(
             "{metric} is a {kind}, but its limit is a {limit_kind}.",
             metric=budget.metric,
@@ -148,7 +150,7 @@ def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Ru
 
 def _levels(cases: Sequence[_Case], alpha: float) -> dict[int, float]:
     """The one-sided level of each noisy case, so that all together break by chance as seldom as one."""
-    if len(cases) <= _UNCORRECTED:
+    if len(cases) <= _MOST_UNCORRECTED:
         return {}
     ranked = sorted(cases, key=lambda case: _p_value(case))
     return {id(case): alpha / 2 / (len(ranked) - rank) for rank, case in enumerate(ranked)}
@@ -183,8 +185,8 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     low, high = _interval(measured, level)
     if low is not None and not budget.max_change:
         low = max(low, 0.0)  # Only a change can be negative.
-    tells = _tells(case, measured, level)
-    state, text = _judged(case, measured, low, high)
+    tells = _least_shown(case, measured, level)
+    state, text = _state_and_text(case, measured, low, high)
     outcome = Outcome(
         budget,
         state,
@@ -198,16 +200,16 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     )
     if state != "unclear" or tells is None or outcome.enforceable:
         return outcome
-    reach = Message(
+    advice = Message(
         "These runs show {least} or more, and cannot enforce {limit}. Use {better}, or limit counts such as launches.",
         least=quantity_text(tells, measured.kind),
         limit=quantity_text(case.limit, measured.kind),
         better=better,
     )
-    return replace(outcome, text=sentences(text, reach))
+    return replace(outcome, text=sentences(text, advice))
 
 
-def _judged(case: _Case, measured: Measured, low: float | None, high: float | None) -> tuple[State, Message]:
+def _state_and_text(case: _Case, measured: Figure, low: float | None, high: float | None) -> tuple[State, Message]:
     """State and sentence of a budget by the interval from ``low`` to ``high``; of an exact metric by its value."""
     higher, limit = case.metric.higher, case.limit
     value_and_limit = {
@@ -250,23 +252,23 @@ def _metric_label(budget: Budget) -> str:
     return Message("The change of {metric}", metric=budget.metric) if budget.max_change else budget.metric
 
 
-def _tells(case: _Case, measured: Measured, level: float) -> float | None:
+def _least_shown(case: _Case, measured: Figure, level: float) -> float | None:
     """`Outcome.tells`: half of the interval around no change at all."""
     if not case.budget.max_change or measured.spread is None:
         return None
-    same = replace(measured, value=0.0, logarithm=None if measured.logarithm is None else 0.0)
-    return _interval(same, level)[1]
+    unchanged = replace(measured, value=0.0, logarithm=None if measured.logarithm is None else 0.0)
+    return _interval(unchanged, level)[1]
 
 
-def _interval(measured: Measured, level: float) -> tuple[float | None, float | None]:
+def _interval(measured: Figure, level: float) -> tuple[float | None, float | None]:
     """(low, high) with so much chance, ``level``, beyond either end; None where nothing tells how it varies."""
     if measured.spread is None:
         return None, None
     error, freedom = measured.spread
-    reach = quantile(1 - level, freedom) * error if error else 0.0
+    half_width = quantile(1 - level, freedom) * error if error else 0.0
     if measured.logarithm is not None:
-        return math.expm1(measured.logarithm - reach), math.expm1(measured.logarithm + reach)
-    return measured.value - reach, measured.value + reach
+        return math.expm1(measured.logarithm - half_width), math.expm1(measured.logarithm + half_width)
+    return measured.value - half_width, measured.value + half_width
 
 
 def _has_enough_captures(config: Config, new: Side, base: Side | None) -> bool:
@@ -279,12 +281,12 @@ def _unclear_unless_proven(outcome: Outcome, config: Config) -> Outcome:
     """The outcome, but unclear for a broken limit of a change of times, since too few captures prove none."""
     if outcome.state != "broken" or not outcome.budget.max_change or metric_of(outcome.budget.metric).exact:
         return outcome
-    more = Message(
+    needs = Message(
         "To prove it, {captures} captures a side, or {baselines} baselines, are needed.",
         captures=config.min_captures,
         baselines=_PROVING_CAPTURES,
     )
-    return replace(outcome, state="unclear", text=sentences(outcome.text, more))
+    return replace(outcome, state="unclear", text=sentences(outcome.text, needs))
 
 
 def exit_code(outcomes: Sequence[Outcome], strict: bool = False) -> int:

@@ -23,7 +23,7 @@ _FIRST_GUEST = 8
 """From here on are times of guests, which user and nice already hold (proc(5))."""
 
 
-def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[str], None]) -> list[list[Path]]:
+def capture_folders(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[str], None]) -> list[list[Path]]:
     """Run each command ``rounds`` times, by turns; returns the folders into which each wrote its captures.
 
     A command gets its folder in place of ``{logdir}``, and by the environment. ``tell`` is called with progress, and
@@ -63,12 +63,12 @@ def _load_warning(loads: Sequence[Sequence[float | None]]) -> str:
 
 def _run(arguments: list[str], folder: Path) -> None:
     try:
-        done = subprocess.run(arguments, env=os.environ | {LOGDIR: str(folder)}, check=False)
+        process = subprocess.run(arguments, env=os.environ | {LOGDIR: str(folder)}, check=False)
     except (OSError, ValueError) as error:
         raise problem_error(
             "command", Message("The command cannot be run: {error}", error=str(error)), where=" ".join(arguments)
         ) from error
-    if done.returncode:
+    if process.returncode:
         remedy = Message(
             "Let the command write a capture into {mark}, or into the folder that {variable} names.",
             mark=_LOGDIR_MARK,
@@ -76,7 +76,7 @@ def _run(arguments: list[str], folder: Path) -> None:
         )
         raise problem_error(
             "command",
-            Message("The command ended with exit code {returncode}.", returncode=done.returncode),
+            Message("The command ended with exit code {returncode}.", returncode=process.returncode),
             remedy,
             " ".join(arguments),
         )

@@ -54,7 +54,7 @@ class NamedMetric(NamedTuple):
     """What stood for ``<glob>`` or ``<id>``."""
 
 
-def find(name: str) -> NamedMetric | None:
+def find_metric(name: str) -> NamedMetric | None:
     """The metric of that name; None where there is none."""
     if name in METRICS and "<" not in name:
         return NamedMetric(METRICS[name], "")
@@ -71,9 +71,9 @@ def metric_hint(name: str) -> str:
     metric = METRICS.get(name.partition(".")[0] + _ID_SUFFIX)
     if metric:
         return Message("Use one of these ids: {ids}.", ids=", ".join(metric.ids))
-    near = get_close_matches(name, METRICS, 1)
+    nearest = get_close_matches(name, METRICS, 1)
     return sentences(
-        Message("Did you mean {metric}?", metric=near[0]) if near else "",
+        Message("Did you mean {metric}?", metric=nearest[0]) if nearest else "",
         Message("Metrics: {metrics}; docs/check.md explains them.", metrics=", ".join(METRICS)),
     )
 
@@ -96,14 +96,14 @@ def _p95(digest: Digest, _choice: str) -> Estimate:
     value, n = round(quantile_of(sorted(times), _TAIL)), len(times)
     if n < _TAIL_STEPS:
         return Estimate(value, 1, None, 1.0, 2.0)
-    chance, block = random.Random(digest.id), max(1, round(n ** (1 / 3)))
-    drawn = []
+    generator, block = random.Random(digest.id), max(1, round(n ** (1 / 3)))
+    percentiles = []
     for _ in range(_DRAWS):
-        starts = [chance.randrange(n) for _ in range(-(-n // block))]
-        drawn.append(quantile_of(sorted(times[(at + i) % n] for at in starts for i in range(block)), _TAIL))
-    mean = sum(drawn) / _DRAWS
+        starts = [generator.randrange(n) for _ in range(-(-n // block))]
+        percentiles.append(quantile_of(sorted(times[(start + i) % n] for start in starts for i in range(block)), _TAIL))
+    mean = sum(percentiles) / _DRAWS
     inflation = inflation_of(times)
-    variance = sum((draw - mean) ** 2 for draw in drawn) / (_DRAWS - 1)
+    variance = sum((percentile - mean) ** 2 for percentile in percentiles) / (_DRAWS - 1)
     return Estimate(value, 1, variance, inflation, max(2.0, n / inflation))
 
 

@@ -24,7 +24,7 @@ _XML_ESCAPES = str.maketrans(
 
 def text(outcomes: Sequence[Outcome], verdict: ComparisonVerdict | None = None) -> str:
     """For a terminal; with the verdict on the baseline, where there is one."""
-    lines = [*map(line, outcomes), summary(outcomes)]
+    lines = [*map(outcome_line, outcomes), summary(outcomes)]
     if verdict:
         lines.append(_baseline_message(verdict))
         lines += [f"  {localized('why')}   {translated(reason)}" for reason in verdict.reasons]
@@ -37,7 +37,7 @@ def _baseline_message(verdict: ComparisonVerdict) -> Message:
     return Message("Against the baseline: {verdict}", verdict=verdict.text)
 
 
-def line(outcome: Outcome) -> str:
+def outcome_line(outcome: Outcome) -> str:
     """One outcome in a line, with its sign."""
     return f"{_SIGNS[outcome.state]} {translated(outcome.text)}"
 
@@ -89,9 +89,9 @@ def junit(outcomes: Sequence[Outcome]) -> bytes:
     """
     failed = [outcome for outcome in outcomes if outcome.state == "broken" and outcome.budget.severity == ERROR]
     counts = {"tests": str(len(outcomes)), "failures": str(len(failed)), "errors": "0"}
-    skipped = sum(outcome.state != "met" for outcome in outcomes) - len(failed)
+    skipped_count = sum(outcome.state != "met" for outcome in outcomes) - len(failed)
     suites = ElementTree.Element("testsuites", counts)
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": "tb-profile", "skipped": str(skipped)} | counts)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": "tb-profile", "skipped": str(skipped_count)} | counts)
     properties = ElementTree.SubElement(suite, "properties")
     for number, outcome in enumerate(outcomes, 1):
         name = _xml_text(f"{number} {outcome.budget.metric}{' change' if outcome.budget.max_change else ''}")
@@ -114,10 +114,10 @@ def _xml_text(text: str) -> str:
 
 def markdown(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict | None = None) -> str:
     """For a pull request or a summary of steps: what a comment can hold."""
-    return fitting_text(_markdown(outcomes, name, verdict))
+    return fitting_text(_markdown_lines(outcomes, name, verdict))
 
 
-def _markdown(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict | None) -> Iterator[str]:
+def _markdown_lines(outcomes: Sequence[Outcome], name: str, verdict: ComparisonVerdict | None) -> Iterator[str]:
     yield comment_marker("check", name)
     yield f"**{escaped(summary(outcomes))}**"
     yield ""

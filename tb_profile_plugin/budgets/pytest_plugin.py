@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MARKER = "profile_budget"
 _TITLE = "profile budgets"
-_METRICS = {"memory_peak": "memory.peak:*", "memory_growth": "memory.growth:*", "device_idle": "device.idle"}
+_METRIC_NAMES = {"memory_peak": "memory.peak:*", "memory_growth": "memory.growth:*", "device_idle": "device.idle"}
 """Metrics whose names are none of Python's."""
 
 
@@ -44,14 +44,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what became of each budget."""
     from ..runtime.terminal import printable
 
-    ended = [
+    teardowns = [
         report
         for reports in terminalreporter.stats.values()
         for report in reports
         if getattr(report, "when", None) == "teardown"
     ]
     # They travel as properties of reports: so they come from other processes, and into JUnit's file, too.
-    lines = [f"{report.nodeid}: {text}" for report in ended for key, text in report.user_properties if key == MARKER]
+    lines = [
+        f"{report.nodeid}: {text}" for report in teardowns for key, text in report.user_properties if key == MARKER
+    ]
     if lines:
         terminalreporter.section(_TITLE)
         for line in lines:
@@ -62,11 +64,11 @@ class UnprovenBudget(pytest.PytestWarning):
     """A budget that passes because nothing proves that it is broken, nor that it is met."""
 
 
-def _bound(name: str) -> str:
-    from .metrics import find
+def _limit_key(name: str) -> str:
+    from .metrics import find_metric
 
-    named = find(name)
-    return "min" if named and named.metric.higher else "max"
+    measured = find_metric(name)
+    return "min" if measured and measured.metric.higher else "max"
 
 
 class RunMetric:
@@ -95,7 +97,7 @@ class RunMetric:
 
     def change(self, limit: str) -> RunMetric:
         """At most that against the baseline, where there is one; at least, of what is better the higher."""
-        self._run.check({"metric": self._name, f"{_bound(self._name)}-change": limit})
+        self._run.check({"metric": self._name, f"{_limit_key(self._name)}-change": limit})
         return self
 
 
@@ -109,7 +111,7 @@ class Run:
         self._updates: bool = node.config.getoption("--profile-update")
         self._strict: bool = node.config.getoption("--profile-strict")
         self._profiler = _profiler(framework)
-        self._profiling = ExitStack()
+        self._profiler_stack = ExitStack()
         self._side: Side | None = None
         self._base: Side | None = None
         self.outcomes: list[Outcome] = []
@@ -117,7 +119,7 @@ class Run:
     def steps(self) -> Iterator[int]:
         """Numbers of steps: those that warm up first, then the ones that are profiled, each marked."""
         yield from range(-self._warmup, 0)
-        self._profiling.enter_context(self._profiler.trace(self._folder))
+        self._profiler_stack.enter_context(self._profiler.trace(self._folder))
         for number in range(self._steps):
             with self._profiler.mark(number):
                 yield number
@@ -162,13 +164,13 @@ class Run:
         outcomes = decide(Config(budgets=(budget(table),)), self.side, self._base)
         for outcome in outcomes:
             self.outcomes.append(outcome)
-            self._node.user_properties.append((MARKER, output.line(outcome)))
+            self._node.user_properties.append((MARKER, output.outcome_line(outcome)))
             if outcome.state == "unclear" or (outcome.state == "unjudged" and not self._updates):
-                warnings.warn(UnprovenBudget(f"{outcome.text}{self._missing(outcome)}"), stacklevel=3)
+                warnings.warn(UnprovenBudget(f"{outcome.text}{self._baseline_hint(outcome)}"), stacklevel=3)
         if exit_code(outcomes, self._strict) == BROKEN:
             raise AssertionError(" ".join(outcome.text for outcome in outcomes))
 
-    def _missing(self, outcome: Outcome) -> str:
+    def _baseline_hint(self, outcome: Outcome) -> str:
         """What to do for a baseline where a change has none; raises AssertionError where those named are not there."""
         __tracebackhide__ = True
         if self._base or not outcome.budget.max_change:
@@ -185,24 +187,25 @@ class Run:
         from ..store.result_cache import ResultCache
         from . import baselines
 
-        self._profiling.close()
+        self._profiler_stack.close()
         digest = load(source(str(self._folder)), ResultCache(False))
         self._side = side_of_digests([(self.name, digest)])
         earlier = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
         self._base = side_of_digests(earlier) if earlier else None
 
-    def _keep(self) -> None:
+    def _save_baseline(self) -> None:
         from . import baselines
 
         if self._root and self._updates:
             baselines.write(baselines.folder(Path(self._root), self.name), list(self.side.digests))
 
 
-class _Profiler:
+class _Profiler(NamedTuple):
     """What a framework's profiler is asked for."""
 
-    def __init__(self, trace: Callable[[Path], Any], mark: Callable[[int], Any], block: Callable[[Any], Any]):
-        self.trace, self.mark, self.block = trace, mark, block
+    trace: Callable[[Path], Any]
+    mark: Callable[[int], Any]
+    block: Callable[[Any], Any]
 
 
 def _jax(jax: Any) -> _Profiler:
@@ -263,13 +266,13 @@ def profile_budget(request: pytest.FixtureRequest) -> Callable[..., Any]:
         )
         with folder_context as folder:
             run = Run(name, steps, warmup, Path(folder), request.node, framework)
-            with run._profiling:
+            with run._profiler_stack:
                 yield run
             run._finish()
             for marker in request.node.iter_markers(MARKER):
                 for metric, limit in marker.kwargs.items():
-                    name = _METRICS.get(metric, metric)
-                    run.check({"metric": name, _bound(name): limit})
-            run._keep()
+                    name = _METRIC_NAMES.get(metric, metric)
+                    run.check({"metric": name, _limit_key(name): limit})
+            run._save_baseline()
 
     return budget

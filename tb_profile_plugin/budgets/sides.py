@@ -33,54 +33,55 @@ def _not_a_share(text: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(localized("{text} is not a share such as 1%", text=repr(text)))
 
 
-def sides(args: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
+def sides(args: argparse.Namespace, names_of_sides: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """A side for each sequence of names, with items per step; imports no decoder where all digests are cached."""
-    from ..analysis.compare.load import cached_digest, source
+    from ..analysis.compare import load
     from ..analysis.compare.side import side_of_digests
     from ..store.result_cache import ResultCache
 
     cache = ResultCache(not args.no_cache)
-    sources = [[source(name, args.step_event, args.steps or "typical") for name in names] for names in named]
-    for name, one in zip(chain(*named), chain(*sources), strict=True):
-        if one.older:
+    steps = args.steps or "typical"
+    sources = [[load.source(name, args.step_event, steps) for name in names] for names in names_of_sides]
+    for name, source in zip(chain(*names_of_sides), chain(*sources), strict=True):
+        if source.older:
             newest = Message(
                 "{folder} holds {count} sessions; only the newest, {session}, is used.",
                 folder=name,
-                count=one.older + 1,
-                session=one.name,
+                count=source.older + 1,
+                session=source.name,
             )
             warn(sentences(newest, "Name the run folders to use more."))
-    sources = [[one._replace(digest=cached_digest(one, cache)) for one in side_sources] for side_sources in sources]
+    sources = [[source._replace(digest=load.cached_digest(source, cache)) for source in side] for side in sources]
     _expect_decoding([*chain(*sources)])
-    digests = [[digest_of_source(one, cache, args.executor) for one in side_sources] for side_sources in sources]
-    columns = zip(_labels(sources, named), digests, items or [1] * len(named), strict=True)
+    digests = [[digest_of_source(source, cache, args.executor) for source in side] for side in sources]
+    labels = _labels(sources, names_of_sides)
     return [
-        side_of_digests(list(zip(labels, of_side, strict=True)), items_per_step)
-        for labels, of_side, items_per_step in columns
+        side_of_digests(list(zip(*labels_and_digests, strict=True)), items_per_step)
+        for *labels_and_digests, items_per_step in zip(labels, digests, items or [1] * len(sources), strict=True)
     ]
 
 
 def _expect_decoding(sources: Sequence[Source]) -> None:
     """Prepare for decoding the files of sources without a digest, see `settings.choose_kernels`."""
-    files = [file for one in sources if one.stored and one.digest is None for file in one.stored.files]
+    files = [file for source in sources if source.stored and source.digest is None for file in source.stored.files]
     if files:
         choose_kernels(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
 
 
-def digest_of_source(one: Source, cache: ResultCache, executor: str) -> Digest:
+def digest_of_source(source: Source, cache: ResultCache, executor: str) -> Digest:
     """The digest of a source; the terminal shows what is being read."""
     from ..analysis.compare.load import load
 
-    show_progress(Message("Reading {name} …", name=one.name))
+    show_progress(Message("Reading {name} …", name=source.name))
     try:
-        return load(one, cache, executor)
+        return load(source, cache, executor)
     finally:
         show_progress("")
 
 
-def _labels(sources: Sequence[Sequence[Source]], named: Sequence[Sequence[str]]) -> list[list[str]]:
+def _labels(sources: Sequence[Sequence[Source]], names_of_sides: Sequence[Sequence[str]]) -> list[list[str]]:
     """A label for each source: its session's name where all differ, else the name on the command line."""
-    names = [one.name for names in sources for one in names]
+    names = [source.name for names in sources for source in names]
     if len(set(names)) == len(names):
-        return [[one.name for one in names] for names in sources]
-    return [list(names) for names in named]
+        return [[source.name for source in names] for names in sources]
+    return [list(names) for names in names_of_sides]

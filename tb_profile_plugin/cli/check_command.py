@@ -106,7 +106,7 @@ def _sides_of_commands(args: argparse.Namespace, stack: ExitStack) -> tuple[Side
     if args.rounds < 1:
         raise problem_error("usage", "--rounds must be at least 1.")
     root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tb-profile-ab-")))
-    folders = interleave.captures(args.ab, args.rounds, root, warn)
+    folders = interleave.capture_folders(args.ab, args.rounds, root, warn)
     base, new = sides(args, [[str(folder) for folder in side] for side in folders])
     return new, base
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .hlo_documents import Document
 
 
-RENAMED = {"tensorflow_stats": "framework_op_stats"}
+NEW_NAMES = {"tensorflow_stats": "framework_op_stats"}
 """What tools are called now by the names that older scripts know."""
 
 _FILES = frozenset(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)

@@ -33,7 +33,7 @@ class OldColumn(NamedTuple):
     """Stands where our table has None."""
 
 
-class MadeColumn(NamedTuple):
+class FullColumn(NamedTuple):
     """A column of the existing plugin's table that shows none of ours as it is."""
 
     head: dict[str, Json]
@@ -45,7 +45,7 @@ class MadeColumn(NamedTuple):
 def rendered_table(
     answer: AnswerReader,
     name: str,
-    columns: Sequence[OldColumn | MadeColumn],
+    columns: Sequence[OldColumn | FullColumn],
     properties: Mapping[str, str] | None = None,
     docs: Mapping[str, str] | None = None,
     visible: Iterable[bool] | None = None,
@@ -54,19 +54,21 @@ def rendered_table(
 
     ``visible`` says of each row whether the DataTable has it; None: it has all.
     """
-    full_columns = [column if isinstance(column, MadeColumn) else _rendered(answer, name, column) for column in columns]
+    full_columns = [
+        column if isinstance(column, FullColumn) else _full_column(answer, name, column) for column in columns
+    ]
     rows: Iterable[Sequence[Json]] = zip(*(column.values for column in full_columns), strict=True)
     rows = rows if visible is None else compress(rows, visible)
     return data_table([column.head for column in full_columns], rows, properties, docs)
 
 
-def _rendered(answer: AnswerReader, name: str, old: OldColumn) -> MadeColumn:
+def _full_column(answer: AnswerReader, name: str, old: OldColumn) -> FullColumn:
     """The column, which takes from our table ``name`` what it does not say itself."""
     source = answer.column(name, old.source_id)
     unit = _UNITS.get(source["unit"], source["unit"]) if old.unit is None else old.unit
     doc = source["doc"] if old.doc is None else old.doc
     head = column_head(old.id, old.label or source["label"], source["kind"], unit=unit, doc=doc)
-    return MadeColumn(head, [old.if_none if value is None else value for value in source["values"]])
+    return FullColumn(head, [old.if_none if value is None else value for value in source["values"]])
 
 
 def same_columns(answer: AnswerReader, name: str, *, count_id: str = "count") -> list[OldColumn]:

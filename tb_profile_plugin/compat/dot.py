@@ -48,20 +48,20 @@ def _node(module: Module, index: int, node: VisibleInstruction) -> str:
     row, opcode = node.row, module.opcodes[node.row]
     colour = _COLOUR_OF_OPCODE.get(opcode, "white")
     omitted = [
-        f"+{count} {what}" for count, what in ((node.more_operands, "operands"), (node.more_users, "users")) if count
+        f"+{count} {noun}" for count, noun in ((node.more_operands, "operands"), (node.more_users, "users")) if count
     ]
     kind = [module.fusion_kinds[row]] if module.fusion_kinds[row] else []
-    split = [f"sharding={module.shardings[row]}"] if module.shardings[row] else []
-    label = "\n".join([module.names[row], ":".join([opcode, *kind]), module.shapes.text(row), *split, *omitted])
+    sharding = [f"sharding={module.shardings[row]}"] if module.shardings[row] else []
+    label = "\n".join([module.names[row], ":".join([opcode, *kind]), module.shapes.text(row), *sharding, *omitted])
     frames = [str(frame) for frame in module.sources.stack(row)]
-    tip = "\n".join([module.op_names[row], *frames])
+    tooltip = "\n".join([module.op_names[row], *frames])
     shape = "diamond" if opcode in ("convolution", "dot") else "rect"
     style = "filled,dashed" if opcode == "fusion" else "filled"
-    bold = ", penwidth=3" if node.distance == 0 and node.inside < 0 else ""
-    ink = ', fontcolor="white"' if colour in _DARK_COLOURS else ""
+    border = ", penwidth=3" if node.distance == 0 and node.inside < 0 else ""
+    font_colour = ', fontcolor="white"' if colour in _DARK_COLOURS else ""
     return (
-        f"n{index} [label={_quoted(label)}, shape={shape}, tooltip={_quoted(tip)}, style={_quoted(style)}, "
-        f"fillcolor={_quoted(colour)}{ink}{bold}];"
+        f"n{index} [label={_quoted(label)}, shape={shape}, tooltip={_quoted(tooltip)}, style={_quoted(style)}, "
+        f"fillcolor={_quoted(colour)}{font_colour}{border}];"
     )
 
 

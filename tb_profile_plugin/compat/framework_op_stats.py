@@ -10,7 +10,7 @@ from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import MadeColumn, OldColumn, column_head, rendered_table
+from .datatable import FullColumn, OldColumn, column_head, rendered_table
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
 _HOST_SHARE = "Of the self time of all host rows (idle included or not, as the table says)."
@@ -72,7 +72,7 @@ _TENSOR_CORES = OldColumn(
     doc="Share of the op's kernel time that ran on tensor cores.",
     if_none=0.0,
 )
-_MORE = (
+_FURTHER_COLUMNS = (
     OldColumn("bound_by", "bound_by", "Bound by", if_none=""),
     OldColumn("eager", "execution", "Execution mode", if_none="Function"),
     OldColumn(
@@ -96,15 +96,15 @@ def framework_op_stats(answer: AnswerReader, hosts: Sequence[Host], options: Map
 
 def _table(answer: AnswerReader, on_gpu: bool, with_idle: bool) -> Json:
     visible = [with_idle or op_type != IDLE for op_type in answer.values("ops", "type")]
-    rank = MadeColumn(column_head("rank", "Rank", doc="Device ops first, each by self time."), accumulate(visible))
+    rank = FullColumn(column_head("rank", "Rank", doc="Device ops first, each by self time."), accumulate(visible))
     shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")
-    columns: list[OldColumn | MadeColumn] = [rank, *_COLUMNS]
+    columns: list[OldColumn | FullColumn] = [rank, *_COLUMNS]
     for head, (location, share) in zip(_SHARES, product((ON_DEVICE, ON_HOST), shares), strict=True):
         op_shares = answer.rows("ops", "place", share)
         values = [(value or 0.0) if op_location == location else 0.0 for op_location, value in op_shares]
-        columns.append(MadeColumn(head, values))
-    columns += [*_RATES, *([_TENSOR_CORES] if on_gpu else []), *_MORE]
-    training = "Training" if answer.fact_value("training") else "Inference"
-    properties = {"architecture_type": "Unknown", "task_type": training}
+        columns.append(FullColumn(head, values))
+    columns += [*_RATES, *([_TENSOR_CORES] if on_gpu else []), *_FURTHER_COLUMNS]
+    task_type = "Training" if answer.fact_value("training") else "Inference"
+    properties = {"architecture_type": "Unknown", "task_type": task_type}
     docs = {"task_type": "Training if any op computes a gradient, by its name."}
     return rendered_table(answer, "ops", columns, properties, docs, visible)

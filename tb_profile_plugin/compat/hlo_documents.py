@@ -16,8 +16,8 @@ from ..runtime.records import NamedTuple
 from ..tools.graph_viewer import centre_instruction
 from .dot import dot
 
-_MOST_HOPS, _USUAL_HOPS = 9, "3"
-_LONGEST = 200_000_000
+_MOST_HOPS, _DEFAULT_HOPS = 9, "3"
+_MOST_CHARACTERS = 200_000_000
 """Characters of a program's text."""
 _MOST_NESTED = 32
 """Depth of nested tuples that is looked through."""
@@ -57,11 +57,11 @@ def graph_document(host: Host, options: Mapping[str, str]) -> Document:
 
 def _graph(module: Module, row: int, options: Mapping[str, str]) -> Document:
     file_format = _one_of("format", options.get("format") or "dot", _FORMATS)
-    hops = min(max(_number(options, "graph_width", _USUAL_HOPS), 0), _MOST_HOPS)
+    hops = min(max(_number(options, "graph_width", _DEFAULT_HOPS), 0), _MOST_HOPS)
     node_name = options.get("node_name", "").removeprefix("%").lower()
     is_computation = bool(node_name) and node_name != module.names[row].lower()
-    every = _number(options, "merge_fusion", "0") == 0
-    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else hops, every_fusion=every)
+    every_fusion = _number(options, "merge_fusion", "0") == 0
+    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else hops, every_fusion=every_fusion)
     title = f"Computation {module.computation_names[int(module.computation[row])]}"
     if not is_computation:
         title = f"Neighborhood of {hops} nodes around {module.names[row]}\n{title}"
@@ -79,8 +79,8 @@ def _program_text(module: Module, style: hlo_printer.Style) -> bytes:
     for line in hlo_printer.program_lines(module, style):
         lines.append(line.encode())
         size += len(line)
-        if size > _LONGEST:
-            message = f"The text of {module.title} would be longer than {_LONGEST // 10**6} MB."
+        if size > _MOST_CHARACTERS:
+            message = f"The text of {module.title} would be longer than {_MOST_CHARACTERS // 10**6} MB."
             raise problem_error("too_large", message, "Ask for type=pb, or for parts with type=graph.", status=413)
     return b"".join(lines)
 
@@ -120,8 +120,8 @@ def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def _number(options: Mapping[str, str], name: str, usual: str) -> int:
-    value = options.get(name) or usual
+def _number(options: Mapping[str, str], name: str, default: str) -> int:
+    value = options.get(name) or default
     if not (value.isascii() and value.isdecimal() and len(value) < 10):
         raise problem_error("bad_option", f"{name}={value!r} is no such number.", "Give 0 or more.")
     return int(value)

@@ -8,7 +8,7 @@ from html import escape
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import MadeColumn, OldColumn, column_head, rendered_table
+from .datatable import FullColumn, OldColumn, column_head, rendered_table
 
 _IDENTITY = (
     OldColumn("program_id", "program_id", "Program id", doc=""),
@@ -34,7 +34,7 @@ _INTENSITY = (
     OldColumn("bound_by", "bound_by", "Bound by"),
 )
 # Columns that the existing plugin does not have.
-_OWN = (
+_NEW_COLUMNS = (
     OldColumn("kernels", "kernels"),
     OldColumn("transcendental_rate", "gtranscendental_per_s"),
     OldColumn("cost_source", "cost"),
@@ -52,7 +52,7 @@ NEVER_STATED = "0: no capture known to us states it."
 def hlo_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """The table of XLA's ops, by self time."""
     op_names = [f"{name}:" if name else "" for name in answer.values("ops", "op_name")]
-    shares, sums = ([100 * share for share in answer.values("ops", column)] for column in ("share", "cumulative"))
+    shares, cumulative = ([100 * share for share in answer.values("ops", column)] for column in ("share", "cumulative"))
     recomputed = ["Yes" if is_recomputed else "No" for is_recomputed in answer.values("ops", "recomputed")]
     sources = [source_cell(source, stack) for source, stack in answer.rows("ops", "source", "stack")]
     count = len(op_names)
@@ -63,7 +63,7 @@ def hlo_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str,
         _texts("tf_op_name", "Framework op name", op_names),
         *_FIGURES,
         _numbers("total_self_time_percent", "Total self time (%)", shares, _SHARE_DOC),
-        _numbers("cumulative_total_self_time_percent", "Cumulative total self time (%)", sums, _CUMULATIVE_DOC),
+        _numbers("cumulative_total_self_time_percent", "Cumulative total self time (%)", cumulative, _CUMULATIVE_DOC),
         _numbers("dma_stall_percent", "%time stalled by DMA", zeros, NEVER_STATED),
         *_RATES,
         _numbers("cmem_read_bw", "CMEM Read BW (GiB/s)", zeros, NEVER_STATED),
@@ -76,17 +76,17 @@ def hlo_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str,
         _texts("core_type", "TPU core type", answer.values("ops", "core")),
         _texts("parent_op_name", "Parent op name", [""] * count),
         _numbers("vdd_energy", "VDD Energy (J)", zeros, NEVER_STATED),
-        *_OWN,
+        *_NEW_COLUMNS,
     )
     return rendered_table(answer, "ops", columns)
 
 
-def _numbers(id: str, label: str, values: Iterable[float], doc: str) -> MadeColumn:
-    return MadeColumn(column_head(id, label, doc=doc), values)
+def _numbers(id: str, label: str, values: Iterable[float], doc: str) -> FullColumn:
+    return FullColumn(column_head(id, label, doc=doc), values)
 
 
-def _texts(id: str, label: str, values: Iterable[str]) -> MadeColumn:
-    return MadeColumn(column_head(id, label, "string"), values)
+def _texts(id: str, label: str, values: Iterable[str]) -> FullColumn:
+    return FullColumn(column_head(id, label, "string"), values)
 
 
 def source_cell(source: str, stack: str) -> str:

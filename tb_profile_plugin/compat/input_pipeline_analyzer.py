@@ -8,7 +8,7 @@ from ..analysis.tfdata.input_pipeline import ADVANCED, DEMANDED, ENQUEUE, WAITIN
 from ..model.host import HostWithSteps
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import MadeColumn, OldColumn, column_head, data_table, diagnostics, rendered_table
+from .datatable import FullColumn, OldColumn, column_head, data_table, diagnostics, rendered_table
 from .step_account.step_table import old_steps, step_table
 
 _OPS = (
@@ -26,7 +26,7 @@ _CATEGORIES = {
     WAITING: "Waiting for elements",
 }
 """What our pages call otherwise."""
-_WORK = {
+_PROPERTY_OF_WORK = {
     "enqueue": "enqueue_us",
     "preprocessing": "preprocessing_us",
     "advanced": "advanced_file_read_us",
@@ -34,9 +34,9 @@ _WORK = {
     "other": "unclassified_nonequeue_us",
 }
 """Kinds of input work in the order of the old recommendations, and the property that measures each."""
-_NOTHING = "Nothing of this kind is to be done, as far as this capture shows."
+_NO_ADVICE = "Nothing of this kind is to be done, as far as this capture shows."
 _GUIDE = "https://www.tensorflow.org/guide/data_performance"
-_LINKS = {
+_GUIDE_SECTIONS = {
     "parallel map": "parallelizing_data_transformation",
     "prefetch": "prefetching",
     "interleave": "parallelizing_data_extraction",
@@ -47,36 +47,36 @@ _LINKS = {
 
 def input_pipeline_analyzer(answer: AnswerReader, hosts: Sequence[HostWithSteps], options: Mapping[str, str]) -> Json:
     """The page's tables: steps, input ops with advice, notes, summary."""
-    ids = [_WORK[work] for work in answer.values("input_work", "work")]
+    ids = [_PROPERTY_OF_WORK[work] for work in answer.values("input_work", "work")]
     times = {id: f"{1000 * ms:.3f}" for id, ms in zip(ids, answer.values("input_work", "time_ms"), strict=True)}
     docs = dict(zip(ids, answer.values("input_work", "doc"), strict=True))
     advice_of = dict(answer.rows("input_work", "work", "advice"))
-    advice = [[_with_addresses(advice_of[work] or _NOTHING)] for work in _WORK]
+    advice = [[_with_addresses(advice_of[work] or _NO_ADVICE)] for work in _PROPERTY_OF_WORK]
     return [
         data_table(),
         step_table(answer, hosts, old_steps(answer, hosts, options)),
-        rendered_table(answer, "input_ops", (*_OPS, _category(answer)), times, docs),
+        rendered_table(answer, "input_ops", (*_OPS, _category_column(answer)), times, docs),
         data_table([column_head("link", "link", "string")], advice),
         diagnostics(answer),
         _summary(answer),
     ]
 
 
-def _category(answer: AnswerReader) -> MadeColumn:
+def _category_column(answer: AnswerReader) -> FullColumn:
     column = answer.column("input_ops", "category")
     head = column_head("category", column["label"], "string", doc="Kind of input work.")
-    return MadeColumn(head, [_CATEGORIES.get(category, category) for category in column["values"]])
+    return FullColumn(head, [_CATEGORIES.get(category, category) for category in column["values"]])
 
 
 def _with_addresses(advice: str) -> str:
-    for words, anchor in _LINKS.items():
+    for words, anchor in _GUIDE_SECTIONS.items():
         advice = advice.replace(words, f"{words} ({_GUIDE}#{anchor})")
     return advice
 
 
 def _summary(answer: AnswerReader) -> Json:
-    figures = {"average": "average", "minimum": "minimum", "maximum": "maximum", "standard_deviation": "deviation"}
-    shares = {name: answer.fact_value(f"input_share_{fact}") or 0.0 for name, fact in figures.items()}
+    fact_of = {"average": "average", "minimum": "minimum", "maximum": "maximum", "standard_deviation": "deviation"}
+    shares = {name: answer.fact_value(f"input_share_{fact}") or 0.0 for name, fact in fact_of.items()}
     return data_table(
         properties={
             "verdict": answer.headline["text"],

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..model.host import Host
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
-from .datatable import MadeColumn, OldColumn, column_head, rendered_table, same_columns
+from .datatable import FullColumn, OldColumn, column_head, rendered_table, same_columns
 
 _COLUMNS = (
     OldColumn("kernel_name", "kernel", "Kernel Name"),
@@ -66,9 +66,9 @@ def kernel_stats(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[s
     docs = {name: answer.fact_doc(name) for name in ("kernel_time_us", "launches", *_SHARES, "kernels", "tensor_cores")}
     docs["verdict"] = "Whether the tensor cores do the work that they could do."
     ranks = range(1, len(answer.values("kernels", "kernel")) + 1)
-    rank = MadeColumn(column_head("rank", "Rank", doc="By total duration."), ranks)
-    more = {
+    rank = FullColumn(column_head("rank", "Rank", doc="By total duration."), ranks)
+    further_tables = {
         name: rendered_table(answer, name, same_columns(answer, name, count_id="occurrences"))
         for name in ("copies", "devices")
     }
-    return rendered_table(answer, "kernels", [rank, *_COLUMNS], properties, docs) | more
+    return rendered_table(answer, "kernels", [rank, *_COLUMNS], properties, docs) | further_tables

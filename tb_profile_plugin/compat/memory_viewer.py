@@ -34,15 +34,15 @@ def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[
     heap, program_buffers = details.heap, _ProgramBuffers(module)
     live = sorted(details.live_buffers, key=lambda buffer: (buffer.kind == TEMPORARY, buffer.begin))
     large = [buffer for buffer in live if buffer.size >= _SMALL_BYTES]
-    small = sum(buffer.size for buffer in live if buffer.size < _SMALL_BYTES)
+    small_bytes = sum(buffer.size for buffer in live if buffer.size < _SMALL_BYTES)
     objects = [_heap_object(program_buffers, i, buffer) for i, buffer in enumerate(large)]
-    objects += [_small_object(len(objects), small)] if small else []
-    by_size = sorted(range(len(large)), key=lambda i: -large[i].size) + ([len(large)] if small else [])
-    scoped_size, scoped_by = most_scoped_vmem(module) if program.color == _VMEM_COLOR else (0, "")
-    unpadded = _curve_without_padding(heap, program_buffers)
+    objects += [_small_object(len(objects), small_bytes)] if small_bytes else []
+    by_size = sorted(range(len(large)), key=lambda i: -large[i].size) + ([len(large)] if small_bytes else [])
+    scoped_bytes, scoped_instruction = most_scoped_vmem(module) if program.color == _VMEM_COLOR else (0, "")
+    unpadded_curve = _curve_without_padding(heap, program_buffers)
     result: dict[str, Any] = {
         "heapSizes": [size / _MIB for size in heap.curve],
-        "unpaddedHeapSizes": [size / _MIB for size in unpadded],
+        "unpaddedHeapSizes": [size / _MIB for size in unpadded_curve],
         "maxHeap": objects,
         "maxHeapBySize": [objects[i] for i in by_size],
         "logicalBufferSpans": {
@@ -56,10 +56,10 @@ def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[
         "moduleName": module.name,
         "entryComputationName": module.computation_names[module.entry] if module.computation_names else "",
         "peakHeapMib": heap.peak_bytes / _MIB,
-        "peakUnpaddedHeapMib": unpadded[heap.peak] / _MIB if unpadded else 0,
+        "peakUnpaddedHeapMib": unpadded_curve[heap.peak] / _MIB if unpadded_curve else 0,
         "peakHeapSizePosition": max(heap.peak - 1, 0),
         "entryComputationParametersMib": heap.bytes_of(PARAMETER) / _MIB,
-        "nonReusableMib": program_buffers.fixed_to_one(program.color) / _MIB,
+        "nonReusableMib": program_buffers.unshareable_bytes(program.color) / _MIB,
         "maybeLiveOutMib": heap.bytes_of(OUTPUT) / _MIB,
         "indefiniteLifetimes": [
             _fixed_allocation(program_buffers, fixed.allocation, fixed.size) for fixed in heap.fixed
@@ -67,8 +67,8 @@ def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[
         "totalBufferAllocationMib": heap.total / _MIB,
         "indefiniteBufferAllocationMib": heap.fixed_bytes / _MIB,
         "hloInstructionNames": heap.instructions,
-        "maxScopedVmemAllocationMib": scoped_size / _MIB,
-        "maxScopedVmemInstructionName": scoped_by,
+        "maxScopedVmemAllocationMib": scoped_bytes / _MIB,
+        "maxScopedVmemInstructionName": scoped_instruction,
         "bufferBlocks": _block_entries(program_buffers, details),
     }
     return _without_defaults(result)
@@ -107,7 +107,7 @@ class _ProgramBuffers:
         source["stackFrame"] = "\n".join(frames(self.module, origin_row))
         return {"tfOpName": self.module.op_names[origin_row], "sourceInfo": _without_defaults(source)}
 
-    def fixed_to_one(self, color: int) -> int:
+    def unshareable_bytes(self, color: int) -> int:
         """Bytes of allocations that no other value can use: index tables, and those of called computations."""
         allocations = self.allocations
         is_fixed = (allocations.thread_local | allocations.tuple) & (allocations.color == color)
@@ -196,14 +196,14 @@ def _block_entries(program_buffers: _ProgramBuffers, details: MemoryDetail) -> l
     if not details.heap.blocks:
         return []
     temporary_bytes = details.heap.total - details.heap.fixed_bytes
-    around = {
+    all_temporaries = {
         "logicalBufferId": -1,
         "name": "Temporary",
         "size": temporary_bytes,
         "endStep": len(details.heap.curve) - 1,
     }
     blocks = [_block_entry(program_buffers, i, block) for i, block in enumerate(details.heap.blocks)]
-    return [around | {"category": "Temporary", "color": "#ffffff"}, *blocks]
+    return [all_temporaries | {"category": "Temporary", "color": "#ffffff"}, *blocks]
 
 
 def _block_entry(program_buffers: _ProgramBuffers, index: int, block: Block) -> Json:

@@ -163,14 +163,14 @@ def _run_environment(answer: AnswerReader) -> Json:
 
 def _recommendation(answer: AnswerReader, hardware: str, hosts: Sequence[HostWithSteps], steps: OldSteps) -> Json:
     columns = [column_head(key, key, "string") for key in ("tip_type", "link", "description")]
-    timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
+    device = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
     rows = [
         ("faq", "The profiler's FAQ in the TensorFlow guide", "Tool troubleshooting / FAQ"),
         ("host", "input_pipeline_analyzer (what the host does for input, op by op)", host_text),
         ("host", "trace_viewer (the host's threads show what ran when)", host_text),
-        ("device", f"framework_op_stats (which operations take most time on the {timeline})", device_text),
-        ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
+        ("device", f"framework_op_stats (which operations take most time on the {device})", device_text),
+        ("device", f"trace_viewer (the timeline of each {device})", device_text),
     ]
     rows += [
         ("doc", f"{label}: {address}", "Other useful resources")
@@ -190,12 +190,12 @@ def _recommendation(answer: AnswerReader, hardware: str, hosts: Sequence[HostWit
     return data_table(columns, rows, properties)
 
 
-def _precision_statement(half: float | None, hosts: Sequence[HostWithSteps]) -> str:
-    """Advice about 16-bit operations; empty where they would gain nothing. ``half`` is their share of compute."""
+def _precision_statement(half_share: float | None, hosts: Sequence[HostWithSteps]) -> str:
+    """Advice about 16-bit operations; empty where they would gain nothing. ``half_share`` is their share of compute."""
     lacks_tensor_cores = any(gpu.tensor_cores is False for host in hosts for _, gpu in gpu_capabilities(host))
-    if half is None or half >= _ENOUGH_16_BIT or lacks_tensor_cores:
+    if half_share is None or half_share >= _ENOUGH_16_BIT or lacks_tensor_cores:
         return ""
-    share = f"Only {100 * half:.1f}% of device compute is 16-bit."
+    share = f"Only {100 * half_share:.1f}% of device compute is 16-bit."
     return f"{share} 16-bit operations run faster where the model allows them."
 
 

@@ -103,9 +103,9 @@ class _RowCosts(NamedTuple):
         """Rates, intensities and shares of the peaks by column; 0 where something is unknown."""
         seconds = self.total_ps / 1e12
         gflop_per_s = _ratio(self.flops, seconds) / 1e9
-        compute = _ratio(_ratio(self.flops, seconds), self.peak)
-        memory = _ratio(_ratio(self.hbm_bytes, seconds), self.bandwidth)
-        efficiency = max(compute, memory)
+        compute_share = _ratio(_ratio(self.flops, seconds), self.peak)
+        memory_share = _ratio(_ratio(self.hbm_bytes, seconds), self.bandwidth)
+        efficiency = max(compute_share, memory_share)
         intensity = _ratio(self.flops, self.hbm_bytes)
         return {
             "measured_flop_rate": gflop_per_s,
@@ -117,8 +117,8 @@ class _RowCosts(NamedTuple):
             "bottleneck_operational_intensity": intensity,
             "optimal_flop_rate": _ratio(gflop_per_s, efficiency),
             "roofline_efficiency": efficiency,
-            "compute_efficiency": compute,
-            "max_mem_bw_utilization": memory,
+            "compute_efficiency": compute_share,
+            "max_mem_bw_utilization": memory_share,
         }
 
 
@@ -152,7 +152,7 @@ def _row_cells(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound], with_fe
         return
     sums = sums_of([op for op, _ in ops_and_bounds], [bound for _, bound in ops_and_bounds])
     costs = {name: sum(getattr(op, name) or 0.0 for op, _ in ops_and_bounds) for name in _COSTS}
-    program = _RowCosts(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **costs)
+    program_costs = _RowCosts(total_ps, peaks.best_flops or 0.0, peaks.bandwidth, **costs)
     yield {
         "step": "Total",
         "category": "Program",
@@ -166,7 +166,7 @@ def _row_cells(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound], with_fe
         "include_infeed_outfeed": with_feeds,
         "hlo_module_id": "0",
         "bound_time": sums.bound_ps / 1e6,
-    } | program.cells()
+    } | program_costs.cells()
     running_ps = accumulate(op.self_ps for op, _ in ops_and_bounds)
     for rank, ((op, bound), so_far_ps) in enumerate(zip(ops_and_bounds, running_ps, strict=True), 1):
         yield _op_cells(op, bound, peaks) | {
@@ -182,7 +182,7 @@ def _row_cells(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound], with_fe
 def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
     runs = op.executions or 1
     costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
-    record = _RowCosts(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
+    row_costs = _RowCosts(op.total_ps, peaks.flops_of(op) or 0.0, peaks.bandwidth, **costs)
     return {
         "step": "Total",
         "category": op.category,
@@ -198,7 +198,7 @@ def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
         "cost_source": op.cost_source,
         "dtype": op.dtype,
         "bound_time": None if bound.bound_ps is None else bound.bound_ps / 1e6,
-    } | record.cells()
+    } | row_costs.cells()
 
 
 def _properties(device: str, peaks: Peaks) -> dict[str, str]:

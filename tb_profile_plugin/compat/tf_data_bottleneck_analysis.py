@@ -12,7 +12,7 @@ from ..tools.answers.reader import AnswerReader
 from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
 from .datatable import (
     SEVERITY_AND_MESSAGE,
-    MadeColumn,
+    FullColumn,
     OldColumn,
     column_head,
     data_table,
@@ -51,16 +51,17 @@ _TRAILING = (
 _PARALLELISABLE = frozenset(["Map", "Interleave"])
 _SEQUENTIAL = frozenset(["Filter", "Batch", "PaddedBatch", "Unbatch"])
 """Kinds of stages as the existing plugin advises on them."""
-_SUGGESTION = column_head("suggestion", "Suggestion", "string", doc="By the type of that iterator.")
-_CRITICAL = "What it is to blame for; over a call's nodes these sum to the call's latency."
-_SLOW = "A tf.data pipeline needed more than 50 µs for an element: each slow one is listed with its bottleneck."
-_FAST = "No tf.data pipeline needed more than 50 µs for an element on the hosts captured; others may be slower."
+_SUGGESTION_HEAD = column_head("suggestion", "Suggestion", "string", doc="By the type of that iterator.")
+_CALLS_DOC = "Slowest calls of each pipeline in this table."
+_CRITICAL_DOC = "What it is to blame for; over a call's nodes these sum to the call's latency."
+_SLOW_MESSAGE = "A tf.data pipeline needed more than 50 µs for an element: each slow one is listed with its bottleneck."
+_FAST_MESSAGE = "No tf.data pipeline needed more than 50 µs for an element on the hosts captured; others may be slower."
 
 
 def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """The page's nine tables, in the existing plugin's order."""
     calls = [
-        column._replace(doc=_CRITICAL) if column.id == "critical_us" else column
+        column._replace(doc=_CRITICAL_DOC) if column.id == "critical_us" else column
         for column in same_columns(answer, "calls", count_id="num_calls")
         if column.id != "share"
     ]
@@ -68,7 +69,7 @@ def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], opt
         column._replace(if_none=0.0 if column.id == "share" else None)
         for column in same_columns(answer, "stages", count_id="num_calls")
     ]
-    described = {"calls_described": str(answer.fact_value("calls_described"))}
+    properties = {"calls_described": str(answer.fact_value("calls_described"))}
     headline = answer.headline
     summary = {
         "verdict": headline["text"],
@@ -80,9 +81,7 @@ def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], opt
         "slowest_pipeline": answer.fact_value("slowest_pipeline") or "",
     }
     return [
-        rendered_table(
-            answer, "calls", calls, described, {"calls_described": "Slowest calls of each pipeline in this table."}
-        ),
+        rendered_table(answer, "calls", calls, properties, {"calls_described": _CALLS_DOC}),
         rendered_table(answer, "pipelines", _PIPELINES),
         _bottlenecks(answer),
         rendered_table(answer, "stages", stages),
@@ -96,9 +95,10 @@ def tf_data_bottleneck_analysis(answer: AnswerReader, hosts: Sequence[Host], opt
 
 def _bottlenecks(answer: AnswerReader) -> Json:
     suggestions = [_suggestion(label) if label else "" for label in answer.values("bottlenecks", "bottleneck")]
-    columns: tuple[OldColumn | MadeColumn, ...] = (*_LEADING, MadeColumn(_SUGGESTION, suggestions), *_TRAILING)
+    suggestion_column = FullColumn(_SUGGESTION_HEAD, suggestions)
+    columns: tuple[OldColumn | FullColumn, ...] = (*_LEADING, suggestion_column, *_TRAILING)
     slow = answer.fact_value("slow")
-    message = _SLOW if slow else _FAST if suggestions else NO_PIPELINE
+    message = _SLOW_MESSAGE if slow else _FAST_MESSAGE if suggestions else NO_PIPELINE
     properties = {"is_input_bound": str(slow).lower(), "summary_message": message}
     return rendered_table(answer, "bottlenecks", columns, properties)
 

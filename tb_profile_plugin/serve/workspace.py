@@ -156,7 +156,7 @@ class Workspace:
         from .. import compat, tools
 
         tool_name = name.rstrip("@^")
-        return tools.get(compat.RENAMED.get(tool_name, tool_name))
+        return tools.get(compat.NEW_NAMES.get(tool_name, tool_name))
 
     def result(self, tool_question: ToolQuestion, shape: str) -> bytes:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `result_cache.LEGACY`."""

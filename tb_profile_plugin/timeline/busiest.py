@@ -51,33 +51,33 @@ class BusyLane:
     rows: int
 
 
-def busiest(lanes_of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
+def busiest(host_timeline: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
     """The lanes whose first row is busiest between two moments (ps), devices before threads, as they are ordered."""
-    lanes = _busiest_lanes(lanes_of, begin, end, width, limits)
+    lanes = _busiest_lanes(host_timeline, begin, end, width, limits)
     while sum(len(lane.slices.row) for lane in lanes) > limits.slices and width > 1:
         width //= 2
-        lanes = _busiest_lanes(lanes_of, begin, end, width, limits)
+        lanes = _busiest_lanes(host_timeline, begin, end, width, limits)
     return lanes
 
 
-def _busiest_lanes(lanes_of: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
+def _busiest_lanes(host_timeline: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
     candidates: list[tuple[int, BusyLane]] = []
     lane_index = 0
-    for section in lanes_of.sections:
+    for section in host_timeline.sections:
         is_device = section.kind == "device"
-        work = _work_kind(section) if limits.work_only and is_device else ""
+        work_kind = _work_kind(section) if limits.work_only and is_device else ""
         for lane in section.lanes:
-            if lane.kind != COUNTER and work in ("", lane.kind) and len(lane):
+            if lane.kind != COUNTER and work_kind in ("", lane.kind) and len(lane):
                 has_outer_rows = limits.work_only and not is_device
                 rows = limits.rows + _MOST_OUTER_ROWS * has_outer_rows
-                slices = lanes_of.slices([(lane_index, rows)], begin, end, width)
+                slices = host_timeline.slices([(lane_index, rows)], begin, end, width)
                 if has_outer_rows:
                     slices = _without_outer_rows(slices, begin, end, limits.rows)
-                busy = int(_visible_ps(slices, begin, end)[slices.row == 0].sum())
-                if busy > 0:
+                busy_ps = int(_visible_ps(slices, begin, end)[slices.row == 0].sum())
+                if busy_ps > 0:
                     title = f"{section.name.removeprefix(vocabulary.DEVICE)} · {lane.name}" if is_device else lane.name
                     # Threads that do one thing in all that time wait: they come last.
-                    rank = 1 if has_outer_rows and len(slices.row) == 1 else busy
+                    rank = 1 if has_outer_rows and len(slices.row) == 1 else busy_ps
                     candidates.append(
                         (rank, BusyLane(lane_index, title, section.kind, slices, int(slices.row.max()) + 1))
                     )
@@ -93,14 +93,14 @@ def _visible_ps(slices: Slices, begin: int, end: int) -> Array:
     return np.minimum(slices.end, end) - np.maximum(slices.begin, begin)
 
 
-def _without_outer_rows(slices: Slices, begin: int, end: int, most: int) -> Slices:
+def _without_outer_rows(slices: Slices, begin: int, end: int, most_rows: int) -> Slices:
     """So many rows below those that one event fills: a thread's outermost frames tell nothing of that time."""
     rows = int(slices.row.max(initial=0)) + 1
     fills_row = (slices.count == 1) & (_visible_ps(slices, begin, end) >= _FILLED * (end - begin))
     is_filled = np.zeros(rows, bool)
     is_filled[slices.row[fills_row]] = True
     first = min(int(np.append(is_filled, False).argmin()), rows - 1)
-    is_visible = (slices.row >= first) & (slices.row < first + most)
+    is_visible = (slices.row >= first) & (slices.row < first + most_rows)
     inner = Slices(*(column[is_visible] for column in vars(slices).values()))
     return replace(inner, row=inner.row - np.uint16(first))
 

@@ -55,12 +55,12 @@ def selected_calls(
     counts where they begin between them. Threads have their numbers in their names where they are to be ``numbered``;
     those of another run are others.
     """
-    by_line: dict[str, list[LaneRows]] = {}
+    areas_by_line: dict[str, list[LaneRows]] = {}
     for area in areas:
         lane = timeline(host).lanes[area.lane]
         if lane.kind != COUNTER:
-            by_line.setdefault(lane.id.partition(".py")[0], []).append(area)
-    trees = [_line_tree(host, line_areas, begin, end, weight, numbered) for line_areas in by_line.values()]
+            areas_by_line.setdefault(lane.id.partition(".py")[0], []).append(area)
+    trees = [_line_tree(host, line_areas, begin, end, weight, numbered) for line_areas in areas_by_line.values()]
     return combined_tree([tree for tree in trees if len(tree)])
 
 
@@ -68,7 +68,7 @@ def calls_of_threads(host: Host, weight: str = TIME) -> CallTree:
     """The tree of all events of the host's threads, by one of `WEIGHTS`."""
     areas, lane_index = [], 0
     for section in timeline(host).sections:
-        areas += [LaneRows(lane_index + at) for at in range(len(section.lanes)) if section.kind == "host"]
+        areas += [LaneRows(lane_index + index) for index in range(len(section.lanes)) if section.kind == "host"]
         lane_index += len(section.lanes)
     return selected_calls(host, areas, *host.window, weight)
 
@@ -83,11 +83,11 @@ def _line_tree(host: Host, areas: Sequence[LaneRows], begin: int, end: int, weig
     weight_of_call = nested.own
     if weight != TIME:
         # Events beyond the trace are derived from others, which count themselves.
-        counted = np.flatnonzero((starts >= begin) & (starts < end) & (event < len(host.trace)))
+        counted_calls = np.flatnonzero((starts >= begin) & (starts < end) & (event < len(host.trace)))
         weight_of_call = np.zeros(len(event), np.int64)
-        weight_of_call[counted] = _WEIGHT_OF_EVENT[weight](host)[event[counted]]
-    first = host_timeline.lanes[areas[0].lane]
-    title = " ".join(filter(None, (first.name.removesuffix(" · Python"), first.detail if numbered else "")))
+        weight_of_call[counted_calls] = _WEIGHT_OF_EVENT[weight](host)[event[counted_calls]]
+    first_lane = host_timeline.lanes[areas[0].lane]
+    title = " ".join(filter(None, (first_lane.name.removesuffix(" · Python"), first_lane.detail if numbered else "")))
     return call_tree(calls, nested, weight_of_call, texts, [title])
 
 
@@ -97,8 +97,9 @@ def _events_in(host_timeline: Timeline, areas: Sequence[LaneRows], begin: int, e
     for area in areas:
         lane, rows = host_timeline.lanes[area.lane], host_timeline.rows[area.lane]
         ranges = row_ranges(lane, rows, area, begin, end)
-        at = np.concatenate([np.empty(0, np.int64), *(rows.order[part].astype(np.int64) for part in ranges)])
-        columns.append((lane.begin[at], lane.end[at], lane.name_of[at] + np.int64(lane.name_base), lane.events(at)))
+        indices = np.concatenate([np.empty(0, np.int64), *(rows.order[part].astype(np.int64) for part in ranges)])
+        names = lane.name_of[indices] + np.int64(lane.name_base)
+        columns.append((lane.begin[indices], lane.end[indices], names, lane.events(indices)))
     starts, ends, name, event = (np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True))
     order = np.lexsort((event, -ends, starts))
     return (column[order] for column in (starts, ends, name, event))
@@ -118,7 +119,7 @@ def _path_name(name: str) -> str:
     return _STEP_NUMBER.sub("", name.removeprefix(vocabulary.PYTHON_FRAME))
 
 
-def _launched(host: Host) -> Array:
+def _launched_ps(host: Host) -> Array:
     """int64[events] ps: what each event launched on devices itself."""
     ps = np.zeros(len(host.trace), np.int64)
     for work in device_work(host):
@@ -127,7 +128,7 @@ def _launched(host: Host) -> Array:
     return ps
 
 
-def _waited_for(host: Host) -> Array:
+def _idle_ps(host: Host) -> Array:
     """int64[events] ps: how long devices were idle because of each event."""
     ps = np.zeros(len(host.trace), np.int64)
     for device_moments in moments(host):
@@ -137,7 +138,7 @@ def _waited_for(host: Host) -> Array:
     return ps
 
 
-def _allocated(host: Host) -> Array:
+def _allocated_bytes(host: Host) -> Array:
     """int64[events]: bytes that each event allocates."""
     size = np.zeros(len(host.trace), np.int64)
     if host.cpu is not None:
@@ -147,4 +148,4 @@ def _allocated(host: Host) -> Array:
     return size
 
 
-_WEIGHT_OF_EVENT: dict[str, Callable[[Host], Array]] = {DEVICE: _launched, IDLE: _waited_for, BYTES: _allocated}
+_WEIGHT_OF_EVENT: dict[str, Callable[[Host], Array]] = {DEVICE: _launched_ps, IDLE: _idle_ps, BYTES: _allocated_bytes}

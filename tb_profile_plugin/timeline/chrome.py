@@ -23,11 +23,11 @@ from .tiles import timeline
 
 Entry = dict[str, Any]
 
-_HOST_STEP = 1000
+_PROCESSES_PER_HOST = 1000
 """Between the process numbers of one host and the next."""
-_HOST_THREADS, _CUSTOM = 701, 501
+_HOST_THREADS, _CUSTOM_PLANES = 701, 501
 """Process numbers of planes of a host's threads, and of those that are no device, begin here."""
-_DERIVED = 0xDEADBEEF
+_DERIVED_LANES = 0xDEADBEEF
 """Thread numbers of lanes that are no lines of the capture begin here, as in the captures that hold such lines."""
 _EVENTS_AT_ONCE = 2000
 """Events at a time: each takes a kilobyte while it is written, for everyone who asks at once."""
@@ -56,7 +56,7 @@ def pieces(
     comma = ""
     for index, host in enumerate(hosts):
         zero = -shifts.get(host.name, -host.window[0])
-        for entries in _Writer(host, _HOST_STEP * (index + 1), excerpt or Excerpt(), zero).entries():
+        for entries in _Writer(host, _PROCESSES_PER_HOST * (index + 1), excerpt or Excerpt(), zero).entries():
             if entries:
                 yield comma + json.dumps(entries, separators=(",", ":"), allow_nan=False)[1:-1]
                 comma = ",\n"
@@ -76,7 +76,7 @@ class _Writer:
 
     def entries(self) -> Iterator[list[Entry]]:
         """Metadata, then events lane by lane, then the arrows between them."""
-        number = 0
+        lane_index = 0
         for section in self._timeline.sections:
             process = self._process(section)
             yield _name_entries("process", f"{self._host.name} {section.name}", process, process, None)
@@ -84,12 +84,12 @@ class _Writer:
                 thread = self._thread(lane, section)
                 self._process_and_thread.append((process, thread))
                 yield _name_entries("thread", lane.name, order, process, thread)
-                rows = self._visible_rows(number)
-                write = self._slices if is_nested(lane, self._timeline.rows[number]) else self._async_slices
+                rows = self._visible_rows(lane_index)
+                write = self._slices if is_nested(lane, self._timeline.rows[lane_index]) else self._async_slices
+                write = self._counter_values if lane.kind == COUNTER else write
                 for low in range(0, len(rows), _EVENTS_AT_ONCE):
-                    some = rows[low : low + _EVENTS_AT_ONCE]
-                    yield self._counter_values(lane, some) if lane.kind == COUNTER else write(lane, section, some)
-                number += 1
+                    yield write(lane, section, rows[low : low + _EVENTS_AT_ONCE])
+                lane_index += 1
         links = self._host.trace.arrows
         for low in range(0, len(links.source), _EVENTS_AT_ONCE):
             yield list(self._arrows(slice(low, low + _EVENTS_AT_ONCE)))
@@ -99,13 +99,13 @@ class _Writer:
         if section.kind == "host":
             return self._base + _HOST_THREADS + section.plane
         if section.kind == "device" and not plane.name.startswith(vocabulary.CUSTOM):
-            return self._base + 1 + plane.id % (_CUSTOM - 1)
-        return self._base + _CUSTOM + section.plane
+            return self._base + 1 + plane.id % (_CUSTOM_PLANES - 1)
+        return self._base + _CUSTOM_PLANES + section.plane
 
     def _thread(self, lane: Lane, section: Section) -> int:
         match = re.match(r"p\d+\.l(\d+)(\.c\d+)?", lane.id)
         if match is None:
-            return _DERIVED + section.lanes.index(lane)
+            return _DERIVED_LANES + section.lanes.index(lane)
         lines, line = self._host.space.planes[section.plane].lines, int(match[1])
         return int(lines.display_id[line] or lines.id[line]) % (1 << 32)
 
@@ -115,57 +115,57 @@ class _Writer:
         if self._columns and lane.kind != COUNTER:
             slices = self._timeline.slices([(lane_index, 0)], self._begin, self._end, self._columns)
             events = slices.event.astype(np.int64)
-            at = events - lane.first if lane.numbers is None else np.searchsorted(lane.numbers, events)
-            return np.sort(at)
+            indices = events - lane.first if lane.numbers is None else np.searchsorted(lane.numbers, events)
+            return np.sort(indices)
         return np.flatnonzero((lane.end >= self._begin) & (lane.begin <= self._end)) if len(rows) else rows.order
 
-    def _slices(self, lane: Lane, section: Section, at: Array) -> list[Entry]:
+    def _slices(self, lane: Lane, section: Section, indices: Array) -> list[Entry]:
         process, thread = self._process_and_thread[-1]
-        names = [self._timeline.names[number] for number in (lane.name_of[at] + lane.name_base).tolist()]
-        begin, length = (lane.begin[at] - self._zero).tolist(), (lane.end[at] - lane.begin[at]).tolist()
+        names = [self._timeline.names[number] for number in (lane.name_of[indices] + lane.name_base).tolist()]
+        times = lane.begin[indices] - self._zero, np.maximum(lane.end[indices] - lane.begin[indices], 1)
         common = {"ph": "X", "pid": process, "tid": thread}
-        times = zip(names, begin, length, self._args(lane, section, at), strict=True)
+        slices = zip(names, *(ps.tolist() for ps in times), self._args(lane, section, indices), strict=True)
         return [
-            {**common, "name": name, "ts": since / 1e6, "dur": max(lasts, 1) / 1e6, **({"args": args} if args else {})}
-            for name, since, lasts, args in times
+            {**common, "name": name, "ts": begin / 1e6, "dur": length / 1e6, **({"args": args} if args else {})}
+            for name, begin, length, args in slices
         ]
 
-    def _async_slices(self, lane: Lane, section: Section, at: Array) -> list[Entry]:
+    def _async_slices(self, lane: Lane, section: Section, indices: Array) -> list[Entry]:
         """Pairs of begin and end, for events of a lane that overlap without nesting."""
-        answer = []
-        slices = self._slices(lane, section, at)
-        for entry, event in zip(slices, lane.events(at).tolist(), strict=True):
+        entries = []
+        slices = self._slices(lane, section, indices)
+        for entry, event in zip(slices, lane.events(indices).tolist(), strict=True):
             common = {**entry, "cat": lane.name, "id": f"{self._base}.{event}"}
             length = common.pop("dur")
-            answer.append({**common, "ph": "b"})
-            answer.append({**common, "ph": "e", "ts": entry["ts"] + length})
-        return answer
+            entries.append({**common, "ph": "b"})
+            entries.append({**common, "ph": "e", "ts": entry["ts"] + length})
+        return entries
 
-    def _args(self, lane: Lane, section: Section, at: Array) -> list[dict[str, Any]]:
+    def _args(self, lane: Lane, section: Section, indices: Array) -> list[dict[str, Any]]:
         if lane.first >= len(self._host.trace):
-            return [{}] * len(at)
+            return [{}] * len(indices)
         plane = self._host.space.planes[section.plane]
-        rows = lane.events(at) - int(self._host.trace.first[section.plane])
-        answer = Args(plane).of_events(rows)
-        for args, name in zip(answer, plane.events.name[rows].tolist(), strict=True):
+        rows = lane.events(indices) - int(self._host.trace.first[section.plane])
+        args_of_events = Args(plane).of_events(rows)
+        for args, name in zip(args_of_events, plane.events.name[rows].tolist(), strict=True):
             if plane.display_names[name] != plane.names[name]:
                 args["long_name"] = plane.names[name][:10_000]
-        return answer
+        return args_of_events
 
-    def _counter_values(self, lane: Lane, at: Array) -> list[Entry]:
+    def _counter_values(self, lane: Lane, section: Section, indices: Array) -> list[Entry]:
         assert lane.value is not None
         process, _ = self._process_and_thread[-1]
         common = {"ph": "C", "pid": process, "name": lane.name}
-        points = zip((lane.begin[at] - self._zero).tolist(), lane.value[at].tolist(), strict=True)
-        return [{**common, "ts": since / 1e6, "args": {"value": value}} for since, value in points]
+        points = zip((lane.begin[indices] - self._zero).tolist(), lane.value[indices].tolist(), strict=True)
+        return [{**common, "ts": time_ps / 1e6, "args": {"value": value}} for time_ps, value in points]
 
-    def _arrows(self, part: slice) -> Iterator[Entry]:
+    def _arrows(self, rows: slice) -> Iterator[Entry]:
         links, trace, lane_set = self._host.trace.arrows, self._host.trace, self._timeline.lane_set
-        columns = links.source[part].tolist(), links.target[part].tolist(), links.kind[part].tolist()
-        for number, (source, target, kind) in enumerate(zip(*columns, strict=True), part.start):
-            inside = all(self._begin <= int(trace.begin[event]) <= self._end for event in (source, target))
+        columns = links.source[rows].tolist(), links.target[rows].tolist(), links.kind[rows].tolist()
+        for number, (source, target, kind) in enumerate(zip(*columns, strict=True), rows.start):
+            is_inside = all(self._begin <= int(trace.begin[event]) <= self._end for event in (source, target))
             lane_indices = (
-                [lane_set.find(event)[0] for event in (source, target)] if inside and not self._columns else [-1]
+                [lane_set.find(event)[0] for event in (source, target)] if is_inside and not self._columns else [-1]
             )
             if min(lane_indices) < 0:
                 continue

@@ -71,30 +71,30 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     ``event_timeline`` is the timeline that shows it. Raises `ProblemError` (404) for an event that no lane shows.
     """
     event_timeline = event_timeline or timeline(host)
-    lane_index, at = event_timeline.lane_set.find(event)
+    lane_index, position = event_timeline.lane_set.find(event)
     if lane_index < 0:
         raise problem_error(
             "no_such_event", Message("No lane shows an event {event}.", event=event), "", host.name, status=404
         )
     lane = event_timeline.lanes[lane_index]
-    begin, end = int(lane.begin[at]), int(lane.end[at])
-    row = int(event_timeline.rows[lane_index].row[at])
-    name = event_timeline.names[int(lane.name_of[at]) + lane.name_base]
+    begin, end = int(lane.begin[position]), int(lane.end[position])
+    row = int(event_timeline.rows[lane_index].row[position])
+    name = event_timeline.names[int(lane.name_of[position]) + lane.name_base]
     answer: dict[str, Any] = {"event": event, "name": name, "full_name": name, "source": "", "step": "", "args": {}}
     answer |= {"lane": lane_index, "row": row, "begin": begin, "end": end, "own": end - begin, "arrows": []}
     answer |= {"line": "", "module": "", "frames": []}
     if event >= len(host.trace):
         return answer
     plane, index = host.trace.plane_of(event)
-    full = plane.names[int(plane.events.name[index])]
+    full_name = plane.names[int(plane.events.name[index])]
     args = _plain_args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
     if exceeded_limit(parse_launch(str(args.get(vocabulary.KERNEL_DETAILS, ""))), vendor(plane.facts())):
         del args[vocabulary.KERNEL_DETAILS]
     answer |= {
-        "full_name": full[:_MOST_CHARACTERS],
+        "full_name": full_name[:_MOST_CHARACTERS],
         "args": args,
-        "source": _source_text(full, args),
-        "op": _op_text(host, full, args),
+        "source": _source_text(full_name, args),
+        "op": _op_text(host, full_name, args),
     }
     answer |= callers(host, event)._asdict()
     answer["own"] = _self_ps(host, event)
@@ -109,8 +109,8 @@ def _self_ps(host: Host, event: int) -> int:
     """The event's duration without what it directly encloses."""
     parent, last = host.trace.nesting
     begin, end = host.trace.begin, host.trace.end
-    inner = np.flatnonzero(parent[event + 1 : last[event]] == event) + event + 1
-    inner_ps = int((np.minimum(end[inner], end[event]) - begin[inner]).sum())
+    nested = np.flatnonzero(parent[event + 1 : last[event]] == event) + event + 1
+    inner_ps = int((np.minimum(end[nested], end[event]) - begin[nested]).sum())
     return max(0, int(end[event] - begin[event]) - inner_ps)
 
 
@@ -175,8 +175,8 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
     incoming = sources[first:last].tolist()
     arrows = [Arrow(source, target, kind_name(kind)) for source, target, kind in list(outgoing)[:_MOST_ARROWS]]
     for source in incoming[:_MOST_ARROWS]:
-        at = slice(*np.searchsorted(links.source, [source, source + 1]).tolist())
-        kinds = links.kind[at][links.target[at] == event]
+        outgoing_rows = slice(*np.searchsorted(links.source, [source, source + 1]).tolist())
+        kinds = links.kind[outgoing_rows][links.target[outgoing_rows] == event]
         arrows.append(Arrow(source, event, kind_name(int(kinds[0]))))
     return [*arrows, *_parent_iterator(host, event)]
 
@@ -214,7 +214,7 @@ def _parent_iterator(host: Host, event: int) -> Iterable[Arrow]:
         yield Arrow(int(enclosing[np.argmax(host.trace.begin[enclosing])]), event, Message("tf.data parent"))
 
 
-def evenly(rows: Array, most: int) -> Array:
+def even_sample(rows: Array, most: int) -> Array:
     """At most so many of the rows, evenly spread."""
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
@@ -232,7 +232,7 @@ def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit
     in_window = np.flatnonzero((np.maximum(since, until) >= begin) & (np.minimum(since, until) <= end))
     for ends in (links.source, links.target):
         in_window = in_window[is_selected[np.searchsorted(trace.lines, ends[in_window], side="right") - 1]]
-    sample = evenly(in_window, limit)
+    sample = even_sample(in_window, limit)
     columns = links.source[sample].tolist(), links.target[sample].tolist(), links.kind[sample].tolist()
     arrows = [Arrow(source, target, kind_name(kind)) for source, target, kind in zip(*columns, strict=True)]
     return arrows, len(in_window)

@@ -61,10 +61,10 @@ def view_of_slab(slab: memoryview) -> HostView:
     facts, arrays = slabs.unpack(slab)
     sections: list[Section] = []
     rows: list[Rows] = []
-    for name, kind, plane, described in facts["sections"]:
+    for name, kind, plane, lane_entries in facts["sections"]:
         lanes = []
-        for lane_facts in described:
-            lane, lane_rows = _lane(lane_facts, f"{len(rows)}.", arrays)
+        for lane_entry in lane_entries:
+            lane, lane_rows = _lane(lane_entry, f"{len(rows)}.", arrays)
             lanes.append(lane)
             rows.append(lane_rows)
         sections.append(Section(name, kind, lanes, plane))
@@ -74,24 +74,24 @@ def view_of_slab(slab: memoryview) -> HostView:
 
 
 def _lane(facts: list[Any], prefix: str, arrays: dict[str, Array]) -> tuple[Lane, Rows]:
-    begin, end, name_of, first, order, row, *blocks = (arrays[prefix + name] for name in _REQUIRED)
-    numbers, value = (arrays.get(prefix + name) for name in _OPTIONAL)
+    begin, end, name_of, first, order, row, *blocks = (arrays[prefix + name] for name in _REQUIRED_ARRAYS)
+    numbers, value = (arrays.get(prefix + name) for name in _OPTIONAL_ARRAYS)
     key, name, detail, kind, name_base, first_event = facts
     lane = Lane(key, name, detail, kind, begin, end, name_of, name_base, first_event, numbers, value)
     a, b, c, d = (level.reshape(-1, 4) for level in blocks)
     return lane, Rows(first, order, row, (a, b, c, d))
 
 
-_REQUIRED = ("begin", "end", "name_of", "first", "order", "row", *(f"blocks_{size}" for size in BLOCK_SIZES))
-_OPTIONAL = ("numbers", "value")
+_REQUIRED_ARRAYS = ("begin", "end", "name_of", "first", "order", "row", *(f"blocks_{size}" for size in BLOCK_SIZES))
+_OPTIONAL_ARRAYS = ("numbers", "value")
 """Names of a lane's arrays in a slab, behind the lane's number."""
 
 
 def _arrays(lane: Lane, rows: Rows) -> Iterator[tuple[str, Array]]:
     blocks = (level.ravel() for level in rows.levels)
-    always = (lane.begin, lane.end, lane.name_of, rows.first, rows.order, rows.row, *blocks)
-    yield from zip(_REQUIRED, always, strict=True)
-    for name, array in zip(_OPTIONAL, (lane.numbers, lane.value), strict=True):
+    required = (lane.begin, lane.end, lane.name_of, rows.first, rows.order, rows.row, *blocks)
+    yield from zip(_REQUIRED_ARRAYS, required, strict=True)
+    for name, array in zip(_OPTIONAL_ARRAYS, (lane.numbers, lane.value), strict=True):
         if array is not None:
             yield name, array
 

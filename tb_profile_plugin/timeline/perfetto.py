@@ -24,7 +24,7 @@ from .tiles import timeline
 _EVENTS_AT_ONCE = 20_000
 _BEGIN, _END, _COUNTER = 1, 2, 4
 """Types of a TrackEvent."""
-_CLEARED, _NEEDED = 1, 2
+_NAMES_CLEARED, _NAMES_NEEDED = 1, 2
 """Flags of a packet: interned names begin anew, or are needed to read it."""
 _TIMESTAMP, _SEQUENCE, _TRACK_EVENT, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 10, 11, 12, 13, 60
 """Fields of a TracePacket."""
@@ -48,19 +48,19 @@ class _Writer:
         self._timeline = timeline(host)
         self._zero = zero
         self._interned: set[int] = set()
-        self._end = number(_SEQUENCE, sequence) + number(_FLAGS, _NEEDED)
+        self._end = number(_SEQUENCE, sequence) + number(_FLAGS, _NAMES_NEEDED)
 
     def pieces(self) -> Iterator[bytes]:
-        yield message(1, number(_SEQUENCE, self._number) + number(_FLAGS, _CLEARED))
+        yield message(1, number(_SEQUENCE, self._number) + number(_FLAGS, _NAMES_CLEARED))
         lane_index = 0
         for order, section in enumerate(self._timeline.sections):
             process = self._uuid(order, 0, 0)
             pid = self._number * 1000 + order
-            about = number(1, pid) + text(6, f"{self._host.name} {section.name}")
-            yield self._descriptor(number(1, process) + message(3, about))
-            for at, lane in enumerate(section.lanes):
+            process_fields = number(1, pid) + text(6, f"{self._host.name} {section.name}")
+            yield self._descriptor(number(1, process) + message(3, process_fields))
+            for index, lane in enumerate(section.lanes):
                 rows = self._timeline.rows[lane_index]
-                yield from self._lane(section, lane, rows, process, self._uuid(order, at + 1, 0))
+                yield from self._lane(section, lane, rows, process, self._uuid(order, index + 1, 0))
                 lane_index += 1
 
     def _uuid(self, section: int, lane: int, row: int) -> int:
@@ -70,70 +70,71 @@ class _Writer:
         return message(1, message(_DESCRIPTOR, track) + number(_SEQUENCE, self._number))
 
     def _lane(self, section: Section, lane: Lane, rows: Rows, process: int, track: int) -> Iterator[bytes]:
-        about = number(1, track) + text(2, " ".join(filter(None, (lane.name, lane.detail)))) + number(5, process)
+        track_fields = number(1, track) + text(2, " ".join(filter(None, (lane.name, lane.detail)))) + number(5, process)
         if lane.kind == COUNTER:
-            yield self._descriptor(about + message(8, b""))
+            yield self._descriptor(track_fields + message(8, b""))
             yield self._counter_values(lane, track)
             return
-        yield self._descriptor(about)
+        yield self._descriptor(track_fields)
         if is_nested(lane, rows):
             yield from self._track(section, lane, np.arange(len(lane)), track)
             return
         for row in range(len(rows)):
-            own = track + row + 1
-            yield self._descriptor(number(1, own) + text(2, f"{lane.name} {row + 1}") + number(5, track))
-            at = rows.order[int(rows.first[row]) : int(rows.first[row + 1])].astype(np.int64)
-            yield from self._track(section, lane, at, own)
+            row_track = track + row + 1
+            yield self._descriptor(number(1, row_track) + text(2, f"{lane.name} {row + 1}") + number(5, track))
+            indices = rows.order[int(rows.first[row]) : int(rows.first[row + 1])].astype(np.int64)
+            yield from self._track(section, lane, indices, row_track)
 
     def _counter_values(self, lane: Lane, track: int) -> bytes:
         assert lane.value is not None
-        answer = []
+        packets = []
         for begin, value in zip((lane.begin - self._zero).tolist(), lane.value.tolist(), strict=True):
             event = number(9, _COUNTER) + number(11, track) + _fixed64_field(44, "<d", value)
-            answer.append(self._packet(begin, event))
-        return b"".join(answer)
+            packets.append(self._packet(begin, event))
+        return b"".join(packets)
 
     def _packet(self, time: int, event: bytes) -> bytes:
         return message(1, number(_TIMESTAMP, max(0, round(time / 1000))) + message(_TRACK_EVENT, event) + self._end)
 
-    def _track(self, section: Section, lane: Lane, at: Array, track: int) -> Iterator[bytes]:
+    def _track(self, section: Section, lane: Lane, indices: Array, track: int) -> Iterator[bytes]:
         """Packets of begins and ends in the order of their nesting; open_ends are those of enclosing events, ps."""
         close = number(9, _END) + number(11, track)
         open_ends: list[int] = []
-        for low in range(0, len(at), _EVENTS_AT_ONCE):
-            some = at[low : low + _EVENTS_AT_ONCE]
-            answer = [self._new_names(lane, some)]
-            flows = self._flows(lane, some)
-            columns = (lane.begin[some] - self._zero, lane.end[some] - self._zero, lane.name_of[some] + lane.name_base)
-            spans = zip(*(column.tolist() for column in columns), self._annotations(section, lane, some), strict=True)
+        for low in range(0, len(indices), _EVENTS_AT_ONCE):
+            chunk = indices[low : low + _EVENTS_AT_ONCE]
+            packets = [self._new_names(lane, chunk)]
+            flows = self._flows(lane, chunk)
+            times, names = (lane.begin[chunk] - self._zero, lane.end[chunk] - self._zero), lane.name_of[chunk]
+            columns = (column.tolist() for column in (*times, names + lane.name_base))
+            spans = zip(*columns, self._annotations(section, lane, chunk), strict=True)
             for i, (begin, end, name, notes) in enumerate(spans):
                 while open_ends and open_ends[-1] <= begin:
-                    answer.append(self._packet(open_ends.pop(), close))
+                    packets.append(self._packet(open_ends.pop(), close))
                 head = number(9, _BEGIN) + number(11, track) + number(10, name + 1)
-                answer.append(self._packet(begin, head + flows.get(i, b"") + notes))
+                packets.append(self._packet(begin, head + flows.get(i, b"") + notes))
                 open_ends.append(end)
-            yield b"".join(answer)
+            yield b"".join(packets)
         yield b"".join(self._packet(time, close) for time in reversed(open_ends))
 
-    def _new_names(self, lane: Lane, at: Array) -> bytes:
+    def _new_names(self, lane: Lane, indices: Array) -> bytes:
         """A packet that interns the names that no packet did before; empty for none."""
-        new = [n for n in distinct(lane.name_of[at] + lane.name_base).tolist() if n not in self._interned]
-        self._interned.update(new)
-        entries = b"".join(message(2, number(1, n + 1) + text(2, self._timeline.names[n])) for n in new)
-        return message(1, message(_INTERNED, entries) + self._end) if new else b""
+        new_names = [n for n in distinct(lane.name_of[indices] + lane.name_base).tolist() if n not in self._interned]
+        self._interned.update(new_names)
+        entries = b"".join(message(2, number(1, n + 1) + text(2, self._timeline.names[n])) for n in new_names)
+        return message(1, message(_INTERNED, entries) + self._end) if new_names else b""
 
-    def _annotations(self, section: Section, lane: Lane, at: Array) -> list[bytes]:
+    def _annotations(self, section: Section, lane: Lane, indices: Array) -> list[bytes]:
         if lane.first >= len(self._host.trace):
-            return [b""] * len(at)
+            return [b""] * len(indices)
         plane = self._host.space.planes[section.plane]
-        rows = lane.events(at) - int(self._host.trace.first[section.plane])
+        rows = lane.events(indices) - int(self._host.trace.first[section.plane])
         return [
             b"".join(message(4, _annotation(*item)) for item in args.items()) for args in Args(plane).of_events(rows)
         ]
 
-    def _flows(self, lane: Lane, at: Array) -> dict[int, bytes]:
+    def _flows(self, lane: Lane, indices: Array) -> dict[int, bytes]:
         """Links that begin or end at some of the events."""
-        links, events = self._host.trace.arrows, lane.events(at)
+        links, events = self._host.trace.arrows, lane.events(indices)
         flow_fields: dict[int, bytes] = {}
         sides = ((47, links.source, None), (48, links.by_target[0], links.target_order))
         for field, ends, order in sides:

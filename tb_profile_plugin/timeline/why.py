@@ -24,7 +24,7 @@ from ..model.per_host import per_host
 from ..runtime.arrays import Array
 from ..runtime.messages import Message
 from ..runtime.records import NamedTuple
-from .details import Arrow, evenly
+from .details import Arrow, even_sample
 from .tiles import HostTimeline, timeline
 
 ARROW = Message("critical path")
@@ -278,5 +278,5 @@ def path_arrows(host: Host, begin: int, end: int, limit: int) -> tuple[list[Arro
     slices = np.flatnonzero((path.event >= 0) & (path.end >= begin) & (path.begin <= end))
     events = path.event[slices]
     changes = np.flatnonzero(events[1:] != events[:-1])
-    sample = evenly(changes, limit).tolist()
+    sample = even_sample(changes, limit).tolist()
     return [Arrow(int(events[i]), int(events[i + 1]), ARROW) for i in sample], len(changes)

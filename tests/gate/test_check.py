@@ -212,7 +212,7 @@ def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(interleave, "load_now", lambda: next(moments, None))
         commands = [f"'{sys.executable}' -c pass"] * 2
         told.clear()
-        interleave.captures(commands, 1, tmp_path / str(later), told.append)
+        interleave.capture_folders(commands, 1, tmp_path / str(later), told.append)
 
     run(13)
     assert told[-1].startswith(

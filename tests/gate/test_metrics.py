@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.digest.record import AllocatorMemory, Digest, Di
 from tb_profile_plugin.budgets.config import Config, budget
 from tb_profile_plugin.budgets.decide import Outcome, decide
 from tb_profile_plugin.budgets.measure import change_of, value_of
-from tb_profile_plugin.budgets.metrics import METRICS, PARTS, find
+from tb_profile_plugin.budgets.metrics import METRICS, PARTS, find_metric
 from tb_profile_plugin.runtime.messages import use_language
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -168,4 +168,4 @@ def test_how_far_hosts_are_apart() -> None:
 
 def test_parts_are_those_of_the_diagnosis() -> None:
     assert {"compute", "input", "python", "dispatch", "unexplained"} <= set(PARTS)
-    assert find("part.compute") and not find("part.retrace") and find("cause.retrace")
+    assert find_metric("part.compute") and not find_metric("part.retrace") and find_metric("cause.retrace")

@@ -126,7 +126,7 @@ class Fakes:
 def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     fakes = Fakes()
     found = fakes.tools()
-    monkeypatch.setattr(tools, "find", lambda: found)
+    monkeypatch.setattr(tools, "all_tools", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
     monkeypatch.setattr(capture_health, "findings", lambda session, hosts: session.problems())
     monkeypatch.setattr(capture_health, "why_empty", lambda session, hosts: None)

@@ -53,7 +53,7 @@ class Patient:
 def patient(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Patient:
     patient = Patient()
     found = {"patient": plain("Patient")(lambda session, hosts: patient.run(session, hosts))}
-    monkeypatch.setattr(tools, "find", lambda: found)
+    monkeypatch.setattr(tools, "all_tools", lambda: found)
     monkeypatch.setattr(tools, "get", lambda name: found["patient"])
     return patient
 

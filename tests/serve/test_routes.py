@@ -279,8 +279,8 @@ def test_scripts_ask_for_csv_as_they_did(client: Client) -> None:
 
 
 def test_tools_answer_by_their_older_names(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tools.get(compat.RENAMED["tensorflow_stats"]).name == "framework_op_stats"
-    monkeypatch.setitem(compat.RENAMED, "first_name", "one")
+    assert tools.get(compat.NEW_NAMES["tensorflow_stats"]).name == "framework_op_stats"
+    monkeypatch.setitem(compat.NEW_NAMES, "first_name", "one")
     for tag in ("first_name", "first_name^"):
         assert get(client, "/data", run=RUN, tag=tag, host="a").get_json() == (
             get(client, "/data", run=RUN, tag="one", host="a").get_json()

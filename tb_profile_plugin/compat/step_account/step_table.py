@@ -18,7 +18,7 @@ from .bottlenecks import Bottleneck, bottlenecks
 from .parts import Part
 from .steps import PARTS, parts_of
 
-_NAMES = {
+_PROPERTY_NAMES = {
     "deviceComputeTimeMs": "device_compute",
     "deviceToDeviceTimeMs": "device_to_device",
     "deviceCollectivesTimeMs": "device_collectives",
@@ -30,7 +30,7 @@ _NAMES = {
     "otherTimeMs": "other",
 }
 """By column id what properties call the same, in the order of `PARTS`."""
-_COLUMNS = dict(zip(_NAMES, PARTS.items(), strict=True))
+_COLUMNS = dict(zip(_PROPERTY_NAMES, PARTS.items(), strict=True))
 """By column id its label and the parts that it sums; the columns sum to the step."""
 
 BOTTLENECK_PROPERTIES = {
@@ -102,7 +102,7 @@ def step_table(answer: AnswerReader, hosts: Sequence[HostWithSteps], old_steps: 
     for name, part in BOTTLENECK_PROPERTIES.items():
         statement = old_steps.bottleneck(part)[1]
         properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
-    for name, times in zip(_NAMES.values(), sums.values(), strict=True):
+    for name, times in zip(_PROPERTY_NAMES.values(), sums.values(), strict=True):
         figures = summary(times[old_steps.steps.counted])
         properties[f"{name}_time_ms_avg"] = f"{figures.average or 0.0:.1f}"
         properties[f"{name}_time_ms_sdv"] = f"{figures.deviation or 0.0:.1f}"

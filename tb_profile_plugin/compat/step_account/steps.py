@@ -35,8 +35,8 @@ def step_parts(host: HostWithSteps) -> Array:
 
 def parts_of(steps: StepTimes, hosts: Sequence[HostWithSteps]) -> Array:
     """int64[n, len(Part)]: the parts of each of these steps on its host, ps."""
-    by_name = {host.name: host for host in hosts}
-    rows = [step_parts(by_name[name])[row] for name, row in zip(steps.host, steps.row.tolist(), strict=True)]
+    host_of = {host.name: host for host in hosts}
+    rows = [step_parts(host_of[name])[row] for name, row in zip(steps.host, steps.row.tolist(), strict=True)]
     return np.array(rows, np.int64).reshape(len(rows), len(Part))
 
 

@@ -169,7 +169,7 @@ def _hosts(workspace: Workspace, request: Request) -> Response:
 
     session = _session_or_none(workspace, request)
     tag = required(request, "tag").rstrip("@^")
-    tool = workspace.tools().get(compat.RENAMED.get(tag, tag))
+    tool = workspace.tools().get(compat.NEW_NAMES.get(tag, tag))
     names = list(session.hosts) if session and tool else []
     if tool and tool.all_hosts and len(names) > 1:
         names.append(ALL_HOSTS)
