@@ -143,13 +143,13 @@ def _actions(buf: Array, space: XSpace, text_rows: Array, cleaner: TextCleaner) 
     names = [
         _stat_name(planes[ordinal], key) for ordinal, key in text_rows[stats[example]][:, [OUTERMOST, OWNER]].tolist()
     ]
-    is_kept = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
-    actions[stats[~is_kept]] = _REPLACE_TEXT
+    is_allowed = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
+    actions[stats[~is_allowed]] = _REPLACE_TEXT
     blob_actions = np.array([_ACTION_BY_BLOB.get(name, _EMPTY_TEXT) for name in names], np.int64)
     is_bytes = field[stats] == _STAT_BYTES
     actions[stats[is_bytes]] = blob_actions[code[is_bytes]]
 
-    references = stats[(field[stats] == _STAT_REFERENCE) & ~is_kept]
+    references = stats[(field[stats] == _STAT_REFERENCE) & ~is_allowed]
     example, _ = combine(text_rows[references, OUTERMOST], text_rows[references, START])
     secret_stats = set(map(tuple, text_rows[references[example]][:, [OUTERMOST, START]].tolist()))
     for row in np.flatnonzero(field == _STAT_NAME).tolist() if secret_stats else ():

@@ -196,7 +196,7 @@ def _digest_element_and_drawing(session: Session, steps: str) -> tuple[str, str]
     Both are empty where the session has no digest.
     """
     try:
-        session_digest = digest(session, wanted=steps)
+        session_digest = digest(session, step_choice=steps)
     except ProblemError:
         return "", ""
     return embedded.element(session_digest), _typical_step_drawing(session, session_digest)

@@ -26,7 +26,7 @@ _MOST_CHARACTERS = 1000
 """Characters of an expression."""
 _PROGRAM_BYTES = 1 << 20
 """The most that a compiled expression may take, which also bounds its time per byte of text."""
-_PATIENCE_S = 30.0
+_TIME_LIMIT_S = 30.0
 """A search for an expression ends after so long; ordinary ones take a second in the largest captures."""
 _CHECK_EVERY = 16
 """After so many texts the clock is read, and whether anybody waits."""
@@ -68,10 +68,10 @@ class Pattern:
         """Raises `ProblemError` for an expression that is none, or that is too large."""
         self.number = int(text) if re.fullmatch(r"-?\d{1,18}", text.strip()) else None
         """The whole number that the text is."""
-        self._deadline = time.monotonic() + _PATIENCE_S if regex else math.inf
+        self._deadline = time.monotonic() + _TIME_LIMIT_S if regex else math.inf
         self._count = itertools.count()
-        folded = text.casefold()
-        self._matches = _expression_test(text) if regex else lambda name: folded in name.casefold()
+        folded_text = text.casefold()
+        self._matches = _expression_test(text) if regex else lambda name: folded_text in name.casefold()
 
     def __call__(self, name: str) -> bool:
         """Whether a string matches."""
@@ -79,7 +79,7 @@ class Pattern:
             cancellation.check()
             if time.monotonic() > self._deadline:
                 raise _expression_error(
-                    Message("The search took more than {seconds} s.", seconds=f"{_PATIENCE_S:.0f}"),
+                    Message("The search took more than {seconds} s.", seconds=f"{_TIME_LIMIT_S:.0f}"),
                     Message("Use fewer repetitions in the expression."),
                 )
         return self._matches(name)
@@ -117,7 +117,7 @@ def _expression_error(message: str, remedy: str) -> ProblemError:
 
 
 def search(host: Host, pattern: Pattern, args: bool = True, longest: bool = False) -> Hits:
-    """The events of a host whose name or (with ``args``) whose stats match; see `ordered` for ``longest``."""
+    """The events of a host whose name or (with ``args``) whose stats match; see `hit_order` for ``longest``."""
     host_timeline = timeline(host)
     names = host_timeline.lane_set.names.matching(pattern)
     has_stat = _has_matching_stat(host, pattern) if args else None
@@ -130,23 +130,23 @@ def search(host: Host, pattern: Pattern, args: bool = True, longest: bool = Fals
         if has_stat is not None and lane.first < len(has_stat):
             numbers = slice(lane.first, lane.first + len(lane)) if lane.numbers is None else lane.numbers
             mask |= has_stat[numbers]
-        at = np.flatnonzero(mask)
-        name = lane.name_of[at].astype(np.uint32) + np.uint32(lane.name_base)
-        event = lane.events(at).astype(np.uint32)
+        hits = np.flatnonzero(mask)
+        name = lane.name_of[hits].astype(np.uint32) + np.uint32(lane.name_base)
+        event = lane.events(hits).astype(np.uint32)
         lane_hits.append(
-            (np.full(len(at), lane_index, np.uint16), rows.row[at], event, name, lane.begin[at], lane.end[at])
+            (np.full(len(hits), lane_index, np.uint16), rows.row[hits], event, name, lane.begin[hits], lane.end[hits])
         )
     lanes, row, events, name, begin, end = (np.concatenate(column) for column in zip(*lane_hits, strict=True))
-    of_device = [section.kind == "device" for section in host_timeline.sections for _ in section.lanes]
-    device = np.array(of_device, bool)[lanes]
-    order = ordered(begin, end, device, longest)
+    section_is_device = [section.kind == "device" for section in host_timeline.sections for _ in section.lanes]
+    on_device = np.array(section_is_device, bool)[lanes]
+    order = hit_order(begin, end, on_device, longest)
     matching_names = np.flatnonzero(names).astype(np.uint32)
     return Hits(
-        lanes[order], row[order], events[order], name[order], begin[order], end[order], device[order], matching_names
+        lanes[order], row[order], events[order], name[order], begin[order], end[order], on_device[order], matching_names
     )
 
 
-def ordered(begin: Array, end: Array, on_device: Array, longest: bool) -> Array:
+def hit_order(begin: Array, end: Array, on_device: Array, longest: bool) -> Array:
     """int64[n]: hits by begin; with ``longest`` those of devices before those of hosts, each the longest first."""
     if not longest:
         return np.argsort(begin, kind="stable")
@@ -168,16 +168,16 @@ def _has_matching_stat(host: Host, pattern: Pattern) -> Array:
 
 def _matching_rows(plane: Plane, stats: Stats, pattern: Pattern) -> Array:
     """int64[k]: rows of the stats whose value matches."""
-    matches = []
+    rows_of_matches = []
     rows, codes, texts = stats.texts
-    matching = np.array([pattern(text) for text in texts], bool)
-    if matching.any():
-        matches.append(rows[matching[codes]])
+    is_match = np.array([pattern(text) for text in texts], bool)
+    if is_match.any():
+        rows_of_matches.append(rows[is_match[codes]])
     metadata = plane.stat_metadata
     references = [int(key) for key, text in zip(metadata.key, metadata.text.all, strict=True) if key and pattern(text)]
     if references:
-        matches.append(np.flatnonzero((stats.kind == kinds.REF) & np.isin(stats.value, references)))
+        rows_of_matches.append(np.flatnonzero((stats.kind == kinds.REF) & np.isin(stats.value, references)))
     if pattern.number is not None:
         is_integer = (stats.kind == kinds.INT) | (stats.kind == kinds.UINT)
-        matches.append(np.flatnonzero(is_integer & (stats.value == pattern.number)))
-    return np.concatenate(matches) if matches else np.empty(0, np.int64)
+        rows_of_matches.append(np.flatnonzero(is_integer & (stats.value == pattern.number)))
+    return np.concatenate(rows_of_matches) if rows_of_matches else np.empty(0, np.int64)

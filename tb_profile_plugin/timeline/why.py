@@ -29,10 +29,10 @@ from .tiles import HostTimeline, timeline
 
 ARROW = Message("critical path")
 """Kind of the arrows along the path."""
-_PATH, _IDLE, _BUSY, _QUEUE, _MEMORY = "why.path", "why.idle.", "why.busy.", "why.queue.", "why.memory."
+_PATH_ID, _IDLE_ID, _BUSY_ID, _QUEUE_ID, _MEMORY_ID = "why.path", "why.idle.", "why.busy.", "why.queue.", "why.memory."
 _MOST_GAP_PARTS = 10
 """Parts of a gap that are listed; where there are more, the last one stands for all others."""
-PROGRAM = Message("Whole program")
+PROGRAM_SECTION = Message("Whole program")
 """Name of the section for what belongs to no single device: the critical path, and memories."""
 
 
@@ -47,7 +47,7 @@ def why_timeline(host: Host) -> HostTimeline:
 def idle_lanes(idle_timeline: HostTimeline) -> list[tuple[int, str]]:
     """(index, device) of the lanes of a `why_timeline` that show why devices are idle."""
     lanes = enumerate(idle_timeline.lanes)
-    return [(lane_index, lane.detail) for lane_index, lane in lanes if lane.id.startswith(_IDLE)]
+    return [(lane_index, lane.detail) for lane_index, lane in lanes if lane.id.startswith(_IDLE_ID)]
 
 
 def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
@@ -68,7 +68,7 @@ def _sections(host: Host, base_lanes: LaneSet) -> Iterator[Section]:
         yield Section(Message("{device}, why idle", device=device), "device", lanes, 0)
     lanes = _number_lanes([*_path_lane(host, labels), *_memory_lanes(host, base_lanes.names)], number)
     if lanes:
-        yield Section(PROGRAM, "device", lanes, 0)
+        yield Section(PROGRAM_SECTION, "device", lanes, 0)
 
 
 def _number_lanes(lanes: Iterable[Lane], number: int) -> list[Lane]:
@@ -84,42 +84,43 @@ def _number_lanes(lanes: Iterable[Lane], number: int) -> list[Lane]:
 def _idle_lane(host: Host, device_index: int, device: str, labels: Array) -> Lane:
     idle = _idle_intervals(host, device_index)
     return _lane(
-        f"{_IDLE}{device_index}", Message("Idle causes"), device, OPS, (idle.begin, idle.end, labels[idle.state])
+        f"{_IDLE_ID}{device_index}", Message("Idle causes"), device, OPS, (idle.begin, idle.end, labels[idle.state])
     )
 
 
 def _busy_lane(host: Host, device_index: int, device: str, names: Names) -> Lane:
     device_moments = moments(host)[device_index]
-    working = device_moments.gap < 0
-    spans = union(device_moments.begin[working], device_moments.end[working])
+    is_busy = device_moments.gap < 0
+    spans = union(device_moments.begin[is_busy], device_moments.end[is_busy])
     name_of = np.full(len(spans[0]), names.add("Busy"), np.int32)
-    return replace(_lane(f"{_BUSY}{device_index}", Message("Busy"), device, COUNTER, (*spans, name_of)), unit="share")
+    lane = _lane(f"{_BUSY_ID}{device_index}", Message("Busy"), device, COUNTER, (*spans, name_of))
+    return replace(lane, unit="share")
 
 
 def _queue_lane(host: Host, device_index: int, device: str, names: Names) -> Lane:
     queue = launch_queue(host)[device_index]
     name_of = np.full(len(queue.at), names.add("Launched, not ended"), np.int32)
     spans = queue.at, np.append(queue.at[1:], queue.at[-1:]), name_of
-    lane = _lane(f"{_QUEUE}{device_index}", Message("Launch queue"), device, COUNTER, spans)
+    lane = _lane(f"{_QUEUE_ID}{device_index}", Message("Launch queue"), device, COUNTER, spans)
     return replace(lane, value=queue.depth.astype(np.float64))
 
 
 def _path_lane(host: Host, labels: Array) -> Iterator[Lane]:
     path = _critical_path(host)
     if path is not None:
-        of_events = host.trace.name_of[path.event.clip(0)]
+        event_names = host.trace.name_of[path.event.clip(0)]
         is_own_event = (path.state < State.COMPILE) & (path.event >= 0)
-        name_of = np.where(is_own_event, of_events, labels[path.state]).astype(np.int32)
-        yield _lane(_PATH, Message("Critical path"), "", OPS, (path.begin, path.end, name_of))
+        name_of = np.where(is_own_event, event_names, labels[path.state]).astype(np.int32)
+        yield _lane(_PATH_ID, Message("Critical path"), "", OPS, (path.begin, path.end, name_of))
 
 
 def _memory_lanes(host: Host, names: Names) -> Iterator[Lane]:
     """What each memory that reports its allocations holds."""
-    for memory_index, (name, memory) in enumerate(allocations(host).items()):
-        at = memory.time + time_zero_ps(host)
-        name_of = np.full(len(at), names.add("Memory in use"), np.int32)
+    for index, (name, memory) in enumerate(allocations(host).items()):
+        time = memory.time + time_zero_ps(host)
+        name_of = np.full(len(time), names.add("Memory in use"), np.int32)
         lane = _lane(
-            f"{_MEMORY}{memory_index}", Message("Memory"), name, COUNTER, (at, np.append(at[1:], at[-1:]), name_of)
+            f"{_MEMORY_ID}{index}", Message("Memory"), name, COUNTER, (time, np.append(time[1:], time[-1:]), name_of)
         )
         yield replace(lane, value=memory.in_use.astype(np.float64), unit="bytes")
 
@@ -174,19 +175,19 @@ class Gap(NamedTuple):
 
 def _lane_of(host: Host, event: int) -> tuple[Lane, int]:
     """The lane of an event of these lanes, and its index on it."""
-    timeline = why_timeline(host)
-    lane_index, at = timeline.lane_set.find(event)
-    return timeline.lanes[lane_index], at
+    host_timeline = why_timeline(host)
+    lane_index, index = host_timeline.lane_set.find(event)
+    return host_timeline.lanes[lane_index], index
 
 
 def gap(host: Host, event: int) -> Gap | None:
     """The whole gap that a slice of the causes of idleness is part of; None for other events."""
-    lane, at = _lane_of(host, event)
-    if not lane.id.startswith(_IDLE):
+    lane, index = _lane_of(host, event)
+    if not lane.id.startswith(_IDLE_ID):
         return None
-    device = int(lane.id.removeprefix(_IDLE))
+    device = int(lane.id.removeprefix(_IDLE_ID))
     idle, device_moments, work = _idle_intervals(host, device), moments(host)[device], device_work(host)[device]
-    gap_number = int(idle.gap[at])
+    gap_number = int(idle.gap[index])
     slices = np.flatnonzero(idle.gap == gap_number).tolist()
     first, last = slices[0], slices[-1]
     begin, end = int(idle.begin[first]), int(idle.end[last])
@@ -200,7 +201,7 @@ def gap(host: Host, event: int) -> Gap | None:
             launched_by, late_ps = host.trace.name(launch), int(work.launch_begin[next_moment]) - begin
     before = lane.first + first - 1 if first > 0 else -1
     after = lane.first + last + 1 if last + 1 < len(lane) else -1
-    parts = _largest(_gap_parts(host, device_moments, gap_number))
+    parts = _listed_parts(_gap_parts(host, device_moments, gap_number))
     return Gap(lane.detail, begin, end, parts, next_event, launched_by, late_ps, before, after)
 
 
@@ -215,12 +216,12 @@ def _gap_parts(host: Host, device_moments: Moments, gap_number: int) -> list[Gap
     return [GapPart(*key, ps) for key, ps in ps_by_cause.items()]
 
 
-def _largest(parts: list[GapPart]) -> list[GapPart]:
+def _listed_parts(parts: list[GapPart]) -> list[GapPart]:
     """`Gap.parts`."""
-    ordered = sorted(parts, key=lambda part: (-part.ps, part.state, part.name))
-    if len(ordered) <= _MOST_GAP_PARTS:
-        return ordered
-    largest, others = ordered[: _MOST_GAP_PARTS - 1], ordered[_MOST_GAP_PARTS - 1 :]
+    by_size = sorted(parts, key=lambda part: (-part.ps, part.state, part.name))
+    if len(by_size) <= _MOST_GAP_PARTS:
+        return by_size
+    largest, others = by_size[: _MOST_GAP_PARTS - 1], by_size[_MOST_GAP_PARTS - 1 :]
     others_name = Message("{count} others", count=len(others))
     return [*largest, GapPart(others[0].state, others_name, sum(part.ps for part in others))]
 
@@ -233,14 +234,14 @@ def _idle_intervals(host: Host, device: int) -> IdleIntervals:
 
 def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Arrow]]:
     """(facts, arrows) of a slice of these lanes: its cause, what comes next, its launch, and what the thread did."""
-    lane, at = _lane_of(host, event)
-    if lane.id == _PATH:
-        return _path_explanation(host, event, at)
-    if not lane.id.startswith(_IDLE):
+    lane, index = _lane_of(host, event)
+    if lane.id == _PATH_ID:
+        return _path_explanation(host, event, index)
+    if not lane.id.startswith(_IDLE_ID):
         return {}, []
-    device = int(lane.id.removeprefix(_IDLE))
+    device = int(lane.id.removeprefix(_IDLE_ID))
     work, device_moments, idle = device_work(host)[device], moments(host)[device], _idle_intervals(host, device)
-    gap, cause = int(idle.gap[at]), int(idle.event[at])
+    gap, cause = int(idle.gap[index]), int(idle.event[index])
     begin, end = (int(bounds[gap]) for bounds in gap_bounds(device_moments))
     facts: dict[str, str | float] = {"device": work.name, "idle for, µs": (end - begin) / 1e6}
     arrows = []
@@ -249,25 +250,25 @@ def explanation(host: Host, event: int) -> tuple[dict[str, str | float], list[Ar
         facts["meanwhile"] = host.trace.name(cause)
         arrows.append(Arrow(cause, event, Message("host activity")))
     if next_moment >= 0:
-        following, launch = int(work.event[next_moment]), int(work.launch[next_moment])
-        facts["next event"] = host.trace.name(following)
-        arrows.append(Arrow(event, following, Message("next work")))
-        if launch >= 0 and launch != following:
+        next_event, launch = int(work.event[next_moment]), int(work.launch[next_moment])
+        facts["next event"] = host.trace.name(next_event)
+        arrows.append(Arrow(event, next_event, Message("next work")))
+        if launch >= 0 and launch != next_event:
             facts["launched by"] = host.trace.name(launch)
             facts["launched after the gap began, µs"] = (int(work.launch_begin[next_moment]) - begin) / 1e6
             arrows.append(Arrow(launch, event, Message("launch of the next work")))
     return facts, arrows
 
 
-def _path_explanation(host: Host, event: int, at: int) -> tuple[dict[str, str | float], list[Arrow]]:
+def _path_explanation(host: Host, event: int, index: int) -> tuple[dict[str, str | float], list[Arrow]]:
     path = _critical_path(host)
     assert path is not None
-    facts: dict[str, str | float] = {"spent on": LABELS[State(int(path.state[at]))]}
-    number = int(path.event[at])
-    if number < 0:
+    facts: dict[str, str | float] = {"spent on": LABELS[State(int(path.state[index]))]}
+    path_event = int(path.event[index])
+    if path_event < 0:
         return facts, []
-    facts["event"] = host.trace.name(number)
-    return facts, [Arrow(number, event, ARROW)]
+    facts["event"] = host.trace.name(path_event)
+    return facts, [Arrow(path_event, event, ARROW)]
 
 
 def path_arrows(host: Host, begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:

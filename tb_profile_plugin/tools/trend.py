@@ -8,7 +8,7 @@ from typing import Any
 
 from ..analysis.compare.load import digest_of_session, neighbour_digests
 from ..analysis.compare.same_program import by_program, of_same_program, program_name
-from ..analysis.compare.trend import Trend, jump_sentence, summary, timed
+from ..analysis.compare.trend import Trend, jump_sentence, sessions_by_time, summary
 from ..analysis.compare.trend import trend as trend_of
 from ..analysis.digest.record import Digest
 from ..model.host import HostWithSteps
@@ -130,7 +130,7 @@ def trend(session: Session, hosts: Sequence[HostWithSteps], match: str, read: st
     programs += [
         (program_name(group[-1][1]), timed_sessions[-1][0], len(timed_sessions))
         for group in by_program(others, match == _ANY_NAME)
-        if (timed_sessions := timed(group))
+        if (timed_sessions := sessions_by_time(group))
     ]
     tables = {
         "programs": by_column(_PROGRAMS, programs),

@@ -106,7 +106,7 @@ def test_a_search_ends_when_nobody_waits() -> None:
 
 
 def test_a_search_for_an_expression_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PATIENCE_S", -1.0)
+    monkeypatch.setattr(module, "_TIME_LIMIT_S", -1.0)
     with pytest.raises(ProblemError, match="took more than"):
         found("gemm", regex=True)
     assert found("gemm") == ["gemm"]

@@ -203,7 +203,7 @@ def test_the_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a process may")
 def test_the_process_can_open_no_file() -> None:
     code = (
-        "import duckdb\nfrom tb_profile_plugin.export.sql import child\nchild._lock(1 << 30, 5)\n"
+        "import duckdb\nfrom tb_profile_plugin.export.sql import child\nchild._limit_process(1 << 30, 5)\n"
         "try:\n    open('/etc/hostname')\nexcept OSError as error:\n    print(error.errno)\n"
         "try:\n    bytearray(1 << 31)\nexcept MemoryError:\n    print('memory')"
     )

@@ -26,16 +26,16 @@ class CauseChange:
 
 def late_hosts(side: Side) -> list[str]:
     """The hosts that the others wait for in the captures of a side, by their places."""
-    late = [cause for digest in side.digests for cause in digest.causes if cause.id == LATE_PEER]
-    return sorted({name for cause in late for name, _ in cause.names})
+    late_causes = [cause for digest in side.digests for cause in digest.causes if cause.id == LATE_PEER]
+    return sorted({name for cause in late_causes for name, _ in cause.names})
 
 
 def causes(sides: Sides) -> list[CauseChange]:
     """All causes of either side, by how much they changed."""
-    times: dict[str, list[float]] = {}
-    for which, side in enumerate(sides):
+    sums_ps: dict[str, list[float]] = {}
+    for side_index, side in enumerate(sides):
         for digest in side.digests:
             for cause in digest.causes:
-                times.setdefault(cause.id, [0.0, 0.0])[which] += cause.per_step_ps / len(side.digests)
-    all_causes = [CauseChange(id, message(LABELS[id]), round(base), round(new)) for id, (base, new) in times.items()]
+                sums_ps.setdefault(cause.id, [0.0, 0.0])[side_index] += cause.per_step_ps / len(side.digests)
+    all_causes = [CauseChange(id, message(LABELS[id]), round(base), round(new)) for id, (base, new) in sums_ps.items()]
     return sorted(all_causes, key=lambda cause: (-abs(cause.delta_ps), cause.id))

@@ -92,8 +92,8 @@ def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
     """The spread of the difference of two or more captures a side; with two on a side variances are pooled."""
     if min(len(a), len(b)) < _LEAST_CAPTURES:
         freedom = len(a) + len(b) - 2
-        pooled = (variance(a) * (len(a) - 1) + variance(b) * (len(b) - 1)) / freedom
-        return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
+        pooled_variance = (variance(a) * (len(a) - 1) + variance(b) * (len(b) - 1)) / freedom
+        return Spread(math.sqrt(pooled_variance * (1 / len(a) + 1 / len(b))), freedom)
     return _summed_spread([variance(a) / len(a), variance(b) / len(b)], [len(a) - 1.0, len(b) - 1.0])
 
 
@@ -213,18 +213,18 @@ def are_separate(base: Sequence[int], new: Sequence[int]) -> bool:
 
 def permutation_p(a: Sequence[float], b: Sequence[float]) -> float | None:
     """The share of ways to divide the captures that differ as much; None where they are one a side, or very many."""
-    joined = [*a, *b]
-    if min(len(a), len(b)) < 2 or len(joined) > _MOST_PERMUTED:
+    values = [*a, *b]
+    if min(len(a), len(b)) < 2 or len(values) > _MOST_PERMUTED:
         return None
-    total = math.fsum(joined)
+    total = math.fsum(values)
 
     def distance(group: Sequence[float]) -> float:
         group_sum = math.fsum(group)
         return abs(group_sum / len(a) - (total - group_sum) / len(b))
 
     observed = distance(a) * (1 - _ROUNDING)
-    as_far = [distance(group) >= observed for group in combinations(joined, len(a))]
-    return sum(as_far) / len(as_far)
+    is_as_far = [distance(group) >= observed for group in combinations(values, len(a))]
+    return sum(is_as_far) / len(is_as_far)
 
 
 def swap_p(differences: Sequence[float]) -> float | None:
@@ -262,8 +262,8 @@ def log_ratio(
     pairs: CapturePairs | None = None,
 ) -> tuple[float, Spread | None]:
     """The logarithm of the new side's mean over the base's, and how far it may be off."""
-    before, after = _log_values(base), _log_values(new)
-    return mean(after.values) - mean(before.values), difference_spread(before, after, run_variation, pairs)
+    base_logs, new_logs = _log_values(base), _log_values(new)
+    return mean(new_logs.values) - mean(base_logs.values), difference_spread(base_logs, new_logs, run_variation, pairs)
 
 
 def _log_values(captures: Sequence[Estimate]) -> CaptureValues:
@@ -290,17 +290,17 @@ def ratio(
     estimate = float(new_mean / base_mean) - 1
     if spread is None:
         return Change(estimate, covers_runs)
-    reach = min(_LARGEST_LOGARITHM, quantile(1 - ALPHA / 2, spread.freedom) * spread.error)
+    half_width = min(_LARGEST_LOGARITHM, quantile(1 - ALPHA / 2, spread.freedom) * spread.error)
     base_logs, new_logs = _logarithms(base), _logarithms(new)
-    by_swapping = swap_p([new_logs[j] - base_logs[i] for i, j in pairs or ()])
+    p_of_swaps = swap_p([new_logs[j] - base_logs[i] for i, j in pairs or ()])
     count = min(len(base), len(new))
     return Change(
         estimate,
         covers_runs,
-        low=math.expm1(difference - reach),
-        high=math.expm1(difference + reach),
+        low=math.expm1(difference - half_width),
+        high=math.expm1(difference + half_width),
         p=p_of(difference, spread),
-        permutation_p=permutation_p(base_logs, new_logs) if by_swapping is None else by_swapping,
+        permutation_p=permutation_p(base_logs, new_logs) if p_of_swaps is None else p_of_swaps,
         least_detectable=math.expm1(min(_LARGEST_LOGARITHM, least_detectable(spread))),
         captures_needed=captures_needed(spread, count, difference) if count > 1 else None,
     )
@@ -315,6 +315,6 @@ def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
     """Steps on each side that would tell such a change in 4 of 5 cases; None where nothing tells how they vary."""
     if any(estimate.log_variance is None for estimate in estimates) or change <= 0:
         return None
-    per_step = max((estimate.log_variance or 0.0) * estimate.step_count for estimate in estimates)
-    reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
-    return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)
+    step_variance = max((estimate.log_variance or 0.0) * estimate.step_count for estimate in estimates)
+    deviations = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
+    return math.ceil(2 * step_variance * (deviations / math.log1p(change)) ** 2)

@@ -174,7 +174,7 @@ def compare(base: Side, new: Side, run_variation: RunVariation | None = None) ->
     run_variation = run_variation or max(sides, key=lambda side: len(side.digests)).run_variation
     pairs = op_pairs(base.indexed_ops, new.indexed_ops)
     step = Difference(*sides.both(_step_ps))
-    ops = _with_marks([_op_row(i, pair, sides) for i, pair in enumerate(pairs)], step)
+    ops = _marked_ops([_op_row(i, pair, sides) for i, pair in enumerate(pairs)], step)
     ops.sort(key=lambda op: (op.is_others, -abs(op.difference.delta), op.part, op.name))
     return Comparison(
         sides=sides,
@@ -255,12 +255,12 @@ def _capture_sums(side: Side, entries: Sequence[tuple[int, StateTime | DigestOp]
 def _difference(sides: Sides, base: _CaptureSums, new: _CaptureSums) -> Difference:
     difference = Difference(sides.base.mean_per_item(base.sum_ps), sides.new.mean_per_item(new.sum_ps))
     base_values, new_values = _per_step(sides.base, base), _per_step(sides.new, new)
-    uncertainty = difference_spread(base_values, new_values, pairs=sides.interleaved_pairs)
-    if uncertainty is None:
+    spread = difference_spread(base_values, new_values, pairs=sides.interleaved_pairs)
+    if spread is None:
         return difference
-    middle = float(difference.delta)
-    reach = quantile(1 - ALPHA / 2, uncertainty.freedom) * uncertainty.error if uncertainty.error else 0.0
-    return replace(difference, low=middle - reach, high=middle + reach, p=p_of(middle, uncertainty))
+    delta = float(difference.delta)
+    half_width = quantile(1 - ALPHA / 2, spread.freedom) * spread.error if spread.error else 0.0
+    return replace(difference, low=delta - half_width, high=delta + half_width, p=p_of(delta, spread))
 
 
 def _per_step(side: Side, sums: _CaptureSums) -> CaptureValues:
@@ -323,20 +323,20 @@ def by_count_and_length(
     return by_count, difference.delta - by_count
 
 
-def _with_marks(ops: list[OpRow], step: Difference) -> list[OpRow]:
+def _marked_ops(ops: list[OpRow], step: Difference) -> list[OpRow]:
     """With `p_adjusted` and `is_marked`; ops of one side only are facts, and are not tested."""
-    tested = [
+    tested_rows = [
         i
         for i, op in enumerate(ops)
         if op.difference.p is not None
         and not (op.is_others or op.is_one_sided)
         and (op.difference.base >= _TESTED_SHARE * step.base or op.difference.new >= _TESTED_SHARE * step.new)
     ]
-    rates = dict(zip(tested, adjusted([ops[i].difference.p or 0.0 for i in tested]), strict=True))
-    enough = max(_MARKED_SHARE * float(step.base), _MARKED_PS)
+    rates = dict(zip(tested_rows, adjusted([ops[i].difference.p or 0.0 for i in tested_rows]), strict=True))
+    least_ps = max(_MARKED_SHARE * float(step.base), _MARKED_PS)
 
     def is_marked(op: OpRow, rate: float | None) -> bool:
         is_sure = op.is_one_sided or (rate is not None and rate <= FALSE_DISCOVERY_RATE)
-        return is_sure and not op.is_others and abs(float(op.difference.delta)) >= enough
+        return is_sure and not op.is_others and abs(float(op.difference.delta)) >= least_ps
 
     return [replace(op, p_adjusted=rates.get(i), is_marked=is_marked(op, rates.get(i))) for i, op in enumerate(ops)]

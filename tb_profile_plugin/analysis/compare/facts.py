@@ -19,28 +19,28 @@ STOPS, QUESTION, HOST, NOTE, SAME = "stops", "question", "host", "note", "same"
 """Grades of a fact: no verdict on steps; another question than that of a regression; no figures of the host, so that
 the verdict is on devices; what may explain a difference; and what is reassuringly equal."""
 
-_SPOILS = frozenset({"damaged_capture", "hosts_missing", "impossible_times"})
+_BLOCKING_PROBLEMS = frozenset({"damaged_capture", "hosts_missing", "impossible_times"})
 """Findings that make averages worthless, whatever the other side has."""
-_MISSING = frozenset({"devices_unrecorded", "no_device_events"})
+_ONE_SIDED_PROBLEMS = frozenset({"devices_unrecorded", "no_device_events"})
 """Findings that matter where one side has them alone."""
-_HEAVIEST = 10
+_HEAVY_OPS = 10
 """So many ops that compute longest tell whether shapes changed."""
 _NEARLY_ALL = 0.75
 """Share of the heaviest ops' time: another batch changes all but what works on weights alone."""
 _SIZES = regex(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
 """Sizes of arrays that have two dimensions or more, none of them empty."""
 _ARRAYS = regex(r"(?<![a-z0-9])[0-9]*([a-z][a-z0-9]*)\[([0-9,]*)\]")
-_RELATED = 0.05
+_LEAST_RELATED = 0.05
 """What related programs have in common: 12 before and after a change had 0.85 on the side with more in common."""
 _NEARLY_ALL_STEPS = 0.9
 """Share of the steps that count: the rest may have been cut off from what they launched."""
-_OTHER_COUNT = Fraction(1, 50)
+_COUNT_TOLERANCE = Fraction(1, 50)
 """Where counts differ from step to step, by such a share they may differ by chance."""
-_SHIFT = 0.05
+_LEAST_SHIFT = 0.05
 """A share of the compute that changes by so much is told."""
 PYTHON_TRACER = "python_tracer_level"
 """Its key among a digest's ``levels``."""
-_TYPES = {"bf16": "16-bit", "f16": "16-bit", "f32": "32-bit", "f64": "64-bit"}
+_WIDTH_OF_TYPE = {"bf16": "16-bit", "f16": "16-bit", "f32": "32-bit", "f64": "64-bit"}
 
 
 @record
@@ -123,11 +123,11 @@ def _health(sides: Sides) -> Iterator[Fact]:
     base, new = sides.both(lambda side: {code for digest in side.digests for code in digest.facts["problems"]})
     for code in sorted(base | new):
         grade, text = NOTE, ""
-        if code in _SPOILS:
+        if code in _BLOCKING_PROBLEMS:
             grade, text = STOPS, Message("Averages of such a capture are meaningless.")
         elif code in base & new:
             continue
-        elif code in _MISSING:
+        elif code in _ONE_SIDED_PROBLEMS:
             grade, text = STOPS, Message("One side lacks device events.")
         base_has, new_has = (Message("yes") if code in codes else Message("no") for codes in (base, new))
         yield Fact(code, Message("Problem {code}", code=code), base_has, new_has, grade, text)
@@ -165,7 +165,7 @@ def _programs(sides: Sides) -> Iterator[Fact]:
             grade, text = NOTE, Message("The programs are equal, but steps run a different number of ops.")
         yield Fact("programs", Message("XLA programs"), f"{len(base)}", Message("the same"), grade, text)
     else:
-        base_only, new_only = (some_of(sorted({name for name, _ in own}), 3) for own in (base - new, new - base))
+        base_only, new_only = (some_of(sorted({name for name, _ in only}), 3) for only in (base - new, new - base))
         yield Fact("programs", Message("XLA programs on one side only"), base_only, new_only, NOTE)
 
 
@@ -177,12 +177,12 @@ def _launches(sides: Sides) -> Iterator[Fact]:
 
 def _launches_per_step(side: Side) -> int | None:
     """Ops and kernels that begin in nearly each step, the same number in all captures; None where they differ."""
-    usual = {digest.steps.usual_launches for digest in side.digests}
+    usual_counts = {digest.steps.usual_launches for digest in side.digests}
     for digest in side.digests:
         counts = [digest.steps.launches[i] for i in digest.steps.selected]
         if counts.count(digest.steps.usual_launches or 0) < _NEARLY_ALL_STEPS * len(counts):
             return None
-    return usual.pop() if len(usual) == 1 else None
+    return usual_counts.pop() if len(usual_counts) == 1 else None
 
 
 def _launches_agree(sides: Sides) -> bool:
@@ -194,7 +194,7 @@ def _launches_agree(sides: Sides) -> bool:
         lambda side: [sum(digest.steps.launches[i] for i in digest.steps.selected) for digest in side.digests]
     )
     low, high = sorted(side.mean_per_item(launches) for side, launches in zip(sides, sums, strict=True))
-    return low >= (1 - _OTHER_COUNT) * high
+    return low >= (1 - _COUNT_TOLERANCE) * high
 
 
 def _versions_and_compute(sides: Sides) -> Iterator[Fact]:
@@ -222,20 +222,20 @@ def _compiles(digest: Digest) -> int:
 
 
 def _if_shifted(id: str, label: str, base: float, new: float) -> Iterator[Fact]:
-    if abs(base - new) > _SHIFT:
+    if abs(base - new) > _LEAST_SHIFT:
         yield Fact(id, label, Message("{share}", share=base), Message("{share}", share=new), NOTE)
 
 
 def precision_shares(digests: Sequence[Digest]) -> dict[str, float]:
     """Shares of the compute by the type of the arrays that it works on; empty where no shape is known."""
-    times: Counter[str] = Counter()
+    ps_by_width: Counter[str] = Counter()
     for digest in digests:
         for op in digest.ops:
-            kind = _TYPES.get(_largest_type(op))
-            if op.part == "compute" and kind:
-                times[kind] += op.sum_ps
-    total = sum(times.values())
-    return {kind: ps / total for kind, ps in times.items()} if total else {}
+            width = _WIDTH_OF_TYPE.get(_largest_type(op))
+            if op.part == "compute" and width:
+                ps_by_width[width] += op.sum_ps
+    total = sum(ps_by_width.values())
+    return {width: ps / total for width, ps in ps_by_width.items()} if total else {}
 
 
 def _largest_type(op: DigestOp) -> str:
@@ -260,13 +260,13 @@ def _shapes(pairs: Sequence[OpPair]) -> list[Fact]:
     heavy.sort(key=lambda pair: -(pair.base_ps + pair.new_ps))
     total_ps = changed_ps = 0
     changes: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
-    for pair in heavy[:_HEAVIEST]:
+    for pair in heavy[:_HEAVY_OPS]:
         base, new = _dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])
         if base and len(base) == len(new):
             total_ps += pair.base_ps + pair.new_ps
             if base != new:
                 changed_ps += pair.base_ps + pair.new_ps
-                changes += [both for both in zip(base, new, strict=True) if both[0] != both[1]]
+                changes += [sizes for sizes in zip(base, new, strict=True) if sizes[0] != sizes[1]]
     if not changes:
         return []
     ratios = {Fraction(base[0], new[0]) if base[1:] == new[1:] else None for base, new in changes}
@@ -281,9 +281,9 @@ def _shapes(pairs: Sequence[OpPair]) -> list[Fact]:
 
 def _unrelated(pairs: Sequence[OpPair]) -> list[Fact]:
     """Whether next to no time of either side is in ops that the other has, too, by any rule of `match`."""
-    named = [pair for pair in pairs if pair.any_op.name not in (OTHERS, NOTHING)]
-    shares = time_shares(named, lambda pair: bool(pair.base and pair.new))
-    if max(shares) >= _RELATED:
+    named_pairs = [pair for pair in pairs if pair.any_op.name not in (OTHERS, NOTHING)]
+    shares = time_shares(named_pairs, lambda pair: bool(pair.base and pair.new))
+    if max(shares) >= _LEAST_RELATED:
         return []
     base, new = (Message("{percent}", percent=share) for share in shares)
     text = Message("These are different programs.")

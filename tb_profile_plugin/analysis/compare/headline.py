@@ -22,13 +22,13 @@ _LEAST_MULTIPLE = 9.0
 """From ten times as long on people say how many times."""
 _UNUSUAL_STEPS = "unusual_steps"
 """The cause of that id is what they cost."""
-_WORDS = {
+_DIRECTION_WORDS = {
     "slower": Message("Slower"),
     "faster": Message("Faster"),
     "probably slower": Message("Probably slower"),
     "probably faster": Message("Probably faster"),
 }
-_WORK = tuple(state.name.lower() for state in State if state < State.COMPILE)
+_WORK_IDS = tuple(state.name.lower() for state in State if state < State.COMPILE)
 """Ids of the parts whose ops are executions, not intervals."""
 _MOST_SENTENCES = 2
 """So many are told, those that cost most."""
@@ -38,34 +38,34 @@ _MOST_HIDDEN = 0.1
 
 def headline(comparison: Comparison, code: str, probable: bool, threshold: float) -> Message:
     """What the figures mean; differences below the ``threshold`` do not matter."""
-    change, stopped = comparison.deciding_change, comparison.blocking_fact
-    if stopped:
-        return sentences("Not comparable.", stopped.text, stopped.values)
+    change, blocking_fact = comparison.deciding_change, comparison.blocking_fact
+    if blocking_fact:
+        return sentences("Not comparable.", blocking_fact.text, blocking_fact.values)
     if change is None:
         return Message("Not comparable: no steps were found.")
     if change.low is None or change.high is None:
-        lead = _inconclusive(comparison, Message("too few steps"), threshold)
+        judgement = _inconclusive(comparison, Message("too few steps"), threshold)
     elif code == "same":
-        lead = Message(
+        judgement = Message(
             "No relevant difference ({percent}; at most {most_percent} either way).",
             percent=change.estimate,
             most_percent=max(abs(change.low), abs(change.high)),
         )
     elif code == "unclear":
-        is_certain = change.is_far or change.is_separate or not change.low <= 0 <= change.high
-        machine = is_certain and (change.covers_runs or change.exceeds_steps) and is_likely_machine(comparison, change)
-        doubt = _machine_reason(comparison, change) if machine else _interval_reason(change, change.low, change.high)
-        lead = _inconclusive(comparison, doubt, threshold)
+        is_sure = change.is_far or change.is_separate or not change.low <= 0 <= change.high
+        is_machine = is_sure and (change.covers_runs or change.exceeds_steps) and is_likely_machine(comparison, change)
+        doubt = _machine_reason(comparison, change) if is_machine else _interval_reason(change, change.low, change.high)
+        judgement = _inconclusive(comparison, doubt, threshold)
     else:
         # Between two captures it is so; what is not proven is that it is so between the programs.
-        word = _WORDS[f"probably {code}" if probable and change.covers_runs else code]
-        lead = _change_sentence(comparison, change, word, change.low, change.high)
-    return sentences(lead, _times_and_counts(comparison), _unusual_steps(comparison))
+        word = _DIRECTION_WORDS[f"probably {code}" if probable and change.covers_runs else code]
+        judgement = _change_sentence(comparison, change, word, change.low, change.high)
+    return sentences(judgement, _times_and_counts(comparison), _unusual_steps(comparison))
 
 
 def _change_sentence(comparison: Comparison, change: Change, word: Message, low: float, high: float) -> Message:
-    many = change.estimate >= _LEAST_MULTIPLE
-    if many:
+    is_multiple = change.estimate >= _LEAST_MULTIPLE
+    if is_multiple:
         amount = Message("{word}, {times} times as long", word=word, times=_multiple(change.estimate))
     else:
         amount = Message("{word} by {percent}", word=word, percent=abs(change.estimate))
@@ -80,7 +80,7 @@ def _change_sentence(comparison: Comparison, change: Change, word: Message, low:
             variation_percent=change.step_variation or 0.0,
         )
     least, most = (
-        _multiple(end) if many else Message("{percent}", percent=end) for end in sorted((abs(low), abs(high)))
+        _multiple(end) if is_multiple else Message("{percent}", percent=end) for end in sorted((abs(low), abs(high)))
     )
     if change.covers_runs:
         return Message("{change} ({low} to {high}).", change=amount, low=least, high=most)
@@ -125,14 +125,14 @@ def _machine_reason(comparison: Comparison, change: Change) -> Message:
 
 
 def _interval_reason(change: Change, low: float, high: float) -> Message:
-    zero = low <= 0 <= high
+    has_zero = low <= 0 <= high
     if (
         high > _WIDEST_INTERVAL
         or low < 1 / (1 + _WIDEST_INTERVAL) - 1
-        or (not zero and not change.covers_runs and change.step_variation is None)
+        or (not has_zero and not change.covers_runs and change.step_variation is None)
     ):
         return Message("captures vary too much") if change.covers_runs else Message("steps vary too much")
-    if zero or change.step_variation is None:
+    if has_zero or change.step_variation is None:
         return Message("the change is {low_percent} to {high_percent}", low_percent=low, high_percent=high)
     return Message(
         "{percent} ({low_percent} to {high_percent}) between these two captures, whose own steps vary by "
@@ -207,9 +207,9 @@ def _certain_changes(comparison: Comparison, threshold: float) -> list[Message]:
 
     In words, what costs most first; differences below the ``threshold``, a share of the step, do not matter.
     """
-    enough = threshold * comparison.step_difference.base
-    ops = [op for op in comparison.ops if op.part in _WORK and not {op.base.name, op.new.name} & {NOTHING, OTHERS}]
-    ops = [op for op in ops if abs(op.difference.delta) >= enough]
+    least_ps = threshold * comparison.step_difference.base
+    ops = [op for op in comparison.ops if op.part in _WORK_IDS and not {op.base.name, op.new.name} & {NOTHING, OTHERS}]
+    ops = [op for op in ops if abs(op.difference.delta) >= least_ps]
     texts = [text for op in ops if (text := _new_or_gone(comparison, op) if op.is_one_sided else _count_change(op))]
     if not texts:
         texts = [
@@ -224,14 +224,14 @@ def _new_or_gone(comparison: Comparison, op: OpRow) -> Message | None:
     """That it is new, or gone, if all captures of its side have it, and the other cannot have it under another name."""
     is_new = bool(op.new.name)
     side_sums = op.new.sums if is_new else op.base.sums
-    time = abs(op.difference.delta)
+    op_ps = abs(op.difference.delta)
     others = [other for other in comparison.ops if other.part == op.part and (other.is_others or other.is_one_sided)]
-    hidden = sum((other.difference.base if is_new else other.difference.new for other in others), Fraction(0))
-    if not all(side_sums) or hidden > _MOST_HIDDEN * time:
+    hidden_ps = sum((other.difference.base if is_new else other.difference.new for other in others), Fraction(0))
+    if not all(side_sums) or hidden_ps > _MOST_HIDDEN * op_ps:
         return None
     if is_new:
-        return Message("{op} is new ({time_ps} per step)", op=op.name, time_ps=float(time))
-    return Message("{op} is gone ({time_ps} per step)", op=op.name, time_ps=float(time))
+        return Message("{op} is new ({time_ps} per step)", op=op.name, time_ps=float(op_ps))
+    return Message("{op} is gone ({time_ps} per step)", op=op.name, time_ps=float(op_ps))
 
 
 def _count_change(op: OpRow) -> Message | None:

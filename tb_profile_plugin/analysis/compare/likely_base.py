@@ -24,14 +24,14 @@ def likely_base(session: Session, step_event: str = "", steps: str = TYPICAL) ->
     if not session.neighbours:
         return None
     try:
-        own = digest_of_session(session, "", step_event, steps)
+        own_digest = digest_of_session(session, "", step_event, steps)
     except ProblemError:
         return None
     folder = _folder(session.name)
-    before = [stored for stored in session.neighbours.sessions() if stored.modified < session.stored.modified]
-    before.sort(key=lambda stored: _folder(stored.name) != folder)
-    for name, digest in neighbour_digests(session.neighbours, before, step_event, steps, _MOST_BYTES):
-        if digest and not isinstance(digest, Problem) and of_same_program([(name, digest)], own):
+    earlier = [stored for stored in session.neighbours.sessions() if stored.modified < session.stored.modified]
+    earlier.sort(key=lambda stored: _folder(stored.name) != folder)
+    for name, digest in neighbour_digests(session.neighbours, earlier, step_event, steps, _MOST_BYTES):
+        if digest and not isinstance(digest, Problem) and of_same_program([(name, digest)], own_digest):
             return name
     return None
 

@@ -19,7 +19,7 @@ from ..steps.step_choice import TYPICAL
 if TYPE_CHECKING:
     from ...model.session import Neighbours, Session
 
-_BEGIN = b'{\n"causes":'
+_DIGEST_BEGIN = b'{\n"causes":'
 """How canonical digests begin, as no capture does."""
 
 
@@ -57,7 +57,7 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     file = Path(path)
     if file.suffix == ".json" and file.is_file():
         content = file.read_bytes()
-        if content.startswith(_BEGIN):
+        if content.startswith(_DIGEST_BEGIN):
             return Source(file.stem, None, Digest.from_json(content, path))
     if file.suffix in PAGE_SUFFIXES and file.is_file():
         from ..digest import embedded
@@ -67,28 +67,28 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     return Source(stored.name, stored, None, **options, older=len(older))
 
 
-def cached_digest(wanted: Source, cache: ResultCache) -> Digest | None:
+def cached_digest(source: Source, cache: ResultCache) -> Digest | None:
     """The digest if nothing has to be decoded for it."""
-    if wanted.digest or not wanted.stored:
-        return wanted.digest
-    packed = cache.get(wanted.stored, *wanted.question)
+    if source.digest or not source.stored:
+        return source.digest
+    packed = cache.get(source.stored, *source.question)
     return Digest.from_json(unpack(packed)) if packed else None
 
 
-def digest_of(wanted: Source, cache: ResultCache, session: Callable[[], Session]) -> Digest:
+def digest_of(source: Source, cache: ResultCache, open_session: Callable[[], Session]) -> Digest:
     """The digest, worked out if it has to be, and kept from now on."""
-    cached = cached_digest(wanted, cache)
-    if cached or not wanted.stored:
+    cached = cached_digest(source, cache)
+    if cached or not source.stored:
         assert cached, "a source is a session or a digest"
         return cached
     from ..digest.digest import digest
     from ..steps.step_choice import checked
 
-    opened = session()
-    fresh = digest(opened, wanted.host, wanted.step_event, checked(wanted.steps))
-    if not opened.unreadable:
-        cache.put(wanted.stored, pack(fresh.to_json().encode("utf-8", "replace")), *wanted.question)
-    return fresh
+    session = open_session()
+    new_digest = digest(session, source.host, source.step_event, checked(source.steps))
+    if not session.unreadable:
+        cache.put(source.stored, pack(new_digest.to_json().encode("utf-8", "replace")), *source.question)
+    return new_digest
 
 
 def digest_of_session(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
@@ -98,8 +98,8 @@ def digest_of_session(session: Session, host: str = "", step_event: str = "", st
 
     if not session.neighbours:
         return digest(session, host, step_event, checked(steps))
-    wanted = Source(session.name, session.stored, None, host, step_event, checked(steps))
-    return digest_of(wanted, session.neighbours.result_cache, lambda: session)
+    source = Source(session.name, session.stored, None, host, step_event, checked(steps))
+    return digest_of(source, session.neighbours.result_cache, lambda: session)
 
 
 def neighbour_digests(
@@ -109,13 +109,13 @@ def neighbour_digests(
 
     Captures of ``most_bytes`` in all are read for those that are not kept; the digests of others are None.
     """
-    left = most_bytes
+    bytes_left = most_bytes
     for stored in sessions:
         cancellation.check()
-        wanted = Source(stored.name, stored, None, "", step_event, steps)
-        digest: Digest | Problem | None = cached_digest(wanted, neighbours.result_cache)
-        if digest is None and (left is None or stored.size <= left):
-            left = None if left is None else left - stored.size
+        source = Source(stored.name, stored, None, "", step_event, steps)
+        digest: Digest | Problem | None = cached_digest(source, neighbours.result_cache)
+        if digest is None and (bytes_left is None or stored.size <= bytes_left):
+            bytes_left = None if bytes_left is None else bytes_left - stored.size
             try:
                 digest = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
             except ProblemError as error:
@@ -123,17 +123,17 @@ def neighbour_digests(
         yield stored.name, digest
 
 
-def load(wanted: Source, cache: ResultCache, spec: str = "") -> Digest:
+def load(source: Source, cache: ResultCache, spec: str = "") -> Digest:
     """`digest_of` by a session of its own, whose hosts an executor works on; nothing of it stays in memory."""
     with ExitStack() as stack:
 
-        def opened() -> Session:
+        def open_session() -> Session:
             from ...model.session import Session
             from ...runtime.executors import executor
 
-            assert wanted.stored, "digests in files need no session"
-            session = Session(wanted.stored, executor=stack.enter_context(closing(executor(spec))))
+            assert source.stored, "digests in files need no session"
+            session = Session(source.stored, executor=stack.enter_context(closing(executor(spec))))
             stack.callback(session.close)
             return session
 
-        return digest_of(wanted, cache, opened)
+        return digest_of(source, cache, open_session)

@@ -12,7 +12,7 @@ _MACHINE_SHARE = 0.5
 """So much of the difference comes from what a machine lengthens."""
 _EQUALLY_OFTEN = Fraction(5, 4)
 """So many times as often counts as equally often: CPUs divide an op into as many pieces as cores are free."""
-LENGTHENED = ("compute", "launch", "dispatch", "sync", "latency", "between", "unexplained")
+LOAD_PARTS = ("compute", "launch", "dispatch", "sync", "latency", "between", "unexplained")
 """Parts that last longer where cores are busy or slow: work that is the same, and threads that wait for their turn."""
 _ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "items")
 """Beginnings of ids of facts that explain why the same programs take longer."""
@@ -36,9 +36,9 @@ def is_likely_machine(comparison: Comparison, change: Change) -> bool:
     if not programs_are_same(comparison) and (change.covers_runs or change.is_far or not _has_same_ops(comparison)):
         return False
     delta = comparison.step_difference.delta
-    ops = [op for op in comparison.ops if op.part in LENGTHENED and not op.is_one_sided and not _is_run_more(op, delta)]
-    longer = sum((op.difference.delta for op in ops), Fraction(0))
-    return longer * delta > 0 and abs(longer) >= _MACHINE_SHARE * abs(delta)
+    ops = [op for op in comparison.ops if op.part in LOAD_PARTS and not op.is_one_sided and not _is_run_more(op, delta)]
+    machine_delta = sum((op.difference.delta for op in ops), Fraction(0))
+    return machine_delta * delta > 0 and abs(machine_delta) >= _MACHINE_SHARE * abs(delta)
 
 
 def programs_are_same(comparison: Comparison) -> bool:
@@ -51,7 +51,7 @@ def _has_same_ops(comparison: Comparison) -> bool:
     devices = {digest.facts["device"] for side in comparison.sides for digest in side.digests}
     if devices != {_CPU} or any(fact.id == "programs" for fact in comparison.facts):
         return False
-    alone = sum(
+    one_sided_ps = sum(
         (
             max(op.difference.base, op.difference.new)
             for op in comparison.ops
@@ -59,10 +59,10 @@ def _has_same_ops(comparison: Comparison) -> bool:
         ),
         Fraction(0),
     )
-    return alone <= _OTHER_WORK_SHARE * max(comparison.step_difference.base, comparison.step_difference.new)
+    return one_sided_ps <= _OTHER_WORK_SHARE * max(comparison.step_difference.base, comparison.step_difference.new)
 
 
 def _is_run_more(op: OpRow, delta: Fraction) -> bool:
     """Whether it runs more often where steps are longer, and less often where they are shorter."""
-    less, more = (op.base.launches, op.new.launches) if delta > 0 else (op.new.launches, op.base.launches)
-    return more > _EQUALLY_OFTEN * less
+    shorter, longer = (op.base.launches, op.new.launches) if delta > 0 else (op.new.launches, op.base.launches)
+    return longer > _EQUALLY_OFTEN * shorter

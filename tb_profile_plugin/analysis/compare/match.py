@@ -53,7 +53,7 @@ class Scopes:
     def _labels(self) -> dict[str, str]:
         """By path of a scope, what it is called by its position among those of its kind: ``dense 2 of 6``."""
         # By outer scope and kind: of each path the numbers at its end.
-        numbers: dict[tuple[str, str], dict[str, list[tuple[int, str]]]] = {}
+        sort_keys: dict[tuple[str, str], dict[str, list[tuple[int, str]]]] = {}
         for path in self.paths:
             scope = ""
             for name in _scope_names(path):
@@ -61,10 +61,10 @@ class Scopes:
                 outer, scope = scope, f"{scope}/{name}"
                 # By length, then by digits, numbers of any length are in order.
                 sort_key = [(len(digits), digits) for digits in name[len(kind) :].split("_")]
-                numbers.setdefault((outer, kind), {})[scope] = sort_key
+                sort_keys.setdefault((outer, kind), {})[scope] = sort_key
         return {
             scope: f"{kind} {position} of {len(scopes)}"
-            for (_, kind), scopes in numbers.items()
+            for (_, kind), scopes in sort_keys.items()
             for position, scope in enumerate(sorted(scopes, key=lambda path: scopes[path]))
         }
 
@@ -79,7 +79,7 @@ class Scopes:
     def without_counters(self, path: str) -> str:
         """A path without counters of names that the side has without one, too, and without what wraps calls."""
         bare_names = ((name, _COUNTER.sub("", name)) for name in _scope_names(path))
-        return "/".join(bare if bare in self.names else name for name, bare in bare_names)
+        return "/".join(bare_name if bare_name in self.names else name for name, bare_name in bare_names)
 
 
 def _scope_names(path: str) -> list[str]:
@@ -158,18 +158,18 @@ def op_pairs(base: Sequence[Entry], new: Sequence[Entry]) -> list[OpPair]:
     unmatched = [[(capture, op) for capture, op in side if op.name != OTHERS] for side in (base, new)]
     pairs: list[OpPair] = []
     for tier, rule in _RULES:
-        groups = [_by_key(side, rule, own) for side, own in zip(unmatched, scopes, strict=True)]
-        common = dict.fromkeys(key for key in groups[0] if key in groups[1])
-        pairs += [OpPair(groups[0][key], groups[1][key], tier) for key in common]
+        groups = [_entries_by_key(side, rule, own_scopes) for side, own_scopes in zip(unmatched, scopes, strict=True)]
+        common_keys = dict.fromkeys(key for key in groups[0] if key in groups[1])
+        pairs += [OpPair(groups[0][key], groups[1][key], tier) for key in common_keys]
         unmatched = [
-            [(capture, op) for capture, op in side if _key(op, rule, own) not in common]
-            for side, own in zip(unmatched, scopes, strict=True)
+            [(capture, op) for capture, op in side if _key(op, rule, own_scopes) not in common_keys]
+            for side, own_scopes in zip(unmatched, scopes, strict=True)
         ]
-    pairs += [OpPair(ops, (), NONE) for ops in _by_key(unmatched[0], _identity, scopes[0]).values()]
-    pairs += [OpPair((), ops, NONE) for ops in _by_key(unmatched[1], _identity, scopes[1]).values()]
+    pairs += [OpPair(ops, (), NONE) for ops in _entries_by_key(unmatched[0], _identity, scopes[0]).values()]
+    pairs += [OpPair((), ops, NONE) for ops in _entries_by_key(unmatched[1], _identity, scopes[1]).values()]
     others = [
-        _by_key([(capture, op) for capture, op in side if op.name == OTHERS], lambda op, scopes: op.part, own)
-        for side, own in zip((base, new), scopes, strict=True)
+        _entries_by_key([(capture, op) for capture, op in side if op.name == OTHERS], lambda op, _: op.part, own_scopes)
+        for side, own_scopes in zip((base, new), scopes, strict=True)
     ]
     return pairs + [OpPair(others[0].get(key, ()), others[1].get(key, ()), EXACT) for key in others[0] | others[1]]
 
@@ -180,10 +180,10 @@ def _key(op: DigestOp, rule: _Rule, scopes: Scopes) -> Key:
     return None if key is None else (op.part, op.side, key)
 
 
-def _by_key(side: Sequence[Entry], rule: _Rule, scopes: Scopes) -> dict[Key, list[Entry]]:
-    groups: dict[Key, list[Entry]] = {}
-    for capture, op in side:
+def _entries_by_key(entries: Sequence[Entry], rule: _Rule, scopes: Scopes) -> dict[Key, list[Entry]]:
+    entries_by_key: dict[Key, list[Entry]] = {}
+    for capture, op in entries:
         key = _key(op, rule, scopes)
         if key is not None:
-            groups.setdefault(key, []).append((capture, op))
-    return groups
+            entries_by_key.setdefault(key, []).append((capture, op))
+    return entries_by_key

@@ -52,13 +52,13 @@ def reasons_of(comparison: Comparison, hosts: Hosts) -> tuple[list[str], list[Me
 
 def _late_peer_reasons(comparison: Comparison, hosts: Hosts) -> list[Message]:
     """For which hosts the others wait, where that is most of the difference; else nothing."""
-    late, sides = cause_of(comparison, LATE_PEER), comparison.sides
+    cause, sides = cause_of(comparison, LATE_PEER), comparison.sides
     # Causes are per step, the difference of steps is per item.
     step_delta_ps = comparison.step_difference.delta * sides.new.items
-    if not late or late.delta_ps * step_delta_ps <= 0 or abs(late.delta_ps) < _MAIN_SHARE * abs(step_delta_ps):
+    if not cause or cause.delta_ps * step_delta_ps <= 0 or abs(cause.delta_ps) < _MAIN_SHARE * abs(step_delta_ps):
         return []
-    waits_more = late.delta_ps > 0
-    return [_peer_sentence(late, sides.new if waits_more else sides.base, hosts[waits_more])]
+    waits_more = cause.delta_ps > 0
+    return [_peer_sentence(cause, sides.new if waits_more else sides.base, hosts[waits_more])]
 
 
 def _part_reason(comparison: Comparison, part: PartRow) -> tuple[list[str], Message]:
@@ -77,20 +77,20 @@ def _main_op(ops: Sequence[OpRow], delta: Fraction) -> tuple[list[str], Message 
     Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
     """
     has_few_renamed = min(_unmatched_ps(ops)) <= _RENAMED_SHARE * abs(delta)
-    moved = [op for op in ops if op.difference.delta * delta > 0 and (has_few_renamed or not op.is_one_sided)]
-    op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
+    changed_ops = [op for op in ops if op.difference.delta * delta > 0 and (has_few_renamed or not op.is_one_sided)]
+    op = max(changed_ops, key=lambda op: abs(op.difference.delta), default=None)
     if op and abs(op.difference.delta) >= _MAIN_SHARE * abs(delta):
         return [f"op:{op.id}"], _op_sentence(op)
-    alone = [op for op in moved if op.is_one_sided]
-    time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
-    if time < _MAIN_SHARE * abs(delta):
+    one_sided_ops = [op for op in changed_ops if op.is_one_sided]
+    one_sided_ps = abs(sum((op.difference.delta for op in one_sided_ops), Fraction(0)))
+    if one_sided_ps < _MAIN_SHARE * abs(delta):
         return [], None
     return [], Message(
         "{count} ops are {way, select, new {new} other {gone}} ({time_ps}), such as {op}",
-        count=len(alone),
+        count=len(one_sided_ops),
         way="new" if delta > 0 else "gone",
-        time_ps=float(time),
-        op=alone[0].name,
+        time_ps=float(one_sided_ps),
+        op=one_sided_ops[0].name,
     )
 
 
@@ -111,19 +111,19 @@ def _named_ops(comparison: Comparison, part: str) -> list[OpRow]:
 
 def is_renamed(comparison: Comparison) -> bool:
     """Whether so much of both sides is in ops that the other lacks that ops say little."""
-    both = sum((min(_unmatched_ps(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
-    return both > _RENAMED_SHARE * min(comparison.step_difference.base, comparison.step_difference.new)
+    renamed_ps = sum((min(_unmatched_ps(_named_ops(comparison, part.id))) for part in comparison.parts), Fraction(0))
+    return renamed_ps > _RENAMED_SHARE * min(comparison.step_difference.base, comparison.step_difference.new)
 
 
-def _peer_sentence(late: CauseChange, side: Side, hosts: Mapping[str, str]) -> Message:
+def _peer_sentence(cause: CauseChange, side: Side, hosts: Mapping[str, str]) -> Message:
     """For which workers the others wait, and how long on both sides."""
     late_names = [hosts.get(host, host) for host in late_hosts(side)]
     return Message(
         "{label}: the others wait for {workers}, {base_ps} → {new_ps}",
-        label=late.label,
+        label=cause.label,
         workers=all_of(late_names) if late_names else Message("one worker"),
-        base_ps=late.base_ps,
-        new_ps=late.new_ps,
+        base_ps=cause.base_ps,
+        new_ps=cause.new_ps,
     )
 
 

@@ -45,33 +45,33 @@ def machine_key(digest: Digest) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:8]
 
 
-def of_same_program(digests: Sequence[NamedDigest], like: Digest, by_ops: bool = True) -> list[NamedDigest]:
-    """Those of the program and machine of ``like``.
+def of_same_program(digests: Sequence[NamedDigest], digest: Digest, by_ops: bool = True) -> list[NamedDigest]:
+    """Those of the program and machine of ``digest``.
 
     Without ``by_ops`` whoever asks says that all run one program, whatever ops it has.
     """
-    wanted = _program(like, by_ops)
-    return [entry for entry in digests if wanted.is_same(_program(entry[1], by_ops))]
+    program = _program(digest, by_ops)
+    return [entry for entry in digests if program.is_same(_program(entry[1], by_ops))]
 
 
 def by_program(digests: Sequence[NamedDigest], by_ops: bool = True) -> list[list[NamedDigest]]:
     """All of them, in order, by the program that the last of each runs; programs of most sessions first."""
-    rest = [(entry, _program(entry[1], by_ops)) for entry in digests]
+    remaining = [(entry, _program(entry[1], by_ops)) for entry in digests]
     groups = []
-    while rest:
-        last = rest[-1][1]
-        groups.append([entry for entry, program in rest if last.is_same(program)])
-        rest = [(entry, program) for entry, program in rest if not last.is_same(program)]
+    while remaining:
+        last_program = remaining[-1][1]
+        groups.append([entry for entry, program in remaining if last_program.is_same(program)])
+        remaining = [(entry, program) for entry, program in remaining if not last_program.is_same(program)]
     return sorted(groups, key=len, reverse=True)
 
 
 def program_name(digest: Digest) -> str:
     """XLA's programs or the ops that compute longest, the device, the kind of steps; those that are known."""
-    times: Counter[str] = Counter()
+    ps_by_name: Counter[str] = Counter()
     for op in digest.ops:
         if op.part == _COMPUTE and op.name != OTHERS:
-            times[op.module or op.type or op.name] += op.sum_ps
-    ops = ", ".join(name for name, _ in times.most_common(_MOST_NAMES))
+            ps_by_name[op.module or op.type or op.name] += op.sum_ps
+    ops = ", ".join(name for name, _ in ps_by_name.most_common(_MOST_NAMES))
     device, devices = digest.facts["device"], digest.facts["devices"]
     texts = [ops, f"{devices} × {device}" if devices > 1 else device, digest.facts["step_kind"]]
     return " · ".join(text for text in texts if text)
@@ -84,22 +84,22 @@ def _program(digest: Digest, by_ops: bool) -> _Program:
 
 
 def _compute_ps(digest: Digest) -> Mapping[str, int]:
-    times: Counter[str] = Counter()
+    ps_by_kind: Counter[str] = Counter()
     for op in digest.ops:
         if op.part == _COMPUTE and op.name != OTHERS:
-            times[op.type or _NUMBERS.sub("", op.name)] += op.sum_ps
-    return times
+            ps_by_kind[op.type or _NUMBERS.sub("", op.name)] += op.sum_ps
+    return ps_by_kind
 
 
-def _common_share(ops: Mapping[str, int], others: Mapping[str, int]) -> float:
+def _common_share(base: Mapping[str, int], new: Mapping[str, int]) -> float:
     """Share of the compute that is in kinds of ops of both sides, on the side where that is more.
 
     A program that got another op shares all that it had; where no op of either side is known, they share all, too.
     """
-    sums = [sum(side.values()) for side in (ops, others)]
+    sums = [sum(side.values()) for side in (base, new)]
     if not all(sums):
         return 0.0 if any(sums) else 1.0
     return max(
         sum(time for kind, time in side.items() if kind in other) / total
-        for side, other, total in zip((ops, others), (others, ops), sums, strict=True)
+        for side, other, total in zip((base, new), (new, base), sums, strict=True)
     )

@@ -60,8 +60,8 @@ class Side:
     @property
     def run_variation(self) -> RunVariation | None:
         """How much runs of its program differ, by the captures in order of time; None with fewer than four."""
-        ordered = sorted(self.digests, key=lambda digest: digest.origin_ns)
-        return run_variation([estimate for estimate in map(step_estimate, ordered) if estimate.total])
+        by_time = sorted(self.digests, key=lambda digest: digest.origin_ns)
+        return run_variation([estimate for estimate in map(step_estimate, by_time) if estimate.total])
 
     def means_per_item(self, sums: Sequence[int]) -> list[Fraction]:
         """By capture, of a sum over its steps that count the part of one step and item; exact, so that equals are."""

@@ -26,9 +26,9 @@ from .side import side_of_digests
 from .verdict import ComparisonVerdict, verdict
 
 _MOST_PIECES = 8
-_CONFIRMED = 3
+_CONFIRMING_SESSIONS = 3
 """Sessions on each side of a jump that are needed to confirm it."""
-_OF_RUNS = 3.0
+_LEAST_DEVIATIONS = 3.0
 """A jump is as large as that many deviations between runs, at least."""
 _LEAST_DEVIATION = 0.001
 """Differences between runs below that share are not looked for."""
@@ -79,20 +79,20 @@ class Trend:
     """Between runs, as a share; None with fewer than four sessions."""
 
 
-def timed(sessions: Sequence[tuple[str, Digest]]) -> list[tuple[str, Digest, Estimate]]:
+def sessions_by_time(sessions: Sequence[tuple[str, Digest]]) -> list[tuple[str, Digest, Estimate]]:
     """(name, digest, what a step takes) in order of time; sessions whose steps take no time are left out."""
-    ordered = sorted(sessions, key=lambda session: int(session[1].facts["origin_ns"]))
-    return [(name, digest, estimate) for name, digest in ordered if (estimate := step_estimate(digest)).total]
+    by_time = sorted(sessions, key=lambda session: int(session[1].facts["origin_ns"]))
+    return [(name, digest, estimate) for name, digest in by_time if (estimate := step_estimate(digest)).total]
 
 
 def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = DEFAULT_THRESHOLD) -> Trend:
-    """The trend of the sessions of one program on one machine that `timed` has; ``threshold`` as in `verdict`."""
-    rows = timed(sessions)
+    """The trend of sessions of one program and machine, those of `sessions_by_time`; ``threshold`` as in `verdict`."""
+    rows = sessions_by_time(sessions)
     logs = [math.log(float(estimate.mean)) for _, _, estimate in rows]
-    runs = neighbour_variation([estimate for _, _, estimate in rows])
-    deviation = runs.deviation if runs else 0.0
-    enough = max(math.log1p(threshold), _OF_RUNS * deviation)
-    begins = separate_pieces(logs, pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION)), enough)
+    run_variation = neighbour_variation([estimate for _, _, estimate in rows])
+    deviation = run_variation.deviation if run_variation else 0.0
+    least_jump = max(math.log1p(threshold), _LEAST_DEVIATIONS * deviation)
+    begins = separate_pieces(logs, pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION)), least_jump)
     ranges = [range(begin, end) for begin, end in pairwise([*begins, len(logs)])]
     points = []
     for piece, rows_of_piece in enumerate(ranges):
@@ -106,7 +106,7 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = DEFAULT_THR
             old, new = (side_of_digests([rows[i][:2] for i in part]) for part in (before, after))
             jump = replace(jump, verdict=verdict(compare(old, new), threshold))
         jumps.append(jump)
-    return Trend(points, jumps, runs.deviation if runs else None)
+    return Trend(points, jumps, run_variation.deviation if run_variation else None)
 
 
 def trends(
@@ -116,7 +116,7 @@ def trends(
     return [(program_name(group[-1][1]), trend(group, threshold)) for group in by_program(sessions, by_ops)]
 
 
-def separate_pieces(values: Sequence[float], begins: Sequence[int], enough: float) -> list[int]:
+def separate_pieces(values: Sequence[float], begins: Sequence[int], least_difference: float) -> list[int]:
     """The begins of pieces whose medians are so far apart; pieces that are not are joined, the nearest first.
 
     A small piece of its own would hide that there are many sessions behind a jump.
@@ -125,17 +125,17 @@ def separate_pieces(values: Sequence[float], begins: Sequence[int], enough: floa
     while len(remaining) > 1:
         medians = [median(values[begin:end]) for begin, end in pairwise([*remaining, len(values)])]
         sizes = [abs(after - before) for before, after in pairwise(medians)]
-        if min(sizes) >= enough:
+        if min(sizes) >= least_difference:
             break
         del remaining[sizes.index(min(sizes)) + 1]
     return remaining
 
 
-def _jump(before: list[float], after: list[float], at: int) -> Jump:
-    """Between the logarithms of two pieces, the second of which begins ``at`` a row; its verdict is still missing."""
-    is_enough = min(len(before), len(after)) >= _CONFIRMED
-    is_sure = is_enough and p_of(mean(after) - mean(before), welch(before, after)) < ALPHA
-    return Jump(at, math.expm1(median(after) - median(before)), is_sure, None)
+def _jump(before: list[float], after: list[float], first_row: int) -> Jump:
+    """Between the logarithms of two pieces, the second of which begins at ``first_row``; without its verdict."""
+    has_enough = min(len(before), len(after)) >= _CONFIRMING_SESSIONS
+    is_sure = has_enough and p_of(mean(after) - mean(before), welch(before, after)) < ALPHA
+    return Jump(first_row, math.expm1(median(after) - median(before)), is_sure, None)
 
 
 def pieces(values: Sequence[float], least: float) -> list[int]:
@@ -148,7 +148,7 @@ def pieces(values: Sequence[float], least: float) -> list[int]:
     best = [cost[0]]
     last_begin: list[list[int]] = [[0] * (n + 1)]
     # Of pieces that are points there is always one more that explains everything.
-    for count in range(1, min(_MOST_PIECES, n // _CONFIRMED)):
+    for count in range(1, min(_MOST_PIECES, n // _CONFIRMING_SESSIONS)):
         sums, begins = [math.inf] * (n + 1), [0] * (n + 1)
         for end in range(count + 1, n + 1):
             for begin in range(count, end):
@@ -157,9 +157,9 @@ def pieces(values: Sequence[float], least: float) -> list[int]:
                     sums[end], begins[end] = total, begin
         best.append(sums)
         last_begin.append(begins)
-    most = min(range(len(best)), key=lambda k: criterion(best[k][n], n, k + 1, least))
+    best_count = min(range(len(best)), key=lambda k: criterion(best[k][n], n, k + 1, least))
     piece_begins, end = [], n
-    for k in range(most, -1, -1):
+    for k in range(best_count, -1, -1):
         end = last_begin[k][end]
         piece_begins.append(end)
     return piece_begins[::-1]
@@ -188,13 +188,13 @@ def costs(values: Sequence[float]) -> list[list[float]]:
                 heapq.heappush(upper, value)
                 upper_sum += value
             if len(lower) > len(upper) + 1:
-                moved = -heapq.heappop(lower)
-                heapq.heappush(upper, moved)
-                lower_sum, upper_sum = lower_sum - moved, upper_sum + moved
+                middle = -heapq.heappop(lower)
+                heapq.heappush(upper, middle)
+                lower_sum, upper_sum = lower_sum - middle, upper_sum + middle
             elif len(upper) > len(lower):
-                moved = heapq.heappop(upper)
-                heapq.heappush(lower, -moved)
-                lower_sum, upper_sum = lower_sum + moved, upper_sum - moved
+                middle = heapq.heappop(upper)
+                heapq.heappush(lower, -middle)
+                lower_sum, upper_sum = lower_sum + middle, upper_sum - middle
             median = -lower[0]
             total = upper_sum - median * len(upper) + median * len(lower) - lower_sum
             cost[begin][end + 1] = max(0.0, total)

@@ -15,7 +15,7 @@ from .change import ALPHA, NOTHING_LEFT, Change, steps_needed
 from .engine import Comparison, PartRow
 from .facts import HOST, QUESTION
 from .headline import headline
-from .machine import LENGTHENED, is_likely_machine
+from .machine import LOAD_PARTS, is_likely_machine
 from .reasons import Hosts, is_renamed, more_or_less, reasons_of
 
 Code = Literal["slower", "faster", "same", "unclear", "incomparable"]
@@ -62,21 +62,21 @@ def _code_and_certainty(comparison: Comparison, threshold: float) -> tuple[Code,
         return "incomparable", "none"
     if change.low is None or change.high is None:
         return "unclear", "none"
-    low, high, middle = (_logarithm(max(ratio, NOTHING_LEFT)) for ratio in (change.low, change.high, change.estimate))
-    matters = _logarithm(threshold)
-    if low > -matters and high < matters:
+    low, high, estimate = (_logarithm(max(ratio, NOTHING_LEFT)) for ratio in (change.low, change.high, change.estimate))
+    log_limit = _logarithm(threshold)
+    if low > -log_limit and high < log_limit:
         return "same", "none"
     if is_likely_machine(comparison, change) or not (change.covers_runs or change.exceeds_steps):
         return "unclear", "none"
     # By direction, the end of the interval that is nearer to no change, and the estimate.
-    directions: tuple[tuple[Code, float, float], ...] = (("slower", low, middle), ("faster", -high, -middle))
-    for code, sure, likely in directions:
-        if sure > matters and _is_proven(comparison, change):
+    directions: tuple[tuple[Code, float, float], ...] = (("slower", low, estimate), ("faster", -high, -estimate))
+    for code, nearest_end, estimated in directions:
+        if nearest_end > log_limit and _is_proven(comparison, change):
             return code, "shown"
-        if sure > 0 and likely >= matters:
+        if nearest_end > 0 and estimated >= log_limit:
             return code, "probable"
-    if (change.is_far or change.is_separate or _is_proven_by_pairs(comparison, change)) and abs(middle) >= matters:
-        return ("slower" if middle > 0 else "faster"), "probable"
+    if (change.is_far or change.is_separate or _is_proven_by_pairs(comparison, change)) and abs(estimate) >= log_limit:
+        return ("slower" if estimate > 0 else "faster"), "probable"
     return "unclear", "none"
 
 
@@ -146,17 +146,17 @@ def _needed_recordings(change: Change, fewest: int, steps: int | None, threshold
 def _certain_parts(comparison: Comparison, change: Change) -> Iterator[Message]:
     """The parts that surely changed by much, though nothing is told of the step: one hides the other, or noise does."""
     rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in comparison.parts])
-    enough = _LEAST_CHANGE * abs(comparison.step_difference.base)
+    least_ps = _LEAST_CHANGE * abs(comparison.step_difference.base)
     parts = zip(comparison.parts, rates, strict=True)
-    sure = [part for part, rate in parts if rate <= ALPHA and abs(part.difference.delta) >= enough]
-    more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
+    sure_parts = [part for part, rate in parts if rate <= ALPHA and abs(part.difference.delta) >= least_ps]
+    more, less = ([part for part in sure_parts if sign * part.difference.delta > 0] for sign in (1, -1))
     changes = [_part_change(part) for part in (*more[:1], *less[:1])]
     if more and less:
         yield Message("Certain: {more}, and {less}; they offset each other.", more=changes[0], less=changes[1])
-    elif sure and change.covers_runs:
+    elif sure_parts and change.covers_runs:
         yield Message("Certain: {change}. The step as a whole is inconclusive.", change=changes[0])
     elif is_likely_machine(comparison, change):
-        for part in [part for part in sure if part.id not in LENGTHENED][:1]:
+        for part in [part for part in sure_parts if part.id not in LOAD_PARTS][:1]:
             yield Message("Not caused by the machine: {change}.", change=_part_change(part))
 
 

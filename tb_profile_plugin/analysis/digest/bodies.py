@@ -10,8 +10,8 @@ from hashlib import blake2b
 
 from ...formats.xspace.hlo.module import Module
 
-_COMMUTES = frozenset("add multiply maximum minimum and or xor".split())
-_DEPTH = 64
+_COMMUTATIVE = frozenset("add multiply maximum minimum and or xor".split())
+_MOST_DEPTH = 64
 """Calls within calls beyond this are not looked into."""
 _SALT = b"tb-profile body 1"
 """Fixed, since fingerprints are compared across processes; another rule needs another one."""
@@ -45,13 +45,13 @@ class Bodies:
     def _shape_text(self, shape: int, depth: int) -> str:
         shapes = self._module.shapes
         children = shapes.children[shape]
-        if children and depth < _DEPTH:
+        if children and depth < _MOST_DEPTH:
             return f"({','.join(self._shape_text(child, depth + 1) for child in children)})"
         return f"{shapes.dtype(shape)}[{','.join(map(str, shapes.dimensions[shape]))}]"
 
     def body(self, row: int) -> str:
         """Fingerprint of one instruction by itself: its operands count by types and sizes only."""
-        return self._value(row, [self._operand_shape(operand) for operand in self._module.operands[row]], 0)
+        return self._fingerprint(row, [self._operand_shape(operand) for operand in self._module.operands[row]], 0)
 
     def program_fingerprint(self) -> str:
         """Fingerprint of the whole program: its instructions in any order."""
@@ -62,27 +62,27 @@ class Bodies:
         """Shape of an operand; empty for row -1, an operand that the program does not have."""
         return self.shape(row) if row >= 0 else ""
 
-    def _value(self, row: int, operands: list[str], depth: int, in_condition: bool = False) -> str:
+    def _fingerprint(self, row: int, operands: list[str], depth: int, in_condition: bool = False) -> str:
         """Fingerprint of an instruction, given shapes or fingerprints of its operands."""
         module = self._module
         opcode = module.opcodes[row]
-        if opcode in _COMMUTES:
+        if opcode in _COMMUTATIVE:
             operands = sorted(operands)
-        own = module.fusion_kinds[row], module.targets[row], int(module.tuple_indices[row])
-        bound = [module.literals[row]] if in_condition and opcode == "constant" else []
-        called = []
+        attributes = module.fusion_kinds[row], module.targets[row], int(module.tuple_indices[row])
+        literals = [module.literals[row]] if in_condition and opcode == "constant" else []
+        callees = []
         for computation in module.called[row]:
             is_condition = in_condition or (opcode == "while" and self._is_condition(computation))
-            called.append(self._computation(computation, depth + 1, is_condition))
-        return fingerprint((opcode, self.shape(row), *own, *bound, *operands, *called))
+            callees.append(self._computation_fingerprint(computation, depth + 1, is_condition))
+        return fingerprint((opcode, self.shape(row), *attributes, *literals, *operands, *callees))
 
     def _is_condition(self, computation: int) -> bool:
         """Whether a loop's computation is the one that says whether there is another turn."""
         return computation >= 0 and self.shape(int(self._module.roots[computation])) == "pred[]"
 
-    def _computation(self, computation: int, depth: int, is_condition: bool) -> str:
+    def _computation_fingerprint(self, computation: int, depth: int, is_condition: bool) -> str:
         """`_structure`, worked out once; empty for -1, which stands for no computation."""
-        if computation < 0 or depth > _DEPTH:
+        if computation < 0 or depth > _MOST_DEPTH:
             return ""
         key = computation, is_condition
         if key not in self._computations:
@@ -100,5 +100,5 @@ class Bodies:
                 values[row] = self.shape(row)
             else:
                 operands = [values.get(operand, self._operand_shape(operand)) for operand in module.operands[row]]
-                values[row] = self._value(row, operands, depth, is_condition)
+                values[row] = self._fingerprint(row, operands, depth, is_condition)
         return values.get(int(module.roots[computation]), "")

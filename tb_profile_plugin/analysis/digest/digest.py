@@ -56,8 +56,8 @@ _MOST_NAMES = 5
 """Names of a cause."""
 
 
-def digest(session: Session, host: str = "", step_event: str = "", wanted: str = TYPICAL) -> Digest:
-    """The digest of the session's hosts, or of one; ``wanted`` chooses the steps as `typical.choose` takes it."""
+def digest(session: Session, host: str = "", step_event: str = "", step_choice: str = TYPICAL) -> Digest:
+    """The digest of the session's hosts, or of one; ``step_choice`` chooses the steps as `typical.choose` takes it."""
     hosts = session.select(
         host, [need(function, step_event=step_event) for function in dict.fromkeys(NEEDS)], step_event
     )
@@ -67,7 +67,7 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
         number=series.number.tolist(),
         ps=series.period_ps.tolist(),
         step_ps=series.column(lambda blame: blame.step_ps).tolist(),
-        reason=_reasons(series, wanted),
+        reason=_reasons(series, step_choice),
         launches=series.column(lambda blame: blame.launches[:, blame.is_work].sum(axis=1)).tolist(),
         compiles=series.column(lambda blame: blame.compiles).tolist(),
         device_ps=series.column(lambda blame: blame.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
@@ -75,14 +75,14 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
     )
     selected, warm = np.array(steps.selected, np.int64), np.array(steps.warm, np.int64)
     return Digest(
-        facts=_facts(session, hosts, blames, series, wanted),
+        facts=_facts(session, hosts, blames, series, step_choice),
         steps=steps,
         parts=_parts(series, selected, warm),
         ops=_ops(series, selected, warm),
         kernels=_kernels(hosts),
         memory=_memory(blames),
         programs=sorted({program for blame in blames for program in blame.programs}),
-        causes=_causes(session, diagnose(hosts, wanted)),
+        causes=_causes(session, diagnose(hosts, step_choice)),
     )
 
 
@@ -91,8 +91,8 @@ def _parts(series: _StepSeries, selected: Array, warm: Array) -> list[StateTime]
     state_ps = series.column(lambda blame: blame.state_ps).T
     sums = state_ps[:, selected].sum(axis=1).tolist()
     variances_ps2 = variances(state_ps.take(warm, axis=1), np.isin(warm, selected))
-    occurring = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
-    return [StateTime(STATES[state], sums[state], variances_ps2[state]) for state in occurring]
+    states = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
+    return [StateTime(STATES[state], sums[state], variances_ps2[state]) for state in states]
 
 
 def _causes(session: Session, diagnosis: Diagnosis) -> list[DigestCause]:
@@ -101,8 +101,8 @@ def _causes(session: Session, diagnosis: Diagnosis) -> list[DigestCause]:
     for cause in diagnosis.causes[:_MOST_CAUSES]:
         names = [(name, ps) for name, ps, _ in cause.names[:_MOST_NAMES]]
         if cause.id == LATE_PEER and diagnosis.typical.late_peer:
-            late = diagnosis.typical.late_peer
-            names = [(host_labels(session.hosts)[late.host], round(late.more_ps))]
+            late_peer = diagnosis.typical.late_peer
+            names = [(host_labels(session.hosts)[late_peer.host], round(late_peer.more_ps))]
         largest_causes.append(DigestCause(cause.id, cause.per_step_ps, names))
     return largest_causes
 
@@ -121,11 +121,11 @@ def variances(samples: Array, is_selected: Array) -> list[int | None]:
     count, selected_count = samples.shape[1], int(is_selected.sum())
     if count < 3 or selected_count < 2:
         return [None] * len(samples)
-    inner = samples[:, is_selected]
-    low, high = inner.min(axis=1, keepdims=True), inner.max(axis=1, keepdims=True)
-    winsorised = samples.clip(low, high).astype(np.float64).var(axis=1, ddof=1)
+    selected = samples[:, is_selected]
+    low, high = selected.min(axis=1, keepdims=True), selected.max(axis=1, keepdims=True)
+    winsorised_variances = samples.clip(low, high).astype(np.float64).var(axis=1, ddof=1)
     divisor = selected_count * (selected_count - 1)
-    return [round(variance * (count - 1) / divisor) for variance in winsorised.tolist()]
+    return [round(variance * (count - 1) / divisor) for variance in winsorised_variances.tolist()]
 
 
 class _StepSeries:
@@ -153,25 +153,25 @@ class _StepSeries:
         self.between_ps = self.column(lambda blame: blame.between_ps)
         self.is_last = self.column(lambda blame: np.arange(len(blame)) == len(blame) - 1)
         """bool[n]: the last step of its host."""
-        self.kind = [blames[i].kind[at] for i, at in zip(self._host.tolist(), self._row.tolist(), strict=True)]
+        self.kind = [blames[i].kind[row] for i, row in zip(self._host.tolist(), self._row.tolist(), strict=True)]
         self.ops = list(dict.fromkeys(op for blame in blames for op in blame.ops))
         """State and identity of the ops of all hosts."""
         self._column_of_op = {op: column for column, op in enumerate(self.ops)}
 
-    def column(self, of_host: Callable[[HostBlame], Array]) -> Array:
+    def column(self, host_column: Callable[[HostBlame], Array]) -> Array:
         """[n, …]: a column that each host has, of the steps of this series."""
-        return self._joined([of_host(blame) for blame in self.blames])
+        return self._of_steps([host_column(blame) for blame in self.blames])
 
-    def op_matrix(self, of_host: Callable[[HostBlame], Array]) -> Array:
+    def op_matrix(self, host_matrix: Callable[[HostBlame], Array]) -> Array:
         """int64[n, ops]: a matrix that each host has for its ops, of the steps of this series and for all `ops`."""
         matrices = []
         for blame in self.blames:
             matrix = np.zeros((len(blame), len(self._column_of_op)), np.int64)
-            matrix[:, [self._column_of_op[op] for op in blame.ops]] = of_host(blame)
+            matrix[:, [self._column_of_op[op] for op in blame.ops]] = host_matrix(blame)
             matrices.append(matrix)
-        return self._joined(matrices)
+        return self._of_steps(matrices)
 
-    def _joined(self, columns: Sequence[Array]) -> Array:
+    def _of_steps(self, columns: Sequence[Array]) -> Array:
         """[n, …]: the steps of this series from a column of each host."""
         column = np.zeros((len(self._host), *columns[0].shape[1:]), columns[0].dtype)
         for host, values in enumerate(columns):
@@ -182,41 +182,41 @@ class _StepSeries:
     @property
     def main_kind(self) -> str:
         """The kind of steps that took most time in all."""
-        times: Counter[str] = Counter()
+        ps_by_kind: Counter[str] = Counter()
         for kind, ps in zip(self.kind, self.period_ps.tolist(), strict=True):
-            times[kind] += ps
-        return times.most_common(1)[0][0]
+            ps_by_kind[kind] += ps
+        return ps_by_kind.most_common(1)[0][0]
 
 
-def _reasons(series: _StepSeries, wanted: str) -> list[str]:
+def _reasons(series: _StepSeries, step_choice: str) -> list[str]:
     """Why each step is left out: the main kind's are chosen by their period; the last one lacks what follows it."""
     main_kind = series.main_kind
     rows = np.flatnonzero(np.array([kind == main_kind for kind in series.kind], bool))
     complete = series.complete[rows].copy()
     if series.between_ps[rows].any() and not series.is_last[rows].all():
         complete &= ~series.is_last[rows]
-    compiling = series.column(lambda blame: blame.state_ps[:, State.COMPILE])[rows]
+    compile_ps = series.column(lambda blame: blame.state_ps[:, State.COMPILE])[rows]
     reason = np.full(len(series.kind), OTHER_KIND, object)
-    reason[rows] = choose(series.period_ps[rows], compiling, complete, series.number[rows], wanted).reason
+    reason[rows] = choose(series.period_ps[rows], compile_ps, complete, series.number[rows], step_choice).reason
     return reason.tolist()
 
 
 def _facts(
-    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], series: _StepSeries, wanted: str
+    session: Session, hosts: Sequence[HostWithSteps], blames: Sequence[HostBlame], series: _StepSeries, step_choice: str
 ) -> dict[str, Any]:
     steps = [host.steps for host in hosts]
     problems = {finding.code: finding for finding in capture_health.findings(session, hosts)}
-    rule = next((host_steps.source for host_steps in steps if len(host_steps)), "none")
+    step_rule = next((host_steps.source for host_steps in steps if len(host_steps)), "none")
     return {
         "device": device_type(hosts),
         "devices": sum(device_count(host) for host in hosts),
         "hosts": len(hosts),
         "framework": framework(hosts[0]),
-        "step_rule": rule,
-        "steps_are": SOURCES[rule],
+        "step_rule": step_rule,
+        "steps_are": SOURCES[step_rule],
         "step_kind": series.main_kind,
         "step_event": hosts[0].step_event,
-        "chosen": wanted,
+        "chosen": step_choice,
         "levels": max((blame.levels for blame in blames), key=len),
         "versions": max((blame.versions for blame in blames), key=len),
         "origin_ns": max((host.origin_ns for host in hosts), default=0),
@@ -251,12 +251,12 @@ def _op_groups(ops: Sequence[tuple[int, Identity]], blame_ps: Array, total_ps: A
 
     int64[ops] ps each: by ``blame_ps``, of equal ones by ``total_ps``.
     """
-    ranked = np.lexsort((np.arange(len(ops)), -total_ps, -blame_ps)).tolist()
-    largest = [[i] for i in ranked[:_MOST_OPS] if ops[i][1].name != OTHERS]
+    by_time = np.lexsort((np.arange(len(ops)), -total_ps, -blame_ps)).tolist()
+    largest_ops = [[i] for i in by_time[:_MOST_OPS] if ops[i][1].name != OTHERS]
     others_of_state: dict[int, list[int]] = {}
-    for i in set(ranked) - {i for group in largest for i in group}:
+    for i in set(by_time) - {i for group in largest_ops for i in group}:
         others_of_state.setdefault(ops[i][0], []).append(i)
-    return [*largest, *(sorted(members) for _, members in sorted(others_of_state.items()))]
+    return [*largest_ops, *(sorted(members) for _, members in sorted(others_of_state.items()))]
 
 
 def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
@@ -264,10 +264,10 @@ def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
     by_family: dict[tuple[str, str], DigestKernel] = {}
     for kernel in gpu_kernels.kernel_stats(hosts):
         key, tensor_core = (short_kernel_names.family(kernel.name), kernel.op), kernel.recognition.tensor_core
-        sums = by_family.get(key, DigestKernel(*key, 0, 0, tensor_core))
-        common = tensor_core if tensor_core == sums.tensor_core else None
-        launches, total_ps = sums.launches + kernel.occurrences, sums.total_ps + kernel.total_ps
-        by_family[key] = DigestKernel(*key, launches, total_ps, common)
+        previous = by_family.get(key, DigestKernel(*key, 0, 0, tensor_core))
+        common_use = tensor_core if tensor_core == previous.tensor_core else None
+        launches, total_ps = previous.launches + kernel.occurrences, previous.total_ps + kernel.total_ps
+        by_family[key] = DigestKernel(*key, launches, total_ps, common_use)
     return sorted(by_family.values(), key=lambda kernel: (-kernel.total_ps, kernel.name, kernel.op))[:_MOST_KERNELS]
 
 

@@ -10,9 +10,9 @@ from ...runtime.problems import problem_error
 from ...runtime.regex import regex
 from .record import Digest
 
-_HEAD = '<script type="application/json" id="digest">'
-_ELEMENT = regex(re.escape(_HEAD).encode() + rb"([^<]*)</script>")
-_ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+_START_TAG = '<script type="application/json" id="digest">'
+_ELEMENT = regex(re.escape(_START_TAG).encode() + rb"([^<]*)</script>")
+_ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 """Characters that could end the element, or a line of it, as escapes of JSON."""
 _MOST_BYTES = 256 << 20
 """A report is far smaller: a larger page is not read into memory."""
@@ -20,7 +20,7 @@ _MOST_BYTES = 256 << 20
 
 def element(digest: Digest) -> str:
     """The HTML element that holds a digest; no name in the digest can end it early."""
-    return f"{_HEAD}{digest.to_json().translate(_ESCAPED)}</script>"
+    return f"{_START_TAG}{digest.to_json().translate(_ESCAPES)}</script>"
 
 
 def read(page: Path) -> Digest:

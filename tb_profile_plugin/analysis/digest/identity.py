@@ -21,17 +21,17 @@ from .bodies import Bodies
 from .record import Identity
 
 DEVICE, HOST = "device", "host"
-_LONGEST = 200
+_MOST_CHARACTERS = 200
 """Characters of a text; longer ones are cut."""
 _SOURCE_PARTS = 2
 """So much of a source file's path is kept: no home folders."""
-_PROGRAM = regex(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+")
+_PROGRAM_NUMBERS = regex(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+")
 """The end of a program's name: its id, the number of its cluster."""
 
 
 def stem_of_program(name: str) -> str:
     """The program's name without the numbers that change from run to run."""
-    return without_end(_PROGRAM, name) or name
+    return without_end(_PROGRAM_NUMBERS, name) or name
 
 
 class Identities:
@@ -70,11 +70,11 @@ class Identities:
         number_by_identity: dict[Identity, int] = {}
         number_of_event = np.zeros(len(events), np.int64)
         for first, plane in self._host.trace.parts:
-            in_plane = np.flatnonzero((events >= first) & (events < first + len(plane.events)))
-            if len(in_plane):
-                code, identities = self._of_plane(plane, events[in_plane] - first)
+            indices = np.flatnonzero((events >= first) & (events < first + len(plane.events)))
+            if len(indices):
+                code, identities = self._identities_of_plane(plane, events[indices] - first)
                 numbers = [number_by_identity.setdefault(identity, len(number_by_identity)) for identity in identities]
-                number_of_event[in_plane] = np.array(numbers, np.int64)[code]
+                number_of_event[indices] = np.array(numbers, np.int64)[code]
         return number_of_event, list(number_by_identity)
 
     def programs(self) -> Iterator[tuple[str, str]]:
@@ -82,7 +82,7 @@ class Identities:
         for program_id, bodies in self._bodies_by_id.items():
             yield stem_of_program(self._host.modules[program_id].name), bodies.program_fingerprint()
 
-    def _of_plane(self, plane: Plane, rows: Array) -> tuple[Array, list[Identity]]:
+    def _identities_of_plane(self, plane: Plane, rows: Array) -> tuple[Array, list[Identity]]:
         """(int64[k], identities): which of the identities each of a plane's rows has."""
         op_of_event, ops = self._ops_of_plane.get(id(plane), (None, []))
         side = HOST if op_of_event is None else DEVICE
@@ -99,14 +99,14 @@ class Identities:
             op = ops[op_row[i]] if op_row[i] >= 0 else None
             if named and (leaf := named.leaf(named_row[i])):
                 program_id, module_name = int(named.program_id[named_row[i]]), named.module_name(named_row[i])
-                identities.append(self._instruction(side, leaf, program_id, module_name, op))
+                identities.append(self._instruction_identity(side, leaf, program_id, module_name, op))
             elif op:
-                identities.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
+                identities.append(Identity(side, op.name[:_MOST_CHARACTERS], op.type, stem_of_program(op.module)))
             else:
-                identities.append(_of_name(side, plane, int(name[i])))
+                identities.append(_identity_of_name(side, plane, int(name[i])))
         return code, identities
 
-    def _instruction(self, side: str, leaf: str, program_id: int, module_name: str, op: Op | None) -> Identity:
+    def _instruction_identity(self, side: str, leaf: str, program_id: int, module_name: str, op: Op | None) -> Identity:
         """Identity of an instruction by its name without scopes."""
         program_id = stated_program(self._host, program_id, module_name)
         module = self._host.modules.get(program_id)
@@ -114,29 +114,29 @@ class Identities:
         stem = stem_of_program(module.name if module else module_name)
         if module is None or row < 0:
             origin = op.name if op and op.name != leaf else ""
-            return Identity(side, leaf, op.category if op else "", stem, origin[:_LONGEST])
+            return Identity(side, leaf, op.category if op else "", stem, origin[:_MOST_CHARACTERS])
         bodies = self._bodies_by_id.setdefault(program_id, Bodies(module))
-        telling = module.telling(row)
-        source = module.sources.location_text(telling).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
+        telling_row = module.telling(row)
+        source = module.sources.location_text(telling_row).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
         operands = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
         return Identity(
             side,
             leaf,
             module.category(row),
             stem,
-            origin=module.op_names[telling][:_LONGEST],
-            shape=bodies.shape(row)[:_LONGEST],
-            operands=operands[:_LONGEST],
+            origin=module.op_names[telling_row][:_MOST_CHARACTERS],
+            shape=bodies.shape(row)[:_MOST_CHARACTERS],
+            operands=operands[:_MOST_CHARACTERS],
             body=bodies.body(row),
-            source="/".join(source)[:_LONGEST],
+            source="/".join(source)[:_MOST_CHARACTERS],
         )
 
 
-def _of_name(side: str, plane: Plane, name: int) -> Identity:
+def _identity_of_name(side: str, plane: Plane, name: int) -> Identity:
     """Identity of events that only their name tells, by its row among the plane's names."""
     op_name = op_names.of_event(plane.names[name], plane.categories[name])
     text = op_name.name if op_name.is_known and not op_name.is_dataset else display_name(plane.names[name])
-    return Identity(side, text[:_LONGEST], op_name.type if op_name.is_known else "")
+    return Identity(side, text[:_MOST_CHARACTERS], op_name.type if op_name.is_known else "")
 
 
 class _Instructions(NamedTuple):

@@ -32,11 +32,11 @@ NOTHING = Message("(nothing recorded)")
 
 _MOST_ENTRIES = 4_000
 """Entries of any list but those of steps, so that a forged digest costs no time: ours have far fewer."""
-_LARGEST = 2**128
+_LARGEST_INT = 2**128
 """Beyond any variance, ps squared."""
-_SIGNED = frozenset({"number", "growth_bytes", "origin_ns"})
+_SIGNED_FIELDS = frozenset({"number", "growth_bytes", "origin_ns"})
 """What may be below 0."""
-_FACTS: dict[str, str] = (
+_FACT_TYPES: dict[str, str] = (
     dict.fromkeys(("device", "framework", "step_rule", "steps_are", "step_kind", "step_event", "chosen"), "str")
     | dict.fromkeys(("devices", "hosts", "origin_ns"), "int")
     | {"levels": "dict[str, int]", "versions": "dict[str, str]", "problems": "list[str]", "errors": "list[str]"}
@@ -190,9 +190,9 @@ class Digest:
     def to_json(self) -> str:
         """Canonical JSON: sorted keys, one entry of each list per line, so that versions can be compared by eye."""
         data: dict[str, Any] = {"version": VERSION, "kind": KIND, "facts": self.facts, "steps": vars(self.steps)}
-        data |= {name: [vars(entry) for entry in getattr(self, name)] for name in _LISTS}
+        data |= {name: [vars(entry) for entry in getattr(self, name)] for name in _ENTRY_TYPES}
         data["programs"] = self.programs
-        return "{\n" + ",\n".join(f"{json.dumps(key)}: {_lines(data[key])}" for key in sorted(data)) + "\n}\n"
+        return "{\n" + ",\n".join(f"{json.dumps(key)}: {_json_lines(data[key])}" for key in sorted(data)) + "\n}\n"
 
     @staticmethod
     def from_json(text: str | bytes, where: str = "") -> Digest:
@@ -209,7 +209,7 @@ class Digest:
         return [_read(content, name) for content, name in zip(contents, where, strict=True)]
 
 
-_LISTS = {
+_ENTRY_TYPES = {
     "parts": StateTime,
     "ops": DigestOp,
     "kernels": DigestKernel,
@@ -218,7 +218,7 @@ _LISTS = {
 }
 
 
-def _lines(value: Any) -> str:
+def _json_lines(value: Any) -> str:
     if isinstance(value, list) and value:
         return "[\n" + ",\n".join(_json(entry) for entry in value) + "\n]"
     return _json(value)
@@ -249,21 +249,21 @@ def _read(data: Any, where: str) -> Digest:
 def _digest_of(data: dict[str, Any]) -> Digest:
     """The digest of plain data; raises ValueError, TypeError or KeyError where these are none."""
     facts = dict(data["facts"])
-    _require(all(_is_of_type(kind, name, facts[name]) for name, kind in _FACTS.items()))
+    _require(all(_is_of_type(type_name, name, facts[name]) for name, type_name in _FACT_TYPES.items()))
     steps = _entry(DigestSteps, data["steps"])
     _require(len({len(column) for column in vars(steps).values()}) == 1 and len(steps.selected) > 0)
-    lists = {name: [_entry(kind, entry) for entry in data[name]] for name, kind in _LISTS.items()}
-    programs = [(str(name), str(mark)) for name, mark in data["programs"]]
+    lists = {name: [_entry(type_name, entry) for entry in data[name]] for name, type_name in _ENTRY_TYPES.items()}
+    programs = [(str(name), str(fingerprint)) for name, fingerprint in data["programs"]]
     _require(max(map(len, (programs, *lists.values()))) <= _MOST_ENTRIES)
     states = [*(op.part for op in lists["ops"]), *(entry.id for name in ("parts", "causes") for entry in lists[name])]
     _require(LABELS.keys() >= set(states))
     return Digest(facts, steps, programs=programs, **lists)
 
 
-def _entry(kind: Any, values: dict[str, Any]) -> Any:
+def _entry(entry_type: Any, values: dict[str, Any]) -> Any:
     """A dataclass of that kind, if the values are of the types that its fields are declared as."""
-    _require(all(_is_of_type(str(field.type), field.name, values[field.name]) for field in fields(kind)))
-    return kind(**values)
+    _require(all(_is_of_type(str(field.type), field.name, values[field.name]) for field in fields(entry_type)))
+    return entry_type(**values)
 
 
 def _require(condition: bool) -> None:
@@ -271,22 +271,22 @@ def _require(condition: bool) -> None:
         raise ValueError
 
 
-def _is_of_type(kind: str, name: str, value: Any) -> bool:
+def _is_of_type(type_name: str, name: str, value: Any) -> bool:
     """Whether a field's value is plain data of that type, as annotations write it; few fields may be below 0."""
-    if kind.endswith(" | None"):
-        return value is None or _is_of_type(kind.removesuffix(" | None"), name, value)
-    return _CHECKS[kind](name, value)
+    if type_name.endswith(" | None"):
+        return value is None or _is_of_type(type_name.removesuffix(" | None"), name, value)
+    return _TYPE_CHECKS[type_name](name, value)
 
 
 def _is_int(name: str, value: Any) -> bool:
-    return type(value) is int and (-_LARGEST if name in _SIGNED else 0) <= value < _LARGEST
+    return type(value) is int and (-_LARGEST_INT if name in _SIGNED_FIELDS else 0) <= value < _LARGEST_INT
 
 
 def _is_str(name: str, value: Any) -> bool:
     return type(value) is str
 
 
-_CHECKS: dict[str, Callable[[str, Any], bool]] = {
+_TYPE_CHECKS: dict[str, Callable[[str, Any], bool]] = {
     "int": _is_int,
     "str": _is_str,
     "bool": lambda name, value: type(value) is bool,

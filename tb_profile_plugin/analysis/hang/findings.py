@@ -40,11 +40,11 @@ class GroupFinding(NamedTuple):
 
 def findings(group: ProcessGroup) -> list[GroupFinding]:
     """The first mismatch of a group, its first stop unless that explains it, and what is amiss with its pairs."""
-    difference, stop = _first_mismatch(group), _first_stop(group)
+    mismatch, stop = _first_mismatch(group), _first_stop(group)
     may_follow = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
-    if difference and stop and stop.sort in may_follow and difference.unit.sequence <= stop.unit.sequence:
+    if mismatch and stop and stop.sort in may_follow and mismatch.unit.sequence <= stop.unit.sequence:
         stop = None
-    return [*(finding for finding in (difference, stop) if finding), *_pair_findings(group)]
+    return [*(finding for finding in (mismatch, stop) if finding), *_pair_findings(group)]
 
 
 def _first_mismatch(group: ProcessGroup) -> GroupFinding | None:
@@ -111,11 +111,11 @@ def _common_wait(group: ProcessGroup, units: Mapping[int, Unit], waiting: tuple[
 
 def _first_pending(group: ProcessGroup) -> Mapping[int, Unit]:
     """By rank the first collective that it is not done with."""
-    firsts = (
+    first_units = (
         (rank, min((unit for unit in record.units.values() if unit.is_pending), default=None))
         for rank, record in group.records.items()
     )
-    return {rank: unit for rank, unit in firsts if unit}
+    return {rank: unit for rank, unit in first_units if unit}
 
 
 def _units_from(group: ProcessGroup, number: int) -> Iterator[Unit]:
@@ -127,19 +127,19 @@ def _pair_findings(group: ProcessGroup) -> Iterator[GroupFinding]:
     """Sends without their receives, and the other way round; and pairs that pass different things."""
     transfers = {kind: _transfers(group, kind) for kind in (SEND, RECEIVE)}
     for pair in sorted({*transfers[SEND], *transfers[RECEIVE]}):
-        for kind, other, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
-            own, of_peer = transfers[kind][pair], transfers[other][pair]
-            first_pending = next((i for i, transfer in enumerate(own) if transfer.unit.is_pending), -1)
+        for kind, other_kind, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
+            asked, answers = transfers[kind][pair], transfers[other_kind][pair]
+            first_pending = next((i for i, transfer in enumerate(asked) if transfer.unit.is_pending), -1)
             if first_pending < 0 or peer not in group.records:
                 continue
             position = first_pending
             if not (group.records[rank].is_complete and group.records[peer].is_complete):
                 # What came before is not known to be as many on both sides; what is left to do is.
-                position, of_peer = 0, [transfer for transfer in of_peer if transfer.unit.is_pending]
-            unit = own[first_pending].unit
-            if position >= len(of_peer):
+                position, answers = 0, [transfer for transfer in answers if transfer.unit.is_pending]
+            unit = asked[first_pending].unit
+            if position >= len(answers):
                 yield GroupFinding(NO_PEER, group, unit, (peer,), (rank,), (rank,))
-            elif kind == SEND and (difference := _pair_mismatch(own[first_pending], of_peer[position], pair)):
+            elif kind == SEND and (difference := _pair_mismatch(asked[first_pending], answers[position], pair)):
                 yield GroupFinding(difference.sort, group, unit, (), pair, pair, difference)
 
 

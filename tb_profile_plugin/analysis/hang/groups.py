@@ -112,9 +112,9 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> RankRecord:
     """What a dump holds of a group, whose operations these are."""
     if operations and not dump.is_complete and operations[0] is dump.operations[0]:
         # Of what runs as one the begin may be overwritten.
-        number = operations[0].sequence, operations[0].is_p2p
-        leading = [operation for operation in operations if (operation.sequence, operation.is_p2p) == number]
-        operations = operations[len(leading) :] if leading[-1].call.kind == COALESCED else operations
+        unit_key = operations[0].sequence, operations[0].is_p2p
+        first_unit = [operation for operation in operations if (operation.sequence, operation.is_p2p) == unit_key]
+        operations = operations[len(first_unit) :] if first_unit[-1].call.kind == COALESCED else operations
     all_units = units(operations)
     collectives = {unit.sequence: unit for unit in all_units if not unit.is_p2p}
     last = max(collectives, default=-1 if dump.is_complete else UNKNOWN)
@@ -123,12 +123,12 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> RankRecord:
 
 def _with_last_queued(records: Mapping[int, RankRecord], dumps: Mapping[int, Dump]) -> dict[int, RankRecord]:
     """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
-    completed = dict(records)
+    all_records = dict(records)
     if all(dumps[rank].queued == record.last for rank, record in records.items() if record.units):
         for rank, record in records.items():
             if record.last == UNKNOWN and dumps[rank].queued >= 0:
-                completed[rank] = record._replace(last=dumps[rank].queued)
-    return completed
+                all_records[rank] = record._replace(last=dumps[rank].queued)
+    return all_records
 
 
 def _members(dumps: Sequence[Dump]) -> Mapping[tuple[int, str], tuple[int, ...]]:
@@ -152,9 +152,9 @@ def _labels(
     keys: Iterable[tuple[str, tuple[int, ...]]], dumps: Sequence[Dump]
 ) -> Mapping[tuple[str, tuple[int, ...]], str]:
     """By group its description, with its name and ranks where others have the same."""
-    described = {name: group.description for dump in dumps for name, group in dump.groups.items() if group.description}
+    texts = {name: group.description for dump in dumps for name, group in dump.groups.items() if group.description}
     keys = list(keys)
-    labels = {key: described.get(key[0]) or key[0] or "default" for key in keys}
+    labels = {key: texts.get(key[0]) or key[0] or "default" for key in keys}
     counts = Counter(labels.values())
     labels = {key: text if counts[text] == 1 else f"{text} ({key[0]})" for key, text in labels.items()}
     counts = Counter(labels.values())
@@ -166,10 +166,10 @@ def _labels(
 
 def rank_ranges(ranks: Iterable[int]) -> str:
     """Numbers as ``0-2, 5``."""
-    bounds: list[list[int]] = []
+    ranges: list[list[int]] = []
     for rank in sorted(ranks):
-        if bounds and rank == bounds[-1][1] + 1:
-            bounds[-1][1] = rank
+        if ranges and rank == ranges[-1][1] + 1:
+            ranges[-1][1] = rank
         else:
-            bounds.append([rank, rank])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in bounds)
+            ranges.append([rank, rank])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)

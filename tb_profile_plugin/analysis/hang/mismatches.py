@@ -99,10 +99,10 @@ def _sides(
     values: Mapping[int, Hashable], texts: Mapping[int, str], kinds: Mapping[int, str]
 ) -> tuple[AgreeingRanks, ...]:
     """Ranks by what they ask for, most ranks first; empty where all ask for the same."""
-    ranks: dict[Hashable, list[int]] = defaultdict(list)
+    ranks_by_value: dict[Hashable, list[int]] = defaultdict(list)
     for rank, value in sorted(values.items()):
-        ranks[value].append(rank)
-    if len(ranks) < 2:
+        ranks_by_value[value].append(rank)
+    if len(ranks_by_value) < 2:
         return ()
-    sides = sorted(ranks.values(), key=lambda members: (-len(members), members))
+    sides = sorted(ranks_by_value.values(), key=lambda members: (-len(members), members))
     return tuple(AgreeingRanks(tuple(members), texts[members[0]], kinds[members[0]]) for members in sides)

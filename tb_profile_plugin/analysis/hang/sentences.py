@@ -61,17 +61,17 @@ def _circle_sentence(verdict: HangVerdict) -> Message:
 
 def finding_sentence(finding: GroupFinding) -> Message:
     """What a finding says."""
-    of_group = {"operation": operation_text(finding.unit), "group": finding.group.label}
-    return _SENTENCES.get(finding.sort, _mismatch_sentence)(finding, of_group)
+    values = {"operation": operation_text(finding.unit), "group": finding.group.label}
+    return _SENTENCES.get(finding.sort, _mismatch_sentence)(finding, values)
 
 
-def _missing_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _missing_sentence(finding: GroupFinding, values: Mapping[str, Any]) -> Message:
     """What some ranks never started, and who waits for that."""
     who = ranks_text(finding.culprits)
     if not finding.waiting:
         others = _other_ranks(finding, finding.others)
         return Message(
-            "{who} never started {operation} of group {group}; {others} did.", who=who, others=others, **of_group
+            "{who} never started {operation} of group {group}; {others} did.", who=who, others=others, **values
         )
     waiting = {"others": _other_ranks(finding, finding.waiting), "count": len(finding.waiting)}
     if not finding.waits_in:
@@ -80,7 +80,7 @@ def _missing_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Mes
             "it.",
             who=who,
             **waiting,
-            **of_group,
+            **values,
         )
     return Message(
         "{who} never started {operation} of group {group}; {others} {count, plural, one {waits} other {wait}} in "
@@ -88,22 +88,22 @@ def _missing_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Mes
         who=who,
         waits_in=operation_text(finding.waits_in),
         **waiting,
-        **of_group,
+        **values,
     )
 
 
-def _silent_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _silent_sentence(finding: GroupFinding, values: Mapping[str, Any]) -> Message:
     """Which ranks left no dump, and who waits."""
     return Message(
         "{who} left no dump; {others} {count, plural, one {waits} other {wait}} in {operation} of group {group}.",
         who=ranks_text(finding.culprits),
         others=_other_ranks(finding, finding.waiting),
         count=len(finding.waiting),
-        **of_group,
+        **values,
     )
 
 
-def _not_begun_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _not_begun_sentence(finding: GroupFinding, values: Mapping[str, Any]) -> Message:
     """Whose devices did not begin what was queued."""
     return Message(
         "{who} queued {operation} of group {group}, but {count, plural, one {its device} other {their devices}} "
@@ -111,32 +111,32 @@ def _not_begun_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> M
         who=ranks_text(finding.culprits),
         count=len(finding.culprits),
         others=_other_ranks(finding, finding.others),
-        **of_group,
+        **values,
     )
 
 
-def _not_completed_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _not_completed_sentence(finding: GroupFinding, values: Mapping[str, Any]) -> Message:
     """Who did not complete what others did."""
     return Message(
         "{who} did not complete {operation} of group {group}; {others} did.",
         who=ranks_text(finding.culprits),
         others=_other_ranks(finding, finding.others),
-        **of_group,
+        **values,
     )
 
 
-def _all_wait_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _all_wait_sentence(finding: GroupFinding, values: Mapping[str, Any]) -> Message:
     """That ranks wait, though they all call the same."""
     is_everyone = len(finding.waiting) == len(finding.group.members) > 1
     return Message(
         "{who} {count, plural, one {waits} other {wait}} in {operation} of group {group}; no call differs.",
         who=_all_ranks(finding.waiting) if is_everyone else ranks_text(finding.waiting),
         count=len(finding.waiting),
-        **of_group,
+        **values,
     )
 
 
-def _no_peer_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _no_peer_sentence(finding: GroupFinding, values: Mapping[str, Any]) -> Message:
     """Who never sent what a rank waits to receive, or the other way round."""
     return Message(
         "{who} never {direction, select, receive {received from} other {sent to}} {peer} in group {group}; "
@@ -144,7 +144,7 @@ def _no_peer_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Mes
         who=ranks_text(finding.culprits),
         direction="receive" if any(call.kind == SEND for call in finding.unit.calls) else "send",
         peer=ranks_text(finding.waiting, at_begin=False),
-        **of_group,
+        **values,
     )
 
 
@@ -170,8 +170,8 @@ def _details(verdict: HangVerdict) -> Iterator[Message]:
             yield finding_sentence(cause.finding)
         if cause.finding.sort in (MISSING, NO_PEER):
             yield from _where_culprits_are(verdict, cause.finding)
-        if skipping := rank_shift(cause.finding):
-            yield _shift_sentence(cause.finding, skipping)
+        if shift := rank_shift(cause.finding):
+            yield _shift_sentence(cause.finding, shift)
     told_ranks = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
     other_ranks = [rank for rank in verdict.ranks_without_dump if rank not in told_ranks]
     if other_ranks:
@@ -183,7 +183,7 @@ def operation_text(unit: Unit) -> Message:
     return Message("{kind} {number}", kind=unit.kind, number=str(unit.sequence))
 
 
-def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Message:
+def _mismatch_sentence(finding: GroupFinding, values: Mapping[str, Any]) -> Message:
     """What ranks ask for differently."""
     sides = finding.mismatch.sides if finding.mismatch else ()
     if len(sides) == 1:
@@ -191,7 +191,7 @@ def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Me
             "{who} {what} in {operation} of group {group}.",
             who=_all_ranks(sides[0].ranks),
             what=sides[0].what,
-            **of_group,
+            **values,
         )
     if finding.unit.is_p2p:
         (source, sent, _), (target, received, _) = sides
@@ -217,15 +217,15 @@ def _mismatch_sentence(finding: GroupFinding, of_group: Mapping[str, Any]) -> Me
             group=finding.group.label,
             **both,
         )
-    return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **of_group)
+    return Message("{who} passed {what} to {operation} of group {group}; {others} passed {other}.", **both, **values)
 
 
 def _shift_sentence(finding: GroupFinding, shift: Shift) -> Message:
     """Which operations a rank skipped, or called besides."""
     number = finding.unit.sequence
-    own, usual = (finding.group.records[ranks[0]].units for ranks in (shift.ranks, finding.others))
-    units = usual if shift.skipped > 0 else own
-    what = [
+    own_units, other_units = (finding.group.records[ranks[0]].units for ranks in (shift.ranks, finding.others))
+    units = other_units if shift.skipped > 0 else own_units
+    texts = [
         operation_text(units[sequence]) for sequence in range(number, number + abs(shift.skipped)) if sequence in units
     ]
     return Message(
@@ -233,7 +233,7 @@ def _shift_sentence(finding: GroupFinding, shift: Shift) -> Message:
         "ranks again.",
         who=ranks_text(shift.ranks),
         way="skipped" if shift.skipped > 0 else "more",
-        operations=Message("{first} to {last}", first=what[0], last=what[-1]) if len(what) > 1 else what[0],
+        operations=Message("{first} to {last}", first=texts[0], last=texts[-1]) if len(texts) > 1 else texts[0],
     )
 
 

@@ -33,12 +33,12 @@ def rank_shift(finding: GroupFinding) -> Shift | None:
 
 def _skipped(own: RankRecord, others: RankRecord, begin: int) -> int:
     """By how many numbers a rank is ahead; 0 where nothing, or more than one number, makes what follows agree."""
-    fitting = [
+    offsets = [
         offset
         for offset in range(-_MOST_SKIPPED, _MOST_SKIPPED + 1)
         if offset and _agrees(own, others, begin if offset > 0 else begin - offset, offset)
     ]
-    return fitting[0] if len(fitting) == 1 else 0
+    return offsets[0] if len(offsets) == 1 else 0
 
 
 def _agrees(own: RankRecord, others: RankRecord, begin: int, offset: int) -> bool:

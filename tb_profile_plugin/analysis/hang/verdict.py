@@ -57,11 +57,11 @@ def judge(dumps: Sequence[Dump], is_complete: bool = True) -> HangVerdict:
     positions = {dump.rank: position for dump in dumps if (position := _position(dump, all_groups))}
     all_findings = [finding for group in all_groups for finding in findings(group)]
     ranks_without_dump = tuple(sorted({rank for group in all_groups for rank in group.ranks_without_dump}))
-    follows = [_followed_findings(finding, all_findings, positions) for finding in all_findings]
+    followed = [_followed_findings(finding, all_findings, positions) for finding in all_findings]
     # Those that follow from no other come first.
-    order = sorted(range(len(all_findings)), key=lambda number: bool(follows[number]))
+    order = sorted(range(len(all_findings)), key=lambda number: bool(followed[number]))
     causes = tuple(
-        HangCause(all_findings[number], tuple(sorted(order.index(other) for other in follows[number])))
+        HangCause(all_findings[number], tuple(sorted(order.index(other) for other in followed[number])))
         for number in order
     )
     is_judged = not ranks_without_dump and is_complete and bool(all_groups)
@@ -72,16 +72,16 @@ def judge(dumps: Sequence[Dump], is_complete: bool = True) -> HangVerdict:
 
 def _position(dump: Dump, all_groups: Sequence[ProcessGroup]) -> Position | None:
     """The first unit of a rank that is not done, or else its last."""
-    own = [
+    positions = [
         Position(group.label, unit)
         for group in all_groups
         if (record := group.records.get(dump.rank))
         for unit in (*record.units.values(), *record.p2p)
     ]
-    pending = [position for position in own if position.unit.is_pending]
+    pending = [position for position in positions if position.unit.is_pending]
     if pending:
         return min(pending, key=lambda position: position.unit.first.record)
-    return max(own, key=lambda position: position.unit.first.record, default=None)
+    return max(positions, key=lambda position: position.unit.first.record, default=None)
 
 
 def _followed_findings(
@@ -96,8 +96,8 @@ def _followed_findings(
         if other is not finding
     }
     numbers = [number for number, ranks in waiting_by_number.items() if ranks]
-    explained = {rank for number in numbers for rank in (*waiting_by_number[number], *others[number].culprits)}
-    return tuple(numbers) if explained >= {*finding.culprits} else ()
+    explained_ranks = {rank for number in numbers for rank in (*waiting_by_number[number], *others[number].culprits)}
+    return tuple(numbers) if explained_ranks >= {*finding.culprits} else ()
 
 
 def _waits_there(rank: int, finding: GroupFinding, positions: Mapping[int, Position]) -> bool:

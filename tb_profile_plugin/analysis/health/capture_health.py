@@ -39,25 +39,25 @@ from .recording_advice import DEVICES, PYTHON, STEPS, remedy
 
 _SOURCES_OF_SHARED_NUMBERS = ("chosen", "markers", "loops", "numbers", "profiler")
 """Sources of steps whose numbers mean the same step on every host."""
-_MOST_OFFSET = 0.5
+_MOST_OFFSET_SHARE = 0.5
 """Share of a step within which hosts that train together begin the same step."""
 _MOST_HOSTS_NAMED = 3
 """Hosts that a finding names; of more it says how many."""
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
 """Warnings that figures and the verdict already reckon with."""
 
-_ALL = (AVERAGE, SPREAD, HOST, DEVICE, INPUT)
+_ALL_FIGURES = (AVERAGE, SPREAD, HOST, DEVICE, INPUT)
 
 AFFECTS: dict[str, tuple[str, ...]] = {
     "clocks_apart": (CLOCKS,),
     "clocks_free": (CLOCKS,),
     "clocks_unknown": (CLOCKS,),
-    "counted": _ALL,
-    "damaged_capture": _ALL,
+    "counted": _ALL_FIGURES,
+    "damaged_capture": _ALL_FIGURES,
     "devices_unrecorded": (AVERAGE, DEVICE),
     "gpu_unused": (),
-    "hosts_missing": _ALL,
-    "impossible_times": (*_ALL, CLOCKS),
+    "hosts_missing": _ALL_FIGURES,
+    "impossible_times": (*_ALL_FIGURES, CLOCKS),
     "incomplete_steps": (AVERAGE,),
     "input_outside_steps": (AVERAGE, INPUT),
     "no_device_events": (AVERAGE, DEVICE),
@@ -65,7 +65,7 @@ AFFECTS: dict[str, tuple[str, ...]] = {
     "one_step": (AVERAGE, SPREAD),
     "overhead": (AVERAGE,),
     "reported_by_profiler": (DEVICE,),
-    "sampled": _ALL,
+    "sampled": _ALL_FIGURES,
 }
 """By code of a finding. What profilers report is about devices: a CUPTI that failed, events that were dropped."""
 
@@ -100,12 +100,12 @@ def findings(session: Session, hosts: Sequence[HostWithSteps]) -> list[Problem]:
     problems = [*session.problems(), *_missing_host_findings(session)]
     for host in hosts:
         problems += findings_of_host(host)
-    return _grouped(
+    return _merged_problems(
         [*problems, *_missing_rank_findings(session, hosts), *_input_findings(hosts), *_clock_findings(hosts)]
     )
 
 
-def _grouped(problems: Sequence[Problem]) -> list[Problem]:
+def _merged_problems(problems: Sequence[Problem]) -> list[Problem]:
     """Each once: what several hosts have in common names them together."""
     where_by_problem: dict[Problem, list[str]] = {}
     for problem in problems:
@@ -136,15 +136,15 @@ def why_empty(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | Non
 
 def doubt(problems: Sequence[Problem]) -> str:
     """Why the figures may be wrong, in a sentence; empty where nothing speaks against them."""
-    grave = [problem for problem in problems if problem.severity == "error"]
-    grave += [problem for problem in problems if problem.severity == "warning" and problem.code not in _HARMLESS]
-    if not grave:
+    doubts = [problem for problem in problems if problem.severity == "error"]
+    doubts += [problem for problem in problems if problem.severity == "warning" and problem.code not in _HARMLESS]
+    if not doubts:
         return ""
-    first = message(grave[0].message)
-    if len(grave) == 1:
-        return Message("Caution: {problem}", problem=first)
+    text = message(doubts[0].message)
+    if len(doubts) == 1:
+        return Message("Caution: {problem}", problem=text)
     return Message(
-        "Caution: {problem} ({count} more in the notes on this capture.)", problem=first, count=len(grave) - 1
+        "Caution: {problem} ({count} more in the notes on this capture.)", problem=text, count=len(doubts) - 1
     )
 
 
@@ -203,10 +203,10 @@ def _step_findings(host: HostWithSteps) -> Iterator[Problem]:
         return
     recorded_count = recorded_steps.recorded_count(host.trace, host.grouped_steps)
     if not steps.complete[:recorded_count].all():
-        count = int((~steps.complete[:recorded_count]).sum())
+        cut_count = int((~steps.complete[:recorded_count]).sum())
         text = Message(
             "{cut} of {count} steps are cut by the capture's start or end; averages leave them out.",
-            cut=count,
+            cut=cut_count,
             count=len(steps),
         )
         yield Problem("incomplete_steps", text, "", host.name, "warning")
@@ -261,16 +261,16 @@ def _device_findings(host: Host) -> Iterator[Problem]:
 
 def _tracer_findings(host: Host) -> Iterator[Problem]:
     """Tracers that were off, and the one that slows what it watches."""
-    recorded = levels(host)
-    for name, affected in (("host_tracer_level", HOST), ("device_tracer_level", DEVICE)):
-        if recorded.get(name, 1) == 0:
+    tracer_levels = levels(host)
+    for name, affects in (("host_tracer_level", HOST), ("device_tracer_level", DEVICE)):
+        if tracer_levels.get(name, 1) == 0:
             text = Message(
                 "{of, select, host {The host} other {Devices}} recorded nothing: {option} was 0.",
-                of=affected,
+                of=affects,
                 option=name,
             )
             advice = Message("Capture with {option}=1 or more.", option=name)
-            yield Problem("tracer_off", text, advice, host.name, "warning", (affected,))
+            yield Problem("tracer_off", text, advice, host.name, "warning", (affects,))
     calls = _python_calls(host)
     if calls:
         text = Message("The Python tracer was on ({count} calls), so host times are inflated.", count=calls)
@@ -339,28 +339,28 @@ def _clock_findings(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
     offsets = {host: offset_ps for host, offset_ps in offsets.items() if offset_ps}
     if offsets:
         farthest = max(offsets, key=lambda host: abs(offsets[host]))
-        late_or_early = {
+        offset_values = {
             "offset_ps": abs(offsets[farthest]),
             "way": "later" if offsets[farthest] > 0 else "earlier",
             "host": farthest,
             "first": host_marks[0].host,
         }
-        yield _clock_problem(late_or_early, _listed(list(offsets)), any(map(_communicates, hosts)))
+        yield _clock_problem(offset_values, _listed(list(offsets)), any(map(_communicates, hosts)))
 
 
-def _clock_problem(late_or_early: dict[str, Any], where: str, is_collective: bool) -> Problem:
+def _clock_problem(offset_values: dict[str, Any], where: str, is_collective: bool) -> Problem:
     """What steps that begin at other times on other hosts mean: collectives, where any was captured, align them."""
     if not is_collective:
         text = Message(
             "Steps begin {offset_ps} {way, select, later {later} other {earlier}} on {host} than on {first}; no "
             "collective was captured that would align them.",
-            **late_or_early,
+            **offset_values,
         )
         return Problem("clocks_free", text, Message("Compare times within a host only."), where, "info")
     text = Message(
         "Steps begin {offset_ps} {way, select, later {later} other {earlier}} on {host} than on {first}: the "
         "clocks or the hosts are out of sync.",
-        **late_or_early,
+        **offset_values,
     )
     advice = Message(
         "Compare times within a host only, and synchronize the machines' clocks (NTP) before the next capture."
@@ -368,13 +368,13 @@ def _clock_problem(late_or_early: dict[str, Any], where: str, is_collective: boo
     return Problem("clocks_apart", text, advice, where, "warning")
 
 
-def _clock_offset(one: _StepMarks, other: _StepMarks) -> float:
+def _clock_offset(first: _StepMarks, other: _StepMarks) -> float:
     """ps by which the shared steps begin later on the other; 0 where that is no more than steps vary."""
-    shared = sorted(one.begin.keys() & other.begin.keys())
+    shared = sorted(first.begin.keys() & other.begin.keys())
     if len(shared) < 2:
         return 0.0
-    offset = median(np.array([other.begin[number] - one.begin[number] for number in shared]))
-    return offset if abs(offset) > _MOST_OFFSET * max(one.typical_ps, other.typical_ps) else 0.0
+    offset = median(np.array([other.begin[number] - first.begin[number] for number in shared]))
+    return offset if abs(offset) > _MOST_OFFSET_SHARE * max(first.typical_ps, other.typical_ps) else 0.0
 
 
 def _step_marks(host: HostWithSteps, shift: int) -> _StepMarks:

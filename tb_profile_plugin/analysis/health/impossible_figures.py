@@ -33,17 +33,18 @@ def impossible_figures(host: Host) -> list[str]:
         )
         for limit, count in limit_counts.items()
     ]
-    fast = sum(
+    fast_copies = sum(
         copies.sized
         for copies in copies_of_host(host)
         if copies.stated_bandwidth is not None and copies.bandwidth is None
     )
-    if fast:
+    if fast_copies:
         figures.append(
-            Message("{count, plural, one {# copy} other {# copies}} faster than the device's memory", count=fast)
+            Message("{count, plural, one {# copy} other {# copies}} faster than the device's memory", count=fast_copies)
         )
-    names = [name for name, value in host_facts(host).items() if name.endswith("_percent") and _is_no_share(value)]
-    return [*figures, *(f"{name}={host_facts(host)[name]:.3g}" for name in names)]
+    facts = host_facts(host)
+    names = [name for name, value in facts.items() if name.endswith("_percent") and _is_impossible_share(value)]
+    return [*figures, *(f"{name}={facts[name]:.3g}" for name in names)]
 
 
 def _exceeded_limits(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
@@ -57,5 +58,5 @@ def _exceeded_limits(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
             yield from [limit] * int(count)
 
 
-def _is_no_share(value: object) -> bool:
+def _is_impossible_share(value: object) -> bool:
     return isinstance(value, int | float) and plausible.percent(value) is None

@@ -10,11 +10,11 @@ from ...model.host import Host
 from ...runtime.messages import Message, message
 from ..diagnosis.remedies.work_texts import UNRECORDED_AMD_REMEDY, UNRECORDED_NVIDIA_REMEDY, UNRECORDED_REMEDY
 
-STEPS, DEVICES, KERNELS, GPUS, MEMORY, PYTHON, TF_DATA = (
-    *("steps", "devices", "kernels", "gpus", "memory", "python", "tf_data"),
-)
+STEPS, DEVICES, KERNELS, GPUS = "steps", "devices", "kernels", "gpus"
+MEMORY, PYTHON, TF_DATA = "memory", "python", "tf_data"
+"""What a capture may lack."""
 
-_PYTORCH = {
+_PYTORCH_ADVICE = {
     STEPS: Message("Mark steps: call step() of torch.profiler.profile after every step of the loop."),
     DEVICES: Message(
         "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and check the "
@@ -30,7 +30,7 @@ _PYTORCH = {
     TF_DATA: Message("Open Input, which shows the waits for PyTorch's DataLoader."),
 }
 """Options of torch.profiler.profile."""
-_OTHERS = {
+_OTHER_ADVICE = {
     STEPS: Message(
         "Mark steps with tf.profiler.experimental.Trace('train', step_num=n, _r=1), "
         "jax.profiler.StepTraceAnnotation, or Keras' TensorBoard(profile_batch=...)."
@@ -45,13 +45,15 @@ _OTHERS = {
     TF_DATA: Message("If the program uses tf.data, capture several steps at host_tracer_level 2 or higher."),
 }
 
-_OF_VENDOR = {NVIDIA: message(UNRECORDED_NVIDIA_REMEDY), AMD: message(UNRECORDED_AMD_REMEDY)}
+_DEVICE_ADVICE = {NVIDIA: message(UNRECORDED_NVIDIA_REMEDY), AMD: message(UNRECORDED_AMD_REMEDY)}
 """How to record devices, by the vendor of all of them."""
 
 
 def remedy(hosts: Sequence[Host], lacks: str) -> str:
     """What to do so that the next capture has what this one lacks, in a sentence or two."""
     if any(framework(host) == PYTORCH for host in hosts):
-        return _PYTORCH[lacks]
+        return _PYTORCH_ADVICE[lacks]
     vendors = {host_device_type(host).partition(" ")[0] for host in hosts}
-    return _OF_VENDOR.get(vendors.pop(), _OTHERS[lacks]) if lacks == DEVICES and len(vendors) == 1 else _OTHERS[lacks]
+    if lacks == DEVICES and len(vendors) == 1:
+        return _DEVICE_ADVICE.get(vendors.pop(), _OTHER_ADVICE[DEVICES])
+    return _OTHER_ADVICE[lacks]

@@ -12,7 +12,7 @@ from ...model.names.host_events import asks_for_input
 from ...model.per_host import per_host
 from ...runtime.records import NamedTuple
 
-NOTABLE = 0.05
+_NOTABLE_SHARE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""
 
 
@@ -39,7 +39,7 @@ class InputWaits(NamedTuple):
 
 def longest_waits(hosts: Sequence[HostWithSteps]) -> InputWaits | None:
     """The waits of the host that waits most, where they are notable."""
-    notable_waits = [host_waits for host_waits in (waits(host) for host in hosts) if host_waits.share > NOTABLE]
+    notable_waits = [host_waits for host_waits in (waits(host) for host in hosts) if host_waits.share > _NOTABLE_SHARE]
     return max(notable_waits, key=lambda host_waits: host_waits.share, default=None)
 
 
@@ -47,17 +47,17 @@ def longest_waits(hosts: Sequence[HostWithSteps]) -> InputWaits | None:
 def waits(host: HostWithSteps) -> InputWaits:
     """The waits of one host; none where no mark of the program tells where its steps begin."""
     steps, plane = host.steps, host.cpu
-    nothing = InputWaits(host.name, 0, 0, 0)
+    no_waits = InputWaits(host.name, 0, 0, 0)
     if plane is None or len(steps) < 2:
-        return nothing
+        return no_waits
     threads = host.trace.rows(plane)
     marks = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
     rows = plane.named(asks_for_input)
     rows = rows[np.isin(plane.events.line[rows], plane.events.line[marks])]
     if not len(marks) or not len(rows):
-        return nothing
+        return no_waits
     gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
     begin = plane.events.begin[rows]
     begin, end = union(begin, begin + plane.events.duration[rows])
-    total = int(covered(gap_begin, gap_end, begin, end).sum())
-    return InputWaits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))
+    total_ps = int(covered(gap_begin, gap_end, begin, end).sum())
+    return InputWaits(host.name, total_ps, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))

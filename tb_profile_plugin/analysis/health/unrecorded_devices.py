@@ -22,7 +22,7 @@ _JAX_THREAD = "py_xla_execute/"
 """JAX runs programs on several devices from a thread for each (PjRt's execution threads)."""
 _TENSORFLOW_THREAD = regex(r"tf_gpu_private_(\d+)/")
 """TensorFlow with ``TF_GPU_THREAD_MODE=gpu_private`` has threads for each GPU, named after its number."""
-_RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
+_PROGRAM_RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 """The run of a program or of ops."""
 _KERNEL_LAUNCH = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
 
@@ -82,7 +82,7 @@ def findings(host: HostWithSteps) -> Iterator[Problem]:
 
 def _thread_device_count(plane: Plane) -> int:
     """Devices that have threads of their own on which something ran."""
-    busy_lines = distinct(plane.events.line[plane.named(_RUN.match)])
+    busy_lines = distinct(plane.events.line[plane.named(_PROGRAM_RUN.match)])
     devices: set[str] = set()
     for name in (plane.lines.name[line] for line in busy_lines.tolist()):
         match = _TENSORFLOW_THREAD.match(name)

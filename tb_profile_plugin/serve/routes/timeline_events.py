@@ -116,7 +116,7 @@ def search(workspace: Workspace, request: Request) -> Response:
     import numpy as np
 
     from ...store.slabs import pack
-    from ...timeline.search import Pattern, ordered
+    from ...timeline.search import Pattern, hit_order
     from ...timeline.search import search as find
 
     hosts = Hosts(workspace, request)
@@ -139,7 +139,7 @@ def search(workspace: Workspace, request: Request) -> Response:
         matching_names.append([f"{host_index}.{name}" for name in hits.names[:_MOST_MATCHING_NAMES].tolist()])
     *columns, on_device = (np.concatenate(column) for column in zip(*parts, strict=True))
     arrays = dict(zip(("host", "lane", "row", "event", "name", "begin", "end"), columns, strict=True))
-    order = ordered(arrays["begin"], arrays["end"], on_device, longest)[:_MOST_HITS]
+    order = hit_order(arrays["begin"], arrays["end"], on_device, longest)[:_MOST_HITS]
     arrays = {name: column[order] for name, column in arrays.items()}
     names = [name for host_names in matching_names for name in host_names]
     return responses.binary(request, pack({"total": total, "names": names}, arrays))
