@@ -44,9 +44,9 @@ def _files(folder: Path, key: str) -> list[Path]:
     """The files of baselines whose names begin with a key, by number; none where there is no folder."""
     if not folder.is_dir():
         return []
-    named = [path for path in folder.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(key)]
+    paths_with_key = [path for path in folder.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(key)]
     # A pipe, or a link to a device, would be waited for, or read, for ever.
-    files = [path for path in named if path.is_file()]
+    files = [path for path in paths_with_key if path.is_file()]
     return sorted(files, key=lambda path: path.name)
 
 
@@ -55,14 +55,14 @@ def write(folder: Path, digests: list[Digest]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     new_paths = []
     for digest in digests:
-        earlier = _files(folder, machine_key(digest))
-        if any(path.stem.endswith(digest.id) for path in earlier):
+        earlier_files = _files(folder, machine_key(digest))
+        if any(path.stem.endswith(digest.id) for path in earlier_files):
             continue
-        number = int(earlier[-1].name.split("-")[1]) + 1 if earlier else 1
+        number = int(earlier_files[-1].name.split("-")[1]) + 1 if earlier_files else 1
         path = folder / f"{machine_key(digest)}-{number:04d}-{digest.id}.json"
         path.write_text(digest.to_json(), encoding="utf-8")
         new_paths.append(path)
-        for old in [*earlier, path][:-_MOST_BASELINES]:
+        for old in [*earlier_files, path][:-_MOST_BASELINES]:
             old.unlink()
     return new_paths
 

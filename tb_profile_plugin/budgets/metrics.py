@@ -58,12 +58,12 @@ def find_metric(name: str) -> NamedMetric | None:
     """The metric of that name; None where there is none."""
     if name in METRICS and "<" not in name:
         return NamedMetric(METRICS[name], "")
-    head, _, rest = name.partition(":")
-    if rest and head + _GLOB_SUFFIX in METRICS:
-        return NamedMetric(METRICS[head + _GLOB_SUFFIX], rest)
-    head, _, rest = name.partition(".")
+    head, _, argument = name.partition(":")
+    if argument and head + _GLOB_SUFFIX in METRICS:
+        return NamedMetric(METRICS[head + _GLOB_SUFFIX], argument)
+    head, _, argument = name.partition(".")
     metric = METRICS.get(head + _ID_SUFFIX)
-    return NamedMetric(metric, rest) if metric and rest in metric.ids else None
+    return NamedMetric(metric, argument) if metric and argument in metric.ids else None
 
 
 def metric_hint(name: str) -> str:
@@ -200,7 +200,7 @@ METRICS = {
     "device.idle": Metric(
         "Time per step in which all devices are idle.",
         varying=_per_step(
-            lambda digest: [ps - own for ps, own in zip(digest.steps.ps, digest.steps.device_ps, strict=True)]
+            lambda digest: [ps - busy for ps, busy in zip(digest.steps.ps, digest.steps.device_ps, strict=True)]
         ),
     ),
     "op:<glob>": Metric(

@@ -190,8 +190,8 @@ class Run:
         self._profiler_stack.close()
         digest = load(source(str(self._folder)), ResultCache(False))
         self._side = side_of_digests([(self.name, digest)])
-        earlier = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
-        self._base = side_of_digests(earlier) if earlier else None
+        earlier_digests = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
+        self._base = side_of_digests(earlier_digests) if earlier_digests else None
 
     def _save_baseline(self) -> None:
         from . import baselines

@@ -30,11 +30,11 @@ _TORCH_STEPS = 10
 
 def installed_framework(framework: str = "") -> str:
     """The framework that this Python has: the one that is named, else the first; raises `ProblemError` for none."""
-    wanted = [framework] if framework else FRAMEWORKS
-    installed = next((name for name in wanted if importlib.util.find_spec(name)), "")
+    candidates = [framework] if framework else FRAMEWORKS
+    installed = next((name for name in candidates if importlib.util.find_spec(name)), "")
     if installed:
         return installed
-    commands = [f"pip install {name}" for name in wanted]
+    commands = [f"pip install {name}" for name in candidates]
     if framework:
         message = Message("The training program did not start: this Python has no {framework}.", framework=framework)
         remedy = Message("Install it: {command}.", command=commands[0])

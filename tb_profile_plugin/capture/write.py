@@ -64,18 +64,15 @@ class Target:
         except OSError as error:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
-            self._drop_if_empty()
+            # Nothing of the session is left if nothing lies in its folder.
+            with suppress(OSError):
+                self.folder.rmdir()
             is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             if is_full:
                 raise _unwritable(str(path), Message("The disk is full."), Message("Free some space.")) from error
             reason = Message("Cannot be written: {reason}.", reason=error.strerror)
             raise _unwritable(str(path), reason, _WRITE_REMEDY) from error
         return path
-
-    def _drop_if_empty(self) -> None:
-        """Remove the session's folder if nothing lies in it."""
-        with suppress(OSError):
-            self.folder.rmdir()
 
 
 def _checked_run(run: str, root: Path) -> str:

@@ -202,23 +202,23 @@ def _op_cells(op: XlaOp, bound: Bound, peaks: Peaks) -> dict[str, Any]:
 
 
 def _properties(device: str, peaks: Peaks) -> dict[str, str]:
-    best = peaks.best_flops or 0.0
+    best_flops = peaks.best_flops or 0.0
     properties = {
         "device_type": device,
         "hbm_ridge_point": f"{peaks.ridge() or 0:g}",
-        "peak_flop_rate": f"{best / 1e9:g}",
+        "peak_flop_rate": f"{best_flops / 1e9:g}",
         "peak_hbm_bw": f"{peaks.bandwidth / _GIB:g}",
     }
     if hardware_type(device) == GPU:
-        shared = peaks.on_chip.get(SHARED, 0.0)
+        shared_bandwidth = peaks.on_chip.get(SHARED, 0.0)
         return properties | {
-            "peak_vmem_write_bw": f"{shared / _GIB:g}",
-            "vmem_write_ridge_point": f"{_ratio(best, shared):g}",
+            "peak_vmem_write_bw": f"{shared_bandwidth / _GIB:g}",
+            "vmem_write_ridge_point": f"{_ratio(best_flops, shared_bandwidth):g}",
         }
     for name in ("read", "write"):
         rate = peaks.on_chip.get(f"VMEM {name}", 0.0)
         properties[f"peak_vmem_{name}_bw"] = f"{rate / _GIB:g}"
-        properties[f"vmem_{name}_ridge_point"] = f"{_ratio(best, rate):g}"
+        properties[f"vmem_{name}_ridge_point"] = f"{_ratio(best_flops, rate):g}"
         properties |= {f"peak_cmem_{name}_bw": "0", f"cmem_{name}_ridge_point": "0"}
     has_vmem = "1" if peaks.on_chip else "0"
     return properties | {"has_cmem": "0", "has_merged_vmem": has_vmem, "megacore": "0", "time_scale_multiplier": "1"}

@@ -227,7 +227,7 @@ class Workspace:
     def _cut_answer(self, tool_question: ToolQuestion) -> _CutAnswer:
         key = tool_question.key("part", self._other_sessions(tool_question.tool, tool_question.options))
 
-        def cut() -> _CutAnswer:
+        def cut_answer() -> _CutAnswer:
             from ..tools.answers.rows import split_long_tables
 
             packed = self.result(tool_question, NAMED)
@@ -235,7 +235,7 @@ class Workspace:
             answer, long_tables = split_long_tables(json.loads(unpack(packed)), paged_tables)
             return _CutAnswer(pack(to_json(answer)) if long_tables else packed, long_tables)
 
-        return self._cut_answers.get(key, cut, lambda: _is_lasting(tool_question.session))
+        return self._cut_answers.get(key, cut_answer, lambda: _is_lasting(tool_question.session))
 
     def _cached_or_computed(
         self,

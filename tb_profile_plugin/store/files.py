@@ -114,14 +114,14 @@ def hosts_without_capture(session: StoredSession) -> tuple[str, ...]:
 
 
 def stat_files(
-    folder: str | os.PathLike[str], names: Iterable[str], earlier: Iterable[StoredFile] = ()
+    folder: str | os.PathLike[str], names: Iterable[str], previous_files: Iterable[StoredFile] = ()
 ) -> tuple[StoredFile, ...]:
     """The captures among a folder's file names, by host; what vanished meanwhile, or is no file, is left out.
 
-    Where a host's file lies there plain and compressed, the plain one is taken. Those of `earlier` that did not change
-    are taken over.
+    Where a host's file lies there plain and compressed, the plain one is taken. Those of `previous_files` that did not
+    change are taken over.
     """
-    earlier_of_host = {file.host: file for file in earlier}
+    earlier_of_host = {file.host: file for file in previous_files}
     files: dict[str, StoredFile] = {}
     for name in sorted(names):
         host = host_of(name)

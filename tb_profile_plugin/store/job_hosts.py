@@ -30,15 +30,15 @@ def sessions_of_user(sessions: Sequence[StoredSession], choice: str) -> list[Sto
     """
     if choice == NEVER:
         return list(sessions)
-    joined = sessions_of_jobs(sessions)
+    job_sessions = sessions_of_jobs(sessions)
     for pattern in filter(None, choice.split(",")):
         group = sorted(
-            (session for session in joined if fnmatchcase(session.name, pattern)),
+            (session for session in job_sessions if fnmatchcase(session.name, pattern)),
             key=lambda session: session.name,
         )
         if len(group) > 1:
-            joined = [session for session in joined if session not in group] + [_joined_session(group, "")]
-    return joined
+            job_sessions = [session for session in job_sessions if session not in group] + [_joined_session(group, "")]
+    return job_sessions
 
 
 def sessions_after_changes(sessions: Sequence[StoredSession], changes: Iterable[Sequence[str]]) -> list[StoredSession]:
@@ -46,18 +46,18 @@ def sessions_after_changes(sessions: Sequence[StoredSession], changes: Iterable[
 
     What names a session that is no longer there changes nothing.
     """
-    joined = list(sessions)
+    joined_sessions = list(sessions)
     for names in changes:
-        group = [session for session in joined if session.name in names]
-        rest = [session for session in joined if session.name not in names]
+        group = [session for session in joined_sessions if session.name in names]
+        other_sessions = [session for session in joined_sessions if session.name not in names]
         if len(names) > 1 and len(group) > 1:
-            joined = [
-                *rest,
+            joined_sessions = [
+                *other_sessions,
                 _joined_session(sorted(group, key=lambda session: names.index(session.name)), ""),
             ]
         elif len(names) == 1 and group:
-            joined = [*rest, *(group[0].pieces or group)]
-    return joined
+            joined_sessions = [*other_sessions, *(group[0].pieces or group)]
+    return joined_sessions
 
 
 def _with_unique_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
@@ -75,18 +75,18 @@ def _with_unique_hosts(group: Sequence[StoredSession]) -> list[StoredSession]:
 
 def sessions_of_jobs(sessions: Iterable[StoredSession]) -> list[StoredSession]:
     """The sessions, in which those that one job's hosts wrote at one time are one, under the first one's name."""
-    joined: list[StoredSession] = []
+    joined_sessions: list[StoredSession] = []
     jobs: dict[tuple[str, str], list[tuple[float, StoredSession]]] = {}
     for session in sessions:
         job = _job(session)
         if job:
             jobs.setdefault(job, []).append((_begin_s(session), session))
         else:
-            joined.append(session)
+            joined_sessions.append(session)
     for (_, name), parts in jobs.items():
         for group in _groups_by_time(sorted(parts, key=lambda part: (part[0], part[1].name))):
-            joined += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
-    return joined
+            joined_sessions += [_joined_session(group, name)] if len(group) > 1 and _are_of_one_job(group) else group
+    return joined_sessions
 
 
 def _job(session: StoredSession) -> tuple[str, str] | None:

@@ -98,8 +98,8 @@ def roots(spec: str) -> tuple[Root, ...]:
     folders = []
     for part in filter(None, spec.split(",")):
         prefix, colon, path = part.partition(":")
-        named = colon and not part.startswith("/") and not is_url(part) and not os.path.splitdrive(part)[0]
-        folders.append(_root_of(prefix, path) if named else _root_of("", part))
+        has_prefix = colon and not part.startswith("/") and not is_url(part) and not os.path.splitdrive(part)[0]
+        folders.append(_root_of(prefix, path) if has_prefix else _root_of("", part))
     return tuple(folders)
 
 
@@ -289,15 +289,15 @@ def is_run(path: PurePath) -> bool:
 
 def _run_name(path: PurePath, root: Root) -> str:
     """``train/<run>`` for ``train/plugins/profile/<run>``, just the run where the logdir lies deeper than ``train``."""
-    run_parent, top = path.parents[2], _pure_path(root.path)
-    return (run_parent.relative_to(top) / path.name).as_posix() if run_parent.is_relative_to(top) else path.name
+    run_parent, logdir = path.parents[2], _pure_path(root.path)
+    return (run_parent.relative_to(logdir) / path.name).as_posix() if run_parent.is_relative_to(logdir) else path.name
 
 
 def _dumps_folder(folder: Folder, root: Root) -> tuple[str, str]:
     """(name, path) of where all ranks' dumps lie: the folder, or the one above where each rank has a folder."""
     path = folder.path if folder.dumps > 1 or folder.path == root.path else os.path.dirname(folder.path)
-    inside = PurePath(os.path.relpath(path, root.path)).as_posix()
-    return "/".join(filter(None, (root.prefix, "" if inside == "." else inside))) or PurePath(path).name, path
+    relative = PurePath(os.path.relpath(path, root.path)).as_posix()
+    return "/".join(filter(None, (root.prefix, "" if relative == "." else relative))) or PurePath(path).name, path
 
 
 def _with_unique_name(session: StoredSession, names: set[str]) -> StoredSession:

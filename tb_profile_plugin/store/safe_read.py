@@ -44,7 +44,7 @@ def regular_file(path: Path, flags: int = 0) -> FileIO:
     """
     # Without waiting for somebody to write into a pipe.
     flags |= getattr(os, "O_NONBLOCK", 0)
-    file = open(path, "rb", buffering=0, opener=lambda name, usual: os.open(name, usual | flags))
+    file = open(path, "rb", buffering=0, opener=lambda name, default_flags: os.open(name, default_flags | flags))
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "it is a pipe, a device or a folder", os.fspath(path))
@@ -165,11 +165,11 @@ def _fill(file: FileIO, buffer: memoryview, offset: int) -> int:
     """Fill ``buffer`` with a file's bytes from an offset on; returns how many, fewer only at the file's end."""
     size, count = 0, 1
     while count and size < len(buffer):
-        with buffer[size:] as rest:
+        with buffer[size:] as remaining:
             if _HAS_PREADV:
-                count = os.preadv(file.fileno(), [rest], offset + size)
+                count = os.preadv(file.fileno(), [remaining], offset + size)
             else:
                 file.seek(offset + size)
-                count = file.readinto(rest) or 0
+                count = file.readinto(remaining) or 0
         size += count
     return size

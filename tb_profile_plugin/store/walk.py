@@ -60,7 +60,7 @@ class Walker:
 
     def walk(self, root: str) -> Iterator[Folder]:
         """Every folder once, by its shortest path without links if there is one; links make no cycles."""
-        seen: set[tuple[int, int]] = set()
+        seen_folders: set[tuple[int, int]] = set()
         visited: dict[str, _Visit] = {}
         to_visit, links = deque([root]), deque[str]()
         while to_visit or links:
@@ -71,9 +71,9 @@ class Walker:
                 if path == root:
                     yield Folder(path, trouble=error.strerror or "it cannot be read")
                 continue
-            if (status.st_dev, status.st_ino) in seen:
+            if (status.st_dev, status.st_ino) in seen_folders:
                 continue
-            seen.add((status.st_dev, status.st_ino))
+            seen_folders.add((status.st_dev, status.st_ino))
             visit = self._visits.get(path)
             if visit is None or not visit.settled or visit.mtime_ns != status.st_mtime_ns:
                 settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS

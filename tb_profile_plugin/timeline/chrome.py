@@ -123,10 +123,10 @@ class _Writer:
         process, thread = self._process_and_thread[-1]
         names = [self._timeline.names[number] for number in (lane.name_of[indices] + lane.name_base).tolist()]
         times = lane.begin[indices] - self._zero, np.maximum(lane.end[indices] - lane.begin[indices], 1)
-        common = {"ph": "X", "pid": process, "tid": thread}
+        common_fields = {"ph": "X", "pid": process, "tid": thread}
         slices = zip(names, *(ps.tolist() for ps in times), self._args(lane, section, indices), strict=True)
         return [
-            {**common, "name": name, "ts": begin / 1e6, "dur": length / 1e6, **({"args": args} if args else {})}
+            {**common_fields, "name": name, "ts": begin / 1e6, "dur": length / 1e6, **({"args": args} if args else {})}
             for name, begin, length, args in slices
         ]
 
@@ -135,10 +135,10 @@ class _Writer:
         entries = []
         slices = self._slices(lane, section, indices)
         for entry, event in zip(slices, lane.events(indices).tolist(), strict=True):
-            common = {**entry, "cat": lane.name, "id": f"{self._base}.{event}"}
-            length = common.pop("dur")
-            entries.append({**common, "ph": "b"})
-            entries.append({**common, "ph": "e", "ts": entry["ts"] + length})
+            common_fields = {**entry, "cat": lane.name, "id": f"{self._base}.{event}"}
+            length = common_fields.pop("dur")
+            entries.append({**common_fields, "ph": "b"})
+            entries.append({**common_fields, "ph": "e", "ts": entry["ts"] + length})
         return entries
 
     def _args(self, lane: Lane, section: Section, indices: Array) -> list[dict[str, Any]]:
@@ -155,9 +155,9 @@ class _Writer:
     def _counter_values(self, lane: Lane, section: Section, indices: Array) -> list[Entry]:
         assert lane.value is not None
         process, _ = self._process_and_thread[-1]
-        common = {"ph": "C", "pid": process, "name": lane.name}
+        common_fields = {"ph": "C", "pid": process, "name": lane.name}
         points = zip((lane.begin[indices] - self._zero).tolist(), lane.value[indices].tolist(), strict=True)
-        return [{**common, "ts": time_ps / 1e6, "args": {"value": value}} for time_ps, value in points]
+        return [{**common_fields, "ts": time_ps / 1e6, "args": {"value": value}} for time_ps, value in points]
 
     def _arrows(self, rows: slice) -> Iterator[Entry]:
         links, trace, lane_set = self._host.trace.arrows, self._host.trace, self._timeline.lane_set
@@ -181,8 +181,8 @@ class _Writer:
 
 
 def _name_entries(entity: str, name: str, order: int, process: int, thread: int | None) -> list[Entry]:
-    common = {"ph": "M", "pid": process, **({} if thread is None else {"tid": thread})}
+    common_fields = {"ph": "M", "pid": process, **({} if thread is None else {"tid": thread})}
     return [
-        {**common, "name": f"{entity}_name", "args": {"name": name}},
-        {**common, "name": f"{entity}_sort_index", "args": {"sort_index": order}},
+        {**common_fields, "name": f"{entity}_name", "args": {"name": name}},
+        {**common_fields, "name": f"{entity}_sort_index", "args": {"sort_index": order}},
     ]

@@ -214,9 +214,9 @@ def _parent_iterator(host: Host, event: int) -> Iterable[Arrow]:
         yield Arrow(int(enclosing[np.argmax(host.trace.begin[enclosing])]), event, Message("tf.data parent"))
 
 
-def even_sample(rows: Array, most: int) -> Array:
+def even_sample(rows: Array, limit: int) -> Array:
     """At most so many of the rows, evenly spread."""
-    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+    return rows if len(rows) <= limit else rows[np.linspace(0, len(rows) - 1, limit).astype(np.int64)]
 
 
 def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
@@ -228,8 +228,8 @@ def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit
         lane = lane_set.lanes[lane_index]
         if len(lane) and lane.first < len(trace):
             is_selected[np.searchsorted(trace.lines, lane.first, side="right") - 1] = True
-    since, until = trace.end[links.source], trace.begin[links.target]
-    in_window = np.flatnonzero((np.maximum(since, until) >= begin) & (np.minimum(since, until) <= end))
+    tail_ps, head_ps = trace.end[links.source], trace.begin[links.target]
+    in_window = np.flatnonzero((np.maximum(tail_ps, head_ps) >= begin) & (np.minimum(tail_ps, head_ps) <= end))
     for ends in (links.source, links.target):
         in_window = in_window[is_selected[np.searchsorted(trace.lines, ends[in_window], side="right") - 1]]
     sample = even_sample(in_window, limit)

@@ -27,10 +27,10 @@ def all_tools() -> dict[str, Tool]:
     from .answers.tool import Tool
 
     modules = [importlib.import_module(f"{__name__}.{name}") for name in _FILES]
-    own = [value for module in modules for value in vars(module).values() if isinstance(value, Tool)]
-    others = [value for value in extensions.tools() if isinstance(value, Tool)]
+    own_tools = [value for module in modules for value in vars(module).values() if isinstance(value, Tool)]
+    extension_tools = [value for value in extensions.tools() if isinstance(value, Tool)]
     # Ours come last: another distribution cannot take the place of one.
-    tools = {tool.name: tool for tool in (*others, *own)}
+    tools = {tool.name: tool for tool in (*extension_tools, *own_tools)}
     return dict(sorted(tools.items(), key=lambda item: (item[1].order, item[0])))
 
 

@@ -306,7 +306,7 @@ def _search_hit_row(module: Module, row: int, ops: OpsByName) -> dict[str, Any]:
 
 def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict[str, Any]]:
     self_ps = table.program_self_ps
-    ordered = sorted(modules.values(), key=lambda module: (-self_ps.get(module.program_id, 0), module.title))
+    modules_by_time = sorted(modules.values(), key=lambda module: (-self_ps.get(module.program_id, 0), module.title))
     return [
         {
             "program": module.title,
@@ -314,7 +314,7 @@ def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict
             "instructions": len(module),
             "self_us": self_ps[module.program_id] / PS_PER_US if module.program_id in self_ps else None,
         }
-        for module in ordered
+        for module in modules_by_time
     ]
 
 

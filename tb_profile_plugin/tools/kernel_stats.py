@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..analysis.diagnosis.page_headlines import kernel_verdict
@@ -31,7 +31,7 @@ from ..runtime.problems import DEVICE, Problem
 from ..runtime.units import PS_PER_US
 from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, flag, number, ratio, text
 from .answers.tool import tool
-from .columns.gpus import DEVICES, Gpus, device_values
+from .columns.gpus import DEVICES, device_values
 from .columns.op_costs import BOUND, COSTS, cost_values
 
 _NO_GPU = Message("This capture names no GPU, so it holds no kernels.")
@@ -247,7 +247,9 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
             "copies": _copy_columns(gpu_copies.all_copies(hosts)),
             "devices": device_values(gpus),
         },
-        _headline(facts, by_kernel[0], gpus) if all_kernels else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
+        Headline(*kernel_verdict(facts, by_kernel[0], host_device_type(gpus[0][0]) if gpus else ""))
+        if all_kernels
+        else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
     )
 
 
@@ -269,8 +271,8 @@ def _kernel_columns(all_kernels: Sequence[GpuKernel], total_ps: int) -> dict[str
         "block": [_dimensions(kernel.launch.block) for kernel in all_kernels],
         "grid": [_dimensions(kernel.launch.grid) for kernel in all_kernels],
         "occupancy_percent": [kernel.occupancy for kernel in all_kernels],
-        "occupancy_min_percent": [least for least, _ in ranges],
-        "occupancy_max_percent": [most for _, most in ranges],
+        "occupancy_min_percent": [low for low, _ in ranges],
+        "occupancy_max_percent": [high for _, high in ranges],
         "generation": [kernel.recognition.generation for kernel in all_kernels],
         "private_bytes": [kernel.launch.private_bytes for kernel in all_kernels],
     }
@@ -351,10 +353,6 @@ def _fact_values(all_kernels: Sequence[GpuKernel], total_ps: int) -> dict[str, A
         "missed_share": share(lambda kernel: kernel.eligible and kernel.op not in ops_on_tensor_cores),
         "unknown_share": share(lambda kernel: kernel.recognition.tensor_core is None),
     }
-
-
-def _headline(facts: Mapping[str, Any], largest_group: KernelGroup, gpus: Gpus) -> Headline:
-    return Headline(*kernel_verdict(facts, largest_group, host_device_type(gpus[0][0]) if gpus else ""))
 
 
 _DIRECTIONS: dict[str, str | None] = {

@@ -283,11 +283,11 @@ def _mean_stated_share(facts: Sequence[dict[str, Any]], name: str) -> float | No
 
 
 def _precision_facts(typical: Typical) -> dict[str, float | None]:
-    half, single, unknown = typical.precision_shares
+    half_share, single_share, unknown_share = typical.precision_shares
     return {
-        "compute_16_share": ratio(half, half + single),
-        "compute_32_share": ratio(single, half + single),
-        "compute_unknown_share": ratio(unknown, half + single + unknown),
+        "compute_16_share": ratio(half_share, half_share + single_share),
+        "compute_32_share": ratio(single_share, half_share + single_share),
+        "compute_unknown_share": ratio(unknown_share, half_share + single_share + unknown_share),
     }
 
 

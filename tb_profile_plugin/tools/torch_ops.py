@@ -222,7 +222,7 @@ def _op_columns(table: Table, costs: Costs) -> dict[str, list[Any]]:
     device_ps, host_ps = sum(cost.device_self for _, cost in rows), sum(cost.host_self for _, cost in rows)
     columns: dict[str, list[Any]] = {
         "name": [name for (name, _), _ in rows],
-        "shapes": [second or None for (_, second), _ in rows],
+        "shapes": [detail or None for (_, detail), _ in rows],
         "count": [cost.calls for _, cost in rows],
         "device_self_us": [_device_us(cost.device_self, device_ps) for _, cost in rows],
         "device_total_us": [_device_us(cost.device_total, device_ps) for _, cost in rows],

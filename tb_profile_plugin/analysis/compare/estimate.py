@@ -66,8 +66,8 @@ def inflation_of(samples: Sequence[float]) -> float:
     count = len(samples)
     if count < 3:
         return 1.0
-    ordered = sorted(samples)
-    low, high = quantile_of(ordered, _CLIPPED_SHARE), quantile_of(ordered, 1 - _CLIPPED_SHARE)
+    sorted_samples = sorted(samples)
+    low, high = quantile_of(sorted_samples, _CLIPPED_SHARE), quantile_of(sorted_samples, 1 - _CLIPPED_SHARE)
     clipped = [min(max(sample, low), high) for sample in samples]
     mean = math.fsum(clipped) / count
     deviations = [sample - mean for sample in clipped]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..digest.record import OTHERS, Digest
+from ..digest.record import OTHERS, Digest, DigestOp
 
 _LEAST_COMMON = 0.75
 """Share of the compute: programs before and after a change share 0.85 of one side, others mostly less than 0.3."""
@@ -67,10 +67,7 @@ def by_program(digests: Sequence[NamedDigest], by_ops: bool = True) -> list[list
 
 def program_name(digest: Digest) -> str:
     """XLA's programs or the ops that compute longest, the device, the kind of steps; those that are known."""
-    ps_by_name: Counter[str] = Counter()
-    for op in digest.ops:
-        if op.part == _COMPUTE and op.name != OTHERS:
-            ps_by_name[op.module or op.type or op.name] += op.sum_ps
+    ps_by_name = _compute_ps(digest, lambda op: op.module or op.type or op.name)
     ops = ", ".join(name for name, _ in ps_by_name.most_common(_MOST_NAMES))
     device, devices = digest.facts["device"], digest.facts["devices"]
     texts = [ops, f"{devices} × {device}" if devices > 1 else device, digest.facts["step_kind"]]
@@ -80,14 +77,16 @@ def program_name(digest: Digest) -> str:
 def _program(digest: Digest, by_ops: bool) -> _Program:
     if not by_ops:
         return _Program(machine_key(digest), frozenset(), {})
-    return _Program(machine_key(digest), frozenset(name for name, _ in digest.programs), _compute_ps(digest))
+    compute_ps = _compute_ps(digest, lambda op: op.type or _NUMBERS.sub("", op.name))
+    return _Program(machine_key(digest), frozenset(name for name, _ in digest.programs), compute_ps)
 
 
-def _compute_ps(digest: Digest) -> Mapping[str, int]:
+def _compute_ps(digest: Digest, kind_of: Callable[[DigestOp], str]) -> Counter[str]:
+    """Time of the ops that compute by their kind, without those that are not told apart."""
     ps_by_kind: Counter[str] = Counter()
     for op in digest.ops:
         if op.part == _COMPUTE and op.name != OTHERS:
-            ps_by_kind[op.type or _NUMBERS.sub("", op.name)] += op.sum_ps
+            ps_by_kind[kind_of(op)] += op.sum_ps
     return ps_by_kind
 
 

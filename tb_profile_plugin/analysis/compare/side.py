@@ -73,12 +73,7 @@ class Side:
 
     def distinct_values(self, fact: Callable[[Digest], Any]) -> list[Any]:
         """A fact's different values, in the order of the captures."""
-        values: list[Any] = []
-        for digest in self.digests:
-            value = fact(digest)
-            if value not in values:
-                values.append(value)
-        return values
+        return list(dict.fromkeys(map(fact, self.digests)))
 
 
 @record

@@ -138,26 +138,26 @@ def _jump(before: list[float], after: list[float], first_row: int) -> Jump:
     return Jump(first_row, math.expm1(median(after) - median(before)), is_sure, None)
 
 
-def pieces(values: Sequence[float], least: float) -> list[int]:
-    """Where pieces of a history begin, the first at 0; ``least`` is a deviation that needs no explanation."""
+def pieces(values: Sequence[float], least_deviation: float) -> list[int]:
+    """Where pieces of a history begin, the first at 0; ``least_deviation`` is a deviation that needs no explanation."""
     n = len(values)
     if not n:
         return []
     cost = costs(values)
     # By count of pieces less 1, and by end: the least sum of deviations, and where the last piece begins.
-    best = [cost[0]]
+    least_sums = [cost[0]]
     last_begin: list[list[int]] = [[0] * (n + 1)]
     # Of pieces that are points there is always one more that explains everything.
     for count in range(1, min(_MOST_PIECES, n // _CONFIRMING_SESSIONS)):
         sums, begins = [math.inf] * (n + 1), [0] * (n + 1)
         for end in range(count + 1, n + 1):
             for begin in range(count, end):
-                total = best[-1][begin] + cost[begin][end]
+                total = least_sums[-1][begin] + cost[begin][end]
                 if total < sums[end]:
                     sums[end], begins[end] = total, begin
-        best.append(sums)
+        least_sums.append(sums)
         last_begin.append(begins)
-    best_count = min(range(len(best)), key=lambda k: criterion(best[k][n], n, k + 1, least))
+    best_count = min(range(len(least_sums)), key=lambda k: criterion(least_sums[k][n], n, k + 1, least_deviation))
     piece_begins, end = [], n
     for k in range(best_count, -1, -1):
         end = last_begin[k][end]
@@ -165,9 +165,9 @@ def pieces(values: Sequence[float], least: float) -> list[int]:
     return piece_begins[::-1]
 
 
-def criterion(deviations: float, n: int, pieces: int, least: float) -> float:
+def criterion(deviations: float, n: int, pieces: int, least_deviation: float) -> float:
     """Criterion of so many ``pieces`` of ``n`` values that leave this sum of ``deviations``; the smallest is best."""
-    return 2 * n * math.log(max(least + deviations / n, 1e-12)) + (2 * pieces - 1) * math.log(n)
+    return 2 * n * math.log(max(least_deviation + deviations / n, 1e-12)) + (2 * pieces - 1) * math.log(n)
 
 
 def costs(values: Sequence[float]) -> list[list[float]]:

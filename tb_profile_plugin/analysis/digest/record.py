@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -72,7 +73,7 @@ class DigestSteps:
     def usual_launches(self) -> int | None:
         """The count that most steps that count have; None without any."""
         counts = [self.launches[i] for i in self.selected]
-        return max(sorted(set(counts)), key=counts.count) if counts else None
+        return Counter(sorted(counts)).most_common(1)[0][0] if counts else None
 
     @property
     def warm(self) -> list[int]:

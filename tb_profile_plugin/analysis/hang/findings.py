@@ -74,7 +74,8 @@ def _first_stop(group: ProcessGroup) -> GroupFinding | None:
         units, waiting = group.units_at(number), _pending_ranks(group.units_at(number))
         # What others completed all the same tells nothing: dumps may be of different moments.
         missing = [rank for rank, record in group.records.items() if record.last < number]
-        if missing and any(unit.state != COMPLETED for unit in _units_from(group, number)):
+        units_of_ranks = (unit for record in group.records.values() for unit in record.units.values())
+        if missing and any(unit.sequence >= number and unit.state != COMPLETED for unit in units_of_ranks):
             return _missing_call(group, units, missing, pending)
         if waiting and not missing:
             return _common_wait(group, units, waiting)
@@ -89,8 +90,8 @@ def _missing_call(
     waiting = tuple(
         rank for rank, pending_unit in pending.items() if rank not in missing and pending_unit.sequence >= unit.sequence
     )
-    later = pending[waiting[0]] if waiting and pending[waiting[0]].sequence > unit.sequence else None
-    return GroupFinding(MISSING, group, unit, tuple(missing), waiting, tuple(units), waits_in=later)
+    later_unit = pending[waiting[0]] if waiting and pending[waiting[0]].sequence > unit.sequence else None
+    return GroupFinding(MISSING, group, unit, tuple(missing), waiting, tuple(units), waits_in=later_unit)
 
 
 def _common_wait(group: ProcessGroup, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> GroupFinding:
@@ -116,11 +117,6 @@ def _first_pending(group: ProcessGroup) -> Mapping[int, Unit]:
         for rank, record in group.records.items()
     )
     return {rank: unit for rank, unit in first_units if unit}
-
-
-def _units_from(group: ProcessGroup, number: int) -> Iterator[Unit]:
-    """All collectives of a group from that number on."""
-    return (unit for record in group.records.values() for unit in record.units.values() if unit.sequence >= number)
 
 
 def _pair_findings(group: ProcessGroup) -> Iterator[GroupFinding]:

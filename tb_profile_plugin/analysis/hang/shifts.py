@@ -31,21 +31,21 @@ def rank_shift(finding: GroupFinding) -> Shift | None:
     return None if offsets or not skipped else Shift(finding.culprits, skipped)
 
 
-def _skipped(own: RankRecord, others: RankRecord, begin: int) -> int:
+def _skipped(record: RankRecord, others: RankRecord, begin: int) -> int:
     """By how many numbers a rank is ahead; 0 where nothing, or more than one number, makes what follows agree."""
     offsets = [
         offset
         for offset in range(-_MOST_SKIPPED, _MOST_SKIPPED + 1)
-        if offset and _agrees(own, others, begin if offset > 0 else begin - offset, offset)
+        if offset and _agrees(record, others, begin if offset > 0 else begin - offset, offset)
     ]
     return offsets[0] if len(offsets) == 1 else 0
 
 
-def _agrees(own: RankRecord, others: RankRecord, begin: int, offset: int) -> bool:
+def _agrees(record: RankRecord, others: RankRecord, begin: int, offset: int) -> bool:
     """Whether all that a rank calls from a number on is what others call so many later."""
     pairs = [
         (unit.calls, others.units[number + offset].calls)
-        for number, unit in own.units.items()
+        for number, unit in record.units.items()
         if number >= begin and number + offset in others.units
     ]
-    return len(pairs) >= _LEAST_AGREEING and all(one == other for one, other in pairs)
+    return len(pairs) >= _LEAST_AGREEING and all(calls == other_calls for calls, other_calls in pairs)

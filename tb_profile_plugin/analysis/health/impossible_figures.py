@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 
-from ...formats.columns import Plane, vocabulary
+from ...formats.columns import vocabulary
 from ...model.devices import plausible
 from ...model.devices.properties import host_facts
 from ...model.host import Host
@@ -23,7 +22,11 @@ def impossible_figures(host: Host) -> list[str]:
     vendor = plausible.vendor(host.gpus[0].facts()) if host.gpus else ""
     limit_counts: Counter[plausible.Limit] = Counter()
     for plane in [*host.gpus, *([host.cpu] if host.cpu else [])]:
-        limit_counts.update(_exceeded_limits(plane, vendor))
+        codes, texts = plane.stat(vocabulary.KERNEL_DETAILS).codes
+        for text, count in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
+            limit = plausible.exceeded_limit(kernels.parse_launch(text), vendor)
+            if limit:
+                limit_counts[limit] += count
     figures = [
         Message(
             "{count, plural, one {# launch} other {# launches}} with impossible {what} (at most {most})",
@@ -45,17 +48,6 @@ def impossible_figures(host: Host) -> list[str]:
     facts = host_facts(host)
     names = [name for name, value in facts.items() if name.endswith("_percent") and _is_impossible_share(value)]
     return [*figures, *(f"{name}={facts[name]:.3g}" for name in names)]
-
-
-def _exceeded_limits(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
-    """The limit that each impossible launch goes beyond, one per event."""
-    column = plane.stat(vocabulary.KERNEL_DETAILS)
-    codes, texts = column.codes
-    limits = [plausible.exceeded_limit(kernels.parse_launch(text), vendor) for text in texts]
-    for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
-        limit = limits[int(code)]
-        if limit is not None:
-            yield from [limit] * int(count)
 
 
 def _is_impossible_share(value: object) -> bool:

@@ -175,9 +175,9 @@ def _missing_as_unknown(numbers: Array) -> Values:
 
 def _stat_or_missing(plane: Plane, name: str) -> Array:
     """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
-    of_names = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
-    of_events = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
-    return np.where(of_events == MISSING, of_names, of_events)
+    name_values = plane.metadata_stat(name).numbers_by_owner(len(plane.metadata), MISSING)[plane.events.name]
+    event_values = plane.stat(name).numbers_by_owner(len(plane.events), MISSING)
+    return np.where(event_values == MISSING, name_values, event_values)
 
 
 def _bytes(host: Host, plane: Plane) -> Array:

@@ -17,17 +17,16 @@ _MOST_CHARACTERS = 300
 def rows_as_json(head: dict[str, Json], rows: list[dict[str, Any]], start: int, limit: int) -> str:
     """JSON with as many of the rows from ``start`` on as fit; ``next`` is where to go on."""
     start, limit = max(0, start), max(1, limit)
-    page = [{key: _shortened(value) for key, value in row.items()} for row in rows[start : start + limit]]
+    page = [
+        {key: shortened(value, _MOST_CHARACTERS) if isinstance(value, str) else value for key, value in row.items()}
+        for row in rows[start : start + limit]
+    ]
     while True:
         end = start + len(page)
         text = json.dumps({**head, "rows": page, "next": end if end < len(rows) else None}, ensure_ascii=False)
         if len(text.encode("utf-8", "replace")) <= MOST_BYTES or not page:
             return bounded(text)
         page = page[: len(page) // 2]
-
-
-def _shortened(value: Any) -> Any:
-    return shortened(value, _MOST_CHARACTERS) if isinstance(value, str) else value
 
 
 def bounded(text: str) -> str:

@@ -180,8 +180,8 @@ def _text_lines(comparison: Comparison, verdict: ComparisonVerdict, top: int) ->
 
 def _others(comparison: Comparison, printed_rows: Sequence[OpRow]) -> Difference:
     printed_ids = {row.id for row in printed_rows}
-    rest = [row.difference for row in comparison.ops if row.id not in printed_ids]
-    return Difference(sum((d.base for d in rest), Fraction(0)), sum((d.new for d in rest), Fraction(0)))
+    differences = [row.difference for row in comparison.ops if row.id not in printed_ids]
+    return Difference(sum((d.base for d in differences), Fraction(0)), sum((d.new for d in differences), Fraction(0)))
 
 
 def _table_lines(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: Comparison) -> Iterator[str]:
@@ -193,17 +193,14 @@ def _table_lines(title: str, rows: Sequence[tuple[str, Difference, str]], compar
         zip(*(_rounded([getattr(row[1], column) for row in rows]) for column in ("base", "new")), strict=True)
     )
     for (name, difference, ending), (base, new) in zip(rows, columns, strict=True):
-        figures = f"{base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(difference):20}"
+        interval = " ".join(f"{end / PS_PER_MS:+.3f}" for end in difference.interval or ())
+        figures = f"{base:10.3f} {new:10.3f} {new - base:+10.3f}   {interval:20}"
         yield f"{padded(name, width)}  {figures}{ending}".rstrip()
     base, new = (
         round(float(total) / PS_PER_MS, 3)
         for total in (comparison.step_difference.base, comparison.step_difference.new)
     )
     yield f"{padded(localized('all'), width)}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
-
-
-def _interval(difference: Difference) -> str:
-    return " ".join(f"{end / PS_PER_MS:+.3f}" for end in difference.interval or ())
 
 
 def _rounded(values: Sequence[Fraction]) -> list[float]:

@@ -163,10 +163,7 @@ def _table_lines(grid: RankTable) -> Iterator[str]:
 
 def visible_groups(verdict: HangVerdict) -> list[ProcessGroup]:
     """The groups with findings, in the order of the causes, or all where there are none; `_MOST_GROUPS` of them."""
-    groups: list[ProcessGroup] = []
-    for cause in verdict.causes:
-        if not any(group is cause.finding.group for group in groups):
-            groups.append(cause.finding.group)
+    groups = list({id(cause.finding.group): cause.finding.group for cause in verdict.causes}.values())
     candidates = groups or verdict.groups
     return [group for group in candidates if group.sequences()][:_MOST_GROUPS]
 

@@ -149,14 +149,14 @@ def _ms(ps: int | None) -> float | None:
 
 
 def _name(text: str) -> str:
-    return _cut(text, _NAME_CHARACTERS)
+    return _one_line(text, _NAME_CHARACTERS)
 
 
 def _sentence(text: str | None) -> str:
-    return _cut(text or "", _SENTENCE_CHARACTERS)
+    return _one_line(text or "", _SENTENCE_CHARACTERS)
 
 
-def _cut(text: str, letters: int) -> str:
+def _one_line(text: str, letters: int) -> str:
     """The text on one line, without control characters, cut to so many letters."""
     return shortened(printable(text), letters)
 
@@ -171,15 +171,15 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
     bytes_left = budget * _BYTES_PER_TOKEN - len(more_text.encode()) - 1
     lines: list[str] = []
     for head, rows in _sections(summary, escape):
-        fitting = []
+        section_lines = []
         bytes_left -= _byte_count(head)
         for row in rows:
             bytes_left -= _byte_count([row])
             if bytes_left < 0:
                 break
-            fitting.append(row)
-        lines += [*head, *fitting] if fitting else []
-        if len(fitting) < len(rows):
+            section_lines.append(row)
+        lines += [*head, *section_lines] if section_lines else []
+        if len(section_lines) < len(rows):
             return "\n".join([*lines, more_text]) + "\n"
     return "\n".join(lines) + "\n"
 

@@ -114,13 +114,13 @@ def ignored_options(
     problems = []
     for host, levels in levels_by_host.items() if options else ():
         for name, level in levels.items():
-            wanted = getattr(options, name)
-            if level != wanted:
+            chosen_level = getattr(options, name)
+            if level != chosen_level:
                 message = Message(
                     "The {name} was {level} instead of {wanted}.",
                     name=name.replace("_", " "),
                     level=level,
-                    wanted=wanted,
+                    wanted=chosen_level,
                 )
                 remedy = Message("Upgrade the program's framework; its profiler sets the level.")
                 problems.append(Problem("not_as_asked", message, remedy, host, "warning"))

@@ -26,8 +26,8 @@ def escaped(text: str) -> str:
 
 def code(text: str) -> str:
     """The text as code, also in tables."""
-    plain = printable(" ".join(text.replace("`", "'").split()))
-    return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""
+    printable_text = printable(" ".join(text.replace("`", "'").split()))
+    return f"`{printable_text.replace('|', chr(0x2223))}`" if printable_text else ""
 
 
 def table_lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -42,8 +42,8 @@ def table_lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator
 
 def comment_marker(*names: str) -> str:
     """A comment that no reader sees, by which an update of the same names takes the place of the text."""
-    plain = ("".join(letter for letter in name if letter.isalnum() or letter in "._") for name in names)
-    return f"<!-- tb-profile:{'-'.join(plain)} -->"
+    printable_text = ("".join(letter for letter in name if letter.isalnum() or letter in "._") for name in names)
+    return f"<!-- tb-profile:{'-'.join(printable_text)} -->"
 
 
 def fitting_text(lines: Iterable[str]) -> str:

@@ -152,18 +152,18 @@ def op_notes(session: Session, table: XlaOpTable, peaks: Peaks, bounds: Sequence
     return problems
 
 
-def unread_problems(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
+def unread_problems(damaged_titles: Sequence[str], cut_titles: Sequence[str]) -> list[Problem]:
     """Notes about programs that are damaged, or that are too large and were cut; both are titles."""
     problems = []
-    if damaged:
-        message = Message("Part of {programs} cannot be read.", programs=some_of(damaged, 3))
+    if damaged_titles:
+        message = Message("Part of {programs} cannot be read.", programs=some_of(damaged_titles, 3))
         remedy = Message("Capture again; the figures cover only what could be read.")
         problems.append(Problem("damaged_program", message, remedy, "", "warning"))
-    if cut:
+    if cut_titles:
         message = Message(
             "Only the first {count} instructions of {programs} were read.",
             count=MOST_MESSAGES,
-            programs=some_of(cut, 3),
+            programs=some_of(cut_titles, 3),
         )
         problems.append(Problem("large_program", message, "Compile the program in parts.", "", "warning"))
     return problems
