@@ -188,15 +188,7 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     tells = _least_shown(case, measured, level)
     state, text = _state_and_text(case, measured, low, high)
     outcome = Outcome(
-        budget,
-        state,
-        text,
-        value=measured.value,
-        low=low,
-        high=high,
-        limit=case.limit,
-        kind=measured.kind,
-        tells=tells,
+        budget, state, text, value=measured.value, low=low, high=high, limit=case.limit, kind=measured.kind, tells=tells
     )
     if state != "unclear" or tells is None or outcome.enforceable:
         return outcome

@@ -57,9 +57,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     if unenforceable := sum(outcome.state == "unclear" and not outcome.enforceable for outcome in outcomes):
         parts.append(Message("{count} not enforceable with these runs", count=unenforceable))
     return Message(
-        "{count, plural, one {# budget} other {# budgets}}: {parts}.",
-        count=len(outcomes),
-        parts=listed(parts),
+        "{count, plural, one {# budget} other {# budgets}}: {parts}.", count=len(outcomes), parts=listed(parts)
     )
 
 

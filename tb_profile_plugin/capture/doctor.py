@@ -54,9 +54,7 @@ def logdir_findings(
     where = ", ".join(searched)
     if captures:
         yield _ok(
-            "captures",
-            Message("It holds {count, plural, one {# capture} other {# captures}}.", count=captures),
-            where,
+            "captures", Message("It holds {count, plural, one {# capture} other {# captures}}.", count=captures), where
         )
     else:
         remedy = Message("Run tb-profile capture ADDRESS LOGDIR, or try tb-profile capture --demo LOGDIR.")
@@ -182,8 +180,7 @@ def _gpu_findings(root: Path) -> Iterator[Problem]:
     oldest = _CUDA_DRIVERS.get(cuda)
     if version and oldest and (int(version[1]), int(version[2])) < oldest:
         remedy = Message(
-            "Install driver {version} or newer, or packages for an older CUDA.",
-            version=".".join(map(str, oldest)),
+            "Install driver {version} or newer, or packages for an older CUDA.", version=".".join(map(str, oldest))
         )
         yield Problem(
             "old_driver", Message("The driver is too old for CUDA {cuda}.", cuda=cuda), remedy, severity="error"

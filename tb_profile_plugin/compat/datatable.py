@@ -121,10 +121,7 @@ def _cells(values: Sequence[Json], kind: str) -> list[Json]:
     return [0.0 if value is not None and not math.isfinite(value) else value for value in numbers]
 
 
-SEVERITY_AND_MESSAGE = (
-    column_head("severity", "Severity", "string"),
-    column_head("message", "Message", "string"),
-)
+SEVERITY_AND_MESSAGE = (column_head("severity", "Severity", "string"), column_head("message", "Message", "string"))
 """Columns of tables of notes."""
 
 

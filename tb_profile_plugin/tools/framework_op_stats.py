@@ -318,10 +318,7 @@ def _idle_and_busy_shares(tables: Sequence[OpTable]) -> dict[str, list[object]]:
     for table in tables:
         window_times = _window_times(table)
         busy_ps = [None if op.type == IDLE else op.self_ps for op, _ in window_times]
-        cells = (
-            *_shares_and_running_shares(busy_ps),
-            *_shares_and_running_shares([ps for _, ps in window_times]),
-        )
+        cells = (*_shares_and_running_shares(busy_ps), *_shares_and_running_shares([ps for _, ps in window_times]))
         for column, table_cells in zip(columns.values(), cells, strict=True):
             column += table_cells
     return columns

@@ -266,8 +266,7 @@ def _headline(details: MemoryDetail, name: str, ps_by_program: Mapping[int, int]
     program, peak = details.program, details.program.peak
     if not peak:
         return Headline(
-            Message("{program} needs no {space}.", program=name, space=message(space_name(program.color))),
-            "info",
+            Message("{program} needs no {space}.", program=name, space=message(space_name(program.color))), "info"
         )
     sizes = {
         Message("parameters"): program.parameters,

@@ -18,14 +18,7 @@ from ...model.host import Host, HostWithSteps, steps_of, window
 from ...model.names import collectives
 from ...model.names.host_events import are_frames
 from ...model.per_host import per_host
-from ...model.profiler_options import (
-    counted_kernels,
-    leaves_gpu_unused,
-    levels,
-    looks_for_cupti,
-    one_op_of,
-    versions,
-)
+from ...model.profiler_options import counted_kernels, leaves_gpu_unused, levels, looks_for_cupti, one_op_of, versions
 from ...model.ranks import missing, rank
 from ...model.session import Session
 from ...model.session_facts import events
@@ -112,8 +105,7 @@ def _merged_problems(problems: Sequence[Problem]) -> list[Problem]:
         where_by_problem.setdefault(problem._replace(where=""), []).append(problem.where)
     return [
         problem._replace(
-            where=_listed(list(dict.fromkeys(where))),
-            affects=problem.affects or AFFECTS.get(problem.code, ()),
+            where=_listed(list(dict.fromkeys(where))), affects=problem.affects or AFFECTS.get(problem.code, ())
         )
         for problem, where in where_by_problem.items()
     ]

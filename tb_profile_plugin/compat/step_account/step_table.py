@@ -33,11 +33,7 @@ _PROPERTY_NAMES = {
 _COLUMNS = dict(zip(_PROPERTY_NAMES, PARTS.items(), strict=True))
 """By column id its label and the parts that it sums; the columns sum to the step."""
 
-BOTTLENECK_PROPERTIES = {
-    "all_other": "other",
-    "device_collectives": "collectives",
-    "kernel_launch": "kernel_launch",
-}
+BOTTLENECK_PROPERTIES = {"all_other": "other", "device_collectives": "collectives", "kernel_launch": "kernel_launch"}
 """Begins of properties, and of which of `bottlenecks` each tells."""
 
 _DOCS = {

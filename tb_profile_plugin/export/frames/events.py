@@ -60,7 +60,7 @@ DETAILED = EVENTS._replace(
         ),
         number("correlation", "Correlation", doc="Number shared by a launch and the launched work."),
         number("bytes", "Bytes", "bytes", "Bytes copied or accessed, as the capture states them."),
-    ),
+    )
 )
 
 

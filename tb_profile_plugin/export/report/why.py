@@ -58,12 +58,7 @@ def _parts(reader: AnswerReader) -> list[dict[str, Any]]:
     return [{"id": id, "ps": ps} for id, ps in ps_by_part.items()]
 
 
-_PHASE_IDS = {
-    "between": "between_steps",
-    "before": "before_steps",
-    "after": "after_steps",
-    "profiler": "profiler",
-}
+_PHASE_IDS = {"between": "between_steps", "before": "before_steps", "after": "after_steps", "profiler": "profiler"}
 
 
 def _cause(row: Row, reader: AnswerReader) -> dict[str, Any]:

@@ -51,10 +51,7 @@ def need_duckdb() -> None:
 
 
 def sql(
-    tables: Mapping[str, Callable[[], Frame]],
-    query: str,
-    rows: int = DEFAULT_ROWS,
-    seconds: float = DEFAULT_SECONDS,
+    tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = DEFAULT_ROWS, seconds: float = DEFAULT_SECONDS
 ) -> QueryResult:
     """The rows of one SELECT over these tables, of which those are made whose names stand in it.
 

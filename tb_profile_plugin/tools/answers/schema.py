@@ -113,11 +113,7 @@ SHAPES: Schema = {
         "Column of a table with its values; null means unknown.",
         {"id": _TEXT}
         | _DECLARATION
-        | {
-            "values": {"type": "array", "items": _CELL},
-            "messages": _ref("ColumnMessages"),
-            "summary": _ref("Summary"),
-        },
+        | {"values": {"type": "array", "items": _CELL}, "messages": _ref("ColumnMessages"), "summary": _ref("Summary")},
         _OPTIONAL,
     ),
     "Summary": _object(

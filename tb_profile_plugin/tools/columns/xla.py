@@ -196,10 +196,7 @@ def time_facts(table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound]) -> dict
 
 
 SUMMED_EFFICIENCY = number(
-    "efficiency",
-    "Roofline efficiency",
-    "share",
-    "Roofline bound as a share of the self time of the ops that have one.",
+    "efficiency", "Roofline efficiency", "share", "Roofline bound as a share of the self time of the ops that have one."
 )
 IDENTITY = (
     text("program", "Program", "Name of the XLA program."),
