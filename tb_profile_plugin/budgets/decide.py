@@ -185,7 +185,7 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     low, high = _interval(measured, level)
     if low is not None and not budget.max_change:
         low = max(low, 0.0)  # Only a change can be negative.
-    tells = _least_shown(case, measured, level)
+    tells = _least_detectable(case, measured, level)
     state, text = _state_and_text(case, measured, low, high)
     outcome = Outcome(
         budget, state, text, value=measured.value, low=low, high=high, limit=case.limit, kind=measured.kind, tells=tells
@@ -244,7 +244,7 @@ def _metric_label(budget: Budget) -> str:
     return Message("The change of {metric}", metric=budget.metric) if budget.max_change else budget.metric
 
 
-def _least_shown(case: _Case, measured: Figure, level: float) -> float | None:
+def _least_detectable(case: _Case, measured: Figure, level: float) -> float | None:
     """`Outcome.tells`: half of the interval around no change at all."""
     if not case.budget.max_change or measured.spread is None:
         return None

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -200,12 +200,11 @@ class Run:
             baselines.write(baselines.folder(Path(self._root), self.name), list(self.side.digests))
 
 
-class _Profiler(NamedTuple):
+class _Profiler:
     """What a framework's profiler is asked for."""
 
-    trace: Callable[[Path], Any]
-    mark: Callable[[int], Any]
-    block: Callable[[Any], Any]
+    def __init__(self, trace: Callable[[Path], Any], mark: Callable[[int], Any], block: Callable[[Any], Any]):
+        self.trace, self.mark, self.block = trace, mark, block
 
 
 def _jax(jax: Any) -> _Profiler:

@@ -124,19 +124,18 @@ def _pair_findings(group: ProcessGroup) -> Iterator[GroupFinding]:
     transfers = {kind: _transfers(group, kind) for kind in (SEND, RECEIVE)}
     for pair in sorted({*transfers[SEND], *transfers[RECEIVE]}):
         for kind, other_kind, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
-            asked, answers = transfers[kind][pair], transfers[other_kind][pair]
-            first_pending = next((i for i, transfer in enumerate(asked) if transfer.unit.is_pending), -1)
-            if first_pending < 0 or peer not in group.records:
+            rank_transfers, peer_transfers = transfers[kind][pair], transfers[other_kind][pair]
+            position = next((i for i, transfer in enumerate(rank_transfers) if transfer.unit.is_pending), -1)
+            if position < 0 or peer not in group.records:
                 continue
-            position = first_pending
+            pending = rank_transfers[position]
             if not (group.records[rank].is_complete and group.records[peer].is_complete):
                 # What came before is not known to be as many on both sides; what is left to do is.
-                position, answers = 0, [transfer for transfer in answers if transfer.unit.is_pending]
-            unit = asked[first_pending].unit
-            if position >= len(answers):
-                yield GroupFinding(NO_PEER, group, unit, (peer,), (rank,), (rank,))
-            elif kind == SEND and (difference := _pair_mismatch(asked[first_pending], answers[position], pair)):
-                yield GroupFinding(difference.sort, group, unit, (), pair, pair, difference)
+                position, peer_transfers = 0, [transfer for transfer in peer_transfers if transfer.unit.is_pending]
+            if position >= len(peer_transfers):
+                yield GroupFinding(NO_PEER, group, pending.unit, (peer,), (rank,), (rank,))
+            elif kind == SEND and (difference := _pair_mismatch(pending, peer_transfers[position], pair)):
+                yield GroupFinding(difference.sort, group, pending.unit, (), pair, pair, difference)
 
 
 class _Transfer(NamedTuple):
