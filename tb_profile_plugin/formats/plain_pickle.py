@@ -44,19 +44,19 @@ def loads(data: bytes) -> Any:
 def _run(reader: _PickleReader) -> Any:
     """The value of a pickle, read up to its stop. Its most frequent opcodes are carried out here."""
     data, memo, at, stack = reader.data, reader.memo, 0, reader.stack
-    while (code := data[at]) != _STOP:
-        if code == _BINGET:
+    while (opcode := data[at]) != _STOP:
+        if opcode == _BINGET:
             stack.append(memo[data[at + 1]])
             at += 2
-        elif code == _BININT1:
+        elif opcode == _BININT1:
             stack.append(data[at + 1])
             at += 2
-        elif code == _BINPUT:
+        elif opcode == _BINPUT:
             memo[data[at + 1]] = stack[-1]
             at += 2
         else:
             reader.at = at + 1
-            _ACTIONS.get(code, _refuse)(reader)
+            _ACTIONS.get(opcode, _refuse)(reader)
             at, stack = reader.at, reader.stack
     return stack.pop()
 
@@ -106,7 +106,7 @@ def _refuse(reader: _PickleReader) -> None:
     from pickletools import opcodes
 
     code = reader.data[reader.at - 1]
-    name = next((opcode.name for opcode in opcodes if ord(opcode.code) == code), f"byte {code}")
+    name = next((known_opcode.name for known_opcode in opcodes if ord(known_opcode.code) == code), f"byte {code}")
     if name in _CODE_OPCODES:
         raise RefusedPickle(
             Message("it would run code or load objects ({name} at byte {at})", name=name, at=reader.at - 1)

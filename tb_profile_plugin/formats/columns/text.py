@@ -31,10 +31,10 @@ class Text:
     @staticmethod
     def of(texts: Sequence[str]) -> Text:
         """A column of these."""
-        pieces = [text.encode() for text in texts]
-        end = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-        begin = end - np.array([len(piece) for piece in pieces], np.int64)
-        return Text(np.frombuffer(b"".join(pieces), np.uint8), begin, end)
+        encoded_texts = [text.encode() for text in texts]
+        end = np.cumsum([len(encoded) for encoded in encoded_texts], dtype=np.int64)
+        begin = end - np.array([len(encoded) for encoded in encoded_texts], np.int64)
+        return Text(np.frombuffer(b"".join(encoded_texts), np.uint8), begin, end)
 
     def __getitem__(self, row: int) -> str:
         """One of them, decoded by itself."""
@@ -43,15 +43,15 @@ class Text:
     @lazy
     def all(self) -> list[str]:
         """Every string, decoded once."""
-        raw = self.buffer.data
+        data = self.buffer.data
         text_of_bytes: dict[bytes, str] = {}
         answer = [""] * len(self.begin)
         rows = np.flatnonzero(self.end > self.begin)
         for row, begin, end in zip(rows.tolist(), self.begin[rows].tolist(), self.end[rows].tolist(), strict=True):
-            piece = bytes(raw[begin:end])
-            text = text_of_bytes.get(piece)
+            encoded = bytes(data[begin:end])
+            text = text_of_bytes.get(encoded)
             if text is None:
-                text = text_of_bytes[piece] = piece.decode("utf-8", "replace")
+                text = text_of_bytes[encoded] = encoded.decode("utf-8", "replace")
             answer[row] = text
         return answer
 

@@ -19,12 +19,12 @@ _FILE_NAME = regex(r"(?P<stem>.+?)(?:\.(?P<span>\d+))?(?P<kind>\.pt\.trace|\.tra
 """``<worker>.<time>.pt.trace.json.gz``, as torch.profiler.tensorboard_trace_handler writes it, and whatever else."""
 _RANK = regex(r"(?:rank|tp)[-_]?\d+", re.IGNORECASE)
 _STATED_RANK = regex(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]{0,400}?"rank"\s*:\s*(\d{1,9})\b')
-_TOGETHER_NS = 60 * 10**9
+_SAME_TIME_NS = 60 * 10**9
 """Workers that wrote within so long of each other profiled at the same time."""
 _MILLISECONDS, _NANOSECONDS = 13, 19
 """Digits of the time in a file's name: ms since 1970 in old versions, ns now."""
-_TRACE = regex(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
-_EVENT = regex(rb'\s*\[\s*\{[^{}]{0,400}"ph"\s*:')
+_TRACE_MEMBER = regex(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+_EVENT_LIST = regex(rb'\s*\[\s*\{[^{}]{0,400}"ph"\s*:')
 
 
 def host_of(name: str) -> str | None:
@@ -55,36 +55,38 @@ def sessions(names: Iterable[str], is_run: bool, head: Callable[[str], bytes]) -
     for name in sorted(names):
         match = _FILE_NAME.fullmatch(name)
         if match:
-            stem, span, kind = match["stem"], int(match["span"] or 0), match["kind"]
+            stem, time, kind = match["stem"], int(match["span"] or 0), match["kind"]
             is_one_job = kind == ".pt.trace" or (is_run and kind)
             job = "" if is_one_job else stem
-            rank = _RANK if _RANK.search(stem) else None if is_one_job else _stated_rank(head(name))
-            if rank and rank.search(stem):
-                job = rank.sub("", stem).strip("-_. ")
-            jobs.setdefault(job, {}).setdefault(stem, []).append((span, name))
+            rank_pattern = _RANK if _RANK.search(stem) else None if is_one_job else _stated_rank_pattern(head(name))
+            if rank_pattern and rank_pattern.search(stem):
+                job = rank_pattern.sub("", stem).strip("-_. ")
+            jobs.setdefault(job, {}).setdefault(stem, []).append((time, name))
     for job, workers in jobs.items():
-        spans = _spans(workers)
+        spans = _files_by_time(workers)
         for i, files in enumerate(spans, 1):
             yield "/".join(part for part in (job, str(i) if len(spans) > 1 else "") if part), files
 
 
-def _stated_rank(head: bytes) -> re.Pattern[str] | None:
+def _stated_rank_pattern(head: bytes) -> re.Pattern[str] | None:
     """What finds the rank that a file states at its begin in its name."""
     match = _STATED_RANK.search(head)
     return re.compile(rf"(?<!\d)0*{int(match[1])}(?!\d)") if match else None
 
 
-def _spans(workers: dict[str, list[tuple[int, str]]]) -> list[tuple[str, ...]]:
+def _files_by_time(workers: dict[str, list[tuple[int, str]]]) -> list[tuple[str, ...]]:
     """The files of each span of time: the n-th of every worker if all have as many, else those of about one time."""
-    files_of_workers = [_without_copies(files) for files in workers.values()]
+    files_of_workers = [_distinct_files(files) for files in workers.values()]
     if len({len(files) for files in files_of_workers}) == 1:
         return [tuple(name for _, name in files) for files in zip(*files_of_workers, strict=True)]
-    by_time = sorted((_time_ns(span), name) for files_of_worker in files_of_workers for span, name in files_of_worker)
-    cuts = [i for i, (earlier, later) in enumerate(pairwise(by_time), 1) if later[0] - earlier[0] > _TOGETHER_NS]
-    return [tuple(name for _, name in by_time[low:high]) for low, high in pairwise([0, *cuts, len(by_time)])]
+    timed_files = sorted(
+        (_time_ns(time), name) for files_of_worker in files_of_workers for time, name in files_of_worker
+    )
+    cuts = [i for i, (earlier, later) in enumerate(pairwise(timed_files), 1) if later[0] - earlier[0] > _SAME_TIME_NS]
+    return [tuple(name for _, name in timed_files[low:high]) for low, high in pairwise([0, *cuts, len(timed_files)])]
 
 
-def _without_copies(files: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def _distinct_files(files: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """The files in order of time; of a file that lies there plain and compressed only the plain one."""
     file_of_name = {name.removesuffix(".gz"): (span, name) for span, name in reversed(files)}
     return sorted(file_of_name.values())
@@ -101,8 +103,8 @@ STREAMED = True
 
 def reads(head: bytes) -> bool:
     """Whether it is JSON that holds a trace's members, or a list of events."""
-    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return bool(begin[:1] == b"{" and _TRACE.search(begin)) or bool(_EVENT.match(begin))
+    json = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return bool(json[:1] == b"{" and _TRACE_MEMBER.search(json)) or bool(_EVENT_LIST.match(json))
 
 
 def decode(

@@ -52,18 +52,18 @@ def drafts(trace: TraceEvents) -> list[Draft]:
     rows = trace.with_role(categories.OTHER)
     processes, threads = trace.metadata_names("process_name"), trace.metadata_names("thread_name")
     record = trace.record
-    example, of_row = combine(record.pid[rows])
-    numbers_of_planes: dict[str, list[int]] = {}
-    for number, at in enumerate(rows[example].tolist()):
-        pid = int(record.pid[at])
+    example, process_of_row = combine(record.pid[rows])
+    processes_of_planes: dict[str, list[int]] = {}
+    for process, row in enumerate(rows[example].tolist()):
+        pid = int(record.pid[row])
         name = processes.get((pid, 0), "") or trace.text_of(pid)
         plane = (
             name.partition(" ")[0] if name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) else vocabulary.HOST_CPU
         )
-        numbers_of_planes.setdefault(plane, []).append(number)
+        processes_of_planes.setdefault(plane, []).append(process)
     return [
-        _draft(trace, name, rows[np.isin(of_row, numbers)], threads)
-        for name, numbers in sorted(numbers_of_planes.items())
+        _draft(trace, name, rows[np.isin(process_of_row, plane_processes)], threads)
+        for name, plane_processes in sorted(processes_of_planes.items())
     ]
 
 
@@ -71,9 +71,9 @@ def _draft(trace: TraceEvents, name: str, rows: Array, threads: dict[tuple[int, 
     record = trace.record
     example, line = combine(record.pid[rows], record.tid[rows])
     lines: list[tuple[int, str]] = []
-    for at in rows[example].tolist():
-        pid, tid = int(record.pid[at]), int(record.tid[at])
+    for row in rows[example].tolist():
+        pid, tid = int(record.pid[row]), int(record.tid[row])
         number = trace.text_of(tid)
-        name_of_thread = threads.get((pid, tid)) or number or "thread"
-        lines.append((int(number) if number.isdecimal() and len(number) < 19 else len(lines), name_of_thread))
+        thread_name = threads.get((pid, tid)) or number or "thread"
+        lines.append((int(number) if number.isdecimal() and len(number) < 19 else len(lines), thread_name))
     return trace.draft(name, lines, rows, line)

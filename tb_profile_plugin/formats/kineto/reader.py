@@ -45,8 +45,6 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
     del record, events
     return XSpace(
         planes=planes(drafts, file_stats),
-        errors=(),
-        warnings=(),
         hostnames=names,
         origin_ns=origin,
         problems=tuple(problems),

@@ -49,21 +49,21 @@ def _renamed(name: str, variant: int) -> tuple[str, str]:
     return ("MemoryAllocation", "") if variant == categories.MEMORY else (name, "")
 
 
-def _thread_lines(trace: TraceEvents, rows: Array, names_process: bool) -> tuple[list[tuple[int, str]], Array]:
+def _thread_lines(trace: TraceEvents, rows: Array, with_process: bool) -> tuple[list[tuple[int, str]], Array]:
     """((id, name) of each thread, int64[n] index of each event's thread); names say the process where asked to."""
     record = trace.record
     thread_names = trace.metadata_names("thread_name")
     example, line = combine(record.pid[rows], record.tid[rows])
     lines: list[tuple[int, str]] = []
-    for at in rows[example].tolist():
-        pid, tid = int(record.pid[at]), int(record.tid[at])
+    for row in rows[example].tolist():
+        pid, tid = int(record.pid[row]), int(record.tid[row])
         text = trace.text_of(tid)
         match = _THREAD_NAME.fullmatch(thread_names.get((pid, tid), ""))
         name = match[2] if match else thread_names.get((pid, tid), "")
-        if trace.role[at] == categories.PYTHON and (pid, tid) not in thread_names:
+        if trace.role[row] == categories.PYTHON and (pid, tid) not in thread_names:
             name = "python"
         number = int(text) if re.fullmatch(r"-?\d{1,18}", text) else len(lines)
-        process = f" of process {trace.text_of(pid)}" if names_process else ""
+        process = f" of process {trace.text_of(pid)}" if with_process else ""
         # Kineto writes half of a thread's 64-bit handle, and signed, where it does not know the system's number.
         text_of_number = str(number % 2**32) if -(2**31) <= number < 0 else text
         lines.append((number, f"{name or 'thread'}{process}/{text_of_number}"))
@@ -94,8 +94,8 @@ class Ops:
         op = self.op_of_event[inside_op]
         module = np.where(self.module[inside_op] > 0, self.module[inside_op], self.module[op])
         example, code = combine(host.name_index[op], module)
-        for at in example.tolist():
-            path, name = self.paths[int(module[at])], host.names[int(host.name_index[op[at]])][0]
+        for row in example.tolist():
+            path, name = self.paths[int(module[row])], host.names[int(host.name_index[op[row]])][0]
             self.names.append(f"{path}/{name}" if path else name)
         answer = np.full(len(host.event), -1, np.int64)
         answer[inside_op] = code
@@ -119,29 +119,33 @@ class Ops:
         trace, host = self._trace, self._host
         work = np.flatnonzero(trace.role[device.event] == categories.WORK)
         calls = np.flatnonzero(trace.role[host.event] == categories.RUNTIME)
-        ids = trace.integers(host.event[calls], "correlation")
-        calls, ids = calls[ids > 0], ids[ids > 0]
-        position = last_match(trace.integers(device.event[work], "correlation"), ids)
-        launch = np.where(position >= 0, calls[position], -1) if len(calls) else position
-        op = np.where(launch >= 0, self.name_number[launch], -1) if len(host.event) else launch
+        launch = _rows_by_id(trace, device.event[work], host.event[calls], calls, "correlation")
+        name_of = np.where(launch >= 0, self.name_number[launch], -1) if len(host.event) else launch
         ops = np.flatnonzero(self.is_op)
-        external = trace.integers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
-        ops, external = ops[external > 0], external[external > 0]
-        by_external_id = last_match(trace.integers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
-        op = np.where((op < 0) & (by_external_id >= 0), self.name_number[ops[by_external_id]], op) if len(ops) else op
-        has_op = op >= 0
-        return [Stat(vocabulary.TF_OP, work[has_op], kinds.TEXT, op[has_op], self.names)] if has_op.any() else []
+        op = _rows_by_id(trace, device.event[work], host.event[ops], ops, vocabulary.EXTERNAL_ID, "external id")
+        name_of = np.where((name_of < 0) & (op >= 0), self.name_number[op], name_of) if len(ops) else name_of
+        has_op = name_of >= 0
+        return [Stat(vocabulary.TF_OP, work[has_op], kinds.TEXT, name_of[has_op], self.names)] if has_op.any() else []
+
+
+def _rows_by_id(trace: TraceEvents, events: Array, candidates: Array, rows: Array, *names: str) -> Array:
+    """int64[k]: of the last candidate with the same positive id as each event its entry in ``rows``; -1 for none.
+
+    Ids are the integer arguments of these names, of which an event has one.
+    """
+    ids = trace.integers(candidates, *names)
+    rows, ids = rows[ids > 0], ids[ids > 0]
+    position = last_match(trace.integers(events, *names), ids)
+    return np.where(position >= 0, rows[position], -1) if len(rows) else position
 
 
 def events_before_launch(trace: TraceEvents) -> Array:
     """int64[k]: rows of events of devices that seem to begin long before they were launched."""
     work, calls = trace.with_role(categories.WORK), trace.with_role(categories.RUNTIME)
-    ids = trace.integers(calls, "correlation")
-    calls, ids = calls[ids > 0], ids[ids > 0]
     if not len(calls):
         return work[:0]
-    position = last_match(trace.integers(work, "correlation"), ids)
-    is_early = (position >= 0) & (trace.begin[work] + _TOO_EARLY_PS < trace.begin[calls[position]])
+    launch = _rows_by_id(trace, work, calls, calls, "correlation")
+    is_early = (launch >= 0) & (trace.begin[work] + _TOO_EARLY_PS < trace.begin[launch])
     return work[is_early]
 
 

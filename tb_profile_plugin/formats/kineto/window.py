@@ -86,11 +86,11 @@ class Window:
         self._stop = None
         self._read_ahead()
 
-    def advance(self, at: int) -> None:
-        """Let go of the bytes before ``at``, and read a piece more; not after the last one, nor at the stop."""
+    def advance(self, position: int) -> None:
+        """Let go of the bytes before ``position``, and read a piece more; not after the last one, nor at the stop."""
         assert self._pending_read
         size, self.fraction = self._pending_read.result()
-        carried = self.data[at:]
+        carried = self.data[position:]
         self.is_last = self._is_end(size)
         if len(carried) > _CARRIED_BYTES:
             self.data = self._with_more_pieces(carried, size)
@@ -98,7 +98,7 @@ class Window:
             self._back_buffer[_CARRIED_BYTES - len(carried) : _CARRIED_BYTES] = carried
             self.data = self._back_buffer[_CARRIED_BYTES - len(carried) : _CARRIED_BYTES + size]
             self._front_buffer, self._back_buffer = self._back_buffer, self._front_buffer
-        self.begin += at
+        self.begin += position
         if not (self.is_last or self.is_at_stop):
             self._read_ahead()
 
@@ -123,12 +123,12 @@ class Window:
         assert self._reader
         self._pending_read = self._reader.submit(self._fill, self._back_buffer[_CARRIED_BYTES:])
 
-    def _fill(self, room: U8) -> tuple[int, float]:
+    def _fill(self, target: U8) -> tuple[int, float]:
         """Read into the room; returns (bytes read, fraction of the stream read). It is filled but at the
         stop or end.
         """
         assert self._stream
-        size, view = 0, room[: None if self._stop is None else self._stop - self._position].data
+        size, view = 0, target[: None if self._stop is None else self._stop - self._position].data
         while size < len(view) and (count := self._stream.readinto(view[size:])):
             size += count
         self._position += size

@@ -36,7 +36,9 @@ def is_by_product(name: str) -> bool:
 def sessions(names: Iterable[str], is_run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
     """A run folder is one session of many hosts; anywhere else each file is a session of its own."""
     files = tuple(names)
-    return [("", files)] if is_run and files else [(_bare(name), (name,)) for name in files]
+    if is_run and files:
+        return [("", files)]
+    return [(name.removesuffix(".gz").removesuffix(".pb").removesuffix(".xplane"), (name,)) for name in files]
 
 
 STREAMED = False
@@ -56,7 +58,3 @@ def decode(
     from . import reader
 
     return reader.decode(buffer, where, progress)
-
-
-def _bare(name: str) -> str:
-    return name.removesuffix(".gz").removesuffix(".pb").removesuffix(".xplane")

@@ -39,18 +39,18 @@ def modules(space: XSpace) -> dict[int, Module]:
     for stat in ("Hlo Proto", "HLO Proto"):
         column = plane.metadata_stat(stat)
         for owner, row in zip(column.owner.tolist(), column.row.tolist(), strict=True):
-            id_in_name = _id_in(plane.names[owner])
-            program = program_of.get(owner, int(plane.metadata.key[owner]) if id_in_name is None else id_in_name)
+            name_id = _id_in_name(plane.names[owner])
+            program_id = program_of.get(owner, int(plane.metadata.key[owner]) if name_id is None else name_id)
             if column.stats.kind[row] in (TEXT, BYTES):
                 begin, end = pool.payload(column.stats.buffer, np.int64(column.stats.value[row]))
                 if end > begin:
-                    modules.setdefault(program, Module(column.stats.buffer[begin:end], program))
+                    modules.setdefault(program_id, Module(column.stats.buffer[begin:end], program_id))
             if len(modules) == PROGRAMS:
                 return modules
     return modules
 
 
-def _id_in(name: str) -> int | None:
+def _id_in_name(name: str) -> int | None:
     """The program id in a name like ``jit_step(6)``, as the bits of an int64; None where there is none."""
     match = _PROGRAM.search(name)
     return signed(int(match[1])) if match else None

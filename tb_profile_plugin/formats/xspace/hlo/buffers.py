@@ -111,12 +111,12 @@ class Assignment(NamedTuple):
     @staticmethod
     def read(message: Messages, program: BufferProgram) -> Assignment:
         """The assignment of a ``BufferAssignmentProto``, whose program it is."""
-        buffers, parts = _buffers(message, program)
+        buffers, messages = _buffers(message, program)
         rows = RowById(buffers.id)
         _, allocations = message.messages(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
-        inside, assigned = allocations.messages(9, (1, 2))
-        first = np.append(0, np.cumsum(np.bincount(inside, minlength=len(allocations))))
-        thread_local, parameter, live_out, constant, index = (
+        allocation_of_buffer, assigned = allocations.messages(9, (1, 2))
+        first = np.append(0, np.cumsum(np.bincount(allocation_of_buffer, minlength=len(allocations))))
+        thread_local, parameter, live_out, constant, is_tuple = (
             allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11)
         )
         buffer_allocations = BufferAllocations(
@@ -127,7 +127,7 @@ class Assignment(NamedTuple):
             parameter=parameter,
             live_out=live_out,
             constant=constant,
-            tuple=index,
+            tuple=is_tuple,
             buffers=Ragged(first, rows(assigned.numbers(1))),
             offsets=Ragged(first, assigned.numbers(2)),
         )
@@ -141,9 +141,15 @@ class Assignment(NamedTuple):
         at_peak = {
             index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
         }
-        parts = (*parts, message, allocations, assigned, traces, events, peaks)
-        damaged_and_cut = any(part.damaged for part in parts), any(part.cut for part in parts)
-        return Assignment(buffers, buffer_allocations, heap, at_peak, *damaged_and_cut)
+        messages = (*messages, message, allocations, assigned, traces, events, peaks)
+        return Assignment(
+            buffers=buffers,
+            allocations=buffer_allocations,
+            traces=heap,
+            peaks=at_peak,
+            damaged=any(part.damaged for part in messages),
+            cut=any(part.cut for part in messages),
+        )
 
 
 def _buffers(message: Messages, program: BufferProgram) -> tuple[Buffers, tuple[Messages, ...]]:

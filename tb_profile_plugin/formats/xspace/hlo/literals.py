@@ -37,27 +37,27 @@ class Literals:
 
     def __getitem__(self, row: int) -> str:
         """``0.01``, ``true``, ``{1, 2}``; ``{...}`` for one of many elements, or that cannot be read."""
-        count, kind = int(self._elements[row]), dtype(int(self._types[row]))
-        values = self._values(row, kind, count) if 0 < count <= _MOST_ELEMENTS else []
+        count, type_name = int(self._elements[row]), dtype(int(self._types[row]))
+        values = self._values(row, type_name, count) if 0 < count <= _MOST_ELEMENTS else []
         if len(values) != count:
             return "{...}"
-        texts = [_text(value, kind) for value in values]
+        texts = [_text(value, type_name) for value in values]
         return f"{{{', '.join(texts)}}}" if self._dimensions[row] else "".join(texts)
 
-    def _values(self, row: int, kind: str, count: int) -> list[object]:
+    def _values(self, row: int, type_name: str, count: int) -> list[object]:
         message = Messages.read(
             self._messages.buffer, self._messages.begin[row : row + 1], self._messages.end[row : row + 1], _FIELDS
         )
-        if kind in _INTEGER_FIELDS:
-            numbers = message.lists(_INTEGER_FIELDS[kind]).values
-            return (numbers.view(np.uint64) if kind[0] == "u" else numbers)[: count + 1].tolist()
-        number, layout = _BYTE_FIELDS.get(kind, (0, ""))
+        if type_name in _INTEGER_FIELDS:
+            numbers = message.lists(_INTEGER_FIELDS[type_name]).values
+            return (numbers.view(np.uint64) if type_name[0] == "u" else numbers)[: count + 1].tolist()
+        number, layout = _BYTE_FIELDS.get(type_name, (0, ""))
         begin, end = (int(bounds[0]) for bounds in message.spans(number))
         size = np.dtype(layout or "u1").itemsize
         if not number or end - begin != count * size:
             return []
         raw = np.frombuffer(self._messages.buffer[begin:end].tobytes(), layout)
-        if kind == "bf16":
+        if type_name == "bf16":
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
         return raw.tolist()
 
@@ -66,20 +66,20 @@ _DIGITS = {"bf16": (2, 4, "bf16"), "f16": (3, 5, "f2"), "f32": (6, 9, "f4"), "c6
 """Digits of a short and of a long text, and the layout, by type."""
 
 
-def _text(value: object, kind: str) -> str:
+def _text(value: object, type_name: str) -> str:
     """An element as XLA writes one of that type."""
-    if kind == "pred":
+    if type_name == "pred":
         return "true" if value else "false"
     if isinstance(value, complex):
-        return f"({_real(value.real, kind)}, {_real(value.imag, kind)})"
-    return _real(value, kind) if isinstance(value, float) else str(value)
+        return f"({_real(value.real, type_name)}, {_real(value.imag, type_name)})"
+    return _real(value, type_name) if isinstance(value, float) else str(value)
 
 
-def _real(value: float, kind: str) -> str:
+def _real(value: float, type_name: str) -> str:
     """A number in the shorter of the two lengths that XLA has, if that tells it from its neighbours,
     else the longer.
     """
-    short_digits, long_digits, layout = _DIGITS.get(kind, (15, 17, "f8"))
+    short_digits, long_digits, layout = _DIGITS.get(type_name, (15, 17, "f8"))
     short = f"{value:.{short_digits}g}"
     if layout == "bf16":
         is_exact = np.float32(short).view(np.uint32) + 0x8000 >> 16 == np.float32(value).view(np.uint32) >> 16

@@ -68,9 +68,9 @@ class Shapes:
         roots = [np.arange(len(owners))]
         start = 0
         while len(levels[-1]) and len(levels) < _MOST_DEPTH:
-            inside, deeper = levels[-1].messages(4, (2, 3, 4, 5))
-            parents.append(inside + start)
-            roots.append(roots[-1][inside])
+            parent_in_level, deeper = levels[-1].messages(4, (2, 3, 4, 5))
+            parents.append(parent_in_level + start)
+            roots.append(roots[-1][parent_in_level])
             start += len(levels[-1])
             levels.append(deeper)
         parent = np.concatenate(parents)
@@ -80,11 +80,11 @@ class Shapes:
         layouts = [level.spans(5) for level in levels]
         begin, end = (np.concatenate([layout[i] for layout in layouts]) for i in (0, 1))
         layout = Messages.read(owners.buffer, begin, end, (1, 6, 7, 8))
-        kind = np.concatenate([level.numbers(2) for level in levels])
+        type_number = np.concatenate([level.numbers(2) for level in levels])
         layout_bits = layout.numbers(7)
-        valid_kind = np.where((kind >= 0) & (kind < len(_BITS)), kind, 0)
+        known_type = np.where((type_number >= 0) & (type_number < len(_BITS)), type_number, 0)
         return Shapes(
-            type=kind,
+            type=type_number,
             dimensions=Ragged(
                 np.append(0, np.cumsum(np.concatenate([dimension.counts for dimension in dimensions]))),
                 np.concatenate([dimension.values for dimension in dimensions]),
@@ -93,7 +93,7 @@ class Shapes:
             root=np.concatenate(roots),
             children=Ragged(np.append(0, np.cumsum(counts)), order),
             layouts=layout,
-            bits=np.where((layout_bits > 0) & (_BITS[valid_kind] > 0), layout_bits, _BITS[valid_kind]),
+            bits=np.where((layout_bits > 0) & (_BITS[known_type] > 0), layout_bits, _BITS[known_type]),
         )
 
     def __len__(self) -> int:
@@ -107,8 +107,8 @@ class Shapes:
         has_dimensions = self.dimensions.counts > 0
         if len(sizes):
             with np.errstate(over="ignore", invalid="ignore"):
-                product = np.multiply.reduceat(sizes, self.dimensions.first[:-1][has_dimensions])
-            products[has_dimensions] = np.nan_to_num(product, nan=_MOST_COUNTED, posinf=_MOST_COUNTED).clip(
+                array_products = np.multiply.reduceat(sizes, self.dimensions.first[:-1][has_dimensions])
+            products[has_dimensions] = np.nan_to_num(array_products, nan=_MOST_COUNTED, posinf=_MOST_COUNTED).clip(
                 max=_MOST_COUNTED
             )
         return np.where(self.bits > 0, products, 0.0)
@@ -156,11 +156,11 @@ class Shapes:
 
     def at(self, shape: int, path: list[int]) -> int:
         """The shape inside a shape; -1 where there is none."""
-        for step in path:
-            inside = self.children[shape]
-            if not 0 <= step < len(inside):
+        for index in path:
+            elements = self.children[shape]
+            if not 0 <= index < len(elements):
                 return -1
-            shape = inside[step]
+            shape = elements[index]
         return shape
 
     @lazy
@@ -176,9 +176,9 @@ class Shapes:
     def _format(self, shape: int) -> str:
         """`text`, worked out anew."""
         if self.type[shape] == TUPLE:
-            inside = self.children[shape]
-            omitted = [f"… {len(inside) - _MOST_ELEMENTS} more"] if len(inside) > _MOST_ELEMENTS else []
-            text = f"({', '.join([*map(self.text, inside[:_MOST_ELEMENTS]), *omitted])})"
+            elements = self.children[shape]
+            omitted = [f"… {len(elements) - _MOST_ELEMENTS} more"] if len(elements) > _MOST_ELEMENTS else []
+            text = f"({', '.join([*map(self.text, elements[:_MOST_ELEMENTS]), *omitted])})"
             return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…)"
         dimensions = ",".join(map(str, self.dimensions[shape][:_MOST_ELEMENTS]))
         return f"{self.dtype(shape)}[{dimensions}]{self._layout(shape)}"

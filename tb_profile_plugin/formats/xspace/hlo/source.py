@@ -88,8 +88,8 @@ class Sources(NamedTuple):
         if self.files[row]:
             return str(SourceFrame(self.files[row], int(self.lines[row])))
         stack = [frame for frame in self.stack(row) if frame.file]
-        of_program = [frame for frame in stack if not _LIBRARY.search(frame.file)]
-        return str((of_program or stack)[0]) if stack else ""
+        program_frames = [frame for frame in stack if not _LIBRARY.search(frame.file)]
+        return str((program_frames or stack)[0]) if stack else ""
 
 
 def _text_at(texts: list[str], number: int) -> str:

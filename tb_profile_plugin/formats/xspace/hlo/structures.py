@@ -43,8 +43,8 @@ class Dimensions:
 def windows(instructions: Messages) -> Dimensions:
     """Windows by instruction, of each dimension: size, stride, padding low and high, window dilation, base dilation."""
     owner, messages = instructions.messages(WINDOW, (1,))
-    inside, dimensions = messages.messages(1, range(1, 7))
-    return Dimensions.read(owner[inside], dimensions, (1, 1, 0, 0, 1, 1), len(instructions))
+    window_of_dimension, dimensions = messages.messages(1, range(1, 7))
+    return Dimensions.read(owner[window_of_dimension], dimensions, (1, 1, 0, 0, 1, 1), len(instructions))
 
 
 def slices(instructions: Messages) -> Dimensions:
@@ -80,26 +80,26 @@ class Convolutions(NamedTuple):
     @staticmethod
     def read(instructions: Messages) -> Convolutions:
         """The convolutions of the instructions that have one."""
-        numbers = instructions.message(CONVOLUTION, range(3, 13))
-        kernel, image, result = (numbers.lists(number) for number in (6, 11, 12))
-        positions = [numbers.numbers(number) for number in (3, 4, 7, 8, 9, 10)]
-        return Convolutions(np.stack(positions), kernel, image, result)
+        dimension_numbers = instructions.message(CONVOLUTION, range(3, 13))
+        kernel_spatial, input_spatial, output_spatial = (dimension_numbers.lists(number) for number in (6, 11, 12))
+        positions = [dimension_numbers.numbers(number) for number in (3, 4, 7, 8, 9, 10)]
+        return Convolutions(np.stack(positions), kernel_spatial, input_spatial, output_spatial)
 
 
 def replica_groups(instructions: Messages) -> dict[int, str]:
     """Replica groups of each collective that states them, as XLA writes them: ``{{0,1},{2,3}}`` or ``[2,2]<=[4]``."""
     owner, groups = instructions.messages(GROUPS, (1,))
     list_owner, lists = instructions.messages(DEVICE_LIST, (1, 2))
-    inside, listed = lists.messages(1, (1,))
+    list_index, groups_in_lists = lists.messages(1, (1,))
     by_instruction: dict[int, list[str]] = {}
-    for owners, devices in ((owner, groups.lists(1)), (list_owner[inside], listed.lists(1))):
+    for owners, devices in ((owner, groups.lists(1)), (list_owner[list_index], groups_in_lists.lists(1))):
         for index, instruction in enumerate(owners.tolist()):
             group = ",".join(map(str, devices[index]))
             by_instruction.setdefault(instruction, []).append(f"{{{group}}}")
     answer = {instruction: f"{{{','.join(texts)}}}" for instruction, texts in by_instruction.items()}
-    inside, iota = lists.messages(2, (1, 2, 3, 4))
-    for owner, ranges in (instructions.messages(IOTA_LIST, (1, 2, 3, 4)), (list_owner[inside], iota)):
-        answer |= dict(zip(owner.tolist(), _iota_texts(ranges), strict=True))
+    list_index, iota_groups = lists.messages(2, (1, 2, 3, 4))
+    for owner, iota_messages in (instructions.messages(IOTA_LIST, (1, 2, 3, 4)), (list_owner[list_index], iota_groups)):
+        answer |= dict(zip(owner.tolist(), _iota_texts(iota_messages), strict=True))
     return answer | dict(_mesh_texts(instructions))
 
 
@@ -124,13 +124,13 @@ def _mesh_texts(instructions: Messages) -> Iterator[tuple[int, str]]:
     mesh_of_axis, axes = meshes.messages(1, (2,))
     group_of_reference, references = groups.messages(2, (1, 2))
     axis = np.where(references.spans(2)[1] == 0, references.numbers(1), -1)
-    sizes, numbered = _lists(mesh_of_axis, axes.numbers(2), len(owner)), meshes.lists(2)
-    along = _lists(group_of_reference, axis, len(owner))
+    sizes, device_ids = _lists(mesh_of_axis, axes.numbers(2), len(owner)), meshes.lists(2)
+    axes_of_groups = _lists(group_of_reference, axis, len(owner))
     for index, instruction in enumerate(owner.tolist()):
-        shape, last = sizes[index], dict.fromkeys(along[index])
-        if not numbered[index] and last.keys() <= set(range(len(shape))):
-            order = [*(axis for axis in range(len(shape)) if axis not in last), *last]
-            size = prod(shape[axis] for axis in last)
+        shape, group_axes = sizes[index], dict.fromkeys(axes_of_groups[index])
+        if not device_ids[index] and group_axes.keys() <= set(range(len(shape))):
+            order = [*(axis for axis in range(len(shape)) if axis not in group_axes), *group_axes]
+            size = prod(shape[axis] for axis in group_axes)
             yield instruction, _iota_text((prod(shape) // max(size, 1), size), shape, order)
 
 
