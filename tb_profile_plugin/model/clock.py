@@ -32,8 +32,8 @@ def shifts(hosts: Sequence[HasClock], ahead_ps: Sequence[int] = ()) -> list[int]
 
     ``ahead_ps`` is what each host's clock is ahead beyond that, where it is known.
     """
-    stated = [host.origin_ns * 1000 for host in hosts] if comparable(hosts) else [-host.window[0] for host in hosts]
-    origins = [origin - ahead for origin, ahead in zip(stated, ahead_ps or [0] * len(stated), strict=True)]
+    starts = [host.origin_ns * 1000 for host in hosts] if comparable(hosts) else [-host.window[0] for host in hosts]
+    origins = [origin - ahead for origin, ahead in zip(starts, ahead_ps or [0] * len(starts), strict=True)]
     start = min(host.window[0] + origin for host, origin in zip(hosts, origins, strict=True))
     return [origin - start for origin in origins]
 
@@ -44,5 +44,5 @@ def duration(hosts: Sequence[HasClock], windows: Sequence[tuple[int, int]] = (),
     ``ahead_ps`` is that of `shifts`.
     """
     spans = zip(windows or [host.window for host in hosts], shifts(hosts, ahead_ps), strict=True)
-    moved = [(begin + shift, end + shift) for (begin, end), shift in spans]
-    return max(end for _, end in moved) - min(begin for begin, _ in moved)
+    shifted = [(begin + shift, end + shift) for (begin, end), shift in spans]
+    return max(end for _, end in shifted) - min(begin for begin, _ in shifted)

@@ -39,9 +39,9 @@ def unite_remade(iterators: Iterators, code: Array, iterator: Array, asking_id: 
     is_other = (asking_id != 0) & (iterators.id[row] == asking_id) & (first_parent >= 0) & (row != first_parent)
     is_other &= (code[row] == code[first_parent]) & (pipeline[row] >= 0) & (pipeline[iterator] >= 0)
     pairs = {*zip(pipeline[row[is_other]].tolist(), pipeline[iterator[is_other]].tolist(), strict=True)}
-    united = {top: top for pair in pairs for top in pair}
-    for one, other in sorted(pairs):
-        before, after = sorted((united[one], united[other]), key=lambda top: int(iterators.first[top]))
-        united = {top: before if now == after else now for top, now in united.items()}
-    for top, now in united.items():
-        pipeline[pipeline == top] = now
+    target_of = {root: root for pair in pairs for root in pair}
+    for first, second in sorted(pairs):
+        earlier, later = sorted((target_of[first], target_of[second]), key=lambda root: int(iterators.first[root]))
+        target_of = {root: earlier if target == later else target for root, target in target_of.items()}
+    for root, target in target_of.items():
+        pipeline[pipeline == root] = target

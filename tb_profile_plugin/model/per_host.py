@@ -39,19 +39,19 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
     if function is None:
         return partial(per_host, keep=keep)
     signature, name = inspect.signature(function), name_of(function)
-    by_steps, takes_more = _takes_steps(signature), len(signature.parameters) > 1
+    by_steps, has_parameters = _takes_steps(signature), len(signature.parameters) > 1
 
     @wraps(function)
-    def once(*positional: Any, **named: Any) -> Any:
-        if takes_more or named or not positional:
-            bound = signature.bind(*positional, **named)
+    def once(*positional: Any, **keywords: Any) -> Any:
+        if has_parameters or keywords or not positional:
+            bound = signature.bind(*positional, **keywords)
             bound.apply_defaults()
             positional = bound.args
         host, *arguments = positional
         key = (host.step_event, *arguments) if by_steps else tuple(arguments)
-        return host.results(name, keep).get(key, lambda: worked_out(*positional))
+        return host.results(name, keep).get(key, lambda: compute(*positional))
 
-    def worked_out(*arguments: Any) -> Any:
+    def compute(*arguments: Any) -> Any:
         try:
             return function(*arguments)
         finally:

@@ -19,9 +19,11 @@ _NOT_IN_KERNEL_NAMES = regex(r"[^A-Za-z0-9_]")
 """What names of instructions can have, and names of kernels cannot."""
 
 
-def instruction(host: Host, program: int, stated: str, kernel: str) -> str:
+def instruction(host: Host, program: int, stated_name: str, kernel_name: str) -> str:
     """The instruction of one event: what it states, or where that is a graph, what the kernel is named after."""
-    return _instruction_by_kernel(host, program).get(kernel, stated) if _states_graph(host, program, stated) else stated
+    if not _states_graph(host, program, stated_name):
+        return stated_name
+    return _instruction_by_kernel(host, program).get(kernel_name, stated_name)
 
 
 def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
@@ -31,16 +33,19 @@ def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
     codes = column.codes[0]
     program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner]
     example, kind = combine(program, codes)
-    graph = [_states_graph(host, of, texts[code]) for of, code in zip(program[example], codes[example], strict=True)]
-    launched = np.flatnonzero(np.array(graph, bool)[kind])
-    events = column.owner[launched]
-    example, kind = combine(kind[launched], plane.events.name[events])
+    is_graph = [
+        _states_graph(host, program_id, texts[code])
+        for program_id, code in zip(program[example], codes[example], strict=True)
+    ]
+    in_graph = np.flatnonzero(np.array(is_graph, bool)[kind])
+    events = column.owner[in_graph]
+    example, kind = combine(kind[in_graph], plane.events.name[events])
     code_of = {text: code for code, text in enumerate(texts)}
     instruction_names = [
         _instruction_by_kernel(host, int(program[i])).get(
             plane.names[plane.events.name[column.owner[i]]], texts[codes[i]]
         )
-        for i in launched[example].tolist()
+        for i in in_graph[example].tolist()
     ]
     answer[events] = np.array([code_of.setdefault(text, len(code_of)) for text in instruction_names], np.int64)[kind]
     return answer, list(code_of)
@@ -63,9 +68,9 @@ def _programs_by_name(host: Host) -> dict[str, list[int]]:
     return ids
 
 
-def _states_graph(host: Host, program: int, stated: str) -> bool:
+def _states_graph(host: Host, program: int, stated_name: str) -> bool:
     """Whether what is stated is known to be none of the program's instructions, or one that only calls others."""
-    module, leaf = host.modules.get(int(program)), stated.rpartition("::")[2]
+    module, leaf = host.modules.get(int(program)), stated_name.rpartition("::")[2]
     if module is None or not leaf:
         return False
     row = module.row(leaf)

@@ -23,8 +23,8 @@ _COPY_LINE = regex(r"Stream #\d+\(Memcpy\w*(?:,Memcpy\w*)*\)$")
 """A stream that the profiler says ran copies only, e.g. ``Stream #8(MemcpyOther)``."""
 _HOST_KINDS = {"pageable", "pinned", "host"}
 _DEVICE_KINDS = {"device", "array", "device_static", "managed_static"}
-_ENDS = regex(r"\bkind_src:(\w+) kind_dst:(\w+)")
-_KIND = regex(r"\bkind:(\w+)")
+_MEMORY_KINDS = regex(r"\bkind_src:(\w+) kind_dst:(\w+)")
+_DIRECTION = regex(r"\bkind:(\w+)")
 _SIZE = regex(r"\bsize:(\d{1,18})\b")
 
 
@@ -46,22 +46,22 @@ def copies(host: Host) -> dict[str, Copies]:
 
 
 def _copies_of_device(host: Host, plane: Plane) -> Copies:
-    by_name = np.array([bool(op_names.memcpy(name)) for name in plane.heads], bool)
+    is_copy_name = np.array([bool(op_names.memcpy(name)) for name in plane.heads], bool)
     is_copy = np.zeros(len(plane.events), bool)
-    for line, called in enumerate(plane.lines.name):
-        is_copy[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
+    for line, line_name in enumerate(plane.lines.name):
+        is_copy[plane.lines.events(line)] = _COPY_LINE.match(line_name) is not None
     is_copy[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
-    is_copy |= gather(by_name, plane.events.name)
+    is_copy |= gather(is_copy_name, plane.events.name)
     row = np.flatnonzero(is_copy & host.on_streams(plane))
     details = _details(plane, row)
     call_names, call_details = _call_texts(host, _launches(host, plane, row))
-    name: Array = plane.events.name[row]
-    example, code = combine(name, details.code, call_names.code, call_details.code)
+    name_of: Array = plane.events.name[row]
+    example, code = combine(name_of, details.code, call_names.code, call_details.code)
     kind, size = np.zeros((2, len(example)), np.int64)
-    for i, at in enumerate(example.tolist()):
-        stated, stated_of_call = details.text(at), call_details.text(at)
-        kind[i] = _kind(plane.names[name[at]], stated, call_names.text(at), stated_of_call)
-        size[i] = copied_bytes(stated) or copied_bytes(stated_of_call)
+    for i, index in enumerate(example.tolist()):
+        copy_details, launch_details = details.text(index), call_details.text(index)
+        kind[i] = _kind(plane.names[name_of[index]], copy_details, call_names.text(index), launch_details)
+        size[i] = copied_bytes(copy_details) or copied_bytes(launch_details)
     return Copies(row, kind[code], size[code])
 
 
@@ -119,11 +119,13 @@ def _launches(host: Host, plane: Plane, rows: Array) -> Array:
 
 def _stated_direction(details: str) -> str:
     """The direction that ``memcpy_details`` states; empty where it states none."""
-    ends = _ENDS.search(details)
-    if ends:
-        sides = ["H" if end in _HOST_KINDS else "D" if end in _DEVICE_KINDS else "" for end in ends.groups()]
-        return f"Memcpy{sides[0]}To{sides[1]}" if all(sides) else ""
-    kind = _KIND.search(details)
+    match = _MEMORY_KINDS.search(details)
+    if match:
+        letters = [
+            "H" if memory in _HOST_KINDS else "D" if memory in _DEVICE_KINDS else "" for memory in match.groups()
+        ]
+        return f"Memcpy{letters[0]}To{letters[1]}" if all(letters) else ""
+    kind = _DIRECTION.search(details)
     return op_names.memcpy(f"Memcpy{kind[1]}") if kind else ""
 
 

@@ -48,8 +48,8 @@ _TOLERANCE = 1.2
 @lru_cache(maxsize=64)
 def limit(figure: str, vendor: str = "") -> Limit:
     """The limit for a vendor's devices; the most generous one where the vendor is not known."""
-    limits = [row for row in LIMITS if row.figure == figure]
-    return next((row for row in limits if row.vendor in ("", vendor)), max(limits, key=lambda row: row.most))
+    limits = [entry for entry in LIMITS if entry.figure == figure]
+    return next((entry for entry in limits if entry.vendor in ("", vendor)), max(limits, key=lambda entry: entry.most))
 
 
 @lru_cache(maxsize=65536)

@@ -10,6 +10,7 @@ from ...runtime.regex import regex
 from ..host import Host
 from ..per_host import per_host
 from .capabilities import amd_architecture
+from .plausible import vendor
 
 UNKNOWN_HARDWARE, CPU_ONLY, GPU, TPU = "UNKNOWN_HARDWARE", "CPU_ONLY", "GPU", "TPU"
 
@@ -64,15 +65,14 @@ def hardware_type(kind: str) -> str:
 
 def _gpu_type(plane: Plane) -> str:
     facts = plane.facts()
-    vendor = str(facts.get("device_vendor") or "")
-    major, minor = _integer(facts.get("compute_cap_major")), _integer(facts.get("compute_cap_minor"))
-    if vendor == AMD:
+    maker = vendor(facts)
+    if maker == AMD:
         name = amd_architecture(facts)
         return f"AMD GPU - {name}" if name else "AMD GPU"
-    if vendor and vendor != NVIDIA:
+    if maker and maker != NVIDIA:
         return "GPU"
-    name = _nvidia_architecture(major, minor)
-    return f"Nvidia GPU ({name})" if name else "Nvidia GPU" if vendor else "GPU"
+    name = _nvidia_architecture(_integer(facts.get("compute_cap_major")), _integer(facts.get("compute_cap_minor")))
+    return f"Nvidia GPU ({name})" if name else "Nvidia GPU" if maker else "GPU"
 
 
 def _nvidia_architecture(major: int, minor: int) -> str:

@@ -47,9 +47,9 @@ def gradient_pairs(trace: Nested) -> tuple[Array, Array]:
 def _enclose_same_number(trace: Nested, events: Array, number: Array) -> Array:
     """bool[k]: whether each event directly encloses one of the same number."""
     parent, _ = trace.nesting
-    of_event = np.full(len(trace), -1, np.int64)
-    of_event[events] = number
+    number_of_event = np.full(len(trace), -1, np.int64)
+    number_of_event[events] = number
     parent_event = parent[events]
-    holds = np.zeros(len(trace), bool)
-    holds[parent_event[(parent_event >= 0) & (of_event[parent_event] == number)]] = True
-    return holds[events]
+    encloses = np.zeros(len(trace), bool)
+    encloses[parent_event[(parent_event >= 0) & (number_of_event[parent_event] == number)]] = True
+    return encloses[events]

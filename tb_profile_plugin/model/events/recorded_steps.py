@@ -13,11 +13,11 @@ from .step_work import steps_of_groups
 from .steps import Steps
 from .trace import Trace
 
-_MOSTLY, _SAME = 0.5, 0.9
+_LEAST_ENDED_SHARE, _LEAST_REPEATED_SHARE = 0.5, 0.9
 """Shares: of the devices' work that ends, and of the host's names that go on."""
 _LEAST_STEPS = 3
 """Of fewer nothing tells what each of them does."""
-_MOST_TIMES = 2
+_MOST_RATIO = 2
 """So many times as long, or as short, the same steps may be without their records."""
 
 
@@ -37,20 +37,20 @@ def recorded_count(trace: Trace, steps: Steps) -> int:
     group_ps = np.bincount(
         steps.of_event[work], trace.end[work] - trace.begin[work], int(steps.group.max(initial=0)) + 1
     )
-    if not len(work) or group_ps[steps.group[-1]] >= _MOSTLY * group_ps[steps.group].max():
+    if not len(work) or group_ps[steps.group[-1]] >= _LEAST_ENDED_SHARE * group_ps[steps.group].max():
         return count
     step = steps_of_groups(steps.group, steps.of_event)[steps.of_event]
     work = work[step[work] >= 0]
-    names = _name_steps(trace, step, work, count)
-    first, last = names.first, names.last
-    name_ps = np.bincount(trace.name_of[work], trace.end[work] - trace.begin[work])[names.name]
-    is_ended = (names.steps == last + 1) & (0 < last) & (last < count - 1)
-    if not is_ended.any() or name_ps[is_ended].sum() < _MOSTLY * name_ps.sum():
+    name_steps = _name_steps(trace, step, work, count)
+    first, last = name_steps.first, name_steps.last
+    name_ps = np.bincount(trace.name_of[work], trace.end[work] - trace.begin[work])[name_steps.name]
+    is_ended = (name_steps.steps == last + 1) & (0 < last) & (last < count - 1)
+    if not is_ended.any() or name_ps[is_ended].sum() < _LEAST_ENDED_SHARE * name_ps.sum():
         return count
     recorded = int(np.bincount(last[is_ended], name_ps[is_ended]).argmax()) + 1
     goes_on = (first < recorded).all() and _host_goes_on(trace, step, recorded, count)
     before_ps, after_ps = (median(lengths) for lengths in np.split(steps.length, [recorded]))
-    return recorded if goes_on and before_ps <= _MOST_TIMES * after_ps <= _MOST_TIMES**2 * before_ps else count
+    return recorded if goes_on and before_ps <= _MOST_RATIO * after_ps <= _MOST_RATIO**2 * before_ps else count
 
 
 def _host_goes_on(trace: Trace, step: Array, recorded: int, count: int) -> bool:
@@ -59,10 +59,10 @@ def _host_goes_on(trace: Trace, step: Array, recorded: int, count: int) -> bool:
     is_other[trace.links.source[trace.links.kind == LAUNCH]] = True
     events = np.flatnonzero(~is_other)
     is_before = step[events] < recorded
-    before, after = (_name_steps(trace, step, events[rows], count) for rows in (is_before, ~is_before))
-    usual = before.name[before.steps == recorded]
-    again = np.isin(usual, after.name[after.steps == count - recorded])
-    return bool(len(usual) and again.mean() >= _SAME)
+    names_before, names_after = (_name_steps(trace, step, events[rows], count) for rows in (is_before, ~is_before))
+    usual_names = names_before.name[names_before.steps == recorded]
+    is_repeated = np.isin(usual_names, names_after.name[names_after.steps == count - recorded])
+    return bool(len(usual_names) and is_repeated.mean() >= _LEAST_REPEATED_SHARE)
 
 
 class _NameSteps(NamedTuple):

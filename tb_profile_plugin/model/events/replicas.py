@@ -9,18 +9,18 @@ from ...runtime.arrays import distinct
 from .steps import Steps
 from .trace import Trace
 
-_SOURCES = ("functions", "stored", "device")
+_UNMARKED_SOURCES = ("functions", "stored", "device")
 """Sources of steps that nothing marks as turns of a loop."""
 
 
 def are_on_different_devices(trace: Trace, steps: Steps) -> bool:
     """Whether there are several steps, and each device works in only one of them."""
-    if len(steps) < 2 or steps.source not in _SOURCES:
+    if len(steps) < 2 or steps.source not in _UNMARKED_SOURCES:
         return False
     count = 0
-    for first, plane in trace.parts:
+    for offset, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE):
-            groups = distinct(steps.of_event[first : first + len(plane.events)])
+            groups = distinct(steps.of_event[offset : offset + len(plane.events)])
             groups = groups[np.isin(groups, steps.group)]
             if len(groups) > 1:
                 return False

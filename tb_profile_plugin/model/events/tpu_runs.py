@@ -20,10 +20,10 @@ _NUMBER_MASK = (1 << 28) - 1
 
 def enqueue_pairs(host: Plane | None, device: Plane) -> tuple[Array, Array]:
     """(calls, runs): int64[k] rows of the host's and the device's events that belong together."""
-    none = np.empty(0, np.int64)
+    empty = np.empty(0, np.int64)
     lines = [line for line, name in enumerate(device.lines.name) if name == vocabulary.XLA_MODULES]
     if host is None or not lines or not host.has_stat(vocabulary.RUN_ID) or not device.has_stat(vocabulary.RUN_ID):
-        return none, none
+        return empty, empty
     ordinal = int(device.name.rpartition(":")[2])
     calls = host.named(_ENQUEUE_CALL.__eq__)
     calls = calls[host.numbers("device_ordinal", calls, ordinal) == ordinal]
@@ -56,13 +56,13 @@ def with_shifted_tpu_clocks(space: XSpace) -> XSpace:
         calls, rows = enqueue_pairs(host, plane)
         early_ps = host.events.begin[calls] - plane.events.begin[rows]
         if 2 * int((early_ps > 0).sum()) > len(early_ps):
-            behind = int(early_ps.max())
+            behind_ps = int(early_ps.max())
             message = Message(
                 "The clock of {name} is at least {behind} ms behind the host's, so its times are shifted.",
                 name=plane.name,
-                behind=f"{behind / 1e9:.3g}",
+                behind=f"{behind_ps / 1e9:.3g}",
             )
             problems.append(Problem("device_clock", message, "", "", "info"))
-            begin = np.where(plane.events.occurrences > 0, plane.events.begin, plane.events.begin + behind)
+            begin = np.where(plane.events.occurrences > 0, plane.events.begin, plane.events.begin + behind_ps)
             planes[i] = replace(plane, events=replace(plane.events, begin=begin))
     return replace(space, planes=planes, problems=problems) if len(problems) > len(space.problems) else space

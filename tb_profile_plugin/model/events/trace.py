@@ -38,12 +38,12 @@ class Trace(Nested):
     def on_device(self) -> Array:
         """bool[n]: what devices recorded, and runs of XLA on the CPU, which nobody waits for either."""
         answer = self.is_xla_cpu_op.copy()
-        for first, plane in self.parts:
+        for offset, plane in self.parts:
             if plane.name.startswith(vocabulary.DEVICE):
-                answer[first : first + len(plane.events)] = True
+                answer[offset : offset + len(plane.events)] = True
         return answer
 
-    def nearest_named(self, events: Array, wanted: Callable[[str], object]) -> Array:
+    def nearest_named(self, events: Array, matches: Callable[[str], object]) -> Array:
         """int64[k]: the innermost event around each one whose name is wanted, -1 for none."""
         parent, _ = self.nesting
         # By name, once it was asked for: 1 where it is wanted, else 0.
@@ -54,7 +54,7 @@ class Trace(Nested):
             rows, outer = rows[outer >= 0], outer[outer >= 0]
             name = self.name_of[outer]
             for row in distinct(name[is_wanted[name] < 0]).tolist():
-                is_wanted[row] = bool(wanted(self.names[row]))
+                is_wanted[row] = bool(matches(self.names[row]))
             is_match = is_wanted[name] == 1
             nearest[rows[is_match]] = outer[is_match]
             rows, outer = rows[~is_match], parent[outer[~is_match]]

@@ -24,17 +24,17 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     function_runs = trace.named(_FUNCTION_RUN.match)
     if not len(function_runs) or not len(calls):
         return all_true
-    _, last = trace.nesting
+    _, nest_end = trace.nesting
     next_run = np.searchsorted(function_runs, calls)
     has_run = next_run < len(function_runs)
-    has_run[has_run] = function_runs[next_run[has_run]] < last[calls[has_run]]
+    has_run[has_run] = function_runs[next_run[has_run]] < nest_end[calls[has_run]]
     names = np.where(has_run, trace.name_of[function_runs[next_run.clip(max=len(function_runs) - 1)]], -1)
-    variants, of_call = np.unique(names, return_inverse=True)
+    variants, variant_of_call = np.unique(names, return_inverse=True)
     gradients = trace.named(_GRADIENT.match)
     if len(variants) < 2 or not len(gradients):
         return all_true
     group = grouping.group_several_roots(trace, calls, np.arange(len(calls))).of_event[gradients]
     trains = np.zeros(len(variants), bool)
-    trains[of_call[group[group >= 0]]] = True
+    trains[variant_of_call[group[group >= 0]]] = True
     trains[variants < 0] = True
-    return trains[of_call] if trains[variants >= 0].any() else all_true
+    return trains[variant_of_call] if trains[variants >= 0].any() else all_true

@@ -9,7 +9,6 @@ together where they stand later in them.
 from __future__ import annotations
 
 import re
-from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -66,12 +65,12 @@ def range_turns(trace: Trace) -> Turns | None:
     ranges = trace.by_time(_outermost_ranges(trace))
     if len(ranges) < _LEAST_MARKS:
         return None
-    time = trace.end[ranges] - trace.begin[ranges]
-    on_line = trace.line_of[ranges] == np.bincount(trace.line_of[ranges], time).argmax()
-    ranges, time = ranges[on_line], time[on_line]
+    range_ps = trace.end[ranges] - trace.begin[ranges]
+    on_line = trace.line_of[ranges] == np.bincount(trace.line_of[ranges], range_ps).argmax()
+    ranges, range_ps = ranges[on_line], range_ps[on_line]
     kinds = _names_without_digits(trace, ranges)
-    count, of_kind = np.bincount(kinds), np.bincount(kinds, time)
-    longest = np.where(count >= _LEAST_MARKS, of_kind, 0).argmax()
+    count, kind_ps = np.bincount(kinds), np.bincount(kinds, range_ps)
+    longest = np.where(count >= _LEAST_MARKS, kind_ps, 0).argmax()
     is_in_turn = count[kinds] == count[longest]
     ranges, kinds = ranges[is_in_turn], kinds[is_in_turn]
     if count[longest] < _LEAST_MARKS or _share_of_ops(trace, ranges) < _RANGES_SHARE:
@@ -102,10 +101,10 @@ def _share_of_ops(trace: Trace, ranges: Array) -> float:
     """The share of the time of PyTorch's ops on the ranges' thread that these, in order of time, hold."""
     ops = trace.once(outermost_torch_ops)
     ops = ops[trace.line_of[ops] == trace.line_of[ranges[0]]]
-    time, begin = trace.end[ops] - trace.begin[ops], trace.begin[ops]
-    at = np.searchsorted(trace.begin[ranges], begin, "right") - 1
-    is_inside = (at >= 0) & (begin < trace.end[ranges[at]])
-    return int(time[is_inside].sum()) / max(int(time.sum()), 1)
+    op_ps, begin = trace.end[ops] - trace.begin[ops], trace.begin[ops]
+    range_index = np.searchsorted(trace.begin[ranges], begin, "right") - 1
+    is_inside = (range_index >= 0) & (begin < trace.end[ranges[range_index]])
+    return int(op_ps[is_inside].sum()) / max(int(op_ps.sum()), 1)
 
 
 def _have_ops_within(trace: Trace, line: int, begin: Array, end: Array) -> Array:
@@ -119,8 +118,8 @@ def turns_of_starts(trace: Trace, starts: Array) -> Turns:
     """From one event to the next on whatever threads; after the last only if half as much follows as usually does."""
     host = np.flatnonzero(~trace.on_device)
     ends = np.append(trace.begin[starts[1:]], trace.end[host].max())
-    follow = np.searchsorted(trace.begin[starts], trace.begin[host], "right")
-    counts = np.bincount(follow, minlength=len(starts) + 1)[1:]
+    turn = np.searchsorted(trace.begin[starts], trace.begin[host], "right")
+    counts = np.bincount(turn, minlength=len(starts) + 1)[1:]
     count = len(starts) if 2 * counts[-1] >= median(counts[:-1]) else len(starts) - 1
     return Turns(starts[:count], ends[:count], True)
 
@@ -128,18 +127,13 @@ def turns_of_starts(trace: Trace, starts: Array) -> Turns:
 def _marks(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
     """int64[k]: the marks that tell turns, in order of time; empty where nothing does."""
     for pattern in patterns:
-        marks = trace.named(partial(_matches, pattern))
+        marks = trace.named(pattern.match)
         marks = trace.by_time(marks[~trace.on_device[marks]])
         # Where several do it in a turn, two models for example, those of one kind are counted.
         kinds, count = np.unique(trace.name_of[marks], return_counts=True)
         if len(marks) and count.max() >= _LEAST_MARKS:
             return marks[trace.name_of[marks] == kinds[count.argmax()]]
     return np.empty(0, np.int64)
-
-
-def _matches(pattern: re.Pattern[str], name: str) -> bool:
-    """Whether a name begins as the pattern says."""
-    return bool(pattern.match(name))
 
 
 def _turns_between(trace: Trace, marks: Array) -> Turns | None:
@@ -166,10 +160,10 @@ def _turn_ends(trace: Trace, ops: _Ops, root: Array, ops_after_mark: Array) -> A
 
     ``ops_after_mark`` is int64[kinds]: how many ops of each kind a turn has from its mark on.
     """
-    begin, last = trace.begin[root[1:]], ops.end_times(ops_after_mark)
-    beyond = int(median(begin - last[:-1])) if len(begin) else 0
-    recorded = int(trace.end[~trace.on_device].max())
-    return np.append(begin, min(int(last[-1]) + max(beyond, 0), recorded))
+    begin, last_end = trace.begin[root[1:]], ops.end_times(ops_after_mark)
+    tail_ps = int(median(begin - last_end[:-1])) if len(begin) else 0
+    recorded_end = int(trace.end[~trace.on_device].max())
+    return np.append(begin, min(int(last_end[-1]) + max(tail_ps, 0), recorded_end))
 
 
 class _Ops:
@@ -178,10 +172,12 @@ class _Ops:
     def __init__(self, trace: Trace, marks: Array):
         categories = chain.from_iterable(plane.categories for plane in trace.planes)
         named_categories = zip(trace.names, categories, strict=True)
-        fits = np.array([of in _OPS and not host_events.is_frame(name) for name, of in named_categories], bool)
-        rows = np.isin(trace.line_of, distinct(trace.line_of[marks])) & fits[trace.name_of]
+        is_op_name = np.array(
+            [category in _OPS and not host_events.is_frame(name) for name, category in named_categories], bool
+        )
+        is_op = np.isin(trace.line_of, distinct(trace.line_of[marks])) & is_op_name[trace.name_of]
         self._trace, self._marks = trace, marks
-        self._event = trace.by_time(np.flatnonzero(rows))
+        self._event = trace.by_time(np.flatnonzero(is_op))
         names, kind = np.unique(trace.name_of[self._event], return_inverse=True)
         part = np.searchsorted(trace.begin[marks], trace.begin[self._event], "right")
         self._kinds = len(names)
@@ -220,16 +216,16 @@ class _Ops:
         """int64[k]: the events with which the last ops of parts 0 … k - 1 begin, of each kind as many as wanted."""
         pairs = self._wanted_pairs(counts)
         earliest = np.full(len(self._marks) + 1, len(self._event) - 1)
-        at = self._first[pairs] + (self._count[pairs] - counts[self._kind[pairs]]).clip(0)
-        np.minimum.at(earliest, self._part[pairs], self._order[at])
+        positions = self._first[pairs] + (self._count[pairs] - counts[self._kind[pairs]]).clip(0)
+        np.minimum.at(earliest, self._part[pairs], self._order[positions])
         return self._event[earliest[:-1]]
 
     def end_times(self, counts: Array) -> Array:
         """int64[k] ps: when the first ops of parts 1 … k end, of each kind as many as wanted."""
         pairs = self._wanted_pairs(counts)
         end = np.append(0, self._trace.begin[self._marks])
-        at = self._first[pairs] + np.minimum(self._count[pairs], counts[self._kind[pairs]]) - 1
-        np.maximum.at(end, self._part[pairs], self._trace.end[self._event[self._order[at]]])
+        positions = self._first[pairs] + np.minimum(self._count[pairs], counts[self._kind[pairs]]) - 1
+        np.maximum.at(end, self._part[pairs], self._trace.end[self._event[self._order[positions]]])
         return end[1:]
 
     def _wanted_pairs(self, counts: Array) -> Array:

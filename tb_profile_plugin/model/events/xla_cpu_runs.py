@@ -27,21 +27,21 @@ def dispatch_pairs(trace: Nested, sources: Array, targets: Array) -> tuple[Array
 
     ``sources`` and ``targets`` are the links by context: where a dispatch hands its run to a pool, they tell which.
     """
-    none = np.empty(0, np.int64)
+    empty = np.empty(0, np.int64)
     ops, run, modules = _numbered_runs(trace)
     if not len(ops):
-        return none, none
+        return empty, empty
     begin = np.full(len(modules), np.iinfo(np.int64).max)
     np.minimum.at(begin, run, trace.begin[ops])
     dispatch_of = np.full(len(modules), -1, np.int64)
     dispatches = _dispatches(trace)
-    run_of_dispatch = _runs_in_pools(trace, sources, targets, np.concatenate([none, *dispatches.values()]), ops, run)
+    run_of_dispatch = _runs_in_pools(trace, sources, targets, np.concatenate([empty, *dispatches.values()]), ops, run)
     for module, dispatches_of_module in dispatches.items():
         runs = np.flatnonzero(modules == module)
         runs = runs[np.argsort(begin[runs], kind="stable")]
         position = np.arange(len(runs)) - _dispatched_before_capture(dispatches_of_module, runs, run_of_dispatch)
-        inside = (position >= 0) & (position < len(dispatches_of_module))
-        dispatch_of[runs[inside]] = dispatches_of_module[position[inside]]
+        is_dispatched = (position >= 0) & (position < len(dispatches_of_module))
+        dispatch_of[runs[is_dispatched]] = dispatches_of_module[position[is_dispatched]]
     is_dispatch = np.isin(ops, trace.named(_NUMBERED_DISPATCH.fullmatch))
     dispatch_of[run[is_dispatch]] = ops[is_dispatch]
     ops, run = ops[~is_dispatch], run[~is_dispatch]
@@ -52,23 +52,23 @@ def dispatch_pairs(trace: Nested, sources: Array, targets: Array) -> tuple[Array
 
 def _numbered_runs(trace: Nested) -> tuple[Array, Array, Array]:
     """(ops, their runs, the runs' modules): events with a ``run_id``, runs counted from 0, names of XLA modules."""
-    none = np.empty(0, np.int64)
-    for first, plane in trace.parts:
+    empty = np.empty(0, np.int64)
+    for offset, plane in trace.parts:
         if (
             plane.name == vocabulary.HOST_CPU
             and plane.has_stat(vocabulary.RUN_ID)
             and plane.has_stat(vocabulary.HLO_MODULE)
         ):
-            column, module = plane.stat(vocabulary.RUN_ID), plane.stat(vocabulary.HLO_MODULE)
-            numbers, run = np.unique(column.numbers, return_inverse=True)
+            run_ids, module_names = plane.stat(vocabulary.RUN_ID), plane.stat(vocabulary.HLO_MODULE)
+            numbers, run = np.unique(run_ids.numbers, return_inverse=True)
             modules = np.full(len(numbers), "", object)
-            codes, names = module.codes
-            of_event = np.full(len(plane.events), -1, np.int64)
-            of_event[column.owner] = run
-            has_run = of_event[module.owner] >= 0
-            modules[of_event[module.owner[has_run]]] = np.array(names, object)[codes[has_run]]
-            return column.owner + first, run, modules
-    return none, none, none
+            codes, names = module_names.codes
+            run_of_event = np.full(len(plane.events), -1, np.int64)
+            run_of_event[run_ids.owner] = run
+            has_run = run_of_event[module_names.owner] >= 0
+            modules[run_of_event[module_names.owner[has_run]]] = np.array(names, object)[codes[has_run]]
+            return run_ids.owner + offset, run, modules
+    return empty, empty, empty
 
 
 def _dispatches(trace: Nested) -> dict[str, Array]:
@@ -78,9 +78,9 @@ def _dispatches(trace: Nested) -> dict[str, Array]:
     for event in trace.named(_DISPATCH.fullmatch).tolist():
         ancestor = int(parent[event])
         while ancestor >= 0:
-            called = _PROGRAM.fullmatch(trace.name(ancestor))
-            if called:
-                events_of_modules.setdefault("jit_" + re.sub(r"[^\w.-]", "_", called[1]), []).append(event)
+            match = _PROGRAM.fullmatch(trace.name(ancestor))
+            if match:
+                events_of_modules.setdefault("jit_" + re.sub(r"[^\w.-]", "_", match[1]), []).append(event)
                 break
             ancestor = int(parent[ancestor])
     return {name: trace.by_time(np.array(events, np.int64)) for name, events in events_of_modules.items()}
@@ -90,15 +90,15 @@ def _runs_in_pools(
     trace: Nested, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
 ) -> dict[int, int]:
     """The run of each dispatch that hands it to a thread pool: the first that begins there."""
-    _, last = trace.nesting
+    _, nest_end = trace.nesting
     starts = np.sort(dispatches)
     if not len(starts):
         return {}
     latest = np.searchsorted(starts, sources, side="right") - 1
-    inside = (latest >= 0) & (sources < last[starts[latest.clip(0)]])
-    at = np.searchsorted(ops, targets[inside], side="left").clip(max=len(ops) - 1)
-    is_inside = (ops[at] >= targets[inside]) & (ops[at] < last[targets[inside]])
-    return dict(zip(starts[latest[inside][is_inside]].tolist(), run[at[is_inside]].tolist(), strict=True))
+    is_in_dispatch = (latest >= 0) & (sources < nest_end[starts[latest.clip(0)]])
+    op_index = np.searchsorted(ops, targets[is_in_dispatch], side="left").clip(max=len(ops) - 1)
+    is_inside = (ops[op_index] >= targets[is_in_dispatch]) & (ops[op_index] < nest_end[targets[is_in_dispatch]])
+    return dict(zip(starts[latest[is_in_dispatch][is_inside]].tolist(), run[op_index[is_inside]].tolist(), strict=True))
 
 
 def _dispatched_before_capture(dispatches: Array, runs: Array, run_of_dispatch: dict[int, int]) -> int:

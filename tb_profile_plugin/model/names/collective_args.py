@@ -50,7 +50,7 @@ def of_kernel(facts: Mapping[str, Any]) -> CollectiveArgs | None:
 
 def of_range(facts: Mapping[str, Any], kind: str) -> CollectiveArgs:
     """By the shapes and types of a range's inputs, which need ``record_shapes``; all-gathers put out more."""
-    shapes, types = _listed(facts.get("Input Dims")), _listed(facts.get("Input type"))
+    shapes, types = _json_list(facts.get("Input Dims")), _json_list(facts.get("Input type"))
     pairs = [
         (prod(shape), str(dtype))
         for shape, dtype in zip(shapes, types, strict=False)
@@ -88,7 +88,7 @@ def _size(elements: int, dtype: str) -> int | None:
     return elements * element_size or None
 
 
-def _listed(text: Any) -> list[Any]:
+def _json_list(text: Any) -> list[Any]:
     try:
         entries = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):

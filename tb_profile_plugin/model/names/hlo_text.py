@@ -54,26 +54,26 @@ class InstructionText(NamedTuple):
 @lru_cache(maxsize=65536)
 def parse(text: str) -> InstructionText | None:
     """The instruction; None where the text is no instruction's."""
-    _, equals, right = text.partition(" = ")
-    match = _OPCODE.search(right) if equals and text.startswith("%") else None
+    _, is_definition, definition = text.partition(" = ")
+    match = _OPCODE.search(definition) if is_definition and text.startswith("%") else None
     if not match:
         return None
-    results = _SHAPE.findall(right[: match.start() + 1])
-    inside = right[match.end() :]
-    arguments = _SHAPE.findall(inside)
+    results = _SHAPE.findall(definition[: match.start() + 1])
+    rest = definition[match.end() :]
+    arguments = _SHAPE.findall(rest)
     opcode = match[1]
-    read = [layout for _, _, layout in arguments]
+    operand_layouts = [layout for _, _, layout in arguments]
     if opcode.endswith("-done"):
         # Its operand is the start's result: destination, source, context.
-        read = read[1:]
+        operand_layouts = operand_layouts[1:]
     return InstructionText(
         opcode=opcode,
-        operands=tuple(_OPERAND.findall(inside.partition("), ")[0])),
+        operands=tuple(_OPERAND.findall(rest.partition("), ")[0])),
         size=max((_bytes(dtype, sizes) for dtype, sizes, _ in results), default=0),
-        reads_host=any(_HOST_SPACE in layout for layout in read),
+        reads_host=any(_HOST_SPACE in layout for layout in operand_layouts),
         writes_host=bool(results) and _HOST_SPACE in results[0][2],
         dtype=results[0][0] if results else "",
-        groups=groups[1] if (groups := _GROUPS.search(inside)) else "",
+        groups=groups[1] if (groups := _GROUPS.search(rest)) else "",
     )
 
 
@@ -101,8 +101,8 @@ def _bytes(dtype: str, sizes: str) -> int:
     if dtype == "pred":
         bits = 8
     else:
-        width = _BITS.match(dtype)
-        bits = int(width[1]) if width else 0
+        match = _BITS.match(dtype)
+        bits = int(match[1]) if match else 0
     count = 1
     for size in filter(None, sizes.split(",")):
         # Up to 10¹⁸ is a size; beyond it, nothing is known.

@@ -17,7 +17,7 @@ CALLS = (vocabulary.EAGER_KERNEL_EXECUTE, "FunctionRun")
 """Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
 EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
 """Begins of the names of what TensorFlow's executors do between ops, and all that small ops leave."""
-_ASKING = regex(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
+_INPUT_REQUEST = regex(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
 """Names of calls of tf.data, and of PyTorch's DataLoader (torch/utils/data/dataloader.py)."""
 
 MAKES_INPUT = regex(rf"(?:{vocabulary.EAGER_OP_CALL})?(?:MakeIterator|\w+Dataset(?:V\d+)?$)")
@@ -88,4 +88,4 @@ def waits_for_stream(name: str) -> bool:
 @lru_cache(maxsize=65536)
 def asks_for_input(name: str) -> bool:
     """Whether a thread takes an element of an input pipeline, and waits until there is one."""
-    return bool(_ASKING.match(name))
+    return bool(_INPUT_REQUEST.match(name))

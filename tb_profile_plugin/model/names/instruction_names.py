@@ -10,7 +10,7 @@ _COPY = regex(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
 
 def stem(name: str) -> str:
     """An instruction's name without what the compiler appended: ``fusion.12.clone`` and ``fusion.3`` are ``fusion``."""
-    shorter = None
-    while shorter != name:
-        shorter, name = name, _NUMBER.sub("", _COPY.sub("", name))
+    previous = None
+    while previous != name:
+        previous, name = name, _NUMBER.sub("", _COPY.sub("", name))
     return name

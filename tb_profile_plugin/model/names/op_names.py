@@ -63,14 +63,14 @@ class OpName(NamedTuple):
 
 
 @lru_cache(maxsize=65536)
-def parse(full: str) -> OpName:
+def parse(text: str) -> OpName:
     """The operation named by an event or by a ``tf_op`` stat, e.g. ``model/dense/MatMul:MatMul``."""
-    name, colon, type_name = full.partition(":")
+    name, colon, type_name = text.partition(":")
     if not colon:
-        kind = _TENSORFLOW_COPIES.get(full[:10].lower(), "")
-        return OpName(MEMCPY, full, kind) if kind else OpName(UNKNOWN, full, "")
+        kind = _TENSORFLOW_COPIES.get(text[:10].lower(), "")
+        return OpName(MEMCPY, text, kind) if kind else OpName(UNKNOWN, text, "")
     if name == "Iterator":
-        return OpName(TFDATA, full, "Dataset")
+        return OpName(TFDATA, text, "Dataset")
     if _TF_NAME.fullmatch(name) and _TF_TYPE.fullmatch(type_name):
         return OpName(TENSORFLOW, name, type_name)
     kind = type_name or _NUMBER_AT_END.sub("", name.rpartition("/")[2])
@@ -78,7 +78,7 @@ def parse(full: str) -> OpName:
         return OpName(JAX, name, kind.partition("[")[0])
     if not type_name:
         return OpName(TENSORFLOW, name, kind)
-    return OpName(UNKNOWN, full, "")
+    return OpName(UNKNOWN, text, "")
 
 
 @lru_cache(maxsize=65536)
@@ -92,13 +92,13 @@ def memcpy(name: str) -> str:
     match = _DIRECTED_COPY.match(name)
     if not match:
         return COPY if _UNDIRECTED_COPY.match(name) else ""
-    source, target = ("H" if end[0] in "hH" else "D" for end in match.groups() if end)
+    source, target = ("H" if memory[0] in "hH" else "D" for memory in match.groups() if memory)
     return f"Memcpy{source}To{target}"
 
 
-def torch(full: str) -> OpName:
+def torch(text: str) -> OpName:
     """An op of PyTorch, behind the modules that it works for: ``ResNet_0/Conv2d_0/aten::conv2d``."""
-    return OpName(PYTORCH, full, full.rpartition("/")[2])
+    return OpName(PYTORCH, text, text.rpartition("/")[2])
 
 
 def of_event(name: str, category: str) -> OpName:
