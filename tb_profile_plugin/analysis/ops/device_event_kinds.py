@@ -60,12 +60,12 @@ def device_kinds(host: Host, plane: Plane) -> Array:
 
     Of copies by their direction, of XLA's ops by category and memory, else by the kernel's name and the op's shape.
     """
-    by_name = np.array([_kind_of_name(name) for name in plane.names], np.int8)
-    category = plane.metadata_stat(vocabulary.HLO_CATEGORY)
-    for row, text in zip(category.owner.tolist(), category.strings, strict=True):
+    kind_of_name = np.array([_kind_of_name(name) for name in plane.names], np.int8)
+    categories = plane.metadata_stat(vocabulary.HLO_CATEGORY)
+    for row, text in zip(categories.owner.tolist(), categories.strings, strict=True):
         kind = _kind_of_category(text)
         if kind is not None:
-            by_name[row] = kind
+            kind_of_name[row] = kind
     for row, text in enumerate(plane.names):
         instruction = hlo_text.parse(text)
         if (
@@ -73,10 +73,11 @@ def device_kinds(host: Host, plane: Plane) -> Array:
             and (instruction.reads_host or instruction.writes_host)
             and _MOVES_ARRAYS.match(instruction.opcode)
         ):
-            by_name[row] = DeviceKind.HOST_MEMORY
-    kinds: Array = by_name[plane.events.name]
-    copied = copies(host)[plane.name]
-    kinds[copied.row] = np.array([_KINDS_OF_COPIES[kind] for kind in op_names.COPIES], np.int8)[copied.kind]
+            kind_of_name[row] = DeviceKind.HOST_MEMORY
+    kinds: Array = kind_of_name[plane.events.name]
+    device_copies = copies(host)[plane.name]
+    kind_of_copy = np.array([_KINDS_OF_COPIES[kind] for kind in op_names.COPIES], np.int8)
+    kinds[device_copies.row] = kind_of_copy[device_copies.kind]
     _refine_by_shape(plane, kinds)
     return kinds
 
@@ -92,17 +93,17 @@ def event_kinds(host: Host) -> Array:
 def _refine_by_shape(plane: Plane, kinds: Array) -> None:
     """Set the precision of what computes and states a shape: the name tells it, or the shape's type."""
     shape = plane.stat(vocabulary.SHAPE)
-    compute = kinds[shape.owner] <= DeviceKind.COMPUTE_OTHER
-    owners, texts = shape.owner[compute].tolist(), np.array(shape.strings, object)[compute].tolist()
+    computes = kinds[shape.owner] <= DeviceKind.COMPUTE_OTHER
+    owners, texts = shape.owner[computes].tolist(), np.array(shape.strings, object)[computes].tolist()
     for event, text in zip(owners, texts, strict=True):
-        width = kernels.precision(plane.names[plane.events.name[event]], text)
-        kinds[event] = _KINDS_OF_PRECISIONS.get(width, DeviceKind.COMPUTE_OTHER)
+        precision = kernels.precision(plane.names[plane.events.name[event]], text)
+        kinds[event] = _KINDS_OF_PRECISIONS.get(precision, DeviceKind.COMPUTE_OTHER)
 
 
 def _kind_of_category(text: str) -> DeviceKind | None:
     if collectives.is_category(text):
         return DeviceKind.COLLECTIVE
-    return next((kind for start, kind in _KINDS_OF_CATEGORIES if text.startswith(start)), None)
+    return next((kind for prefix, kind in _KINDS_OF_CATEGORIES if text.startswith(prefix)), None)
 
 
 def _kind_of_name(name: str) -> int:

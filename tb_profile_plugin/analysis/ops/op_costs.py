@@ -21,8 +21,8 @@ def add_costs(host: Host, table: OpTable) -> None:
     """Fill in, in place, FLOPs and bytes of ops, what limits them, and where they come from; on the CPU also the time
     in which threads of a pool go on with XLA's ops.
     """
-    runs_on_cpu = not host.devices and host.cpu is not None and host.cpu.has_stat(vocabulary.HLO_OP)
-    if _has_programs(host) or runs_on_cpu:
+    computes_on_cpu = not host.devices and host.cpu is not None and host.cpu.has_stat(vocabulary.HLO_OP)
+    if _has_programs(host) or computes_on_cpu:
         from .xla_costs import add_xla_costs
 
         add_xla_costs(host, table)

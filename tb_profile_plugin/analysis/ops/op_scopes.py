@@ -15,7 +15,7 @@ _OPS_OF_MATRIX = {"Greater": 1, "LogicalAnd": 4, "LogicalNot": 2, "Tile": 2}
 _TYPES_OF_MATRIX = frozenset((*_OPS_OF_MATRIX, "Cast", "Sum"))
 _NUMBER = regex(r"_\d+$")
 """What TensorFlow adds to a scope's name that it has met before."""
-_STRUCTURE = regex(r"[A-Z_]|(?:|replica|gradient_tape|gradients|while|body|loop_body|cond|true|false|then|else)$")
+_STRUCTURAL = regex(r"[A-Z_]|(?:|replica|gradient_tape|gradients|while|body|loop_body|cond|true|false|then|else)$")
 """Names of scopes that TensorFlow makes for calls, gradients, replicas and control flow, and that ops have."""
 
 
@@ -29,19 +29,19 @@ def scopes(names: Sequence[str]) -> list[str]:
     paths = {op.name.rsplit("/", count)[0] for op in ops for count in range(1, op.name.count("/") + 1)}
     types = {op.type.lower() for op in ops}
     matrices = _scopes_of_matrices(ops)
-    telling_scopes = []
+    innermost_scopes = []
     for op in ops:
         if op.category != op_names.TENSORFLOW:
-            telling_scopes.append("")
+            innermost_scopes.append("")
         elif op.type in _TYPES_OF_MATRIX and _parent(op) in matrices:
-            telling_scopes.append(CONFUSION_MATRIX)
+            innermost_scopes.append(CONFUSION_MATRIX)
         else:
             # The last op of a scope may be called after it.
             path = op.name if op.name in paths else _parent(op)
             parts = [_NUMBER.sub("", part) for part in path.split("/")]
-            telling = [part for part in parts if not _STRUCTURE.match(part) and part.lower() not in types]
-            telling_scopes.append(telling[-1] if telling else "")
-    return telling_scopes
+            telling_parts = [part for part in parts if not _STRUCTURAL.match(part) and part.lower() not in types]
+            innermost_scopes.append(telling_parts[-1] if telling_parts else "")
+    return innermost_scopes
 
 
 def _scopes_of_matrices(ops: Sequence[op_names.OpName]) -> set[str]:

@@ -113,16 +113,16 @@ class Op:
 _field_values = attrgetter(*(field.name for field in fields(Op)))
 
 
-def _either_or_none(either: Callable[[int, int], int], one: int | None, two: int | None) -> int | None:
+def _either_or_none(choose: Callable[[int, int], int], first: int | None, second: int | None) -> int | None:
     """One of the two; None where any is unknown."""
-    return None if one is None or two is None else either(one, two)
+    return None if first is None or second is None else choose(first, second)
 
 
-def _sum(sum_: float | None, value: float | None, is_first: bool) -> float | None:
+def _sum(total: float | None, value: float | None, is_first: bool) -> float | None:
     """The sum with one more value; None where any value is unknown. Before the first one it is None, too."""
-    if value is None or (sum_ is None and not is_first):
+    if value is None or (total is None and not is_first):
         return None
-    return (sum_ or 0.0) + value
+    return (total or 0.0) + value
 
 
 @mutable_record
@@ -172,7 +172,7 @@ def merged(tables: list[OpTable]) -> OpTable:
                 ops[key] = Op(op.name, op.type, op.category, op.module, op.framework)
             ops[key].add(op)
     by_self_time = sorted(ops.values(), key=lambda op: (-op.self_ps, op.name))
-    return OpTable(by_self_time, sum(t.busy_ps for t in tables), sum(t.window_ps for t in tables))
+    return OpTable(by_self_time, sum(table.busy_ps for table in tables), sum(table.window_ps for table in tables))
 
 
 @mutable_record
@@ -198,8 +198,8 @@ def grouped(ops: Iterable[Op], key: Callable[[Op], str]) -> list[OpGroup]:
     return sorted(groups.values(), key=lambda group: (-group.self_ps, group.name))
 
 
-def append_ops(ops: list[Op], more: Mapping[Key, Op]) -> dict[Key, int]:
+def append_ops(ops: list[Op], ops_by_key: Mapping[Key, Op]) -> dict[Key, int]:
     """Append more ops; the index that each of them gets, by its key."""
     first = len(ops)
-    ops += more.values()
-    return dict(zip(more, range(first, len(ops)), strict=True))
+    ops += ops_by_key.values()
+    return dict(zip(ops_by_key, range(first, len(ops)), strict=True))

@@ -38,13 +38,13 @@ class Rates(NamedTuple):
 
 def summed_rates(rates: Sequence[Rates]) -> Rates:
     """The sums over hosts."""
-    some = [rate for rate in rates if rate.window_ps]
-    peaks = [rate.at_peak_ps for rate in some]
+    active = [rate for rate in rates if rate.window_ps]
+    peaks = [rate.at_peak_ps for rate in active]
     return Rates(
-        sum(rate.flops for rate in some),
-        sum(peak or 0.0 for peak in peaks) if some and None not in peaks else None,
-        sum(rate.window_ps for rate in some),
-        sum(rate.self_ps for rate in some),
-        sum(rate.unknown_ps for rate in some),
-        any(rate.may_multiply for rate in some),
+        sum(rate.flops for rate in active),
+        sum(peak or 0.0 for peak in peaks) if active and None not in peaks else None,
+        sum(rate.window_ps for rate in active),
+        sum(rate.self_ps for rate in active),
+        sum(rate.unknown_ps for rate in active),
+        any(rate.may_multiply for rate in active),
     )

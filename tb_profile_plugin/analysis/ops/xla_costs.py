@@ -32,15 +32,15 @@ def add_xla_costs(host: Host, table: OpTable) -> None:
         ps_by_bound: Counter[str] = Counter()
         for instruction in instructions:
             ps_by_bound[bound_of(instruction, peaks).limit] += instruction.self_ps
-        bound_by = max(ps_by_bound, key=lambda by: ps_by_bound[by])
+        bound_by = max(ps_by_bound, key=lambda limit: ps_by_bound[limit])
         op.bound_by = bound_by if bound_by != BOUND_UNKNOWN else ""
         if not host.devices:
-            _take_times(op, instructions, table)
+            _set_pool_times(op, instructions, table)
         # FLOPs that single events of a TPU state do not count: of a kernel with a grid they are those of one turn.
-        _fill_in_costs(op, instructions)
+        _set_costs(op, instructions)
 
 
-def _take_times(op: Op, instructions: Sequence[XlaOp], table: OpTable) -> None:
+def _set_pool_times(op: Op, instructions: Sequence[XlaOp], table: OpTable) -> None:
     """Count what threads of a pool do for an op of the CPU after its own event, too, as pages of XLA's programs do."""
     total_ps = sum(instruction.total_ps for instruction in instructions)
     self_ps = sum(instruction.self_ps for instruction in instructions)
@@ -50,9 +50,9 @@ def _take_times(op: Op, instructions: Sequence[XlaOp], table: OpTable) -> None:
     op.total_ps, op.self_ps = total_ps, self_ps
 
 
-def _fill_in_costs(op: Op, all_instructions: Sequence[XlaOp]) -> None:
+def _set_costs(op: Op, all_instructions: Sequence[XlaOp]) -> None:
     """Those that run or await others, such as the halves of a transfer, cost nothing of their own beside others."""
-    instructions = [one for one in all_instructions if one.cost_source != NONE] or all_instructions
+    instructions = [candidate for candidate in all_instructions if candidate.cost_source != NONE] or all_instructions
     op.flops = _sum_or_none([instruction.flops for instruction in instructions])
     op.model_flops = _sum_or_none([instruction.model_flops for instruction in instructions])
     op.bytes = _sum_or_none([instruction.bytes for instruction in instructions])
@@ -77,12 +77,12 @@ def xla_rates(host: Host) -> Rates:
     for op in program_ops.ops:
         peak = peaks.flops_of(op)
         at_peak_ps += (op.model_flops or 0.0) / peak * 1e12 if peak else 0.0
-    timed = [op for op in program_ops.ops if not (op.is_control or op.is_transfer)]
+    timed_ops = [op for op in program_ops.ops if not (op.is_control or op.is_transfer)]
     return Rates(
         sum(op.flops or 0.0 for op in program_ops.ops),
         at_peak_ps if peaks.flops else None,
         program_ops.window_ps,
-        sum(op.self_ps for op in timed),
-        sum(op.self_ps for op in timed if op.flops is None),
+        sum(op.self_ps for op in timed_ops),
+        sum(op.self_ps for op in timed_ops if op.flops is None),
         any(op.may_multiply for op in program_ops.ops),
     )

@@ -20,19 +20,19 @@ _TRANSFORMATIONS = frozenset(
 def late_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
     """A cache after a repeat: it is never used."""
     for row in _cache_stages(pipeline):
-        below = all_inputs(pipeline, row)
-        repeat = next((pipeline.stages[index] for index in below if pipeline.stages[index].kind in REPEATS), None)
+        inputs = all_inputs(pipeline, row)
+        repeat = next((pipeline.stages[index] for index in inputs if pipeline.stages[index].kind in REPEATS), None)
         if repeat:
-            cost = sum(pipeline.stages[index].blame_ps for index in below)
+            cost_ps = sum(pipeline.stages[index].blame_ps for index in inputs)
             evidence = Message(
                 "The cache comes after {repeat}, so it is never complete and never used. The stages before it cost "
                 "{cost_pair} of the wait in {calls, plural, one {# call} other {# calls}}.",
                 repeat=repeat.label,
                 calls=len(pipeline.requests),
-                cost_pair=(cost, pipeline.total_ps),
+                cost_pair=(cost_ps, pipeline.total_ps),
             )
             title, snippet = Message("Put cache() before repeat()."), snippets.runnable(snippets.CACHE_BEFORE_REPEAT)
-            return PipelineFinding("late_cache", title, evidence, cost, "bad", snippet, stage=row)
+            return PipelineFinding("late_cache", title, evidence, cost_ps, "bad", snippet, stage=row)
     return None
 
 
@@ -41,26 +41,26 @@ def early_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
     cache = next(iter(_cache_stages(pipeline)), None)
     if cache is None or not pipeline.slow_calls:
         return None
-    after = [stage for stage in pipeline.above(cache) if stage.kind in _TRANSFORMATIONS]
-    slow = max(after, key=lambda stage: stage.blame_ps, default=None)
-    if slow is None or slow.blame_ps <= NEGLIGIBLE * pipeline.total_ps:
+    later_stages = [stage for stage in pipeline.above(cache) if stage.kind in _TRANSFORMATIONS]
+    slowest = max(later_stages, key=lambda stage: stage.blame_ps, default=None)
+    if slowest is None or slowest.blame_ps <= NEGLIGIBLE * pipeline.total_ps:
         return None
-    evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slow.label)
+    evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slowest.label)
     title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")
     snippet = snippets.runnable(f"{snippets.PARALLEL_MAP}\n{snippets.CACHE}")
-    return PipelineFinding("early_cache", title, evidence, slow.blame_ps, code=snippet, stage=cache)
+    return PipelineFinding("early_cache", title, evidence, slowest.blame_ps, code=snippet, stage=cache)
 
 
 def cache_finding(pipeline: Pipeline, row: int, is_random: bool) -> PipelineFinding | None:
     """A cache after the slowest stage: what is before it costs nothing from the second epoch on. No guess where the
     capture holds several epochs, and nothing in them is random.
     """
-    stage, below = pipeline.stages[row], all_inputs(pipeline, row)
-    ordered = {pipeline.stages[index].kind for index in below} & (SHUFFLES | REPEATS)
-    if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
+    stage, inputs = pipeline.stages[row], all_inputs(pipeline, row)
+    ordered = {pipeline.stages[index].kind for index in inputs} & (SHUFFLES | REPEATS)
+    if has_cache(pipeline) or stage.kind in _NOT_WORTH_CACHING or (stage.kind in BATCHES and ordered):
         return None
-    kinds = {other.kind for other in pipeline.stages}
-    calls = [call for call, some in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & some]
+    kinds = {input_stage.kind for input_stage in pipeline.stages}
+    calls = [call for call, kinds_of_call in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & kinds_of_call]
     if calls:
         title = Message(
             "Cache the output of {stage}, before {calls}, if it is finite, fits into memory and is not random.",
@@ -71,24 +71,24 @@ def cache_finding(pipeline: Pipeline, row: int, is_random: bool) -> PipelineFind
         title = Message(
             "Cache the output of {stage} if it is finite, fits into memory and is not random.", stage=stage.label
         )
-    cost = sum(pipeline.stages[index].blame_ps for index in (row, *below))
+    cost_ps = sum(pipeline.stages[index].blame_ps for index in (row, *inputs))
     return PipelineFinding(
         "cache",
         title,
         Message(
             "From the second epoch on, this removes {cost_pair} of the wait in "
             "{calls, plural, one {# call} other {# calls}}.",
-            cost_pair=(cost, pipeline.total_ps),
+            cost_pair=(cost_ps, pipeline.total_ps),
             calls=len(pipeline.requests),
         ),
-        cost,
+        cost_ps,
         "bad" if is_read_again(pipeline, row) and not is_random else "info",
         code=snippets.runnable(snippets.CACHE),
         stage=row,
     )
 
 
-_NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "TensorSlice", "FromTensor", "Tensor"])
+_NOT_WORTH_CACHING = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "TensorSlice", "FromTensor", "Tensor"])
 """Kinds whose elements lie in memory, or that only hand on what others make."""
 
 

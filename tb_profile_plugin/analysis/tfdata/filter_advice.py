@@ -20,25 +20,25 @@ def late_filter_finding(pipeline: Pipeline) -> PipelineFinding | None:
     to blame for most of the wait.
     """
     for row, stage in enumerate(pipeline.stages):
-        before = [pipeline.stages[index] for index in _stages_before(pipeline, row)] if stage.kind == "Filter" else []
-        costly = max((other for other in before if other.kind in _MAPS), key=_work_ps, default=None)
-        is_slow = pipeline.bottleneck >= 0 and pipeline.stages[pipeline.bottleneck] in (stage, costly)
+        inputs = [pipeline.stages[index] for index in _stages_before(pipeline, row)] if stage.kind == "Filter" else []
+        costly_map = max((source for source in inputs if source.kind in _MAPS), key=_work_ps, default=None)
+        is_slow = pipeline.bottleneck >= 0 and pipeline.stages[pipeline.bottleneck] in (stage, costly_map)
         if (
-            costly
+            costly_map
             and is_slow
-            and before[0].calls >= _LEAST_INPUT_RATIO * stage.calls
-            and _work_ps(costly) > _work_ps(stage)
+            and inputs[0].calls >= _LEAST_INPUT_RATIO * stage.calls
+            and _work_ps(costly_map) > _work_ps(stage)
         ):
-            return _finding(pipeline, row, before[0].calls, costly)
+            return _finding(pipeline, row, inputs[0].calls, costly_map)
     return None
 
 
-def _finding(pipeline: Pipeline, row: int, input_count: int, costly: Stage) -> PipelineFinding:
+def _finding(pipeline: Pipeline, row: int, input_count: int, costly_map: Stage) -> PipelineFinding:
     """For the filter at that row, which took so many elements that the costly map had worked for."""
     stage = pipeline.stages[row]
-    discarded, map_ps, filter_ps = input_count - stage.calls, _work_ps(costly), _work_ps(stage)
-    wait_ps = float(costly.blame_ps)
-    if costly.is_asynchronous:
+    discarded, map_ps, filter_ps = input_count - stage.calls, _work_ps(costly_map), _work_ps(stage)
+    wait_ps = float(costly_map.blame_ps)
+    if costly_map.is_asynchronous:
         # Its functions run on the threads that those of the filter wait for.
         wait_ps += stage.blame_ps * map_ps / (map_ps + filter_ps)
     evidence = sentences(
@@ -50,7 +50,7 @@ def _finding(pipeline: Pipeline, row: int, input_count: int, costly: Stage) -> P
         ),
         Message(
             "{map} worked {vain_pair} for them in vain, summed over threads.",
-            map=costly.label,
+            map=costly_map.label,
             vain_pair=(discarded / input_count * map_ps, map_ps),
         ),
     )
@@ -61,12 +61,12 @@ def _finding(pipeline: Pipeline, row: int, input_count: int, costly: Stage) -> P
 
 def _stages_before(pipeline: Pipeline, row: int) -> list[int]:
     """What a stage asks, nearest first, as long as each has one input and hands on as many elements as it takes."""
-    before: list[int] = []
-    below = pipeline.children[row]
-    while len(below) == 1 and pipeline.stages[below[0]].kind in _ONE_FOR_ONE:
-        before += below
-        below = pipeline.children[below[0]]
-    return before
+    rows: list[int] = []
+    inputs = pipeline.children[row]
+    while len(inputs) == 1 and pipeline.stages[inputs[0]].kind in _ONE_FOR_ONE:
+        rows += inputs
+        inputs = pipeline.children[inputs[0]]
+    return rows
 
 
 def _work_ps(stage: Stage) -> int:

@@ -87,42 +87,42 @@ class InputCost(NamedTuple):
 @per_host
 def input_cost(host: HostWithSteps) -> InputCost:
     """What input costs one host's typical step, as the diagnosis counts it; see `NEEDS`."""
-    of_host = figures(host)
+    host_figures = figures(host)
     windows = typical_windows(host, step_time.host_steps(host, TYPICAL))
-    wait_ps, time_ps = of_host.state_ps[:, State.INPUT], of_host.state_ps.sum(axis=1)
-    step, waited = windows.period_ps(time_ps), windows.period_ps(wait_ps)
-    wait, time = (column[windows.steps].astype(np.float64) for column in (wait_ps, time_ps))
+    wait_ps, time_ps = host_figures.state_ps[:, State.INPUT], host_figures.state_ps.sum(axis=1)
+    step_ps, waited_ps = windows.period_ps(time_ps), windows.period_ps(wait_ps)
+    step_wait_ps, step_time_ps = (column[windows.steps].astype(np.float64) for column in (wait_ps, time_ps))
     until_next = np.where(np.isin(windows.steps + 1, windows.between), wait_ps[windows.steps + 1], 0)
     # Where the input's Python runs beside a step that has its batch, that step waits for the interpreter's lock.
     is_hidden = any(map(python_works_ahead, iterator_calls.pipelines(host)))
-    is_between = waited - float(wait.mean()) > NOTABLE * step
-    gain = None if is_hidden or is_between else _gain(wait, time)
+    is_between = waited_ps - float(step_wait_ps.mean()) > NOTABLE * step_ps
+    gain_ps = None if is_hidden or is_between else _gain(step_wait_ps, step_time_ps)
     return InputCost(
-        steps=len(windows.steps) if of_host.has_steps else 0,
-        step_ps=step,
-        between_ps=step - float(time.mean()),
-        waited_ps=waited,
-        most_waited_ps=float((wait + until_next).max()),
-        gain_ps=waited if gain is None else gain,
-        compared=gain is not None,
+        steps=len(windows.steps) if host_figures.has_steps else 0,
+        step_ps=step_ps,
+        between_ps=step_ps - float(step_time_ps.mean()),
+        waited_ps=waited_ps,
+        most_waited_ps=float((step_wait_ps + until_next).max()),
+        gain_ps=waited_ps if gain_ps is None else gain_ps,
+        compared=gain_ps is not None,
     )
 
 
-def _gain(wait: Array, time: Array) -> float | None:
+def _gain(wait_ps: Array, time_ps: Array) -> float | None:
     """ps by which an average step would be shorter: steps that wait against those that do not.
 
     None with too few, or where steps differ so much among themselves that it cannot be told.
     """
-    is_quiet = wait <= _QUIET_SHARE * wait.mean()
+    is_quiet = wait_ps <= _QUIET_SHARE * wait_ps.mean()
     if min(is_quiet.sum(), (~is_quiet).sum()) < _LEAST_STEPS:
         return None
-    difference_ps = median(time[~is_quiet]) - median(time[is_quiet])
-    error_ps = math.hypot(_median_error(time[~is_quiet]), _median_error(time[is_quiet]))
-    if error_ps > _MOST_ERROR * float(wait[~is_quiet].mean()):
+    difference_ps = median(time_ps[~is_quiet]) - median(time_ps[is_quiet])
+    error_ps = math.hypot(_median_error(time_ps[~is_quiet]), _median_error(time_ps[is_quiet]))
+    if error_ps > _MOST_ERROR * float(wait_ps[~is_quiet].mean()):
         return None
-    return min(max(difference_ps * float((~is_quiet).mean()), 0.0), float(wait.mean()))
+    return min(max(difference_ps * float((~is_quiet).mean()), 0.0), float(wait_ps.mean()))
 
 
-def _median_error(time: Array) -> float:
+def _median_error(times: Array) -> float:
     """The standard error of a median, as of normally distributed times."""
-    return math.sqrt(math.pi / 2 * float(time.var(ddof=1)) / len(time))
+    return math.sqrt(math.pi / 2 * float(times.var(ddof=1)) / len(times))

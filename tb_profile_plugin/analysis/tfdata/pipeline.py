@@ -111,8 +111,8 @@ class Pipeline:
     @lazy
     def typical_ps(self) -> float:
         """The median latency, of requests that did not fill anything where there are such."""
-        steady = self.latency_ps[~self.starting]
-        return median(steady if len(steady) else self.latency_ps)
+        steady_ps = self.latency_ps[~self.starting]
+        return median(steady_ps if len(steady_ps) else self.latency_ps)
 
     @property
     def max_ps(self) -> int:

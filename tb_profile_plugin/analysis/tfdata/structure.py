@@ -11,9 +11,9 @@ from ...model.iterators import CACHES, REPEATS, TRANSPARENT
 from ...runtime.records import NamedTuple
 from .pipeline import Pipeline
 
-_REMADE = 3
+_LEAST_REMADE = 3
 """So many pipelines of the same stages are one that the program makes again and again."""
-_WHOLE_PASS = 3
+_LEAST_ITERATORS = 3
 """Of so many iterators that a repeat() made one after the other, those in the middle were read from begin to end."""
 CHEAP_CALL_PS = 200_000_000
 """A call of a function or a generator itself costs some tens of µs: one that takes much longer does not get faster by
@@ -43,8 +43,8 @@ def prefetch_stage(pipeline: Pipeline) -> int:
 def after_prefetch_ps(pipeline: Pipeline) -> int:
     """ps of the requests in stages after the Prefetch, which the program's thread runs itself; in all without one."""
     rows = main_chain(pipeline)
-    after = rows[: rows.index(prefetch_stage(pipeline))] if prefetch_stage(pipeline) >= 0 else rows
-    return sum(pipeline.stages[row].blame_ps for row in after if pipeline.stages[row].kind not in TRANSPARENT)
+    later_rows = rows[: rows.index(prefetch_stage(pipeline))] if prefetch_stage(pipeline) >= 0 else rows
+    return sum(pipeline.stages[row].blame_ps for row in later_rows if pipeline.stages[row].kind not in TRANSPARENT)
 
 
 def lacks_prefetch(pipeline: Pipeline) -> bool:
@@ -56,8 +56,8 @@ def lacks_prefetch(pipeline: Pipeline) -> bool:
 
 def prefetch_gain_ps(pipeline: Pipeline) -> int:
     """ps of all requests that a Prefetch at the end would save at most, by working between requests."""
-    waited = pipeline.total_ps if prefetch_stage(pipeline) < 0 else after_prefetch_ps(pipeline)
-    return min(waited, pipeline.between_ps)
+    waited_ps = pipeline.total_ps if prefetch_stage(pipeline) < 0 else after_prefetch_ps(pipeline)
+    return min(waited_ps, pipeline.between_ps)
 
 
 def has_cache(pipeline: Pipeline) -> bool:
@@ -68,8 +68,8 @@ def has_cache(pipeline: Pipeline) -> bool:
 def is_read_again(pipeline: Pipeline, row: int) -> bool:
     """Whether a repeat() asked this stage for all of its elements within the capture, and began anew then."""
     chain = [pipeline.stages[row], *pipeline.above(row)]
-    below_repeat = (stage for stage, upper in pairwise(chain) if upper.kind in REPEATS)
-    return any(stage.iterators >= _WHOLE_PASS for stage in below_repeat)
+    below_repeat = (stage for stage, stage_above in pairwise(chain) if stage_above.kind in REPEATS)
+    return any(stage.iterators >= _LEAST_ITERATORS for stage in below_repeat)
 
 
 def all_inputs(pipeline: Pipeline, row: int) -> list[int]:
@@ -83,15 +83,15 @@ def all_inputs(pipeline: Pipeline, row: int) -> list[int]:
 
 def python_works_ahead(pipeline: Pipeline) -> bool:
     """Whether Python code of it runs on threads of its own, so that the program's Python waits for the same lock."""
-    python = [row for row, stage in enumerate(pipeline.stages) if stage.python_calls]
-    return any(above.is_asynchronous for row in python for above in (pipeline.stages[row], *pipeline.above(row)))
+    python_rows = [row for row, stage in enumerate(pipeline.stages) if stage.python_calls]
+    return any(above.is_asynchronous for row in python_rows for above in (pipeline.stages[row], *pipeline.above(row)))
 
 
-def parallel_gain_ps(pipeline: Pipeline, row: int, most: int) -> int:
-    """ps of all requests saved at most if a sequential stage ran ``most`` calls at a time, and so worked ahead, too."""
+def parallel_gain_ps(pipeline: Pipeline, row: int, call_limit: int) -> int:
+    """ps of all requests saved at most if a sequential stage ran so many calls at a time, and so worked ahead, too."""
     blame_ps = pipeline.stages[row].blame_ps
     works_ahead = any(stage.is_asynchronous for stage in pipeline.above(row))
-    return min(blame_ps, int(blame_ps * (1 - 1 / most)) + (0 if works_ahead else pipeline.between_ps))
+    return min(blame_ps, int(blame_ps * (1 - 1 / call_limit)) + (0 if works_ahead else pipeline.between_ps))
 
 
 def core_count(pipeline: Pipeline) -> int:
@@ -112,7 +112,7 @@ def fills_again(pipeline: Pipeline, same_stages: PipelineCounts) -> bool:
     """Whether what only the start should need was filled several times, as by an iterator for each step or epoch: by
     this pipeline, or by several of the same stages. Two in all may be those of training and of evaluation.
     """
-    is_remade = same_stages.all >= _REMADE and same_stages.filled > 1
+    is_remade = same_stages.all >= _LEAST_REMADE and same_stages.filled > 1
     return int(pipeline.starting.sum()) > 1 or (is_remade and bool(pipeline.starting.any()))
 
 

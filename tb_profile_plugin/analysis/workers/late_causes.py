@@ -58,9 +58,9 @@ _STATES_OF_CAUSE: dict[Cause, list[State]] = {
     ]
     for cause in CAUSE_LABELS
 }
-_OTHER_COUNT = 0.1
+_LEAST_COUNT_DIFFERENCE = 0.1
 """Share: where it is not known what ran, it is other work if operations are so many more or fewer."""
-_LEAST_AGREEING = 0.5
+_LEAST_AGREEING_SHARE = 0.5
 """Work is the same if such a share of the others did the same."""
 
 
@@ -111,8 +111,8 @@ def between_collectives(host: Host) -> BetweenCollectives:
     parts = []
     for table in tables:
         begin = table.begin.astype(np.int64)
-        before = np.append(host.window[0], np.maximum.accumulate(table.end)[:-1])
-        ps = time_in_windows(np.minimum(before, begin), begin, host_timeline.edges, host_timeline.state, len(STATES))
+        since = np.append(host.window[0], np.maximum.accumulate(table.end)[:-1])
+        ps = time_in_windows(np.minimum(since, begin), begin, host_timeline.edges, host_timeline.state, len(STATES))
         sums = np.concatenate((np.zeros_like(ps[:1]), np.cumsum(ps, axis=0)))
         parts.append(sums[1:] - sums[table.previous_in_group + 1])
     event = np.concatenate([table.event for table in tables]).astype(np.int64)
@@ -131,19 +131,19 @@ def spending(hosts: Sequence[Host], peers: LatePeers) -> Spending:
     late_ps, total_ps = _times_between(worker_hosts, peers)
     other_count = peers.is_member.sum(axis=1) - 1
     more_ps = late_ps - (total_ps - late_ps) / other_count[:, None]
-    more_work_ps = late_work.ps - (sum(of_host.ps for of_host in work) - late_work.ps) / other_count
-    in_order = ~late_work.on_threads
-    more_ps[in_order, State.COMPUTE] = more_work_ps[in_order]
+    more_work_ps = late_work.ps - (sum(host_work.ps for host_work in work) - late_work.ps) / other_count
+    is_on_device = ~late_work.on_threads
+    more_ps[is_on_device, State.COMPUTE] = more_work_ps[is_on_device]
     return Spending(more_ps, _work_comparison(work, late_work, peers))
 
 
 def _work_of(host: Host, events: Array) -> WorkBefore:
     """Work before each collective (int64[n], -1 for those that the host has no part in: 0 in all columns)."""
-    before, rows = work_before(host), np.flatnonzero(events >= 0)
+    host_work, rows = work_before(host), np.flatnonzero(events >= 0)
     columns = []
-    for values in before:
+    for values in host_work:
         column = np.zeros(len(events), values.dtype)
-        column[rows] = values[np.searchsorted(before.event, events[rows])]
+        column[rows] = values[np.searchsorted(host_work.event, events[rows])]
         columns.append(column)
     return WorkBefore(*columns)
 
@@ -167,15 +167,15 @@ def _work_comparison(work: Sequence[WorkBefore], late_work: WorkBefore, peers: L
     other_count = peers.is_member.sum(axis=1) - 1
     agreeing_names, agreeing_sizes = np.zeros((2, len(peers.kind)), np.int64)
     is_known = late_work.is_known.copy()
-    for index, of_host in enumerate(work):
+    for index, host_work in enumerate(work):
         is_other = peers.is_member[:, index] & (peers.late != index)
-        agreeing_names += is_other & (of_host.names == late_work.names)
-        agreeing_sizes += is_other & (of_host.sizes == late_work.sizes)
-        is_known &= of_host.is_known | ~is_other
-    has_same_names = agreeing_names >= _LEAST_AGREEING * other_count
-    has_same_sizes = agreeing_sizes >= _LEAST_AGREEING * other_count
-    others_mean = (sum(of_host.operations for of_host in work) - late_work.operations) / other_count
-    has_other_count = np.abs(late_work.operations - others_mean) > _OTHER_COUNT * others_mean
+        agreeing_names += is_other & (host_work.names == late_work.names)
+        agreeing_sizes += is_other & (host_work.sizes == late_work.sizes)
+        is_known &= host_work.is_known | ~is_other
+    has_same_names = agreeing_names >= _LEAST_AGREEING_SHARE * other_count
+    has_same_sizes = agreeing_sizes >= _LEAST_AGREEING_SHARE * other_count
+    others_mean = (sum(host_work.operations for host_work in work) - late_work.operations) / other_count
+    has_other_count = np.abs(late_work.operations - others_mean) > _LEAST_COUNT_DIFFERENCE * others_mean
     is_other_work = ~has_same_names & (~late_work.on_threads | has_other_count)
     cases = [has_same_sizes & is_known, has_same_names & is_known, is_other_work]
     return np.select(cases, [0, 1, 2], 3).astype(np.int8)
@@ -194,8 +194,10 @@ def largest_excess(spent: Spending, rows: Array) -> Excess | None:
             candidates.append(Excess(cause, round(ps), State.COMPUTE, round(ps)))
         else:
             states = _STATES_OF_CAUSE[cause]
-            most = max(states, key=lambda state: float(state_ps[state]))
-            candidates.append(Excess(cause, round(float(state_ps[states].sum())), most, round(float(state_ps[most]))))
+            largest = max(states, key=lambda state: float(state_ps[state]))
+            candidates.append(
+                Excess(cause, round(float(state_ps[states].sum())), largest, round(float(state_ps[largest])))
+            )
     most_excess = max(candidates, key=lambda candidate: candidate.ps)
     return most_excess if most_excess.ps > 0 else None
 

@@ -21,9 +21,9 @@ _LEAST_WAITING = 0.02
 """Share of the time: workers always differ by waits that take less."""
 _LEAST_PERSISTENT, _LEAST_ROTATING = 0.6, 0.8
 """Shares: of the waiting that one worker causes; and of the steps whose late worker follows the one before it."""
-_SURE_ERRORS = 3.0
+_LEAST_ERRORS = 3.0
 """Waits for one worker exceed those for others by so many standard errors, unless all are for it."""
-_MOST_CHANCE = 0.01
+_MOST_PROBABILITY = 0.01
 """Or it is late in most steps, and in so many that chance makes any of them so with less probability."""
 _STALL_TIMES = 2.0
 """A step with waits of more than so many times the median may be a stall of the machine, and counts for no more."""
@@ -61,20 +61,20 @@ def responsible_workers(peers: LatePeers) -> Array:
     groups, group_of = np.unique(peers.is_member, axis=0, return_inverse=True)
     if len(groups) == 1:
         return late
-    rows_of_worker = [np.flatnonzero(of_worker) for of_worker in peers.is_member.T]
+    rows_of_worker = [np.flatnonzero(is_of_worker) for is_of_worker in peers.is_member.T]
     latest_row_of_group: dict[int, int] = {}
     for row, group in enumerate(group_of.reshape(-1).tolist()):
         previous_row, latest_row_of_group[group] = latest_row_of_group.get(group, -1), row
         worker = int(late[row])
         first, last = np.searchsorted(rows_of_worker[worker], (previous_row + 1, row))
-        others = rows_of_worker[worker][first:last]
-        if not len(others):
+        earlier_rows = rows_of_worker[worker][first:last]
+        if not len(earlier_rows):
             continue
-        longest = others[peers.waiting_ps[others, worker].argmax()]
-        outside = peers.waiting_ps[row] * ~peers.is_member[others].any(axis=0)
-        lag_ps = peers.waiting_ps[others, worker].sum()
-        if outside.any() and lag_ps >= _PASSED_ON_SHARE * outside.max():
-            late[row] = late[longest]
+        longest_wait = earlier_rows[peers.waiting_ps[earlier_rows, worker].argmax()]
+        outside_waits_ps = peers.waiting_ps[row] * ~peers.is_member[earlier_rows].any(axis=0)
+        lag_ps = peers.waiting_ps[earlier_rows, worker].sum()
+        if outside_waits_ps.any() and lag_ps >= _PASSED_ON_SHARE * outside_waits_ps.max():
+            late[row] = late[longest_wait]
     return late
 
 
@@ -82,77 +82,77 @@ def regularity(hosts: Sequence[Host], peers: LatePeers) -> Regularity | None:
     """Whether it is one worker that comes late, or one of each group, each in its turn, or any; None where waits are
     short.
     """
-    longest = peers.longest_ps
-    if not longest.any() or longest.sum() < _LEAST_WAITING * _span_ps(peers):
+    longest_ps = peers.longest_ps
+    if not longest_ps.any() or longest_ps.sum() < _LEAST_WAITING * _span_ps(peers):
         return None
     late, steps = responsible_workers(peers), _step_of_collectives(hosts, peers)
-    caused = _waits_by_step(np.arange(len(late)), late, steps, longest, len(peers.workers))
-    worst = int(caused.sum(axis=0).argmax())
+    caused_ps = _waits_by_step(np.arange(len(late)), late, steps, longest_ps, len(peers.workers))
+    worst_worker = int(caused_ps.sum(axis=0).argmax())
     hostnames = [hosts[worker.host].hostname for worker in peers.workers]
-    machine = [index for index, hostname in enumerate(hostnames) if hostname == hostnames[worst]]
-    if _is_machine_late(machine, peers, late, caused):
+    machine = [index for index, hostname in enumerate(hostnames) if hostname == hostnames[worst_worker]]
+    if _is_machine_late(machine, peers, late, caused_ps):
         return Regularity("persistent", tuple(machine))
-    if _is_persistent([caused]):
-        return Regularity("persistent", (worst,))
-    without_stalls = _without_stalls(caused)
+    if _is_persistent([caused_ps]):
+        return Regularity("persistent", (worst_worker,))
+    without_stalls = _without_stalls(caused_ps)
     if _is_persistent([without_stalls]):
         return Regularity("persistent", (int(without_stalls.sum(axis=0).argmax()),))
-    if _is_rotating([caused]):
+    if _is_rotating([caused_ps]):
         return Regularity("rotating", ())
-    tables = [*_waits_by_group(peers, steps, longest)]
+    tables = [*_waits_by_group(peers, steps, longest_ps)]
     if len(tables) > 1 and _is_persistent(tables):
-        return Regularity("persistent", (int(np.bincount(peers.late, longest).argmax()),))
+        return Regularity("persistent", (int(np.bincount(peers.late, longest_ps).argmax()),))
     return Regularity("rotating" if len(tables) > 1 and _is_rotating(tables) else "random", ())
 
 
-def _is_machine_late(machine: list[int], peers: LatePeers, late: Array, caused: Array) -> bool:
+def _is_machine_late(machine: list[int], peers: LatePeers, late: Array, caused_ps: Array) -> bool:
     """Whether the others wait for workers of one machine, which hardly wait for one another."""
     if not 1 < len(machine) < len(peers.workers):
         return False
-    of_machine = np.column_stack((caused[:, machine].sum(axis=1), np.delete(caused, machine, axis=1)))
+    by_machine = np.column_stack((caused_ps[:, machine].sum(axis=1), np.delete(caused_ps, machine, axis=1)))
     rows = np.flatnonzero(np.isin(late, machine))
     own_waits_ps = peers.waiting_ps[rows][:, machine].max(axis=1)
-    return _is_persistent([of_machine]) and bool(own_waits_ps.sum() < _MACHINE_SHARE * peers.longest_ps[rows].sum())
+    return _is_persistent([by_machine]) and bool(own_waits_ps.sum() < _MACHINE_SHARE * peers.longest_ps[rows].sum())
 
 
-def _waits_by_step(rows: Array, late: Array, steps: Array, longest: Array, size: int) -> Array:
+def _waits_by_step(rows: Array, late: Array, steps: Array, longest_ps: Array, worker_count: int) -> Array:
     """int64[steps, size] ps: how long the first waited for each worker, in steps in which it waited long."""
     numbers, step = np.unique(steps[rows], return_inverse=True)
-    table = np.zeros((len(numbers), size), np.int64)
-    np.add.at(table, (step, late[rows]), longest[rows])
+    table = np.zeros((len(numbers), worker_count), np.int64)
+    np.add.at(table, (step, late[rows]), longest_ps[rows])
     total = table.sum(axis=1)
     return table[total >= _LONG_SHARE * np.sort(total)[-min(_LEAST_LONG_STEPS, len(total))]]
 
 
-def _without_stalls(caused: Array) -> Array:
+def _without_stalls(caused_ps: Array) -> Array:
     """float64[steps, size] ps: the waits with no step far above the median one."""
-    total = caused.sum(axis=1, keepdims=True)
-    return caused * np.minimum(1, _STALL_TIMES * np.median(total) / np.maximum(total, 1))
+    step_ps = caused_ps.sum(axis=1, keepdims=True)
+    return caused_ps * np.minimum(1, _STALL_TIMES * np.median(step_ps) / np.maximum(step_ps, 1))
 
 
-def _waits_by_group(peers: LatePeers, steps: Array, longest: Array) -> Iterator[Array]:
+def _waits_by_group(peers: LatePeers, steps: Array, longest_ps: Array) -> Iterator[Array]:
     """`_waits_by_step` of each group whose workers wait, by their positions in it."""
     groups, group_of = np.unique(peers.is_member, axis=0, return_inverse=True)
     position = peers.is_member.cumsum(axis=1)[np.arange(len(steps)), peers.late] - 1
-    is_long = longest >= _LONG_SHARE * longest.max()
+    is_long = longest_ps >= _LONG_SHARE * longest_ps.max()
     for group, size in enumerate(groups.sum(axis=1).tolist()):
         rows = np.flatnonzero((group_of.reshape(-1) == group) & is_long)
         if len(rows):
-            yield _waits_by_step(rows, position, steps, longest, size)
+            yield _waits_by_step(rows, position, steps, longest_ps, size)
 
 
 def _is_persistent(tables: Sequence[Array]) -> bool:
     """Whether each group waits mostly for one worker, and surely so."""
-    worst_ps = [table[:, table.sum(axis=0).argmax()] for table in tables]
-    caused, total = np.concatenate(worst_ps), np.concatenate([table.sum(axis=1) for table in tables])
-    difference = 2 * caused - total
+    worst_by_group = [table[:, table.sum(axis=0).argmax()] for table in tables]
+    caused_ps, total_ps = np.concatenate(worst_by_group), np.concatenate([table.sum(axis=1) for table in tables])
+    difference = 2 * caused_ps - total_ps
     error = difference.std() / max(1, len(difference) - 1) ** 0.5
-    is_sure = (difference > 0).all() or difference.mean() >= _SURE_ERRORS * error
+    is_sure = (difference > 0).all() or difference.mean() >= _LEAST_ERRORS * error
     is_sure |= (
         _chance_of_lateness(int((difference > 0).sum()), len(difference), [table.shape[1] for table in tables])
-        < _MOST_CHANCE
+        < _MOST_PROBABILITY
     )
-    return bool(is_sure and caused.sum() >= _LEAST_PERSISTENT * total.sum() > 0)
+    return bool(is_sure and caused_ps.sum() >= _LEAST_PERSISTENT * total_ps.sum() > 0)
 
 
 def _chance_of_lateness(count: int, steps: int, sizes: Sequence[int]) -> float:
@@ -162,9 +162,9 @@ def _chance_of_lateness(count: int, steps: int, sizes: Sequence[int]) -> float:
     if count < _LEAST_PERSISTENT * steps:
         return 1.0
     smallest_group, log_factorial = min(sizes), np.append(0, np.cumsum(np.log(np.arange(1, steps + 1))))
-    times = np.arange(count, steps + 1)
-    log_ways = log_factorial[steps] - log_factorial[times] - log_factorial[steps - times]
-    probabilities = np.exp(log_ways + (steps - times) * np.log(smallest_group - 1) - steps * np.log(smallest_group))
+    counts = np.arange(count, steps + 1)
+    log_ways = log_factorial[steps] - log_factorial[counts] - log_factorial[steps - counts]
+    probabilities = np.exp(log_ways + (steps - counts) * np.log(smallest_group - 1) - steps * np.log(smallest_group))
     return prod(sizes) * float(probabilities.sum())
 
 
@@ -173,7 +173,9 @@ def _is_rotating(tables: Sequence[Array]) -> bool:
     followers = in_turn = 0
     for table in tables:
         late, size = table.argmax(axis=1), table.shape[1]
-        distances = np.bincount([(after - before) % size for before, after in pairwise(late.tolist())], minlength=size)
+        distances = np.bincount(
+            [(later - earlier) % size for earlier, later in pairwise(late.tolist())], minlength=size
+        )
         followers, in_turn = followers + int(distances.sum()), in_turn + int(distances[1:].max())
     return in_turn > 1 and in_turn >= _LEAST_ROTATING * followers
 
@@ -184,11 +186,11 @@ def _step_of_collectives(hosts: Sequence[Host], peers: LatePeers) -> Array:
     first = peers.is_member.argmax(axis=1)
     for index in distinct(first).tolist():
         host = hosts[peers.workers[index].host]
-        of_host, work = figures(host), work_before(host)
-        if of_host.has_steps:
+        host_figures, work = figures(host), work_before(host)
+        if host_figures.has_steps:
             rows = np.flatnonzero(first == index)
             launch = work.launch[np.searchsorted(work.event, peers.event[rows, index])]
-            step_of_collective[rows] = _most_even_steps(of_host.edges[2:-2:2], peers.begin[rows, index], launch)
+            step_of_collective[rows] = _most_even_steps(host_figures.edges[2:-2:2], peers.begin[rows, index], launch)
     return step_of_collective
 
 

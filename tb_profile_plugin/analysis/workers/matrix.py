@@ -16,7 +16,7 @@ from .late_peers import device_label
 from .lateness import Lateness
 from .pod_steps import PodStep, own_ps
 
-_COMPUTE = [category.id for category in CATEGORIES].index("compute")
+_COMPUTE_INDEX = [category.id for category in CATEGORIES].index("compute")
 
 
 class MatrixRow(NamedTuple):
@@ -33,11 +33,12 @@ class MatrixRow(NamedTuple):
     """int64[len(CATEGORIES)]: sums to the step."""
 
 
-def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Lateness]) -> list[MatrixRow]:
+def matrix(hosts: Sequence[HostWithSteps], step: PodStep, workers_lateness: Sequence[Lateness]) -> list[MatrixRow]:
     """All workers in a step: who makes the others wait longest first, then whose own time is longest, then who computes
     longest. Of a host that is one worker, since its devices do not communicate, each device has a row, too.
     """
-    lateness, host_of = {(worker.host, worker.device): worker for worker in late}, {host.name: host for host in hosts}
+    lateness = {(worker.host, worker.device): worker for worker in workers_lateness}
+    host_of = {host.name: host for host in hosts}
     rows = []
     for worker in step.workers:
         worker_lateness, host = lateness.get((worker.host, worker.device)), host_of[worker.host]
@@ -57,7 +58,7 @@ def matrix(hosts: Sequence[HostWithSteps], step: PodStep, late: Sequence[Latenes
 
 def _most_late_first(row: MatrixRow) -> tuple[int, int, int]:
     caused_ps = row.lateness.caused_ps if row.lateness else 0
-    return -caused_ps, -int(own_ps(row.category_ps)), -int(row.category_ps[_COMPUTE])
+    return -caused_ps, -int(own_ps(row.category_ps)), -int(row.category_ps[_COMPUTE_INDEX])
 
 
 class StepDifference(NamedTuple):

@@ -10,7 +10,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
 from ..steps.step_time import host_steps
 
-_NOTABLE = 1.02
+_NOTABLE_RATIO = 1.02
 """Hosts that wait for each other in every step end it together: what differs by less is not theirs."""
 
 
@@ -23,7 +23,7 @@ class HostSteps(NamedTuple):
     average_ms: float
     """Average of its complete steps."""
     slowest: int
-    """How many of the shared steps took longest here, by `_NOTABLE`."""
+    """How many of the shared steps took longest here, by `_NOTABLE_RATIO`."""
 
 
 def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
@@ -36,15 +36,15 @@ def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps
         for steps in by_host
     ]
     shared = set(durations_by_host[0]).intersection(*durations_by_host[1:])
-    slowest = [0] * len(hosts)
+    slowest_counts = [0] * len(hosts)
     for number in shared:
         host_durations = [durations[number] for durations in durations_by_host]
-        *_, second, longest = sorted(host_durations)
-        if longest > _NOTABLE * second:
-            slowest[host_durations.index(longest)] += 1
+        *_, second_longest, longest = sorted(host_durations)
+        if longest > _NOTABLE_RATIO * second_longest:
+            slowest_counts[host_durations.index(longest)] += 1
     return len(shared), [
         HostSteps(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, times_slowest)
-        for host, durations, times_slowest in zip(hosts, durations_by_host, slowest, strict=True)
+        for host, durations, times_slowest in zip(hosts, durations_by_host, slowest_counts, strict=True)
         if durations
     ]
 
@@ -53,9 +53,9 @@ def slowest_host_sentence(shared: int, compared: Sequence[HostSteps]) -> Message
     """What `host_comparison` found in words: which host was the slowest most often, or that there is nothing to say."""
     if not shared:
         return Message("no step is complete on all hosts, so they cannot be compared")
-    most = max(host.slowest for host in compared)
-    names = [host.host for host in compared if host.slowest == most]
-    if not most:
+    most_often = max(host.slowest for host in compared)
+    names = [host.host for host in compared if host.slowest == most_often]
+    if not most_often:
         return Message(
             "{count, plural, one {equally fast in the shared step} other {equally fast in all {count} shared steps}}",
             count=shared,
@@ -67,6 +67,6 @@ def slowest_host_sentence(shared: int, compared: Sequence[HostSteps]) -> Message
         "other {# steps}}",
         hosts=all_of(names),
         count=len(names),
-        most=most,
+        most=most_often,
         steps=shared,
     )

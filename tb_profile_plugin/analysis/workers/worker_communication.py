@@ -108,20 +108,20 @@ class CommunicationRow:
 
 def communication_rows(hosts: Sequence[Host], peers: LatePeers | None) -> list[CommunicationRow]:
     """All workers' collectives, by worker, most time first."""
-    label = labels(hosts)
+    label_of_host = labels(hosts)
     rows = []
     for index, host in enumerate(hosts):
-        waits: dict[int, int] = {}
+        wait_of_event: dict[int, int] = {}
         if peers:
-            own = peers.rows_of_host(index)
-            events, waiting_ps = (column[:, own].reshape(-1).tolist() for column in (peers.event, peers.waiting_ps))
-            waits = dict(zip(events, waiting_ps, strict=True))
+            indices = peers.rows_of_host(index)
+            events, waiting_ps = (column[:, indices].reshape(-1).tolist() for column in (peers.event, peers.waiting_ps))
+            wait_of_event = dict(zip(events, waiting_ps, strict=True))
         for group in collective_groups(host):
-            group_waits = [waits[event] for event in group.event.tolist() if event in waits]
+            group_waits = [wait_of_event[event] for event in group.event.tolist() if event in wait_of_event]
             waiting = sum(group_waits) if len(group_waits) == len(group.event) else None
             facts = (group.device, group.kind, *group.message, len(group.ps), int(group.ps.sum()), int(group.ps.min()))
             longest = int(group.event[group.ps.argmax()])
-            rows.append(CommunicationRow(label[host.name], host.name, *facts, waiting, longest))
+            rows.append(CommunicationRow(label_of_host[host.name], host.name, *facts, waiting, longest))
     return rows
 
 

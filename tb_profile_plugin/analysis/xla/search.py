@@ -17,11 +17,11 @@ _MOST_COMPARED = 20_000
 
 def instruction_named(module: Module, name: str) -> int:
     """The instruction of that name, in whatever case, else the result of the computation of that name; -1 for none."""
-    wanted = name.strip().removeprefix("%")
-    row = module.row(wanted)
-    if row >= 0 or not wanted:
+    bare_name = name.strip().removeprefix("%")
+    row = module.row(bare_name)
+    if row >= 0 or not bare_name:
         return row
-    lower_name = wanted.lower()
+    lower_name = bare_name.lower()
     row = next((i for i, candidate in enumerate(module.names) if candidate.lower() == lower_name), -1)
     computations = [computation.lower() for computation in module.computation_names]
     return int(module.roots[computations.index(lower_name)]) if row < 0 and lower_name in computations else row
@@ -32,15 +32,15 @@ def similar_names(module: Module, name: str) -> list[str]:
     return get_close_matches(name.strip().removeprefix("%"), module.names[:_MOST_COMPARED], 3, 0.6)
 
 
-def search(modules: Iterable[Module], words: str, most: int) -> list[tuple[Module, int]]:
+def search(modules: Iterable[Module], words: str, limit: int) -> list[tuple[Module, int]]:
     """Instructions in whose name, opcode, framework op or source line each word occurs, in whatever case."""
-    wanted = words.lower().split()
+    lower_words = words.lower().split()
     matches: list[tuple[Module, int]] = []
-    for module in modules if wanted else ():
+    for module in modules if lower_words else ():
         cancellation.check()
-        for row in _matching(module, wanted):
+        for row in _matching(module, lower_words):
             matches.append((module, row))
-            if len(matches) >= most:
+            if len(matches) >= limit:
                 return matches
     return matches
 
@@ -57,7 +57,7 @@ def _matching(module: Module, words: list[str]) -> Iterator[int]:
 def _has_in_source(module: Module, word: str) -> Bool:
     """bool[n]: instructions one of whose source lines has a word in it."""
     sources = module.sources
-    frames = [0] + [i + 1 for i, frame in enumerate(sources.frame_locations) if word in str(frame).lower()]
+    frame_ids = [0] + [i + 1 for i, frame in enumerate(sources.frame_locations) if word in str(frame).lower()]
     locations = zip(sources.files, sources.lines, strict=True)
-    stated = [bool(file) and word in f"{file}:{line}".lower() for file, line in locations]
-    return np.array(stated, np.bool_) | (np.isin(sources.frames, frames) & (sources.frames > 0))
+    is_in_stated = [bool(file) and word in f"{file}:{line}".lower() for file, line in locations]
+    return np.array(is_in_stated, np.bool_) | (np.isin(sources.frames, frame_ids) & (sources.frames > 0))

@@ -14,11 +14,11 @@ _FEW_TAPS = 16
 
 def depthwise_convolutions(module: Module) -> frozenset[str]:
     """Names of those whose filters have few elements, and of their gradients."""
-    channels, _ = module.convolution_groups
+    feature_groups, _ = module.convolution_groups
     return frozenset(
         module.names[row]
-        for row in np.flatnonzero(channels > 1).tolist()
-        if _input_channels(module, row) == channels[row] and _taps(module, row) <= _FEW_TAPS
+        for row in np.flatnonzero(feature_groups > 1).tolist()
+        if _input_channels(module, row) == feature_groups[row] and _taps(module, row) <= _FEW_TAPS
     )
 
 
