@@ -68,7 +68,7 @@ class Call(NamedTuple):
 class Operation(NamedTuple):
     """One entry of the recorder."""
 
-    record: int
+    record_id: int
     """Number of the entry among all of the rank, from 0 on; the recorder overwrites the oldest entries."""
     group: str
     """Name of the process group."""
@@ -103,17 +103,17 @@ class Dump(NamedTuple):
     """By name."""
     operations: Sequence[Operation]
     """In the order in which they were recorded."""
-    unread: int
+    unread_entries: int
     """Entries that could not be understood."""
     world: str = ""
     """Name of the group that the process made first, that of all ranks; empty where no entry is of it."""
-    queued: int = -1
+    last_queued: int = -1
     """Number of the last collective that the host queued in that group; -1 where the dump does not tell."""
 
     @property
     def is_complete(self) -> bool:
         """Whether the dump holds all operations of the rank: none was overwritten, or left out since it was done."""
-        return self.operations[0].record == 0 if self.operations else self.queued < 1
+        return self.operations[0].record_id == 0 if self.operations else self.last_queued < 1
 
     @property
     def has_stacks(self) -> bool:
@@ -138,7 +138,7 @@ def may_be_dump(head: bytes) -> bool:
 def decode(data: bytes, rank: int, where: str) -> Dump:
     """The dump of a rank from a file's bytes; raises `ProblemError` (422) for what is none or is damaged."""
     try:
-        content = plain_pickle.loads(data) if data.startswith(plain_pickle.MAGIC) else json.loads(data)
+        dump = plain_pickle.loads(data) if data.startswith(plain_pickle.MAGIC) else json.loads(data)
     except plain_pickle.RefusedPickle as error:
         message = Message("This pickle is refused: {error}.", error=error.args[0])
         remedy = Message("Do not open it with Python's pickle; it may be malicious.")
@@ -148,9 +148,9 @@ def decode(data: bytes, rank: int, where: str) -> Dump:
         raise _unreadable(message, _COPY_AGAIN, where) from error
     except (ValueError, RecursionError) as error:
         raise _unreadable(Message("This JSON is damaged or incomplete."), _COPY_AGAIN, where) from error
-    if not isinstance(content, dict) or not ({"entries", "pg_config"} & content.keys()):
+    if not isinstance(dump, dict) or not ({"entries", "pg_config"} & dump.keys()):
         raise _unreadable(Message("This is not a dump of PyTorch's flight recorder."), _RECORD_AGAIN, where)
-    return _dump(content, rank, where)
+    return _read_dump(dump, rank, where)
 
 
 _COPY_AGAIN = Message("Copy the dump again, after the rank has finished writing.")
@@ -161,26 +161,26 @@ def _unreadable(message: str, remedy: str, where: str) -> ProblemError:
     return problem_error("no_dump", message, remedy, where, status=422)
 
 
-def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
-    entries = _list(content.get("entries"))
+def _read_dump(dump: Mapping[Any, Any], rank: int, where: str) -> Dump:
+    entries = _list(dump.get("entries"))
     reader = _EntryReader(where)
     operations = [operation for entry in entries if (operation := reader.operation(entry))]
-    operations.sort(key=lambda operation: operation.record)
+    operations.sort(key=lambda operation: operation.record_id)
     groups = {name: RecordedGroup(name, text, ()) for name, text in reader.descriptions.items()}
-    configured = content.get("pg_config")
-    for key, group_facts in configured.items() if isinstance(configured, dict) else ():
-        ranks = _ranks(group_facts.get("ranks")) if isinstance(group_facts, dict) else ()
+    pg_config = dump.get("pg_config")
+    for key, group_facts in pg_config.items() if isinstance(pg_config, dict) else ():
+        ranks = _group_ranks(group_facts.get("ranks")) if isinstance(group_facts, dict) else ()
         if ranks:
-            group_name = _name(key)
-            groups[group_name] = RecordedGroup(group_name, _description(group_facts.get("desc")), ranks)
+            name = _group_name(key)
+            groups[name] = RecordedGroup(name, _group_description(group_facts.get("desc")), ranks)
     return Dump(
         rank=rank,
         where=where,
         groups=groups,
         operations=operations,
-        unread=len(entries) - len(operations),
+        unread_entries=len(entries) - len(operations),
         world=reader.world,
-        queued=_queued(content.get("pg_status")),
+        last_queued=_last_queued(dump.get("pg_status")),
     )
 
 
@@ -223,13 +223,13 @@ class _EntryReader:
         # Gloo records neither begin nor end, only that nobody waits any longer.
         if library == "gloo" and state == SCHEDULED and entry.get("retired"):
             state = ENDED
-        self.descriptions[_name(group[0])] = _description(group[1] if len(group) > 1 else "")
+        self.descriptions[_group_name(group[0])] = _group_description(group[1] if len(group) > 1 else "")
         if entry.get("pg_id") == 0:
-            self.world = _name(group[0])
-        frames = self._intern(tuple(map(_frame, self._counted_list(entry.get("frames")))))
+            self.world = _group_name(group[0])
+        frames = self._intern(tuple(map(_python_frame, self._counted_list(entry.get("frames")))))
         return Operation(
-            record=record,
-            group=_name(group[0]),
+            record_id=record,
+            group=_group_name(group[0]),
             sequence=sequence,
             is_p2p=is_p2p,
             call=self._intern(call),
@@ -261,35 +261,35 @@ class _EntryReader:
         return tuple(tuple(filter(_is_nonnegative_int64, shape)) for shape in shapes)
 
 
-def _frame(frame: object) -> PythonFrame:
+def _python_frame(frame: object) -> PythonFrame:
     if not isinstance(frame, dict):
         return PythonFrame("", "", 0)
     name, file, line = frame.get("name"), frame.get("filename"), frame.get("line")
     return PythonFrame(_text(name), _text(file), line if _is_nonnegative_int64(line) else 0)
 
 
-def _queued(status: object) -> int:
+def _last_queued(status: object) -> int:
     """`Dump.queued` by the status of the first group; JSON has texts."""
-    first = (status.get("0") or status.get(0)) if isinstance(status, dict) else None
-    number = first.get("last_enqueued_collective") if isinstance(first, dict) else None
+    first_group = (status.get("0") or status.get(0)) if isinstance(status, dict) else None
+    number = first_group.get("last_enqueued_collective") if isinstance(first_group, dict) else None
     if isinstance(number, str) and number.isdecimal() and len(number) < _MOST_DIGITS:
         number = int(number)
     return number if _is_nonnegative_int64(number) else -1
 
 
-def _description(text: object) -> str:
+def _group_description(text: object) -> str:
     return "" if text == "undefined" else _text(text)
 
 
-def _ranks(text: object) -> tuple[int, ...]:
+def _group_ranks(text: object) -> tuple[int, ...]:
     """Ranks of a group, which dumps hold as text: ``[0, 1, 2]``."""
     if isinstance(text, str) and _RANKS.fullmatch(text):
-        numbers = map(str.strip, text.strip(" []\n\t").split(","))
-        return tuple(int(number) for number in numbers if number.isdecimal() and len(number) < _MOST_DIGITS)
+        texts = map(str.strip, text.strip(" []\n\t").split(","))
+        return tuple(int(digits) for digits in texts if digits.isdecimal() and len(digits) < _MOST_DIGITS)
     return tuple(rank for rank in _list(text) if _is_nonnegative_int64(rank))
 
 
-def _name(value: object) -> str:
+def _group_name(value: object) -> str:
     """A group's name, which may be a number."""
     return str(value) if _is_nonnegative_int64(value) else _text(value)
 

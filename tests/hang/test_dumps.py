@@ -135,7 +135,7 @@ def test_damaged_bytes_are_read_or_told(form: str) -> None:
             except ProblemError as error:
                 assert error.problem.remedy
                 continue
-            assert len(dump.operations) + dump.unread <= 6
+            assert len(dump.operations) + dump.unread_entries <= 6
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_entries_that_are_none_are_counted(entry: Any) -> None:
     good = content["entries"][0]
     content["entries"].append(good | entry if entry else entry)
     dump = flight_recorder.decode(json.dumps(content).encode(), 0, "a")
-    assert (len(dump.operations), dump.unread) == (2, 1)
+    assert (len(dump.operations), dump.unread_entries) == (2, 1)
 
 
 @pytest.mark.parametrize(

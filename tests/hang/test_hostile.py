@@ -3,7 +3,7 @@
 import pytest
 from hang_damage import DamagedDumps, look
 
-from tb_profile_plugin.formats.flight_recorder import _ranks
+from tb_profile_plugin.formats.flight_recorder import _group_ranks
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -18,4 +18,4 @@ def test_ranks_with_odd_blanks_or_too_many_digits_are_read_as_far_as_they_are_nu
     text: str, ranks: tuple[int, ...]
 ) -> None:
     """Found by scripts/fuzz: Python's int() knows fewer blanks than its strip(), and has a limit."""
-    assert _ranks(text) == ranks
+    assert _group_ranks(text) == ranks

@@ -124,10 +124,10 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> RankRecord:
 def _with_last_queued(records: Mapping[int, RankRecord], dumps: Mapping[int, Dump]) -> dict[int, RankRecord]:
     """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
     all_records = dict(records)
-    if all(dumps[rank].queued == record.last for rank, record in records.items() if record.units):
+    if all(dumps[rank].last_queued == record.last for rank, record in records.items() if record.units):
         for rank, record in records.items():
-            if record.last == UNKNOWN and dumps[rank].queued >= 0:
-                all_records[rank] = record._replace(last=dumps[rank].queued)
+            if record.last == UNKNOWN and dumps[rank].last_queued >= 0:
+                all_records[rank] = record._replace(last=dumps[rank].last_queued)
     return all_records
 
 

@@ -80,8 +80,8 @@ def _position(dump: Dump, all_groups: Sequence[ProcessGroup]) -> Position | None
     ]
     pending = [position for position in positions if position.unit.is_pending]
     if pending:
-        return min(pending, key=lambda position: position.unit.first.record)
-    return max(positions, key=lambda position: position.unit.first.record, default=None)
+        return min(pending, key=lambda position: position.unit.first.record_id)
+    return max(positions, key=lambda position: position.unit.first.record_id, default=None)
 
 
 def _followed_findings(

@@ -141,7 +141,7 @@ def details(verdict: HangVerdict) -> list[Message]:
 
 def hints(analysis: HangAnalysis) -> Iterator[Message]:
     """What to do to learn more."""
-    unread = sum(dump.unread for dump in analysis.dumps)
+    unread = sum(dump.unread_entries for dump in analysis.dumps)
     if unread:
         yield Message("{count} entries of the dumps could not be read.", count=unread)
     if analysis.verdict.causes and not any(dump.has_stacks for dump in analysis.dumps):
@@ -255,7 +255,7 @@ def _rank(verdict: HangVerdict, dump: Dump) -> Json:
         "rank": dump.rank,
         "file": dump.where,
         "entries": len(dump.operations),
-        "unread": dump.unread,
+        "unread": dump.unread_entries,
         "at": position
         and {
             "group": position.group,
