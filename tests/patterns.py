@@ -62,7 +62,7 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
             found.setdefault((pattern, int(flags)), set()).update(asked)
     tables: list[tuple[str, int]] = [(rule.pattern, 0) for rule in kernel_table.RULES]
     tables += [(pattern, int(re.IGNORECASE)) for pattern, _ in kernel_table.DTYPES]
-    tables += [(pattern, 0) for pattern, _ in (*kernel_table.GENERATIONS, *kernel_table.LAYOUT)]
+    tables += [(pattern, 0) for pattern, _ in (*kernel_table.GENERATIONS, *kernel_table.LAYOUT_CHANGES)]
     for table in tables:
         found.setdefault(table, set()).add(ANYWHERE)
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-_LONGEST_NAME = 20_000
+LONGEST_NAME = 20_000
 """Letters of a name, and of what its substitutions make of it, which may double with each."""
 _MOST_DEPTH = 120
 """Types and arguments within one another that are read."""
@@ -21,9 +21,9 @@ _BUILTIN = dict(
         strict=True,
     )
 )
-_BUILTIN_D = {"Dh": "half", "Di": "char32_t", "Ds": "char16_t", "Du": "char8_t", "Dn": "nullptr_t", "Da": "auto"}
+_D_TYPES = {"Dh": "half", "Di": "char32_t", "Ds": "char16_t", "Du": "char8_t", "Dn": "nullptr_t", "Da": "auto"}
 _STANDARD = {"t": "std", "a": "std::allocator", "s": "std::string", "b": "std::basic_string", "i": "std::istream"}
-_SUFFIX = {"P": "*", "R": "&", "O": "&&", "K": " const", "V": " volatile", "r": " restrict"}
+_TYPE_SUFFIX = {"P": "*", "R": "&", "O": "&&", "K": " const", "V": " volatile", "r": " restrict"}
 _OPERATORS = {"cl": "operator()", "pl": "operator+", "mi": "operator-", "ml": "operator*", "dv": "operator/"}
 
 
@@ -45,11 +45,11 @@ def identifiers(name: str) -> tuple[list[tuple[int, int]], int]:
 
 def _read(name: str) -> tuple[str, _NameReader] | None:
     """The demangled name and its reader; None for what cannot be read."""
-    if not name.startswith("_Z") or len(name) > _LONGEST_NAME:
+    if not name.startswith("_Z") or len(name) > LONGEST_NAME:
         return None
     reader = _NameReader(name)
     try:
-        return reader.encoding(), reader
+        return reader.name(), reader
     except (_Unreadable, IndexError, ValueError):
         return None
 
@@ -66,9 +66,6 @@ class _NameReader:
         self.substitutions: list[str] = []
         self.words: list[tuple[int, int]] = []
 
-    def encoding(self) -> str:
-        return self._name()
-
     def _take(self, prefix: str) -> bool:
         """Whether this comes next; if so, it is passed over."""
         matches = self.text.startswith(prefix, self.at)
@@ -77,7 +74,7 @@ class _NameReader:
 
     def _add_substitution(self, text: str) -> str:
         """The text itself, to which the name may refer from now on."""
-        if len(text) > _LONGEST_NAME:
+        if len(text) > LONGEST_NAME:
             raise _Unreadable
         self.substitutions.append(text)
         return text
@@ -101,7 +98,8 @@ class _NameReader:
         self.words.append((begin, self.at))
         return "(anonymous namespace)" if identifier.startswith("_GLOBAL__N_") else identifier
 
-    def _name(self) -> str:
+    def name(self) -> str:
+        """The name that comes next, with its template arguments."""
         if self._take("N"):
             return self._nested()
         if self._take("S"):
@@ -129,8 +127,8 @@ class _NameReader:
                 name = self._parameter()
             else:
                 self._take("L")
-                part = self._unqualified(name)
-                name = f"{name}::{part}" if name else part
+                component = self._unqualified(name)
+                name = f"{name}::{component}" if name else component
             if self.text[self.at] != "E":
                 self._add_substitution(name)
         return name
@@ -196,7 +194,7 @@ class _NameReader:
 
     def _literal(self) -> str:
         if self._take("_Z"):
-            name = self._name()
+            name = self.name()
             self.at = self.text.index("E", self.at) + 1
             return name
         kind = self._type()
@@ -220,14 +218,14 @@ class _NameReader:
         if letter in _BUILTIN:
             self.at += 1
             return _BUILTIN[letter]
-        if two_letters in _BUILTIN_D:
+        if two_letters in _D_TYPES:
             self.at += 2
-            return _BUILTIN_D[two_letters]
+            return _D_TYPES[two_letters]
         if self._take("DF"):
             return self._float()
-        if letter in _SUFFIX:
+        if letter in _TYPE_SUFFIX:
             self.at += 1
-            return self._add_substitution(self._type() + _SUFFIX[letter])
+            return self._add_substitution(self._type() + _TYPE_SUFFIX[letter])
         if self._take("Dp"):
             return self._add_substitution(self._type())
         if self._take("A"):
@@ -244,7 +242,7 @@ class _NameReader:
         if letter == "S" and self.text[self.at + 1] != "t":
             self.at += 1
             return self._template(self._substitution())
-        return self._add_substitution(self._name())
+        return self._add_substitution(self.name())
 
     def _template(self, name: str) -> str:
         return self._add_substitution(name + self._arguments()) if self.text[self.at : self.at + 1] == "I" else name

@@ -36,7 +36,7 @@ _XLA = "names that XLA gives to its fusions"
 _MMA = r"(?:[hs]884|[hsc]1688|[hs]16816|i8816|i16832|d884|[sih]161616)"
 
 
-def _later(begin: str, end: str, between: str = r"\w") -> str:
+def _followed_by(begin: str, end: str, between: str = r"\w") -> str:
     """As ``begin``, any number of ``between``, and ``end``, but begun once: there is no further ``begin`` between."""
     return rf"{begin}(?:(?!{begin}){between})*?{end}"
 
@@ -55,12 +55,12 @@ RULES: tuple[Rule, ...] = (
     Rule(r"nvjet_(?:sm\d+_)?sss_", "cuBLAS", True, _CUBLAS, TF32),
     Rule(r"nvjet_", "cuBLAS", True, _CUBLAS),
     # XMMA: only plain fp32 in and out runs on the ordinary cores
-    Rule(_later("xmma_", _later("implicit_gemm", "_f32f32_f32f32")), "cuDNN", False, _CUDNN, FP32),
+    Rule(_followed_by("xmma_", _followed_by("implicit_gemm", "_f32f32_f32f32")), "cuDNN", False, _CUDNN, FP32),
     Rule(r"xmma_gemm_f32f32_f32f32", "cuBLAS", False, _CUBLAS, FP32),
-    Rule(_later("xmma_", "(?:implicit_gemm|sparse_conv|cudnn)"), "cuDNN", True, _XPROF),
+    Rule(_followed_by("xmma_", "(?:implicit_gemm|sparse_conv|cudnn)"), "cuDNN", True, _XPROF),
     Rule(r"xmma_(?:sparse_)?gemm", "cuBLAS", True, _XPROF),
     # Attention
-    Rule(_later("cudnn_generated_fort_native_sdpa", "mma_f16"), "cuDNN", True, _CUDNN, HALF),
+    Rule(_followed_by("cudnn_generated_fort_native_sdpa", "mma_f16"), "cuDNN", True, _CUDNN, HALF),
     Rule(r"cudnn_generated_fort_native_sdpa", "cuDNN", True, _CUDNN),
     Rule(
         r"FlashAttnFwdCombine|splitkv_combine|flash_bwd_(?:dot_do_o|convert|clear)|FlashAttnBwdP|prepare_varlen",
@@ -72,13 +72,13 @@ RULES: tuple[Rule, ...] = (
     Rule(r"fmha_cutlass[FB]_b?f16", "CUTLASS", True, "kernel names of memory-efficient attention in xFormers"),
     Rule(r"fmha_cutlass[FB]_f32", "CUTLASS", None, "kernel names of memory-efficient attention in xFormers", FP32),
     # CUTLASS
-    Rule(_later("cutlass", "_simt_"), "CUTLASS", False, _CUTLASS),
+    Rule(_followed_by("cutlass", "_simt_"), "CUTLASS", False, _CUTLASS),
     Rule(r"cutlass_[89]\d_tensorop_s1688(?:gemm|fprop|dgrad|wgrad)_\d", "CUTLASS", True, _CUTLASS, TF32),
-    Rule(_later("cutlass", "tensorop"), "CUTLASS", True, _CUTLASS),
-    Rule(_later(r"cutlass::\w", r"(?:GMMA|UMMA|SM90_\d+x|SM100_MMA)", "."), "CUTLASS", True, _CUTLASS),
+    Rule(_followed_by("cutlass", "tensorop"), "CUTLASS", True, _CUTLASS),
+    Rule(_followed_by(r"cutlass::\w", r"(?:GMMA|UMMA|SM90_\d+x|SM100_MMA)", "."), "CUTLASS", True, _CUTLASS),
     Rule(r"cutlass::", "CUTLASS", None, _CUTLASS),
     # cuDNN and cuBLAS, told by the shape of the matrix instruction
-    Rule(_later(_MMA, "(?:cudnn|fprop|dgrad|wgrad)"), "cuDNN", True, _XPROF),
+    Rule(_followed_by(_MMA, "(?:cudnn|fprop|dgrad|wgrad)"), "cuDNN", True, _XPROF),
     Rule(rf"{_MMA}", "cuBLAS", True, _XPROF),
     Rule(
         r"conv1x1|conv2d_c1_k1|dgrad_1x1_stride_2x2|direct_group|first_layer_wgrad_kernel", "cuDNN", True, _XPROF, FP16
@@ -87,30 +87,30 @@ RULES: tuple[Rule, ...] = (
     Rule(r"cudnn|implicit_convolve|winograd|fft2d_[rc]2|flip_filter", "cuDNN", False, _CUDNN),
     Rule(
         rf"{_ARCH}_(?:gc|zg|[sdhcz])gemm|^[sdhcz]gemm_\d|"
-        + _later("gemv", "_kernel")
+        + _followed_by("gemv", "_kernel")
         + "|gemv2|splitKreduce|gemmSN_|gemmk1_|cublas",
         "cuBLAS",
         False,
         _CUBLAS,
     ),
     # AMD
-    Rule(_later("Cijk_", _later("UserArgs", r"_MI\d")), "hipBLASLt", True, _TENSILE),
-    Rule(_later("Cijk_", "UserArgs"), "hipBLASLt", False, _TENSILE),
-    Rule(_later("Cijk_", r"_MI\d"), "rocBLAS", True, _TENSILE),
+    Rule(_followed_by("Cijk_", _followed_by("UserArgs", r"_MI\d")), "hipBLASLt", True, _TENSILE),
+    Rule(_followed_by("Cijk_", "UserArgs"), "hipBLASLt", False, _TENSILE),
+    Rule(_followed_by("Cijk_", r"_MI\d"), "rocBLAS", True, _TENSILE),
     Rule(r"Cijk_", "rocBLAS", False, _TENSILE),
     Rule(r"igemm_(?:fwd|bwd|wrw)_gtcx", "MIOpen", True, "names of MIOpen's assembly kernels; gtcx is for matrix cores"),
     Rule(r"miopen|MIOpen|naive_conv_|Im[23]d2Col|Col2Im[23]d", "MIOpen", False, "names in MIOpen's sources"),
     Rule(
-        _later(r"(?:\bck::|_ZN2ck)", _later("kernel_", "(?:xdl|wmma)"), ".")
+        _followed_by(r"(?:\bck::|_ZN2ck)", _followed_by("kernel_", "(?:xdl|wmma)"), ".")
         + "|"
-        + _later("ck_tile", "(?:FmhaFwdKernel|FmhaFwdSplitKVKernel|DQDKDV|GemmKernel)", "."),
+        + _followed_by("ck_tile", "(?:FmhaFwdKernel|FmhaFwdSplitKVKernel|DQDKDV|GemmKernel)", "."),
         "Composable Kernel",
         True,
         "kernel names in Composable Kernel's sources",
     ),
     Rule(r"\bck::|_ZN2ck|ck_tile", "Composable Kernel", None, "kernel names in Composable Kernel's sources"),
     Rule(
-        _later("aiter", "(?:fmha|gemm|mla_)", "."),
+        _followed_by("aiter", "(?:fmha|gemm|mla_)", "."),
         "AITER",
         True,
         _AITER,
@@ -123,7 +123,7 @@ RULES: tuple[Rule, ...] = (
     Rule(r"(?:^|_)fusion(?:_\d+)*(?:\.kd)?$|^wrapped_\w+", "XLA", False, _XLA),
     # Frameworks' own kernels
     Rule(r"tensorflow::|_ZN10tensorflow|Eigen::|_ZN5Eigen", "TensorFlow", False, "namespaces in TensorFlow's sources"),
-    Rule(_later("_GPU_DT_", "_kernel"), "TensorFlow", False, "names of TensorFlow's kernels generated by MLIR"),
+    Rule(_followed_by("_GPU_DT_", "_kernel"), "TensorFlow", False, "names of TensorFlow's kernels generated by MLIR"),
     Rule(r"at::native|_ZN2at6native", "PyTorch", False, "namespaces in PyTorch's sources"),
     Rule(r"cub::|thrust::|_ZN3cub|_ZN6thrust", "CUB", False, "namespaces in CUB's and Thrust's sources"),
     # Names that only tell the instruction
@@ -145,7 +145,7 @@ DTYPES: tuple[tuple[str, str], ...] = (
 )
 """Marks of a type in a kernel's name, the most telling first: names also hold the accumulator's and the result's."""
 
-MANGLED: tuple[tuple[str, str], ...] = (
+MANGLED_DTYPES: tuple[tuple[str, str], ...] = (
     ("f", FP32),
     ("d", FP64),
     ("6__half", FP16),
@@ -171,7 +171,7 @@ GENERATIONS: tuple[tuple[str, str], ...] = (
 )
 """Which generation of GPUs a kernel was built for; newer ones run it too."""
 
-LAYOUT: tuple[tuple[str, str], ...] = (
+LAYOUT_CHANGES: tuple[tuple[str, str], ...] = (
     (r"transpose(?!d_conv)|Transpose(?!Conv)", "names in XLA, MIOpen, cuBLAS and PyTorch"),
     (r"SwapDimension\d|ShuffleInTensor3", "names in TensorFlow's sources"),
     (r"nchwToNhwc|nhwcToNchw|nchw2nhwc|nhwc2nchw|tensorTransformGeneric", "names in published profiles of cuDNN"),

@@ -30,7 +30,7 @@ class Recognition(NamedTuple):
 
 
 _UNKNOWN = Rule("", "", None, "")
-_MANGLED_DTYPES = dict(kernel_table.MANGLED)
+_MANGLED_DTYPES = dict(kernel_table.MANGLED_DTYPES)
 _TEMPLATE = regex(rf"I[PK]*({'|'.join(_MANGLED_DTYPES)}|[ijlmxyhabst](?=[A-Z]|[fdijlmxyhabst]*E))")
 
 
@@ -63,9 +63,9 @@ def recognise(name: str) -> Recognition:
 def _dtype(name: str) -> str:
     """The type of numbers that a name shows; empty where it shows none."""
     if name.startswith("_Z"):
-        first = _TEMPLATE.search(name)
-        if first:
-            return _MANGLED_DTYPES.get(first.group(1), "")
+        argument = _TEMPLATE.search(name)
+        if argument:
+            return _MANGLED_DTYPES.get(argument.group(1), "")
     return next((dtype for pattern, dtype in _dtypes() if pattern.search(name)), "")
 
 
@@ -88,13 +88,13 @@ def is_collective(name: str) -> bool:
     return recognise(name).library == "NCCL"
 
 
-_LAYOUT = [regex(pattern) for pattern, _ in kernel_table.LAYOUT]
+_LAYOUT_CHANGES = [regex(pattern) for pattern, _ in kernel_table.LAYOUT_CHANGES]
 
 
 @lru_cache(maxsize=65536)
 def changes_layout(name: str) -> bool:
     """Whether a kernel of that name only puts arrays into another order; a product that reads transposed does more."""
-    return recognise(name).tensor_core is not True and any(pattern.search(name) for pattern in _LAYOUT)
+    return recognise(name).tensor_core is not True and any(pattern.search(name) for pattern in _LAYOUT_CHANGES)
 
 
 def uses_tensor_core(name: str) -> bool:
@@ -135,7 +135,7 @@ class Launch(NamedTuple):
     """Theoretical: the share of a multiprocessor's threads that such blocks can fill."""
 
 
-_SHARED = ("static_shared", "dynamic_shared", "shm", "group_mem")
+_SHARED_KEYS = ("static_shared", "dynamic_shared", "shm", "group_mem")
 
 
 @lru_cache(maxsize=65536)
@@ -145,14 +145,14 @@ def parse_launch(details: str) -> Launch:
     What cannot be read is taken as not said; an occupancy of 0 as well, because profilers write it for unknown.
     """
     facts = dict(part.split(":") for part in details.split() if part.count(":") == 1)
-    shared = [size for size in (_integer(facts.get(key)) for key in _SHARED) if size is not None]
+    shared_bytes = [size for size in (_integer(facts.get(key)) for key in _SHARED_KEYS) if size is not None]
     try:
         occupancy = float(facts.get("occ_pct", ""))
     except ValueError:
         occupancy = 0.0
     return Launch(
         _integer(facts.get("regs")),
-        sum(shared) if shared else None,
+        sum(shared_bytes) if shared_bytes else None,
         _integer(facts.get("private_mem")),
         _triple(facts.get("block", "")),
         _triple(facts.get("grid", "")),

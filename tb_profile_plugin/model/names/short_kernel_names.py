@@ -12,12 +12,11 @@ from functools import lru_cache
 
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex, without_end
-from .demangle import demangle
+from .demangle import LONGEST_NAME, demangle
 
-_LONGEST_NAME = 20_000
-_SHORT_LETTERS = 64
+_MOST_LETTERS = 64
 """Letters of a short name; longer ones are cut."""
-_DEEPEST = 60
+_MOST_DEPTH = 60
 """Templates within one another that are read."""
 _SUFFIX = regex(r"(?: \[clone [^\[\]]*\]|\.kd|\.private\.\w+)+")
 _WRAPPERS = frozenset(
@@ -72,15 +71,15 @@ class Template(NamedTuple):
 @lru_cache(maxsize=65536)
 def full_name(name: str) -> str:
     """The name as a programmer would write it."""
-    return without_end(_SUFFIX, demangle(name)) if len(name) <= _LONGEST_NAME else name
+    return without_end(_SUFFIX, demangle(name)) if len(name) <= LONGEST_NAME else name
 
 
 @lru_cache(maxsize=65536)
 def family(name: str) -> str:
     """What a kernel is called for short; kernels that differ only in sizes or index types may share it."""
     text = full_name(name)
-    if len(text) > _LONGEST_NAME:
-        return text[:_SHORT_LETTERS] + "…"
+    if len(text) > LONGEST_NAME:
+        return text[:_MOST_LETTERS] + "…"
     tile = _TILE.match(text)
     if tile:
         instruction = _INSTRUCTION.search(text, tile.end())
@@ -89,7 +88,7 @@ def family(name: str) -> str:
     if tree is None or not tree.name:
         return text
     if tree.name.startswith("Eigen::internal::EigenMetaKernel") and tree.args:
-        return f"Eigen {_expression(tree.args[0])}".strip()
+        return f"Eigen {_eigen_expression(tree.args[0])}".strip()
     if _ELEMENTWISE in tree.leaf or tree.leaf in _OTHER_LAUNCHERS:
         return _with_arguments(tree.leaf, _torch_functors(tree))
     return _function_text(tree)
@@ -102,22 +101,22 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
         groups.setdefault(family(name), {})[name] = None
     return {
         name: text
-        for shared, members in groups.items()
-        for name, text in _distinct_names(shared, list(members)).items()
+        for family_name, members in groups.items()
+        for name, text in _distinct_names(family_name, list(members)).items()
     }
 
 
-def _distinct_names(shared: str, names: list[str]) -> dict[str, str]:
-    """A different text for each of these names, whose family is ``shared``."""
+def _distinct_names(family_name: str, names: list[str]) -> dict[str, str]:
+    """A different text for each of these names, whose family is ``family_name``."""
     if len(names) == 1:
-        return {names[0]: shared}
+        return {names[0]: family_name}
     words = [_words(full_name(name)) for name in names]
     common = set(words[0]).intersection(*words[1:])
     short_names: dict[str, str] = {}
     count_of_text: dict[str, int] = {}
     for name, own_words in zip(names, words, strict=True):
-        difference = " ".join([word for word in own_words if word not in common and word not in shared][:2])
-        text = f"{shared} ({difference})" if difference else shared
+        difference = " ".join([word for word in own_words if word not in common and word not in family_name][:2])
+        text = f"{family_name} ({difference})" if difference else family_name
         count_of_text[text] = count_of_text.get(text, 0) + 1
         short_names[name] = text if count_of_text[text] == 1 else f"{text} #{count_of_text[text]}"
     return short_names
@@ -144,29 +143,29 @@ def _parse(text: str) -> Template | None:
         closed = None
 
     parentheses = 0
-    for at, letter in enumerate(text):
+    for i, letter in enumerate(text):
         if len(stack) > 1 and letter in "()":
             parentheses += 1 if letter == "(" else -1
         elif parentheses:
             # Parameters of a function in which a type is made, such as that of a lambda.
             continue
         elif letter == "<":
-            if len(stack) > _DEEPEST:
+            if len(stack) > _MOST_DEPTH:
                 return None
             # A member of a template: what comes before is a part of its name.
             scope, closed = closed.name if closed is not None else "", None
-            stack.append((scope + text[begin:at].strip(), []))
-            begin = at + 1
+            stack.append((scope + text[begin:i].strip(), []))
+            begin = i + 1
         elif letter in ">,":
             if len(stack) == 1:
                 return None
-            close(at)
-            begin = at + 1
+            close(i)
+            begin = i + 1
             if letter == ">":
-                name, args = stack.pop()
-                closed = Template(name, tuple(args))
-        elif letter == "(" and len(stack) == 1 and text[at - 1 : at] != ":" and not text.startswith("(anon", at):
-            close(at)
+                template_name, args = stack.pop()
+                closed = Template(template_name, tuple(args))
+        elif letter == "(" and len(stack) == 1 and text[i - 1 : i] != ":" and not text.startswith("(anon", i):
+            close(i)
             break
     else:
         close(len(text))
@@ -184,7 +183,7 @@ def _bare_type(name: str) -> str:
 def _function_text(tree: Template, depth: int = 0) -> str:
     """A function by its own name and those of its arguments, or by what it only starts."""
     first_template = next((arg for arg in tree.args if arg.args), None)
-    if tree.leaf in _WRAPPERS and first_template is not None and depth < _DEEPEST:
+    if tree.leaf in _WRAPPERS and first_template is not None and depth < _MOST_DEPTH:
         return _function_text(first_template, depth + 1)
     arguments = list(dict.fromkeys(_bare_type(arg.name) for arg in tree.args))
     if tree.leaf in _WRAPPERS and len(arguments) == 1 and _NAMED_KERNEL.match(arguments[0]):
@@ -195,7 +194,7 @@ def _function_text(tree: Template, depth: int = 0) -> str:
 def _with_arguments(name: str, arguments: list[str]) -> str:
     """A template with its arguments, or with so many of the first as are not too long."""
     text = f"{name}<{', '.join(arguments)}>" if arguments else name
-    while len(text) > _SHORT_LETTERS and arguments:
+    while len(text) > _MOST_LETTERS and arguments:
         arguments = arguments[:-1]
         text = f"{name}<{', '.join([*arguments, '…'])}>"
     return text
@@ -222,7 +221,7 @@ def _functor_name(tree: Template) -> str:
     return _bare_type(tree.name.partition("::operator")[0])
 
 
-def _expression(tree: Template) -> str:
+def _eigen_expression(tree: Template) -> str:
     """What one of Eigen's assignments computes, and on what type."""
     node = tree
     while node.leaf in ("TensorEvaluator", "TensorAssignOp", "TensorEvalToOp") and node.args:
@@ -232,21 +231,21 @@ def _expression(tree: Template) -> str:
         # An assignment's second argument is what is assigned.
         node = templates[1] if node.leaf == "TensorAssignOp" and len(templates) > 1 else templates[0]
     if node.leaf == "TensorConversionOp" and node.args:
-        return f"cast {_element(node.args[1:])}→{_bare_type(node.args[0].name)}"
+        return f"cast {_element_type(node.args[1:])}→{_bare_type(node.args[0].name)}"
     word = re.sub(r"^Tensor|Op$", "", node.leaf)
     functor = node.args[0] if node.args and word.startswith(("Cwise", "Reduction", "Tuple")) else None
     if functor is not None:
-        word = _functor(functor)
-    return f"{word.lower()} {_element(node.args)}".strip()
+        word = _eigen_functor(functor)
+    return f"{word.lower()} {_element_type(node.args)}".strip()
 
 
-def _functor(functor: Template) -> str:
+def _eigen_functor(functor: Template) -> str:
     while functor.leaf in _FUNCTORS and any(arg.args for arg in functor.args):
         functor = next(arg for arg in functor.args if arg.args)
     return re.sub(r"^scalar_|_op$|Reducer$", "", functor.leaf)
 
 
-def _element(trees: Iterable[Template]) -> str:
+def _element_type(trees: Iterable[Template]) -> str:
     """The type of the first tensor that is read."""
     pending = list(trees)[::-1]
     for _ in range(1000):
