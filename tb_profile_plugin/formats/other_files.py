@@ -18,10 +18,10 @@ EXPORTED = b'"exported-by":"tb-profile"'
 class FileKind(NamedTuple):
     """Files of one kind."""
 
-    what: str
+    description: str
     """As in "This is …, no capture."."""
     remedy: str
-    is_one: Callable[[bytes], bool]
+    matches: Callable[[bytes], bool]
     """By the first bytes, inflated."""
 
 
@@ -35,20 +35,21 @@ _TEXT_BYTES = 4096
 """Bytes by which something is called text."""
 
 
-def problem_of(head: bytes, where: str = "", is_capture: bool = True, is_read: bool = False) -> Problem | None:
+def problem_of(
+    head: bytes, where: str = "", has_xspace_name: bool = True, is_json_trace: bool = False
+) -> Problem | None:
     """What a file is that is no capture, by its first bytes; None for what may be one, damaged or not.
 
-    ``is_capture`` tells that its name is that of a capture of XLA, so that what reads like another message of protobuf
-    is rather a damaged one; ``is_read`` that a format of texts takes it for its own.
+    ``has_xspace_name`` tells that it is named as an XSpace, so that what reads like another message of protobuf is
+    rather a damaged one; ``is_json_trace`` that a format of JSON takes it for its own.
     """
-    kinds = (*_MARKED_KINDS, *(() if is_capture else _PROTOBUF_KINDS), *(() if is_read else _TEXT_KINDS))
+    kinds = (*_MARKED_KINDS, *(() if has_xspace_name else _PROTOBUF_KINDS), *(() if is_json_trace else _TEXT_KINDS))
     suffix = PurePath(where).suffix.lower()
-    kind = _KIND_BY_SUFFIX.get(suffix) or next((kind for kind in kinds if kind.is_one(head)), None)
-    return (
-        Problem("no_capture", Message("This is {what}, not a capture.", what=message(kind.what)), kind.remedy, where)
-        if kind
-        else None
-    )
+    kind = _KIND_BY_SUFFIX.get(suffix) or next((kind for kind in kinds if kind.matches(head)), None)
+    if kind is None:
+        return None
+    text = Message("This is {what}, not a capture.", what=message(kind.description))
+    return Problem("no_capture", text, kind.remedy, where)
 
 
 def unknown(where: str) -> Problem:
@@ -57,8 +58,8 @@ def unknown(where: str) -> Problem:
     return Problem("no_capture", "This is not a capture that tb-profile can read.", remedy, where)
 
 
-def _begins_with(*marks: bytes) -> Callable[[bytes], bool]:
-    return lambda head: head.startswith(marks)
+def _begins_with(*prefixes: bytes) -> Callable[[bytes], bool]:
+    return lambda head: head.startswith(prefixes)
 
 
 def _matches(pattern: str) -> Callable[[bytes], bool]:

@@ -76,26 +76,28 @@ class _Candidate(NamedTuple):
 
 def captures(
     names: Iterable[str],
-    looks_right: Callable[[str], bool] = lambda name: False,
+    is_capture: Callable[[str], bool] = lambda name: False,
     is_empty: Callable[[str], bool] = lambda name: False,
 ) -> list[str]:
-    """Captures among one folder's file names, sorted; ``looks_right`` is asked where the name leaves it open.
+    """Captures among one folder's file names, sorted; ``is_capture`` is asked where the name leaves it open.
 
     A capture that ``is_empty`` leaves its place to what was made of it, if that lies beside it.
     """
-    candidates = [
-        _Candidate(name, by, by.host_of(name), by.is_certain(name), by.is_by_product(name))
+    files = [
+        _Candidate(
+            name, file_format, file_format.host_of(name), file_format.is_certain(name), file_format.is_by_product(name)
+        )
         for name in sorted(names)
-        if (by := _format_of(name))
+        if (file_format := _format_of(name))
     ]
-    hosts = {one.host for one in candidates if one.is_by_product and one.is_certain}
-    candidates = [one for one in candidates if one.is_by_product or one.host not in hosts or not is_empty(one.name)]
-    certain_formats = [one.format for one in candidates if one.is_certain and not one.is_by_product]
+    hosts = {file.host for file in files if file.is_by_product and file.is_certain}
+    files = [file for file in files if file.is_by_product or file.host not in hosts or not is_empty(file.name)]
+    certain_formats = [file.format for file in files if file.is_certain and not file.is_by_product]
     return [
-        one.name
-        for one in candidates
-        if (not one.is_by_product or all(other is one.format for other in certain_formats))
-        and (one.is_certain or looks_right(one.name))
+        file.name
+        for file in files
+        if (not file.is_by_product or all(certain_format is file.format for certain_format in certain_formats))
+        and (file.is_certain or is_capture(file.name))
     ]
 
 
@@ -149,7 +151,7 @@ def decode(content: Any, where: str = "", progress: Progress = lambda phase, fra
     file_format = recognised(head)
     has_capture_name = not name or host_of(name) is not None
     has_xspace_name = not name or xspace.host_of(name) is not None
-    problem = other_files.problem_of(head, where, has_xspace_name, is_read=file_format not in (None, xspace))
+    problem = other_files.problem_of(head, where, has_xspace_name, is_json_trace=file_format not in (None, xspace))
     if problem or not (file_format or has_capture_name):
         raise ProblemError(problem or other_files.unknown(where), 422)
     return (file_format or xspace).decode(content, where, progress)

@@ -74,7 +74,7 @@ def test_a_file_that_is_no_capture_is_named(name: str, tmp_path: Path, capsys: p
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs files of others")
 @pytest.mark.parametrize("path", sorted(SHARED.glob("*/*")), ids=lambda path: path.name)
 def test_files_of_others_are_named(path: Path) -> None:
-    assert other_files.problem_of(gzip.open(path).read(HEAD), path.name, is_capture=False)
+    assert other_files.problem_of(gzip.open(path).read(HEAD), path.name, has_xspace_name=False)
 
 
 def test_captures_are_none_of_those(captures: list[Path]) -> None:
