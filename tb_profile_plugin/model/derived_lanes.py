@@ -47,59 +47,67 @@ class _Origin(NamedTuple):
     source: tuple[str, ...] = ()
 
 
-class _DerivedLane(NamedTuple):
-    """A lane that is made of the origins of a stream's events."""
+class DerivedLane(NamedTuple):
+    """A lane that can be made for a device."""
+
+    key: str
+    """Unique on the device's plane."""
+    name: str
+    kind: str
+    """As in `lanes`."""
+    spans: Spans
+
+
+class _LaneRule(NamedTuple):
+    """A lane that is made of the origins of a stream's events; as `DerivedLane` has it."""
 
     key: str
     name: str
     kind: str
-    """As in `lanes`."""
     path_of: Callable[[_Origin], tuple[str, ...]]
 
 
-_DERIVED_LANES = (
-    _DerivedLane("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
-    _DerivedLane("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
-    _DerivedLane("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
-    _DerivedLane("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
-    _DerivedLane("source", "Source", "scope", lambda origin: origin.source),
+_LANE_RULES = (
+    _LaneRule("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
+    _LaneRule("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
+    _LaneRule("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
+    _LaneRule("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
+    _LaneRule("source", "Source", "scope", lambda origin: origin.source),
 )
 
 
-def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
-    """(key, name, kind, slices) of each lane that can be made for a device; keys are unique on its plane."""
+def lanes(host: Host, plane: Plane) -> Iterator[DerivedLane]:
+    """The lanes that can be made for a device."""
     steps = _step_spans(host, plane)
     if len(steps.begin):
-        yield "steps", vocabulary.STEPS, "steps", steps
-    lines = [line for line in host.stream_lines(plane).tolist() if _states_origins(plane, plane.lines.name[line])]
-    kernels = np.zeros(len(plane.events), bool)
-    for name in ("kernel_details", "cuda_graph_exec_id", "hlo_op", "tf_op"):
-        kernels[plane.stat(name).owner] = True
+        yield DerivedLane("steps", vocabulary.STEPS, "steps", steps)
+    lines = host.stream_lines(plane).tolist()
     if not _is_gpu(plane):
-        kernels[:] = True
-    lines = [line for line in lines if kernels[plane.lines.events(line)].any()]
+        # Of other devices only this line says where its events come from.
+        lines = [line for line in lines if plane.lines.name[line] == vocabulary.XLA_OPS]
+    is_work = np.zeros(len(plane.events), bool)
+    for name in ("kernel_details", "cuda_graph_exec_id", "hlo_op", "tf_op"):
+        is_work[plane.stat(name).owner] = True
+    if not _is_gpu(plane):
+        is_work[:] = True
+    lines = [line for line in lines if is_work[plane.lines.events(line)].any()]
     origin_of, origins = _origins(host, plane)
     group = host.with_steps().grouped_steps.of_event[host.trace.rows(plane)]
     for line in lines:
-        part = plane.lines.events(line)
-        rows = np.flatnonzero(kernels[part]) + part.start
+        events = plane.lines.events(line)
+        rows = np.flatnonzero(is_work[events]) + events.start
         suffix = f" - from #{int(plane.lines.id[line])}" if len(lines) > 1 else ""
-        for lane in _DERIVED_LANES:
-            if lane.key in ("modules", "ops") and not _is_gpu(plane):
+        for rule in _LANE_RULES:
+            if rule.key in ("modules", "ops") and not _is_gpu(plane):
                 continue
-            paths = [lane.path_of(origin) for origin in origins]
+            paths = [rule.path_of(origin) for origin in origins]
             spans = _spans_of_paths(plane, rows, origin_of[rows], _with_group_before(group[rows]), paths)
             if len(spans.begin):
-                yield f"{lane.key}.{line}", lane.name + suffix, lane.kind, spans
+                yield DerivedLane(f"{rule.key}.{line}", rule.name + suffix, rule.kind, spans)
 
 
 def _is_gpu(plane: Plane) -> bool:
     return plane.name.startswith(vocabulary.GPU)
-
-
-def _states_origins(plane: Plane, line: str) -> bool:
-    """Every stream of a GPU; of other devices only the line of XLA's ops, which says where each one comes from."""
-    return _is_gpu(plane) or line == vocabulary.XLA_OPS
 
 
 def _step_spans(host: Host, plane: Plane) -> Spans:
@@ -111,25 +119,25 @@ def _step_spans(host: Host, plane: Plane) -> Spans:
     in_step = group >= 0
     np.minimum.at(begin, group[in_step], host.trace.begin[rows][in_step])
     np.maximum.at(end, group[in_step], host.trace.end[rows][in_step])
-    used = np.flatnonzero(begin[steps.group] <= end[steps.group])
-    groups = steps.group[used]
+    with_work = np.flatnonzero(begin[steps.group] <= end[steps.group])
+    groups = steps.group[with_work]
     order = np.argsort(begin[groups], kind="stable")
-    used, groups = used[order], groups[order]
-    return Spans(begin[groups], end[groups], used, steps.name)
+    with_work, groups = with_work[order], groups[order]
+    return Spans(begin[groups], end[groups], with_work, steps.name)
 
 
 def _text_codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
     """(int64[events], strings): a text stat of each event, or of its metadata; the last string is empty."""
     column = plane.metadata_stat(stat)
     codes, strings = column.codes
-    of_name = np.full(len(plane.metadata), len(strings), np.int64)
-    of_name[column.owner] = codes
-    answer = gather(of_name, plane.events.name)
+    code_of_name = np.full(len(plane.metadata), len(strings), np.int64)
+    code_of_name[column.owner] = codes
+    answer = gather(code_of_name, plane.events.name)
     column = plane.stat(stat)
-    own_codes, own = column.codes
-    answer[answer == len(strings)] = len(strings) + len(own)
-    answer[column.owner] = own_codes + len(strings)
-    return answer, [*strings, *own, ""]
+    event_codes, event_strings = column.codes
+    answer[answer == len(strings)] = len(strings) + len(event_strings)
+    answer[column.owner] = event_codes + len(strings)
+    return answer, [*strings, *event_strings, ""]
 
 
 def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
@@ -144,38 +152,38 @@ def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
     programs = gather(
         plane.metadata_stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.metadata), -1), plane.events.name
     )
-    own = plane.stat(vocabulary.PROGRAM_ID)
-    programs[own.owner] = own.numbers
+    program_column = plane.stat(vocabulary.PROGRAM_ID)
+    programs[program_column.owner] = program_column.numbers
     distinct_programs, program_of = np.unique(programs, return_inverse=True)
     if not len(programs):
         return programs, []
     table = np.stack([*(codes for codes, _ in columns), program_of.reshape(-1)], axis=1)
-    distinct, origin_of = np.unique(table, axis=0, return_inverse=True)
+    distinct_rows, origin_of = np.unique(table, axis=0, return_inverse=True)
     origins = []
-    for *codes, program in distinct.tolist():
+    for *codes, program in distinct_rows.tolist():
         texts = [strings[code] for code, (_, strings) in zip(codes, columns, strict=True)]
         origins.append(_origin(host, texts, int(distinct_programs[program])))
     return origin_of.reshape(-1), origins
 
 
 def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
-    module, hlo, framework, level, source = texts
-    ops = tuple(hlo.split("::")) if hlo else ()
+    module, hlo_path, framework, level_0, source = texts
+    ops = tuple(hlo_path.split("::")) if hlo_path else ()
     loaded_program = host.modules.get(program)
     instruction = loaded_program.instruction(ops[-1]) if loaded_program and ops else None
     if instruction:
-        framework = instruction.provenance or framework or level
+        framework = instruction.provenance or framework or level_0
         source = instruction.source or source
     elif not framework:
-        framework = level.partition("#")[0]
+        framework = level_0.partition("#")[0]
     op = op_names_of(host)(framework)
-    named = bool(framework) and op.is_known and op.category != op_names.MEMCPY and op.name != "XlaModule"
+    is_framework_op = bool(framework) and op.is_known and op.category != op_names.MEMCPY and op.name != "XlaModule"
     label = f"{module}({program})" if module and program >= 0 else module
     return _Origin(
         (label,) if label else (),
         ops,
-        tuple(op.name.split("/")[:-1][:_MOST_SCOPES]) if named else (),
-        (op.type or op.name,) if named else (),
+        tuple(op.name.split("/")[:-1][:_MOST_SCOPES]) if is_framework_op else (),
+        (op.type or op.name,) if is_framework_op else (),
         (source,) if source else (),
     )
 
@@ -191,11 +199,11 @@ def _is_pause(begin: Array, end: Array) -> Array:
     if len(begin) < 2:
         return np.zeros(max(len(begin) - 1, 0), bool)
     gap = begin[1:] - np.maximum.accumulate(end)[:-1]
-    long = np.flatnonzero(gap > _USUAL_PAUSE_PS)
-    worked = np.add.reduceat(end - begin, np.append(0, long + 1))[:-1]
-    paused = np.zeros(len(gap), bool)
-    paused[long[gap[long] > worked]] = True
-    return paused
+    long_gaps = np.flatnonzero(gap > _USUAL_PAUSE_PS)
+    work_ps = np.add.reduceat(end - begin, np.append(0, long_gaps + 1))[:-1]
+    is_pause = np.zeros(len(gap), bool)
+    is_pause[long_gaps[gap[long_gaps] > work_ps]] = True
+    return is_pause
 
 
 def _spans_of_paths(
@@ -205,7 +213,7 @@ def _spans_of_paths(
     names: dict[str, int] = {}
     prefixes: dict[tuple[str, ...], int] = {}
     begin, end = plane.events.begin[rows], plane.events.end[rows]
-    paused = _is_pause(begin, end)
+    is_pause = _is_pause(begin, end)
     columns_of_levels = []
     for level in range(max((len(path) for path in paths), default=0)):
         prefix_of, name_of = np.full(len(paths), -1), np.full(len(paths), -1)
@@ -214,15 +222,15 @@ def _spans_of_paths(
                 prefix_of[i] = prefixes.setdefault(path[: level + 1], len(prefixes))
                 name_of[i] = names.setdefault(path[level], len(names))
         prefix = prefix_of[origin_of]
-        change = np.append(True, (prefix[1:] != prefix[:-1]) | (group[1:] != group[:-1]) | paused)
-        first = np.flatnonzero(change)
+        begins_span = np.append(True, (prefix[1:] != prefix[:-1]) | (group[1:] != group[:-1]) | is_pause)
+        first = np.flatnonzero(begins_span)
         ends = np.maximum.reduceat(end, first)
-        used = prefix[first] >= 0
-        first, ends = first[used], ends[used]
+        has_name = prefix[first] >= 0
+        first, ends = first[has_name], ends[has_name]
         columns_of_levels.append((begin[first], ends, name_of[origin_of[first]], np.full(len(first), level)))
     if not columns_of_levels:
-        none = np.empty(0, np.int64)
-        return Spans(none, none, none, [])
+        empty = np.empty(0, np.int64)
+        return Spans(empty, empty, empty, [])
     begins, ends, name_ids, levels = (np.concatenate(column) for column in zip(*columns_of_levels, strict=True))
     order = np.lexsort((levels, -ends, begins))
     return Spans(begins[order], ends[order], name_ids[order], list(names))

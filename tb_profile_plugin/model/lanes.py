@@ -73,14 +73,14 @@ class Names:
             self._derived_names.append(name)
         return self._number_of[name]
 
-    def matching(self, wanted: Callable[[str], bool]) -> Array:
+    def matching(self, is_match: Callable[[str], bool]) -> Array:
         """bool[len(self)]: names that are wanted, by themselves or by the full name behind a displayed one."""
         masks = [np.empty(0, bool)]
         for plane in self._planes:
             pairs = zip(plane.names, plane.display_names, strict=True)
-            matches = [wanted(name) or (shown_as != name and wanted(shown_as)) for name, shown_as in pairs]
-            masks.append(np.array(matches, bool))
-        masks.append(np.array([wanted(name) for name in self._derived_names], bool))
+            mask = [is_match(name) or (display != name and is_match(display)) for name, display in pairs]
+            masks.append(np.array(mask, bool))
+        masks.append(np.array([is_match(name) for name in self._derived_names], bool))
         return np.concatenate(masks)
 
 
@@ -113,16 +113,16 @@ class Lane:
     def __len__(self) -> int:
         return len(self.begin)
 
-    def events(self, at: Array) -> Array:
+    def events(self, positions: Array) -> Array:
         """int64: numbers of the events at the given positions."""
-        return at + self.first if self.numbers is None else self.numbers[at]
+        return positions + self.first if self.numbers is None else self.numbers[positions]
 
     def position(self, event: int) -> int:
         """Where an event stands, or -1."""
         if self.numbers is None:
             return event - self.first if 0 <= event - self.first < len(self) else -1
-        at = int(np.searchsorted(self.numbers, event))
-        return at if at < len(self) and self.numbers[at] == event else -1
+        position = int(np.searchsorted(self.numbers, event))
+        return position if position < len(self) and self.numbers[position] == event else -1
 
 
 class Section(NamedTuple):
@@ -153,24 +153,24 @@ class LaneSet:
 
     def with_sections(self, sections: Sequence[Section]) -> LaneSet:
         """These lanes and further sections of derived ones, whose events are numbered from `next_number` on."""
-        other = object.__new__(LaneSet)
-        other._trace, other.names, other._next_number = self._trace, self.names, self._next_number
-        other.sections = [*self.sections, *sections]
-        other.lanes = [*self.lanes, *(lane for section in sections for lane in section.lanes)]
-        return other
+        extended = object.__new__(LaneSet)
+        extended._trace, extended.names, extended._next_number = self._trace, self.names, self._next_number
+        extended.sections = [*self.sections, *sections]
+        extended.lanes = [*self.lanes, *(lane for section in sections for lane in section.lanes)]
+        return extended
 
     @lazy
     def _lane_indices(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
         """(by plane and line of the capture its lanes, the derived ones), as indices of ``lanes``."""
-        lines: dict[tuple[int, int], list[int]] = {}
+        lanes_of_line: dict[tuple[int, int], list[int]] = {}
         derived = []
         for index, lane in enumerate(self.lanes):
             match = re.match(r"p(\d+)\.l(\d+)", lane.id)
             if match:
-                lines.setdefault((int(match[1]), int(match[2])), []).append(index)
+                lanes_of_line.setdefault((int(match[1]), int(match[2])), []).append(index)
             else:
                 derived.append(index)
-        return lines, derived
+        return lanes_of_line, derived
 
     def find(self, event: int) -> tuple[int, int]:
         """(index in ``lanes``, position there) of an event; (-1, -1) for one that no lane shows."""
@@ -181,7 +181,7 @@ class LaneSet:
             line = int(trace.planes[plane].events.line[event - int(trace.first[plane])])
             candidates = lines.get((plane, line), [])
         positions = ((index, self.lanes[index].position(event)) for index in candidates)
-        return next(((index, at) for index, at in positions if at >= 0), (-1, -1))
+        return next(((index, position) for index, position in positions if position >= 0), (-1, -1))
 
     def _sections(self, host: Host) -> Iterator[Section]:
         planes = list(enumerate(host.space.planes))
@@ -207,13 +207,14 @@ class LaneSet:
         return sorted(lanes, key=_device_order)
 
     def _derived_lanes(self, host: Host, index: int, plane: Plane) -> Iterator[Lane]:
-        for key, name, kind, spans in derived_lanes.lanes(host, plane):
+        for lane in derived_lanes.lanes(host, plane):
+            spans = lane.spans
             name_of = np.array([self.names.add(text) for text in spans.names], np.int32)[spans.name_of]
             yield Lane(
-                id=f"p{index}.{key}",
-                name=name,
+                id=f"p{index}.{lane.key}",
+                name=lane.name,
                 detail="",
-                kind=kind,
+                kind=lane.kind,
                 begin=spans.begin,
                 end=spans.end,
                 name_of=name_of,
@@ -225,8 +226,8 @@ class LaneSet:
     def _lanes_of_plane(self, index: int, plane: Plane) -> list[Lane]:
         lanes: list[Lane] = []
         for line in range(len(plane.lines)):
-            part = plane.lines.events(line)
-            if part.start == part.stop:
+            events = plane.lines.events(line)
+            if events.start == events.stop:
                 continue
             if plane.lines.name[line] == vocabulary.COUNTERS:
                 lanes += self._counter_lanes(index, plane, line)
@@ -235,19 +236,19 @@ class LaneSet:
         return lanes
 
     def _lanes_of_line(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
-        part = plane.lines.events(line)
-        full = plane.lines.name[line] or f"Thread {int(plane.lines.id[line])}"
+        events = plane.lines.events(line)
+        full_name = plane.lines.name[line] or f"Thread {int(plane.lines.id[line])}"
         kind = kind_of(plane, line)
-        name, detail = _name_and_detail(full, int(plane.lines.display_id[line] or plane.lines.id[line]), kind)
-        name_of, base = plane.events.name[part], int(self.names.base[index])
+        name, detail = _name_and_detail(full_name, int(plane.lines.display_id[line] or plane.lines.id[line]), kind)
+        name_of, base = plane.events.name[events], int(self.names.base[index])
         if kind == STEPS:
-            name_of, base = self._step_names(plane, part), 0
-        first = int(self._trace.first[index]) + part.start
-        rows = slice(first, first + len(name_of))
+            name_of, base = self._step_names(plane, events), 0
+        first_event = int(self._trace.first[index]) + events.start
+        rows = slice(first_event, first_event + len(name_of))
         begin, end = self._trace.begin[rows], self._trace.end[rows]
-        frames = host_events.are_frames(plane.names)[name_of] if kind == THREAD else np.zeros(0, bool)
-        if not frames.any() or frames.all():
-            kind = FRAMES if frames.any() else kind
+        is_frame = host_events.are_frames(plane.names)[name_of] if kind == THREAD else np.zeros(0, bool)
+        if not is_frame.any() or is_frame.all():
+            kind = FRAMES if is_frame.any() else kind
             yield Lane(
                 id=f"p{index}.l{line}",
                 name=name,
@@ -257,29 +258,32 @@ class LaneSet:
                 end=end,
                 name_of=name_of,
                 name_base=base,
-                first=first,
+                first=first_event,
             )
             return
-        for kind, key, label, mask in ((THREAD, "", name, ~frames), (FRAMES, ".py", f"{name} · Python", frames)):
-            numbers = np.flatnonzero(mask) + first
+        for kind, key, label, is_shown in (
+            (THREAD, "", name, ~is_frame),
+            (FRAMES, ".py", f"{name} · Python", is_frame),
+        ):
+            numbers = np.flatnonzero(is_shown) + first_event
             description = f"p{index}.l{line}{key}", label, detail, kind
-            yield Lane(*description, begin[mask], end[mask], name_of[mask], base, first, numbers)
+            yield Lane(*description, begin[is_shown], end[is_shown], name_of[is_shown], base, first_event, numbers)
 
-    def _step_names(self, plane: Plane, part: slice) -> Array:
+    def _step_names(self, plane: Plane, events: slice) -> Array:
         """Steps by the name that the profiler gave to their group, where it gave one."""
         column = plane.stat(vocabulary.STEP_NAME)
         step_names = dict(zip(column.owner.tolist(), column.strings, strict=True))
-        rows = range(part.start, part.stop)
+        rows = range(events.start, events.stop)
         names = [step_names.get(row) or plane.display_names[int(plane.events.name[row])] for row in rows]
         return np.array([self.names.add(name) for name in names], np.int32)
 
     def _counter_lanes(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
         part = plane.lines.events(line)
         stats = plane.events.stats
-        first = stats.first[part.start : part.stop + 1]
-        has = np.diff(first) > 0
-        rows = np.arange(part.start, part.stop)[has]
-        value = _numbers_of_stats(stats, first[:-1][has])
+        first_stat = stats.first[part.start : part.stop + 1]
+        has_value = np.diff(first_stat) > 0
+        rows = np.arange(part.start, part.stop)[has_value]
+        value = _numbers_of_stats(stats, first_stat[:-1][has_value])
         offset = int(self._trace.first[index])
         for name in distinct(plane.events.name[rows]).tolist():
             has_name = plane.events.name[rows] == name
@@ -308,12 +312,12 @@ def _numbers_of_stats(stats: Stats, rows: Array) -> Array:
     return np.where(stats.kind[rows] == kinds.DOUBLE, value.view(np.float64), value.astype(np.float64))
 
 
-def _name_and_detail(full: str, number: int, kind: str) -> tuple[str, str]:
+def _name_and_detail(full_name: str, number: int, kind: str) -> tuple[str, str]:
     """A thread's name and number: TensorFlow writes both into the line's name."""
     if kind != THREAD:
-        return full, ""
-    name, slash, rest = full.rpartition("/")
-    return (name, rest) if slash and rest.lstrip("-").isdigit() else (full, str(number))
+        return full_name, ""
+    name, slash, rest = full_name.rpartition("/")
+    return (name, rest) if slash and rest.lstrip("-").isdigit() else (full_name, str(number))
 
 
 def _first_prefix(name: str, prefixes: Sequence[str]) -> int:
@@ -323,7 +327,7 @@ def _first_prefix(name: str, prefixes: Sequence[str]) -> int:
 def natural_key(text: str) -> list[tuple[int, int, str]]:
     """Sort key: ``worker-2`` before ``worker-10``. Digits stay text, since Python limits the length of numbers."""
     parts = [part for part in re.split(r"(\d+)", text) if part]
-    return [(0, len(more := part.lstrip("0")), more) if part.isdecimal() else (1, 0, part) for part in parts]
+    return [(0, len(digits := part.lstrip("0")), digits) if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def _device_order(lane: Lane) -> tuple[Any, ...]:
