@@ -11,14 +11,14 @@ from .nested import MISSING
 from .trace import Trace
 
 
-def work_span(trace: Trace, of_event: Array, groups: Array, everything: bool) -> tuple[Array, Array]:
+def work_span(trace: Trace, of_event: Array, groups: Array, all_work: bool) -> tuple[Array, Array]:
     """(since, until), int64[n]: where the groups' device work (or all their work) begins and ends.
 
     Very large and very small where there is none.
     """
     size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
     since, until = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    events = np.flatnonzero(of_event >= 0) if everything else np.flatnonzero(trace.on_device)
+    events = np.flatnonzero(of_event >= 0) if all_work else np.flatnonzero(trace.on_device)
     events = events[of_event[events] >= 0]
     np.minimum.at(since, of_event[events], trace.begin[events])
     np.maximum.at(until, of_event[events], trace.end[events])
@@ -34,18 +34,18 @@ def steps_of_groups(groups: Array, of_event: Array) -> Array:
     return step_of_group
 
 
-def runs_ahead(trace: Trace, of_event: Array, groups: Array, following: Array) -> bool:
+def runs_ahead(trace: Trace, of_event: Array, groups: Array, next_begin: Array) -> bool:
     """Whether devices do most of the work of most steps only after the next step was marked: then marks tell when it
     was dispatched, and a step lasts from the end of the work before it to the end of its own.
 
-    ``groups`` are the steps', int32[n]; ``following`` is int64[n] ps, when the next step of each is marked.
+    ``groups`` are the steps', int32[n]; ``next_begin`` is int64[n] ps, when the next step of each is marked.
     """
     step_of_group = steps_of_groups(groups, of_event)
     events = np.flatnonzero(trace.on_device & (of_event >= 0))
     events = events[step_of_group[of_event[events]] >= 0]
     step = step_of_group[of_event[events]]
     begin, end = trace.begin[events], trace.end[events]
-    late_ps = np.bincount(step, (end - np.maximum(begin, following[step])).clip(min=0), len(groups))
+    late_ps = np.bincount(step, (end - np.maximum(begin, next_begin[step])).clip(min=0), len(groups))
     work_ps = np.bincount(step, end - begin, len(groups))
     return 2 * int((2 * late_ps > work_ps).sum()) > int((work_ps > 0).sum())
 
@@ -54,24 +54,24 @@ def earlier_end(trace: Trace, work: Array, begin: int) -> int:
     """Where devices end, ps, what was launched before ``begin``, or before the capture, and runs before the ``work``
     on its streams: before all of it on others. At least ``begin``.
     """
-    launched = trace.links.kind == LAUNCH
-    source, target = trace.links.source[launched], trace.links.target[launched]
+    is_launch = trace.links.kind == LAUNCH
+    source, target = trace.links.source[is_launch], trace.links.target[is_launch]
     earlier = np.append(target[trace.begin[source] < begin], _launched_before_capture(trace, target))
-    never = np.iinfo(np.int64).max
-    first = np.full(int(trace.line_of.max()) + 1, never)
-    np.minimum.at(first, trace.line_of[work], trace.begin[work])
-    first[first == never] = first.min()
-    return int(trace.end[earlier[trace.end[earlier] <= first[trace.line_of[earlier]]]].max(initial=begin))
+    latest = np.iinfo(np.int64).max
+    first_begin = np.full(int(trace.line_of.max()) + 1, latest)
+    np.minimum.at(first_begin, trace.line_of[work], trace.begin[work])
+    first_begin[first_begin == latest] = first_begin.min()
+    return int(trace.end[earlier[trace.end[earlier] <= first_begin[trace.line_of[earlier]]]].max(initial=begin))
 
 
 def _launched_before_capture(trace: Trace, launched: Array) -> Array:
     """int64[k]: work of devices of which no launch was recorded, with ids below those of all that was ``launched``."""
     has_launch = np.zeros(len(trace), bool)
     has_launch[launched] = True
-    others = np.flatnonzero(trace.on_device & ~has_launch)
-    if not len(launched) or not len(others):
-        return others[:0]
+    unlaunched = np.flatnonzero(trace.on_device & ~has_launch)
+    if not len(launched) or not len(unlaunched):
+        return unlaunched[:0]
     launched_ids = trace.numbers(vocabulary.CORRELATION_ID, launched)
-    ids = trace.numbers(vocabulary.CORRELATION_ID, others)
+    ids = trace.numbers(vocabulary.CORRELATION_ID, unlaunched)
     first_id = launched_ids[launched_ids != MISSING].min(initial=np.iinfo(np.int64).max)
-    return others[(ids != MISSING) & (ids < first_id)]
+    return unlaunched[(ids != MISSING) & (ids < first_id)]

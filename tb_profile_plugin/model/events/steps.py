@@ -98,7 +98,8 @@ def find(trace: Trace, name: str = "") -> Steps:
         rules += [_function_steps]
     else:
         rules = [_marker_steps, _profiler_steps, _serving_steps, _numbered_steps, _loop_steps]
-        rules += [_marked_turn_steps(turns.TORCH_MARKS), _range_steps]
+        rules += [_marked_turn_steps(turns.TORCH_MARKS)]
+        rules += [lambda trace: _steps_of_turns(trace, turns.range_turns(trace), "ranges")]
         rules += [_function_steps, _stored_steps, _device_steps]
         # Where a program of TensorFlow calls no function in its loop, but runs all ops one by one.
         rules += [_marked_turn_steps(turns.TENSORFLOW_MARKS)]
@@ -106,8 +107,8 @@ def find(trace: Trace, name: str = "") -> Steps:
         steps = rule(trace)
         if steps is not None and len(steps):
             return steps
-    none, no_group = np.empty(0, np.int64), np.full(len(trace), -1, np.int32)
-    return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, no_group, "none")
+    empty, no_group = np.empty(0, np.int64), np.full(len(trace), -1, np.int32)
+    return Steps(empty, empty, empty, [], empty.astype(np.int32), empty.astype(bool), empty, no_group, "none")
 
 
 def _steps_of_name(trace: Trace, name: str) -> Steps | None:
@@ -117,12 +118,12 @@ def _steps_of_name(trace: Trace, name: str) -> Steps | None:
 
 def _marker_steps(trace: Trace) -> Steps | None:
     roots, levels = trace.once(grouping.marked_roots)
-    explicit = ~trace.are_named(roots, grouping.IMPLICIT_ROOTS.__contains__)
-    if not explicit.any():
+    is_explicit = ~trace.are_named(roots, grouping.IMPLICIT_ROOTS.__contains__)
+    if not is_explicit.any():
         return None
     groups = grouping.group(trace, roots, levels)
-    marks = is_among(groups.root, roots[explicit])
-    return _steps_of_groups(trace, groups, np.flatnonzero(marks), "markers")
+    is_marked = is_among(groups.root, roots[is_explicit])
+    return _steps_of_groups(trace, groups, np.flatnonzero(is_marked), "markers")
 
 
 def _numbered_steps(trace: Trace) -> Steps | None:
@@ -144,7 +145,7 @@ def _serving_steps(trace: Trace) -> Steps | None:
     if not len(marks):
         return None
     steps = _steps_of_times(trace, marks, trace.end[marks], "served")
-    since, _ = work_span(trace, steps.of_event, steps.group[:1], everything=False)
+    since, _ = work_span(trace, steps.of_event, steps.group[:1], all_work=False)
     is_ahead = trace.end[marks[0]] <= since[0] < steps.end[0]
     return replace(steps, begin=np.append(since, steps.begin[1:])) if is_ahead else steps
 
@@ -152,10 +153,6 @@ def _serving_steps(trace: Trace) -> Steps | None:
 def _marked_turn_steps(marks: tuple[re.Pattern[str], ...]) -> Callable[[Trace], Steps | None]:
     """The rule by the turns of a loop that does what one of the names says once in each."""
     return lambda trace: _steps_of_turns(trace, turns.marked_turns(trace, marks))
-
-
-def _range_steps(trace: Trace) -> Steps | None:
-    return _steps_of_turns(trace, turns.range_turns(trace), "ranges")
 
 
 def _steps_of_turns(trace: Trace, turns_of_loop: turns.Turns | None, source: str = "turns") -> Steps | None:
@@ -217,7 +214,7 @@ def _call_of_run(trace: Trace, runs: Array) -> Array:
     """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
     ids = trace.numbers(vocabulary.ID, runs)
     run_groups = grouping.group_several_roots(trace, runs, np.arange(len(runs)))
-    _, until = work_span(trace, run_groups.of_event, np.arange(len(runs)), everything=True)
+    _, until = work_span(trace, run_groups.of_event, np.arange(len(runs)), all_work=True)
     call = np.arange(len(runs))
     for i in range(1, len(runs)):
         is_same_call = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
@@ -234,12 +231,12 @@ def _stored_steps(trace: Trace) -> Steps | None:
     values = values - int(-1 in stored_groups)
     on_host = np.zeros(len(events), bool)
     step_groups: set[int] = set()
-    for first, plane in trace.parts:
-        inside = (events >= first) & (events < first + len(plane.events))
-        on_host |= inside & (plane.name == vocabulary.HOST_CPU)
+    for offset, plane in trace.parts:
+        in_plane = (events >= offset) & (events < offset + len(plane.events))
+        on_host |= in_plane & (plane.name == vocabulary.HOST_CPU)
         marks = plane.stat(vocabulary.STEP_NAME).owner
         if plane.name.startswith(vocabulary.DEVICE) or plane.name == vocabulary.HOST_CPU:
-            step_groups |= set(values[inside & np.isin(events, marks + first)].tolist())
+            step_groups |= set(values[in_plane & np.isin(events, marks + offset)].tolist())
     step_groups.discard(-1)
     if not step_groups or not on_host.any():
         return None
@@ -251,21 +248,21 @@ def _stored_steps(trace: Trace) -> Steps | None:
 
 def _spread_stored_groups(trace: Trace, of_event: Array) -> None:
     """Groups for planes that hold none, over the links from those that do."""
-    lacking = np.zeros(len(trace), bool)
-    for first, plane in trace.parts:
-        lacking[first : first + len(plane.events)] = not plane.has_stat(vocabulary.GROUP_ID)
+    lacks_groups = np.zeros(len(trace), bool)
+    for offset, plane in trace.parts:
+        lacks_groups[offset : offset + len(plane.events)] = not plane.has_stat(vocabulary.GROUP_ID)
     links = trace.links
-    reach = lacking[links.target] & (of_event[links.source] >= 0)
-    of_event[links.target[reach]] = of_event[links.source[reach]]
+    is_reached = lacks_groups[links.target] & (of_event[links.source] >= 0)
+    of_event[links.target[is_reached]] = of_event[links.source[is_reached]]
 
 
 def _steps_of_stored_groups(trace: Trace, of_event: Array, step_groups: list[int]) -> Steps | None:
     """Each group begins with its first event on the host, or with its first where the host has none."""
-    elsewhere = np.ones(len(trace), bool)
-    for first, plane in trace.parts:
-        elsewhere[first : first + len(plane.events)] = plane.name != vocabulary.HOST_CPU
+    is_off_host = np.ones(len(trace), bool)
+    for offset, plane in trace.parts:
+        is_off_host[offset : offset + len(plane.events)] = plane.name != vocabulary.HOST_CPU
     members = np.flatnonzero(np.isin(of_event, step_groups))
-    members = members[np.lexsort((trace.begin[members], elsewhere[members], of_event[members]))]
+    members = members[np.lexsort((trace.begin[members], is_off_host[members], of_event[members]))]
     groups, first_member = np.unique(of_event[members], return_index=True)
     index_of_event = np.full(len(trace), -1, np.int32)
     index_of_event[members] = np.searchsorted(groups, of_event[members])
@@ -278,9 +275,9 @@ def _steps_of_stored_groups(trace: Trace, of_event: Array, step_groups: list[int
 def _is_mostly_empty(trace: Trace, events: Array) -> bool:
     """Whether the events leave most of the time from the first to the last one uncovered: that is no step."""
     order = trace.by_time(events)
-    reached = np.maximum.accumulate(trace.end[order])
-    gaps = (trace.begin[order][1:] - reached[:-1]).clip(min=0).sum()
-    return bool(10 * gaps > 9 * (reached[-1] - trace.begin[order[0]]))
+    latest_end = np.maximum.accumulate(trace.end[order])
+    gaps = (trace.begin[order][1:] - latest_end[:-1]).clip(min=0).sum()
+    return bool(10 * gaps > 9 * (latest_end[-1] - trace.begin[order[0]]))
 
 
 def _device_steps(trace: Trace) -> Steps | None:
@@ -291,15 +288,15 @@ def _device_steps(trace: Trace) -> Steps | None:
     """
     for line_name in (vocabulary.STEPS, vocabulary.XLA_MODULES):
         rows_of_devices: list[Array] = []
-        for first, plane in trace.parts:
+        for offset, plane in trace.parts:
             if not plane.name.startswith(vocabulary.DEVICE) or line_name not in list(plane.lines.name):
                 continue
             rows = np.arange(len(plane.events))[plane.lines.events(list(plane.lines.name).index(line_name))]
             if line_name == vocabulary.XLA_MODULES and len(rows):
                 time = np.bincount(plane.events.name[rows], plane.events.duration[rows])
                 rows = rows[plane.events.name[rows] == time.argmax()]
-            rows = rows[np.argsort(plane.events.begin[rows], kind="stable")] + first
-            if len(rows) and not any(_overlap(trace, rows, others) for others in rows_of_devices):
+            rows = rows[np.argsort(plane.events.begin[rows], kind="stable")] + offset
+            if len(rows) and not any(_overlap(trace, rows, other_rows) for other_rows in rows_of_devices):
                 rows_of_devices.append(rows)
         if rows_of_devices:
             rows_of_devices.sort(key=lambda rows: int(trace.begin[rows[0]]))
@@ -307,24 +304,24 @@ def _device_steps(trace: Trace) -> Steps | None:
     return None
 
 
-def _overlap(trace: Trace, rows: Array, others: Array) -> bool:
+def _overlap(trace: Trace, rows: Array, other_rows: Array) -> bool:
     """Whether two devices' events, both in order of time, overlap as a whole."""
     begin, end = trace.begin, trace.end
-    return bool(begin[rows[0]] < end[others].max() and begin[others[0]] < end[rows].max())
+    return bool(begin[rows[0]] < end[other_rows].max() and begin[other_rows[0]] < end[rows].max())
 
 
-def _until_next_start(steps: Steps, of_devices: list[Array]) -> Steps:
+def _until_next_start(steps: Steps, rows_of_devices: list[Array]) -> Steps:
     """The steps, each until the next one of its device begins; the last of a device that waits is cut short."""
     end, complete = steps.end.copy(), steps.complete.copy()
-    last = np.cumsum([len(rows) for rows in of_devices]) - 1
-    if len(steps) != last[-1] + 1:
+    last_rows = np.cumsum([len(rows) for rows in rows_of_devices]) - 1
+    if len(steps) != last_rows[-1] + 1:
         # Steps inside of others, which only damaged captures have, are none of their own.
         return steps
-    follows = np.delete(np.arange(len(steps)), last)
-    waits = steps.begin[follows + 1] - end[follows]
-    end[follows] = np.maximum(end[follows], steps.begin[follows + 1])
-    if len(follows) and median(waits) > _PAUSE * median(end[follows] - steps.begin[follows]):
-        complete[last] = False
+    followed = np.delete(np.arange(len(steps)), last_rows)
+    waits_ps = steps.begin[followed + 1] - end[followed]
+    end[followed] = np.maximum(end[followed], steps.begin[followed + 1])
+    if len(followed) and median(waits_ps) > _PAUSE * median(end[followed] - steps.begin[followed]):
+        complete[last_rows] = False
     return replace(steps, end=end, complete=complete)
 
 
@@ -343,28 +340,28 @@ def _steps_of_groups(trace: Trace, trace_groups: Groups, selected: Array, source
     order = np.argsort(trace.begin[roots], kind="stable")
     roots, groups = roots[order], groups[order]
     begin, end = trace.begin[roots], trace.end[roots].copy()
-    _, until = work_span(trace, trace_groups.of_event, groups, everything=extend)
-    following = np.append(begin[1:], np.iinfo(np.int64).max)
-    if not extend and runs_ahead(trace, trace_groups.of_event, groups[:-1], following[:-1]):
+    _, until = work_span(trace, trace_groups.of_event, groups, all_work=extend)
+    next_begin = np.append(begin[1:], np.iinfo(np.int64).max)
+    if not extend and runs_ahead(trace, trace_groups.of_event, groups[:-1], next_begin[:-1]):
         end = np.maximum.accumulate(np.maximum(end, until))
         begin = np.maximum(begin, np.append(begin[:1], end[:-1]))
     else:
-        end = np.maximum(end, np.minimum(until, following))
+        end = np.maximum(end, np.minimum(until, next_begin))
     number, name = _labels(trace, roots, source)
-    complete = _complete(trace_groups.of_event, groups, begin, source)
+    complete = _are_complete(trace_groups.of_event, groups, begin, source)
     return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
 
 
 def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     """Numbers and names: the program's own (``iter_num``, ``step_num``, ``graph_type``), else counted from 0."""
-    count = np.arange(len(roots))
+    index = np.arange(len(roots))
     if source in ("turns", "functions", "stored", "device"):
-        return count, [str(i) for i in count.tolist()]
+        return index, [str(i) for i in index.tolist()]
     iterations, numbers = trace.numbers(vocabulary.ITER_NUM, roots), trace.numbers(vocabulary.STEP_NUM, roots)
     texts = [trace.names[row] for row in trace.name_of[roots].tolist()]
     matches = [torch_steps.NUMBERED.fullmatch(text) for text in texts]
     numbers = np.where([*map(bool, matches)], [int(match[1]) if match else 0 for match in matches], numbers)
-    number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
+    number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, index))
     graph = _graph_types(trace, roots)
     names = []
     for root, text, value, match in zip(roots.tolist(), texts, number.tolist(), matches, strict=True):
@@ -379,13 +376,14 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
 def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
     root_set = set(roots.tolist())
     types: dict[int, str] = {}
-    for first, plane in trace.parts:
+    for offset, plane in trace.parts:
         column = plane.stat(vocabulary.GRAPH_TYPE)
-        types |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in root_set}
+        kinds = zip((column.owner + offset).tolist(), column.strings, strict=True)
+        types |= {event: kind for event, kind in kinds if event in root_set}
     return types
 
 
-def _complete(of_event: Array, groups: Array, begin: Array, source: str) -> Array:
+def _are_complete(of_event: Array, groups: Array, begin: Array, source: str) -> Array:
     """False for a step at the capture's edge that holds less than half the events of the typical step.
 
     Markers of the host are written only when they end, so those are complete by nature.
