@@ -6,9 +6,7 @@ theirs, and decodes its capture anew for whatever else is needed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +25,7 @@ from .events.recorded_steps import with_recorded
 from .events.steps import Steps
 from .events.tpu_runs import with_shifted_tpu_clocks
 from .events.trace import Trace
+from .names.host_events import is_frame
 from .per_host import Need, name_of, per_host
 
 if TYPE_CHECKING:
@@ -77,15 +76,13 @@ class Host:
     def space(self) -> XSpace:
         """The decoded capture; raises `ProblemError` where it cannot be read (again)."""
         if self._space is None:
-            assert self._load, "a host has its capture or can load it"
-            space = self._loading.get("space", partial(self._decode, self._load))
+            load = self._load
+            assert load, "a host has its capture or can load it"
+            space = self._loading.get("space", lambda: with_shifted_tpu_clocks(load(self)))
             if self._space is None:
                 self._space, self.is_known = space, True
                 self._on_loaded(self)
         return self._space
-
-    def _decode(self, load: Callable[[Host], XSpace]) -> XSpace:
-        return with_shifted_tpu_clocks(load(self))
 
     def results(self, function: str, keep: bool) -> Memo[Any]:
         """The results of a per-host function by its arguments."""
@@ -128,12 +125,13 @@ class Host:
     @lazy
     def gpus(self) -> list[Plane]:
         """All GPU planes, those without events too."""
-        return self.space.prefixed(vocabulary.GPU)
+        return self.space.planes_with_prefix(vocabulary.GPU)
 
     @lazy
     def tpus(self) -> list[Plane]:
         """TensorCore planes of TPUs."""
-        return [p for p in self.space.prefixed(vocabulary.TPU) if p.name.removeprefix(vocabulary.TPU).isdigit()]
+        planes = self.space.planes_with_prefix(vocabulary.TPU)
+        return [plane for plane in planes if plane.name.removeprefix(vocabulary.TPU).isdigit()]
 
     @lazy
     def devices(self) -> list[Plane]:
@@ -195,9 +193,9 @@ class Host:
 
     def on_streams(self, plane: Plane) -> Array:
         """bool[events]: whether each event of a device lies on one of its `stream_lines`."""
-        own = np.zeros(len(plane.lines), bool)
-        own[self.stream_lines(plane)] = True
-        return own[plane.events.line]
+        is_stream = np.zeros(len(plane.lines), bool)
+        is_stream[self.stream_lines(plane)] = True
+        return is_stream[plane.events.line]
 
 
 class HostWithSteps(Host):
@@ -253,40 +251,34 @@ def window(host: Host) -> tuple[int, int]:
     """
     trace = host.trace
     is_counter = np.zeros(len(trace), bool)
-    for first, plane in trace.parts:
+    for offset, plane in trace.parts:
         for line, name in enumerate(plane.lines.name):
             events = plane.lines.events(line)
-            is_counter[first + events.start : first + events.stop] = name == vocabulary.COUNTERS
-    others = ~is_counter if is_counter.any() and not is_counter.all() else slice(None)
-    return (int(trace.begin[others].min()), int(trace.end[others].max())) if len(trace) else (0, 0)
+            is_counter[offset + events.start : offset + events.stop] = name == vocabulary.COUNTERS
+    selected = ~is_counter if is_counter.any() and not is_counter.all() else slice(None)
+    return (int(trace.begin[selected].min()), int(trace.end[selected].max())) if len(trace) else (0, 0)
 
 
 _START_FRAMES = regex(r"\$profiler\w*\.py:\d+ (?:start_trace|start)$")
 _STOP_FRAMES = regex(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
 """Frames of JAX's and TensorFlow's profiler at work on itself."""
-_FRAME = "$"
-"""First letter of the names that Python's tracer gives to calls."""
-
-
-def _matches(pattern: re.Pattern[str], name: str) -> bool:
-    return pattern.match(name) is not None
 
 
 @per_host(keep=True)
 def run_window(host: Host) -> tuple[int, int]:
     """`window` without the profiler's own start and stop, where Python's tracer recorded these and nothing else ran."""
     trace, (begin, end) = host.trace, window(host)
-    starts, stops = (trace.named(partial(_matches, own)) for own in (_START_FRAMES, _STOP_FRAMES))
+    starts, stops = trace.named(_START_FRAMES.match), trace.named(_STOP_FRAMES.match)
     if not len(starts) and not len(stops):
         return begin, end
-    running = np.ones(len(trace), bool)
-    running[trace.named(lambda name: name.startswith(_FRAME))] = False
-    _, last = trace.nesting
-    for own in [*starts.tolist(), *stops.tolist()]:
-        running[own : last[own]] = False
-    if not running.any():
+    is_program = np.ones(len(trace), bool)
+    is_program[trace.named(is_frame)] = False
+    _, nest_end = trace.nesting
+    for frame in [*starts.tolist(), *stops.tolist()]:
+        is_program[frame : nest_end[frame]] = False
+    if not is_program.any():
         return begin, end
-    low, high = int(trace.begin[running].min()), int(trace.end[running].max())
+    low, high = int(trace.begin[is_program].min()), int(trace.end[is_program].max())
     starts, stops = starts[trace.begin[starts] <= low], stops[trace.end[stops] >= high]
     if len(starts):
         begin = min(int(trace.end[starts].max()), low)

@@ -29,7 +29,7 @@ from ..store.result_cache import ResultCache
 from . import session_facts
 from .host import Host, HostSummary, HostWithSteps
 from .per_host import Need, need
-from .worker import decoded, summarise, work_out
+from .worker import decode_file, summarise, work_out
 
 _DEFAULT_POOL_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
@@ -71,7 +71,7 @@ class Session:
         """Whether `close` was called: the session answers still, but what it decodes leaves memory with who asked."""
         self.neighbours = neighbours
         self._files = {file.host: file for file in stored.files}
-        self._hosts = {name: Host(name, load=self._decode, on_loaded=self._decoded) for name in self.hosts}
+        self._hosts = {name: Host(name, load=self._decode, on_loaded=self._add_to_pool) for name in self.hosts}
         self._pool = decoded_pool or DecodedPool(_DEFAULT_POOL_BYTES)
         self._in_pool: set[Host] = set()
         self._executor = executor or LocalThreads()
@@ -137,11 +137,11 @@ class Session:
         """The hosts of `select`, one after another: who lets go of each needs memory for few. Raises as `select`."""
         if self.fits or name not in ("", ALL_HOSTS):
             return iter(self.select(name))
-        rest = self._readable(iter(self.hosts))
-        first = next(rest, None)
+        readable = self._readable(iter(self.hosts))
+        first = next(readable, None)
         if first is None:
             return iter(self.select(name))
-        return chain([first], rest)
+        return chain([first], readable)
 
     def _readable(self, names: Iterator[str]) -> Iterator[HostWithSteps]:
         for name in names:
@@ -157,9 +157,9 @@ class Session:
             missing = {name: [need for need in needs if not host.knows(need)] for name, host in self._hosts.items()}
             for name in failures:
                 del missing[name]
-            workers, most = self._workers()
+            workers, most_at_once = self._workers()
             jobs, work = self._jobs_for_workers(missing) if workers.remote else self._jobs_for_threads(missing)
-            outcomes = workers.outcomes(work, jobs, most) if jobs else iter(())
+            outcomes = workers.outcomes(work, jobs, most_at_once) if jobs else iter(())
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
                     phase = Message(
@@ -184,10 +184,10 @@ class Session:
         if self.fits:
             return self._executor, len(self.hosts)
         files = self._files.values()
-        room = self._pool.capacity(max(file.size for file in files))
+        most = self._pool.capacity(max(file.size for file in files))
         # Credentials of a bucket may be known to this process alone.
-        workers = self._executor if any(file.url for file in files) else self._executor.for_results(room)
-        return workers, len(self.hosts) if workers.remote else room
+        workers = self._executor if any(file.url for file in files) else self._executor.for_results(most)
+        return workers, len(self.hosts) if workers.remote else most
 
     def _jobs_for_threads(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
         """Decode in threads of this process: all hosts, or where not all fit into memory those that lack a need."""
@@ -199,11 +199,11 @@ class Session:
         }
         return jobs, self._work_out_here
 
-    def _work_out_here(self, name: str, needs: Sequence[Need], stay: bool) -> None:
+    def _work_out_here(self, name: str, needs: Sequence[Need], stays_decoded: bool) -> None:
         host = self._hosts[name]
         was_decoded = host.decoded
         work_out(host, needs)
-        if not (stay or was_decoded):
+        if not (stays_decoded or was_decoded):
             self._pool.drop(host)
 
     def _jobs_for_workers(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
@@ -229,14 +229,14 @@ class Session:
 
         try:
             progress(Message("Opening"), 0.0)
-            return decoded(self._files[name], host.is_known, progress)
+            return decode_file(self._files[name], host.is_known, progress)
         except ProblemError as error:
             self._unreadable[name] = error.problem
             raise
         finally:
             self._phases.pop(name, None)
 
-    def _decoded(self, host: Host) -> None:
+    def _add_to_pool(self, host: Host) -> None:
         self._in_pool.add(host)
         self._pool.add(host, host.space.size, partial(self._evict, host))
         # Asked last: `close` in another thread either finds the host in the pool, or is found here.
@@ -269,8 +269,8 @@ class Session:
 
     def problems(self) -> list[Problem]:
         """The problems of hosts that are decoded so far, and why others could not be."""
-        decoded = [host for host in list(self._hosts.values()) if host.is_known]
-        return [*self._unreadable.values(), *(problem for host in decoded for problem in host.problems)]
+        known_hosts = [host for host in list(self._hosts.values()) if host.is_known]
+        return [*self._unreadable.values(), *(problem for host in known_hosts for problem in host.problems)]
 
     def facts(self, needs: Sequence[Need] = ()) -> dict[str, Any]:
         """As `session_facts.facts` tells of all; decodes what is needed, also for other needs that will follow."""

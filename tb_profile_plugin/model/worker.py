@@ -34,12 +34,12 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
     from ..store.remote import relocated
 
     file = relocated(file)
-    host = Host(file.host, decoded(file, is_known=True))
+    host = Host(file.host, decode_file(file, is_known=True))
     work_out(host, needs)
     return host.summary()
 
 
-def decoded(
+def decode_file(
     file: store.StoredFile,
     is_known: bool,
     progress: Callable[[str, float], None] = lambda phase, fraction: None,
@@ -52,11 +52,11 @@ def decoded(
         for content in store.contents(file, lambda fraction: progress(Message("Fetching"), fraction)):
             if is_known:
                 check_unchanged(file)
-            space = tables(content, file.where, progress)
+            space = decode_content(content, file.where, progress)
         return space
 
 
-def tables(
+def decode_content(
     content: store.Buffer | Stream,
     where: str,
     progress: Callable[[str, float], None] = lambda phase, fraction: None,
@@ -64,7 +64,7 @@ def tables(
     """The tables of a file's bytes; of these only blocks with texts stay in memory."""
     space = recognize.decode(content, where, progress)
     if not isinstance(content, Stream):
-        memory.release_blocks(content, space.without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
+        memory.release_blocks(content, space.spans_without_text(np.frombuffer(content, np.uint8), memory.BLOCK))
     return space
 
 
@@ -80,10 +80,10 @@ def check_unchanged(file: store.StoredFile) -> None:
     if file.url:
         return
     try:
-        facts = file.path.stat()
-        same = (facts.st_size, facts.st_mtime_ns) == (file.size, file.mtime_ns)
+        status = file.path.stat()
+        is_same = (status.st_size, status.st_mtime_ns) == (file.size, file.mtime_ns)
     except OSError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         message = Message("The capture was replaced or deleted.")
         raise problem_error("changed", message, "Reload the page.", file.where, status=409)

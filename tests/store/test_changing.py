@@ -16,7 +16,7 @@ from torchtrace import op, text
 from werkzeug.test import Client
 
 from tb_profile_plugin.formats import recognize
-from tb_profile_plugin.model.worker import tables
+from tb_profile_plugin.model.worker import decode_content
 from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredFile, contents, files, logdir, read, safe_read
@@ -47,7 +47,7 @@ def test_only_bytes_with_texts_stay_in_memory_once_they_are_decoded(tmp_path: Pa
     path.write_bytes(space.SerializeToString())
     content = read(stored(path))
     whole_of = recognize.decode(bytes(memoryview(content)))
-    known = tables(content, path.name)
+    known = decode_content(content, path.name)
     assert np.count_nonzero(np.frombuffer(content, np.uint8)) < len(content) / 4
     for one, other in zip(known.planes, whole_of.planes, strict=True):
         assert one.names == other.names
@@ -191,7 +191,7 @@ def test_a_trace_that_is_written_into_is_read_again(tmp_path: Path) -> None:
     sizes = []
     for content in contents(stored(path)):
         assert isinstance(content, safe_read.FileStream)
-        sizes.append(tables(content, path.name).size)
+        sizes.append(decode_content(content, path.name).size)
         if len(sizes) == 1:
             path.write_bytes(TRACE)
     assert sizes == [len(TRACE) - 40, len(TRACE)]
@@ -204,5 +204,5 @@ def test_a_compressed_trace_is_inflated_while_it_is_read(tmp_path: Path) -> None
         path.write_bytes(content)
         (stream,) = contents(stored(path))
         assert isinstance(stream, Inflated)
-        assert tables(stream, path.name).size == size
+        assert decode_content(stream, path.name).size == size
         assert bytes(memoryview(read(stored(path)))) == TRACE * (size // len(TRACE))

@@ -61,9 +61,9 @@ class Stats:
         """int64: how many there are of each name, up to the last one that is used."""
         return count_codes(self.name, int(self.name.max(initial=-1)) + 1)
 
-    def named(self, wanted: Sequence[int]) -> Array:
+    def named(self, names: Sequence[int]) -> Array:
         """int64[k]: rows of stats of these names."""
-        return rows_of(self.name, self.counts, wanted)
+        return rows_of(self.name, self.counts, names)
 
     def owners(self, rows: Array) -> Array:
         """int64[k]: which owner each of the rows (ascending) belongs to."""
@@ -141,16 +141,16 @@ class Events:
         """(int32[n] events in the order of their names, int64[names + 1] where the events of each name begin)."""
         return rows_by_code(self.name, self.counts)
 
-    def named(self, wanted: Sequence[int]) -> Array:
+    def named(self, names: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names, ascending."""
-        used = [name for name in wanted if name < len(self.counts) and self.counts[name]]
-        if not used:
+        used_names = [name for name in names if name < len(self.counts) and self.counts[name]]
+        if not used_names:
             return np.empty(0, np.int64)
-        if len(used) > 1 and _FEW_RATIO * self.counts[used].sum() >= len(self):
-            return rows_of(self.name, self.counts, used)
+        if len(used_names) > 1 and _FEW_RATIO * self.counts[used_names].sum() >= len(self):
+            return rows_of(self.name, self.counts, used_names)
         order, first = self.order
-        rows = np.concatenate([order[first[name] : first[name + 1]] for name in used], dtype=np.int64)
-        return rows if len(used) == 1 else np.sort(rows)
+        rows = np.concatenate([order[first[name] : first[name + 1]] for name in used_names], dtype=np.int64)
+        return rows if len(used_names) == 1 else np.sort(rows)
 
     @lazy
     def end(self) -> Array:
@@ -289,9 +289,9 @@ class Plane:
             rows.setdefault(name, []).append(row)
         return rows
 
-    def named(self, wanted: Callable[[str], object]) -> Array:
+    def named(self, is_wanted: Callable[[str], object]) -> Array:
         """int64[k]: rows of the events whose name is wanted, by its head; ascending."""
-        return self.events.named([row for row, name in enumerate(self.heads) if wanted(name)])
+        return self.events.named([row for row, name in enumerate(self.heads) if is_wanted(name)])
 
     def has_stat(self, name: str) -> bool:
         """Whether the plane knows a stat of that name, used or not."""
@@ -307,8 +307,8 @@ class Plane:
 
     def facts(self) -> dict[str, Any]:
         """The plane's own stats as Python values."""
-        everything = np.arange(len(self.stats.name))
-        column = StatColumn(self, self.stats, everything, np.zeros_like(everything))
+        rows = np.arange(len(self.stats.name))
+        column = StatColumn(self, self.stats, rows, np.zeros_like(rows))
         names = self.stat_metadata.text.all
         return {names[self.stats.name[i]]: value for i, value in enumerate(values(column))}
 
@@ -323,21 +323,21 @@ class Plane:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
         return first_number(self.events.stats.arrays, events, self._stat_mask(name), default)
 
-    def number_pairs(self, name: str, other: str, default: int) -> tuple[Array, Array, Array]:
+    def number_pairs(self, name: str, other_name: str, default: int) -> tuple[Array, Array, Array]:
         """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of the other stat."""
         stats = self.events.stats
-        wanted, others = self._stat_mask(name), self._stat_mask(other)
-        return number_pairs(stats.arrays, wanted, others, stats.counts[wanted].sum(), default)
+        is_name, is_other = self._stat_mask(name), self._stat_mask(other_name)
+        return number_pairs(stats.arrays, is_name, is_other, stats.counts[is_name].sum(), default)
 
     def _stat_mask(self, name: str) -> Array:
         """bool: which of the names of events' stats are this one."""
         return mask_of(self._stat_rows.get(name, []), len(self.events.stats.counts))
 
     def _column(self, stats: Stats, name: str) -> StatColumn:
-        wanted = self._stat_rows.get(name, [])
-        if not wanted or not len(stats.name):
+        names = self._stat_rows.get(name, [])
+        if not names or not len(stats.name):
             return StatColumn(self, stats, *np.empty((2, 0), np.int64))
-        rows = stats.named(wanted)
+        rows = stats.named(names)
         return StatColumn(self, stats, rows, stats.owners(rows))
 
 
@@ -377,7 +377,7 @@ class XSpace:
         """The first plane of exactly that name."""
         return next((plane for plane in self.planes if plane.name == name), None)
 
-    def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
+    def spans_without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
         """(begin, end) of runs of blocks of ``size`` bytes of the file that hold no text: nothing reads them again."""
         has_text = np.zeros(len(content) // size + 1, bool)
         for plane in self.planes:
@@ -390,6 +390,6 @@ class XSpace:
                     pool.mark_texts(stats.buffer, stats.kind, stats.value, size, has_text)
         return pool.unused_spans(has_text, size, len(content))
 
-    def prefixed(self, prefix: str) -> list[Plane]:
+    def planes_with_prefix(self, prefix: str) -> list[Plane]:
         """All planes whose names start so, in file order."""
         return [plane for plane in self.planes if plane.name.startswith(prefix)]
