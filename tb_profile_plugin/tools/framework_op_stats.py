@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from ..analysis.ops.async_transfers import AsyncTransfer, host_bandwidth, host_link, transfers, transfers_of_host
 from ..analysis.ops.device_ops import device_ops
-from ..analysis.ops.grouping import merged_scopes, most_telling
+from ..analysis.ops.grouping import best_grouping, merged_scopes
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import IDLE, ON_DEVICE, ON_HOST, Op, OpGroup, OpTable, grouped, merged
 from ..analysis.ops.shares import largest
@@ -172,7 +172,7 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     }
     return Answer(
         {
-            "grouping": most_telling(times),
+            "grouping": best_grouping(times),
             "training": is_training,
             "host_memory_gib_per_s": bandwidth and bandwidth / 2**30,
         },

@@ -17,10 +17,10 @@ from ..analysis.ops.gpu_kernels import (
     tensor_core_ops,
     tensor_core_use,
 )
-from ..analysis.ops.grouping import merged_scopes, most_telling
+from ..analysis.ops.grouping import best_grouping, merged_scopes
 from ..analysis.ops.op_table import Op
 from ..analysis.ops.shares import largest
-from ..model.devices.capabilities import cores_called, gpu_capabilities
+from ..model.devices.capabilities import gpu_capabilities, tensor_core_name
 from ..model.devices.properties import host_device_type
 from ..model.framework import framework
 from ..model.host import Host
@@ -208,7 +208,7 @@ _FACTS = (
     tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, DEVICES),
     needs=(
         *(gpu_kernels.launches, gpu_kernels.costed_ops, gpu_copies.copies_of_host),
-        *(gpu_capabilities, host_device_type, cores_called),
+        *(gpu_capabilities, host_device_type, tensor_core_name),
     ),
     precheck=(gpu_kernels.has_gpus, gpu_kernels.has_kernels, framework),
     unavailable=_unavailable,
@@ -228,8 +228,8 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
         "by_op": [group.total_ps for group in by_op],
         "by_scope": [group.total_ps for group in by_scope],
     }
-    facts = _fact_values(all_kernels, total_ps) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
-    facts["cores"] = cores = next(iter(dict.fromkeys(cores_called(host) for host in hosts)), "tensor cores")
+    facts = _fact_values(all_kernels, total_ps) | {"tensor_cores": has_tensor_cores, "grouping": best_grouping(times)}
+    facts["cores"] = cores = next(iter(dict.fromkeys(tensor_core_name(host) for host in hosts)), "tensor cores")
     return Answer(
         facts,
         {
@@ -375,5 +375,5 @@ def _copy_columns(copies: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list
         "longest_us": [copy.max_ps / PS_PER_US for copy in copies],
         "gb_per_s": [copy.bandwidth and copy.bandwidth / 1e9 for copy in copies],
         "host": [copy.host for copy in copies],
-        "event": [copy.longest for copy in copies],
+        "event": [copy.longest_event for copy in copies],
     }

@@ -8,15 +8,15 @@ import pytest
 from figures import column, facts
 
 from tb_profile_plugin.analysis.ops.device_ops import device_ops
-from tb_profile_plugin.analysis.ops.grouping import merged_scopes, most_telling
+from tb_profile_plugin.analysis.ops.grouping import best_grouping, merged_scopes
 from tb_profile_plugin.timeline.details import details
 
 
 def test_the_finest_that_shows_enough_else_the_one_that_shows_most() -> None:
-    assert most_telling({"fine": [1.0] * 12, "coarse": [12.0]}) == "fine"
-    assert most_telling({"fine": [1.0] * 13, "coarse": [13.0]}) == "coarse"
-    assert most_telling({"fine": [1.0] * 100, "less": [1.0] * 50, "least": [1.0] * 20}) == "least"
-    assert most_telling({"fine": [], "coarse": []}) == "fine"
+    assert best_grouping({"fine": [1.0] * 12, "coarse": [12.0]}) == "fine"
+    assert best_grouping({"fine": [1.0] * 13, "coarse": [13.0]}) == "coarse"
+    assert best_grouping({"fine": [1.0] * 100, "less": [1.0] * 50, "least": [1.0] * 20}) == "least"
+    assert best_grouping({"fine": [], "coarse": []}) == "fine"
 
 
 def test_numbered_scopes_become_one() -> None:

@@ -85,7 +85,7 @@ def test_the_longest_copy_of_a_direction_is_named() -> None:
     times = " ".join(f"MemcpyH2D[{begin},{duration}]" for begin, duration in ((0, 3), (10, 8), (20, 5)))
     host = draw.host(f"/host:CPU\n  main | call[0,90]\n/device:GPU:0\n  Stream #1(MemcpyH2D) | {times}")
     (found,) = gpu_copies.copies_of_host(host)
-    begin, end = host.trace.begin[found.longest], host.trace.end[found.longest]
+    begin, end = host.trace.begin[found.longest_event], host.trace.end[found.longest_event]
     assert int(end - begin) == 8 * 10**6 == found.max_ps
 
 

@@ -37,7 +37,7 @@ def impossible_figures(host: Host) -> list[str]:
         for limit, count in limit_counts.items()
     ]
     fast_copies = sum(
-        copies.sized
+        copies.sized_count
         for copies in copies_of_host(host)
         if copies.stated_bandwidth is not None and copies.bandwidth is None
     )

@@ -35,14 +35,14 @@ class AsyncTransfer(NamedTuple):
     """From start to done, which other work may fill."""
     waited_ps: int
     """In the start and the done themselves: what the program waited."""
-    peak: float = 0.0
+    peak_bandwidth: float = 0.0
     """Bytes per second of the device's memory at best; 0 where it is not known."""
 
     @property
     def bandwidth(self) -> float | None:
         """Bytes per second in flight; None where the size is not known, or no device can do that."""
         measured = self.size * self.occurrences / self.flight_ps * 1e12 if self.size and self.flight_ps else None
-        return plausible.bandwidth(measured, self.peak)
+        return plausible.bandwidth(measured, self.peak_bandwidth)
 
 
 def transfers(hosts: Iterable[Host]) -> list[AsyncTransfer]:

@@ -59,21 +59,21 @@ def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> 
     return table
 
 
-def _flat_times(begin: Array, end: Array, op: Array, ops: int, stream_and_step: Array) -> Array:
+def _flat_times(begin: Array, end: Array, op: Array, op_count: int, stream_and_step: Array) -> Array:
     """int64[ops, 5] as `nested_times`, for kernels side by side on streams: executions, and min and max per kernel.
 
     An execution of an op is a run of its kernels in one ``stream_and_step``, with no other op between them.
     """
-    figures = np.zeros((ops, FIRST_EVENT), np.int64)
+    figures = np.zeros((op_count, FIRST_EVENT), np.int64)
     has_op = op >= 0
-    op, stream_and_step, time = op[has_op], stream_and_step[:, has_op], (end - begin)[has_op]
+    op, stream_and_step, ps = op[has_op], stream_and_step[:, has_op], (end - begin)[has_op]
     is_first = np.append(True, (np.diff(op) != 0) | (np.diff(stream_and_step) != 0).any(axis=0))[: len(op)]
     np.add.at(figures[:, OCCURRENCES], op[is_first], 1)
-    np.add.at(figures[:, TOTAL_PS], op, time)
+    np.add.at(figures[:, TOTAL_PS], op, ps)
     figures[:, SELF_PS] = figures[:, TOTAL_PS]
     figures[:, MIN_PS] = np.iinfo(np.int64).max
-    np.minimum.at(figures[:, MIN_PS], op, time)
-    np.maximum.at(figures[:, MAX_PS], op, time)
+    np.minimum.at(figures[:, MIN_PS], op, ps)
+    np.maximum.at(figures[:, MAX_PS], op, ps)
     return figures
 
 
@@ -84,32 +84,41 @@ def _fill_kernel_facts(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> N
     uses_core = np.array([kernels.uses_tensor_core(text) for text in plane.heads], bool)
     size = len(ops)
     on_tensor_core = np.bincount(op, np.where(uses_core[name], plane.events.duration[rows], 0), size)
-    executed = np.bincount(op, minlength=size)
-    eager = np.bincount(op, _is_eager(plane)[rows], size) > 0
+    kernel_count = np.bincount(op, minlength=size)
+    eager_count = np.bincount(op, _is_eager(plane)[rows], size) > 0
     for i, table_op in enumerate(ops):
-        table_op.kernels, table_op.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
-        table_op.eager = bool(eager[i])
+        table_op.kernels, table_op.tensor_core_ps = int(kernel_count[i]), int(on_tensor_core[i])
+        table_op.eager = bool(eager_count[i])
 
 
 def _is_eager(plane: Plane) -> Array:
     """float64[events]: 1 where the event or its metadata states that its op was executed eagerly."""
-    by_name = np.zeros(len(plane.metadata))
-    of_metadata, of_events = plane.metadata_stat(vocabulary.IS_EAGER), plane.stat(vocabulary.IS_EAGER)
-    by_name[of_metadata.owner] = of_metadata.numbers
-    is_eager: Array = by_name[plane.events.name]
-    is_eager[of_events.owner] = of_events.numbers
+    is_eager_name = np.zeros(len(plane.metadata))
+    metadata_column, event_column = plane.metadata_stat(vocabulary.IS_EAGER), plane.stat(vocabulary.IS_EAGER)
+    is_eager_name[metadata_column.owner] = metadata_column.numbers
+    is_eager: Array = is_eager_name[plane.events.name]
+    is_eager[event_column.owner] = event_column.numbers
     return is_eager
 
 
+class DeviceEvents(NamedTuple):
+    """The ops of a device, and which of them each of its events belongs to."""
+
+    plane: Plane
+    op_of_event: Array
+    """int32[events]: index in ``ops``, or -1."""
+    ops: list[Op]
+
+
 @per_host
-def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
-    """By device its plane, int32[events] with the op of each event or -1, and the ops that these index.
+def device_events(host: Host) -> list[DeviceEvents]:
+    """The ops of each device.
 
     An op is told by HLO op and program, named as the framework called it where the program or the event says that; else
     by ``tf_op``, ``level 0`` or ``annotation``. Copies and collectives that belong to none are ops of their own,
     and so are PyTorch's kernels without one, such as those that a graph launched.
     """
-    return [(plane, *_op_of_event(host, plane)) for plane in host.devices]
+    return [DeviceEvents(plane, *_op_of_event(host, plane)) for plane in host.devices]
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
@@ -125,21 +134,21 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     ops: list[Op] = []
     row_of_op: dict[tuple[str, str, str], int] = {}
     op_of_kind = np.full(len(example), -1, np.int32)
-    for i, (event, stated) in enumerate(zip(example.tolist(), stats.stated(example), strict=True)):
+    for i, (event, stated_op) in enumerate(zip(example.tolist(), stats.stated(example), strict=True)):
         name = plane.names[plane.events.name[event]]
-        op = _op(host, stated) or _without_op(name, int(copy_kind[event]), bool(is_kernel[event]))
+        op = _op(host, stated_op) or _op_without_framework(name, int(copy_kind[event]), bool(is_kernel[event]))
         if op:
             key = op.name, op.module, op.framework
             if key not in row_of_op:
                 row_of_op[key] = len(ops)
                 ops.append(op)
             op_of_kind[i] = row_of_op[key]
-            if stated.instruction:
-                ops[row_of_op[key]].instructions |= {(stated.metadata_program, stated.leaf)}
+            if stated_op.instruction:
+                ops[row_of_op[key]].instructions |= {(stated_op.metadata_program, stated_op.leaf)}
     return op_of_kind[kind], ops
 
 
-class _Stated(NamedTuple):
+class _StatedOp(NamedTuple):
     """What an event of a device says of its op; empty where it says nothing."""
 
     instruction: str
@@ -177,7 +186,7 @@ class _OpStats:
         texts = (self._instruction, self._tf_op, self._level, self._annotation, self._path, self._module)
         return [*(text.codes for text in texts), self._program]
 
-    def stated(self, events: Array) -> Iterator[_Stated]:
+    def stated(self, events: Array) -> Iterator[_StatedOp]:
         """What each of some events says; the path that one of an instruction's events states goes for all of them."""
         plane = self._plane
         instruction_of = {
@@ -188,8 +197,8 @@ class _OpStats:
             for event, instruction in instruction_of.items()
             if op_names.is_path(self._path[event])
         }
-        shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
-        program_of_name = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
+        program_column = plane.metadata_stat(vocabulary.PROGRAM_ID)
+        program_of_name = dict(zip(program_column.owner.tolist(), program_column.numbers.tolist(), strict=True))
         tf_op_of_name = _metadata_texts(plane, vocabulary.TF_OP)
         category_of_name = _metadata_texts(plane, vocabulary.HLO_CATEGORY)
         for event, instruction in instruction_of.items():
@@ -199,7 +208,7 @@ class _OpStats:
             else:
                 text = self._tf_op[event] or tf_op_of_name.get(name, "") or self._level[event]
                 text = text or self._annotation[event].partition("#")[0]
-            yield _Stated(
+            yield _StatedOp(
                 # A TPU's events name their instruction in their metadata.
                 instruction=self._instruction[event] if self._has_gpus else plane.display_names[name],
                 program=program,
@@ -210,25 +219,25 @@ class _OpStats:
             )
 
 
-def _op(host: Host, stated: _Stated) -> Op | None:
+def _op(host: Host, stated_op: _StatedOp) -> Op | None:
     """The op that an event names, by XLA's instruction or by the framework's op; None where it names none."""
-    if stated.leaf:
-        module = host.modules.get(stated.program)
-        instruction = module.instruction(stated.leaf) if module else None
-        category = stated.category or (instruction.category if instruction else "unknown")
+    if stated_op.leaf:
+        module = host.modules.get(stated_op.program)
+        instruction = module.instruction(stated_op.leaf) if module else None
+        category = stated_op.category or (instruction.category if instruction else "unknown")
         provenance = instruction.provenance if instruction and host.gpus else ""
-        parsed = op_names.parse(provenance if op_names.is_path(provenance) else stated.framework_text)
-        module_name = module.name if module else stated.module
+        parsed = op_names.parse(provenance if op_names.is_path(provenance) else stated_op.framework_text)
+        module_name = module.name if module else stated_op.module
         if parsed.name and parsed.type:
             return Op(parsed.name, parsed.type, category, module_name, parsed.category)
-        return Op(stated.leaf, "", category, module_name, op_names.JAX)
-    parsed = op_names_of(host)(stated.framework_text.partition("#")[0])
-    if parsed.is_known and stated.framework_text:
+        return Op(stated_op.leaf, "", category, module_name, op_names.JAX)
+    parsed = op_names_of(host)(stated_op.framework_text.partition("#")[0])
+    if parsed.is_known and stated_op.framework_text:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
     return None
 
 
-def _without_op(name: str, copy_kind: int, is_kernel: bool) -> Op | None:
+def _op_without_framework(name: str, copy_kind: int, is_kernel: bool) -> Op | None:
     """An op of its own for what belongs to none: a copy (its index in `COPIES`, or -1), a collective, a kernel."""
     if copy_kind >= 0:
         return Op(name, op_names.COPIES[copy_kind], op_names.COPIES[copy_kind], framework=op_names.MEMCPY)

@@ -25,15 +25,15 @@ class CopiesOfDevice(NamedTuple):
     occurrences: int
     total_ps: int
     max_ps: int
-    longest: int
+    longest_event: int
     """Number of the longest one in the host's trace."""
-    sized: int
+    sized_count: int
     """How many of them state their size."""
     sized_ps: int
     """Time of those."""
     bytes: int
     """What those move."""
-    peak: float
+    peak_bandwidth: float
     """Bytes per second that the device's memory can do at best; 0 where it is not known."""
 
     @property
@@ -44,7 +44,7 @@ class CopiesOfDevice(NamedTuple):
     @property
     def bandwidth(self) -> float | None:
         """`stated_bandwidth`, None where no device can do that."""
-        return plausible.bandwidth(self.stated_bandwidth, self.peak)
+        return plausible.bandwidth(self.stated_bandwidth, self.peak_bandwidth)
 
 
 def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
@@ -66,23 +66,23 @@ def copies_of_host(host: Host) -> list[CopiesOfDevice]:
     ]
 
 
-def _copies_of_device(host: Host, plane: Plane, table: Copies) -> Iterator[CopiesOfDevice]:
+def _copies_of_device(host: Host, plane: Plane, device_copies: Copies) -> Iterator[CopiesOfDevice]:
     """One summary for each direction."""
     first_row = host.trace.rows(plane).start
-    ps = plane.events.duration[table.row]
-    for kind in distinct(table.kind).tolist():
-        of_kind = table.kind == kind
-        has_size = of_kind & (table.size > 0)
+    duration_ps = plane.events.duration[device_copies.row]
+    for kind in distinct(device_copies.kind).tolist():
+        has_kind = device_copies.kind == kind
+        has_size = has_kind & (device_copies.size > 0)
         yield CopiesOfDevice(
             host.name,
             f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}",
             op_names.COPIES[kind],
-            occurrences=int(of_kind.sum()),
-            total_ps=int(ps[of_kind].sum()),
-            max_ps=int(ps[of_kind].max()),
-            longest=first_row + int(table.row[of_kind][ps[of_kind].argmax()]),
-            sized=int(has_size.sum()),
-            sized_ps=int(ps[has_size].sum()),
-            bytes=int(table.size[has_size].sum()),
-            peak=capabilities(plane).memory_bandwidth,
+            occurrences=int(has_kind.sum()),
+            total_ps=int(duration_ps[has_kind].sum()),
+            max_ps=int(duration_ps[has_kind].max()),
+            longest_event=first_row + int(device_copies.row[has_kind][duration_ps[has_kind].argmax()]),
+            sized_count=int(has_size.sum()),
+            sized_ps=int(duration_ps[has_size].sum()),
+            bytes=int(device_copies.size[has_size].sum()),
+            peak_bandwidth=capabilities(plane).memory_bandwidth,
         )

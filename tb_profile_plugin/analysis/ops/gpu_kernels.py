@@ -68,17 +68,17 @@ class GpuKernel:
 NOT_IN_NAME, NOT_RECOGNISED = Message("Unknown"), Message("Not recognized")
 
 
-def tensor_core_use(kernel: GpuKernel, core_ops: Collection[str], cores: str) -> str:
-    """What a kernel has to do with tensor cores (``cores``: as the vendor calls them), in words.
+def tensor_core_use(kernel: GpuKernel, core_ops: Collection[str], cores_name: str) -> str:
+    """What a kernel has to do with tensor cores (``cores_name``: as the vendor calls them), in words.
 
     A kernel of an op of which another kernel uses them has no use for them; see `tensor_core_ops`.
     """
     if kernel.recognition.tensor_core is None:
         return NOT_IN_NAME
     if kernel.recognition.tensor_core:
-        return Message("On {cores}", cores=message(cores))
-    missed = kernel.eligible and kernel.op not in core_ops
-    return Message("Not used by a matrix product or convolution") if missed else Message("No use for them")
+        return Message("On {cores}", cores=message(cores_name))
+    misses_cores = kernel.eligible and kernel.op not in core_ops
+    return Message("Not used by a matrix product or convolution") if misses_cores else Message("No use for them")
 
 
 def tensor_core_ops(gpu_kernels: Iterable[GpuKernel]) -> set[str]:
@@ -139,15 +139,15 @@ def kernel_stats(hosts: Sequence[Host]) -> list[GpuKernel]:
     by_key: dict[Any, GpuKernel] = {}
     for host in hosts:
         for group in launches(host):
-            name, op, launch, eligible, *_ = group
-            key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
+            name, launch = group.kernel, group.launch
+            key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, group.op)
             if key not in by_key:
-                by_key[key] = GpuKernel(name, op, launch, kernels.recognise(name), eligible)
+                by_key[key] = GpuKernel(name, group.op, launch, kernels.recognise(name), group.eligible)
             by_key[key].add(group)
-    return sorted(by_key.values(), key=_rank)
+    return sorted(by_key.values(), key=_sort_key)
 
 
-def _rank(kernel: GpuKernel) -> Any:
+def _sort_key(kernel: GpuKernel) -> Any:
     """What kernels are sorted by, so that the order is the same however hosts came."""
     launch = kernel.launch
     size = (launch.grid, launch.block, launch.registers or 0, launch.shared_bytes or 0)
@@ -184,24 +184,24 @@ def _launches_on_device(host: Host, plane: Plane, op_of_event: Array, ops: list[
     is_kernel = host.on_streams(plane)[column.owner] & ~np.isin(column.owner, copies(host)[plane.name].row)
     rows, detail = column.owner[is_kernel], codes[is_kernel]
     example, group = combine(plane.events.name[rows], detail, op_of_event[rows])
-    products, vendor = _matrix_products(plane), plausible.vendor(plane.facts())
-    for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
-        event = int(rows[at])
+    product_events, vendor = _matrix_products(plane), plausible.vendor(plane.facts())
+    for row, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
+        event = int(rows[row])
         name = plane.names[plane.events.name[event]]
         op = ops[op_of_event[event]] if op_of_event[event] >= 0 else None
         eligible = (op is not None and not kernels.changes_layout(name)) and (
-            kernels.uses_tensor_core(name) or event in products or kernels.is_eligible(op.name, op.type)
+            kernels.uses_tensor_core(name) or event in product_events or kernels.is_eligible(op.name, op.type)
         )
-        launch = plausible.launch(kernels.parse_launch(details[detail[at]]), vendor)
+        launch = plausible.launch(kernels.parse_launch(details[detail[row]]), vendor)
         yield KernelLaunches(name, op.name if op else "", launch, eligible, *figures)
 
 
 def _matrix_products(plane: Plane) -> set[int]:
     """Rows of events of an Einsum of two operands, which is a matrix product."""
     column = plane.stat(vocabulary.EQUATION)
-    sides = [text.split("->") for text in column.strings]
-    products = [len(side) == 2 and side[0].count(",") == 1 for side in sides]
-    return {owner for owner, product in zip(column.owner.tolist(), products, strict=True) if product}
+    equations = [text.split("->") for text in column.strings]
+    is_product = np.array([len(sides) == 2 and sides[0].count(",") == 1 for sides in equations], bool)
+    return set(column.owner[is_product].tolist())
 
 
 def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, int, int, int]]:
@@ -210,5 +210,5 @@ def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, in
     count = np.bincount(group, minlength=size)
     first = np.cumsum(count) - count
     ordered = duration[order]
-    columns = [f.reduceat(ordered, first).tolist() if size else [] for f in (np.add, np.minimum, np.maximum)]
+    columns = [ufunc.reduceat(ordered, first).tolist() if size else [] for ufunc in (np.add, np.minimum, np.maximum)]
     return zip(count.tolist(), *columns, strict=True)

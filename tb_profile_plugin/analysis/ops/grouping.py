@@ -9,16 +9,16 @@ from ...runtime.regex import regex
 
 _FIRST_ROWS = 10
 """So many rows a page shows without scrolling."""
-_ENOUGH = 0.8
+_ENOUGH_SHARE = 0.8
 """A finer grouping whose first rows show this share of the time needs no coarser one."""
 _NUMBER_OF_SCOPE = regex(r"([._])\d+(?=/)")
 
 
-def most_telling(groupings: Mapping[str, Sequence[float]]) -> str:
+def best_grouping(groupings: Mapping[str, Sequence[float]]) -> str:
     """The first, finest grouping whose largest ten rows show 80 % of the time, else the one that shows most."""
     shares = {name: _share_of_first_rows(times) for name, times in groupings.items()}
     return next(
-        (name for name, share in shares.items() if share >= _ENOUGH), max(shares, key=lambda name: shares[name])
+        (name for name, share in shares.items() if share >= _ENOUGH_SHARE), max(shares, key=lambda name: shares[name])
     )
 
 

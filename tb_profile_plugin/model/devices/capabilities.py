@@ -17,7 +17,7 @@ from ..host import Host
 from ..names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from ..per_host import per_host
 
-_NVIDIA_FLOPS: dict[tuple[int, int], dict[str, int]] = {
+_NVIDIA_FLOPS_PER_CLOCK: dict[tuple[int, int], dict[str, int]] = {
     (2, 0): {FP64: 8, FP32: 64},
     (3, 0): {FP64: 128, FP32: 384},
     (5, 0): {FP64: 4, FP32: 256},
@@ -33,7 +33,7 @@ _NVIDIA_FLOPS: dict[tuple[int, int], dict[str, int]] = {
 }
 """FLOPs per clock and multiprocessor by compute capability: the better of ordinary and tensor cores."""
 
-_AMD_FLOPS: dict[str, dict[str, int]] = {
+_AMD_FLOPS_PER_CLOCK: dict[str, dict[str, int]] = {
     "gfx908": {FP64: 64, FP32: 256, BF16: 512, FP16: 1024, INT8: 1024},
     "gfx90a": {FP64: 256, FP32: 256, BF16: 1024, FP16: 1024, INT8: 1024},
     "gfx942": {FP64: 256, FP32: 256, TF32: 1024, BF16: 2048, FP16: 2048, FP8: 4096, INT8: 4096},
@@ -55,8 +55,8 @@ _NVIDIA_PCIE = {(6, 0): 3, (6, 1): 3, (7, 0): 3, (7, 5): 3, (8, 0): 4, (8, 6): 4
 _AMD_PCIE = {"gfx908": 4, "gfx90a": 4, "gfx942": 5, "gfx950": 5}
 """The generation that a GPU has by its data sheet; some systems link GPUs and hosts otherwise."""
 SHARED = Message("shared memory")
-_BANK_BYTES = 32 * 4
-_GFX_SHARED_BYTES = {"gfx950": 256}
+_SHARED_BYTES = 32 * 4
+_AMD_SHARED_BYTES = {"gfx950": 256}
 """Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes; AMD's CDNA 4 doubled it."""
 
 
@@ -92,7 +92,7 @@ def capabilities(plane: Plane) -> Capabilities:
     """What the GPU can do whose plane it is; a peak that the capture itself states counts as that of 16-bit numbers."""
     facts = plane.facts()
     cores, clock = int(_number(facts, "core_count")), _number(facts, "clock_rate") / 1e6
-    peaks = {dtype: flops * cores * clock * 1e9 for dtype, flops in _per_core(facts).items() if cores and clock}
+    peaks = {dtype: flops * cores * clock * 1e9 for dtype, flops in _flops_per_clock(facts).items() if cores and clock}
     stated_teraflops = _number(facts, "peak_teraflops_per_second")
     if stated_teraflops:
         peaks |= {BF16: stated_teraflops * 1e12, FP16: stated_teraflops * 1e12}
@@ -101,9 +101,8 @@ def capabilities(plane: Plane) -> Capabilities:
         for name, key in (("read", "rd"), ("write", "wr"))
     }
     if plane.name.startswith(vocabulary.GPU):
-        per_clock = _GFX_SHARED_BYTES.get(
-            amd_architecture(facts) if facts.get("device_vendor") == "AMD" else "", _BANK_BYTES
-        )
+        architecture = amd_architecture(facts) if _is_amd(facts) else ""
+        per_clock = _AMD_SHARED_BYTES.get(architecture, _SHARED_BYTES)
         on_chip[SHARED] = cores * clock * 1e9 * per_clock
     return Capabilities(
         cores=cores,
@@ -111,7 +110,7 @@ def capabilities(plane: Plane) -> Capabilities:
         memory_bytes=int(_number(facts, "memory_size")),
         memory_bandwidth=_bandwidth(facts),
         peak_flops=peaks,
-        flops_per_clock=_per_core(facts),
+        flops_per_clock=_flops_per_clock(facts),
         tensor_cores=_tensor_cores(facts),
         on_chip={name: rate for name, rate in on_chip.items() if rate},
         host_link=_host_link(facts),
@@ -120,11 +119,10 @@ def capabilities(plane: Plane) -> Capabilities:
 
 def _host_link(facts: dict[str, Any]) -> dict[str, float]:
     """Bytes per second of the link to the host by its name; empty where it is not known."""
-    if facts.get("device_vendor") == "AMD":
+    if _is_amd(facts):
         generation = _AMD_PCIE.get(amd_architecture(facts))
     else:
-        version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
-        generation = _NVIDIA_PCIE.get(version)
+        generation = _NVIDIA_PCIE.get(_compute_capability(facts))
     link = Message("host link (PCIe {generation}.0 ×16)", generation=generation)
     return {link: _PCIE[generation]} if generation else {}
 
@@ -132,46 +130,52 @@ def _host_link(facts: dict[str, Any]) -> dict[str, float]:
 def _bandwidth(facts: dict[str, Any]) -> float:
     """Bytes per second of the memory: as stated, unless that is half of what the data sheet says."""
     stated_bandwidth = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
-    data_sheet_bandwidth = (
-        _AMD_BANDWIDTH.get(amd_architecture(facts), 0.0) if facts.get("device_vendor") == "AMD" else 0.0
-    )
-    return data_sheet_bandwidth if 0 < stated_bandwidth <= _HALF_RATE * data_sheet_bandwidth else stated_bandwidth
+    data_sheet = _AMD_BANDWIDTH.get(amd_architecture(facts), 0.0) if _is_amd(facts) else 0.0
+    return data_sheet if 0 < stated_bandwidth <= _HALF_RATE * data_sheet else stated_bandwidth
 
 
 _FIRST_WITH_TENSOR_CORES = 7
 """Major version from which NVIDIA's GPUs have tensor cores."""
-_AMD_SERIES = {10: False, 11: True, 12: True}
-"""Whether AMD's GPUs of a major version have matrix cores (RDNA 3 and later: WMMA); of 9 those in `_AMD_FLOPS` do."""
+_AMD_MATRIX_CORES = {10: False, 11: True, 12: True}
+"""Whether AMD's GPUs of a major version have matrix cores (RDNA 3 and later: WMMA); of 9 those that
+`_AMD_FLOPS_PER_CLOCK` names."""
 
 
 def _tensor_cores(facts: dict[str, Any]) -> bool | None:
     """Whether the GPU has tensor or matrix cores; None where its version is not known."""
-    major = int(_number(facts, "compute_cap_major"))
-    if facts.get("device_vendor") == "AMD":
-        return True if amd_architecture(facts) in _AMD_FLOPS else _AMD_SERIES.get(major)
+    major, _ = _compute_capability(facts)
+    if _is_amd(facts):
+        return True if amd_architecture(facts) in _AMD_FLOPS_PER_CLOCK else _AMD_MATRIX_CORES.get(major)
     return major >= _FIRST_WITH_TENSOR_CORES if major else None
 
 
 @per_host(keep=True)
-def cores_called(host: Host) -> str:
+def tensor_core_name(host: Host) -> str:
     """What the vendor of a host's GPUs calls the cores that multiply matrices."""
     vendors = {plane.facts().get("device_vendor") for plane in host.gpus}
     return Message("matrix cores") if vendors == {"AMD"} else Message("tensor cores")
 
 
-def _per_core(facts: dict[str, Any]) -> dict[str, int]:
+def _flops_per_clock(facts: dict[str, Any]) -> dict[str, int]:
     """FLOPs per clock of one core by dtype; empty where its version is not known."""
-    version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
-    if facts.get("device_vendor") == "AMD":
-        return _AMD_FLOPS.get(amd_architecture(facts), {})
-    versions = [entry for entry in _NVIDIA_FLOPS if entry <= version]
-    return _NVIDIA_FLOPS[max(versions)] if versions else {}
+    if _is_amd(facts):
+        return _AMD_FLOPS_PER_CLOCK.get(amd_architecture(facts), {})
+    versions = [version for version in _NVIDIA_FLOPS_PER_CLOCK if version <= _compute_capability(facts)]
+    return _NVIDIA_FLOPS_PER_CLOCK[max(versions)] if versions else {}
 
 
 def amd_architecture(facts: dict[str, Any]) -> str:
     """As AMD's compilers name it, e.g. ``gfx950``; empty where the plane's facts do not tell."""
-    version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
-    return str(facts.get("gpu_device_name") or _GFX_BY_VERSION.get(version, ""))
+    return str(facts.get("gpu_device_name") or _GFX_BY_VERSION.get(_compute_capability(facts), ""))
+
+
+def _is_amd(facts: dict[str, Any]) -> bool:
+    return facts.get("device_vendor") == "AMD"
+
+
+def _compute_capability(facts: dict[str, Any]) -> tuple[int, int]:
+    """(major, minor); 0 for what is not known."""
+    return int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
 
 
 def _number(facts: dict[str, Any], name: str) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from ...analysis.ops.grouping import merged_scopes, most_telling
+from ...analysis.ops.grouping import best_grouping, merged_scopes
 from ...analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, grouped
 from ...model.names import kernels
 from ...runtime.problems import DEVICE, HOST
@@ -93,7 +93,7 @@ def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]
     location, table = _place_and_ops(on_host, on_device)
     scopes = grouped(table.ops, lambda op: merged_scopes(op.name))
     times = {"ops": [op.self_ps for op in table.ops], "scopes": [scope.self_ps for scope in scopes]}
-    rows = scopes[:_ROW_COUNT] if most_telling(times) == "scopes" else []
+    rows = scopes[:_ROW_COUNT] if best_grouping(times) == "scopes" else []
     return {
         "place": [location] * len(rows),
         "name": [scope.name for scope in rows],
