@@ -27,23 +27,23 @@ _COMPUTE_OP = regex(r"_?(?:Fused)?(?:Conv\dD|DepthwiseConv\dd|(?:Batch)?MatMul)"
 def levels(host: Host) -> dict[str, int]:
     """The tracer levels that were in effect on a host; empty where its capture does not say."""
     plane = host.space.plane(vocabulary.TASK_ENVIRONMENT)
-    noted = plane.facts().get("profile_options") if plane else None
-    if not isinstance(noted, bytes):
+    options = plane.facts().get("profile_options") if plane else None
+    if not isinstance(options, bytes):
         return {}
     # Not by protobuf, which takes a tenth of a small capture's time to load.
-    fields, damage = wire.fields(np.frombuffer(bytearray(noted), np.uint8), np.int64(0), np.int64(len(noted)))
+    fields, damage = wire.fields(np.frombuffer(bytearray(options), np.uint8), np.int64(0), np.int64(len(options)))
     if damage != wire.NO_DAMAGE:
         return {}
-    stated = {number: value for number, wire_type, value, _, _ in fields.tolist() if wire_type == wire.VARINT}
-    return {name: stated.get(number, 0) for number, name in LEVELS.items()}
+    values = {number: value for number, wire_type, value, _, _ in fields.tolist() if wire_type == wire.VARINT}
+    return {name: values.get(number, 0) for number, name in LEVELS.items()}
 
 
 def versions(host: Host) -> dict[str, str]:
     """Versions of the programs that recorded a host, as far as its capture names them (JAX does)."""
     plane = host.space.plane(vocabulary.METADATA)
     facts = plane.facts() if plane else {}
-    named = {name.removesuffix("_version"): str(value) for name, value in facts.items() if name.endswith("_version")}
-    return {name: value for name, value in sorted(named.items()) if name != value}
+    stated = {name.removesuffix("_version"): str(value) for name, value in facts.items() if name.endswith("_version")}
+    return {name: value for name, value in sorted(stated.items()) if name != value}
 
 
 @per_host(keep=True)
@@ -88,15 +88,15 @@ def one_op_of(host: Host) -> int:
 
 
 @per_host(keep=True)
-def counted_kernels(host: Host) -> int:
+def counter_range_count(host: Host) -> int:
     """How many kernels CUPTI counted in, where it recorded none: it runs each again and again, and the host waits."""
-    return 0 if host.devices else len(counted_ranges(host))
+    return 0 if host.devices else len(counter_ranges(host))
 
 
-def counted_ranges(host: Host) -> Array:
+def counter_ranges(host: Host) -> Array:
     """int64[k]: numbers in the trace of the events that stand for kernels that CUPTI counted in."""
     rows = [np.empty(0, np.int64)]
     for plane in host.gpus:
-        of_name = np.array([category == vocabulary.TORCH_COUNTED for category in plane.categories], bool)
-        rows.append(host.trace.rows(plane).start + np.flatnonzero(of_name[plane.events.name]))
+        is_counted = np.array([category == vocabulary.TORCH_COUNTER_RANGE for category in plane.categories], bool)
+        rows.append(host.trace.rows(plane).start + np.flatnonzero(is_counted[plane.events.name]))
     return np.concatenate(rows)

@@ -15,7 +15,7 @@ class Rank(NamedTuple):
     """A worker's place in its job; None where the capture does not say."""
 
     number: int | None
-    of: int | None
+    world_size: int | None
     """How many workers the job has."""
 
 
@@ -24,7 +24,7 @@ class MissingRanks(NamedTuple):
 
     missing: int
     """How many they are."""
-    of: int
+    world_size: int
     """How many workers the job has."""
     lowest: list[int]
     """Their lowest numbers, three at most: a file may say that its job has any number of workers."""
@@ -35,14 +35,14 @@ def rank(host: Host) -> Rank:
     """What PyTorch's ``distributedInfo`` says."""
     plane = host.space.plane(vocabulary.METADATA)
     facts = plane.facts() if plane else {}
-    number, of = (facts.get(name) for name in (vocabulary.RANK, vocabulary.WORLD_SIZE))
-    return Rank(number if isinstance(number, int) else None, of if isinstance(of, int) else None)
+    number, world_size = (facts.get(name) for name in (vocabulary.RANK, vocabulary.WORLD_SIZE))
+    return Rank(number if isinstance(number, int) else None, world_size if isinstance(world_size, int) else None)
 
 
 def labels(hosts: Sequence[Host]) -> dict[str, str]:
     """What people call each host, by its name: ``rank 3`` where the captures tell all ranks apart, else its name."""
     numbers = [rank(host).number for host in hosts]
-    is_distributed = any((rank(host).of or len(hosts)) > 1 for host in hosts)
+    is_distributed = any((rank(host).world_size or len(hosts)) > 1 for host in hosts)
     are_distinct = is_distributed and None not in numbers and len(set(numbers)) == len(hosts)
     return {
         host.name: f"rank {number}" if are_distinct else host.name for host, number in zip(hosts, numbers, strict=True)
@@ -51,9 +51,10 @@ def labels(hosts: Sequence[Host]) -> dict[str, str]:
 
 def missing(hosts: Sequence[Host]) -> MissingRanks | None:
     """The ranks that are missing; None where none is, as far as is said."""
-    stated = [rank(host) for host in hosts]
-    world = max((stated_rank.of or 0 for stated_rank in stated), default=0)
-    here = {stated_rank.number for stated_rank in stated if stated_rank.number is not None}
-    if not 0 < len(here) < world:
+    ranks = [rank(host) for host in hosts]
+    world_size = max((rank_of_host.world_size or 0 for rank_of_host in ranks), default=0)
+    present = {rank_of_host.number for rank_of_host in ranks if rank_of_host.number is not None}
+    if not 0 < len(present) < world_size:
         return None
-    return MissingRanks(world - len(here), world, list(islice((n for n in range(world) if n not in here), 3)))
+    lowest = islice((number for number in range(world_size) if number not in present), 3)
+    return MissingRanks(world_size - len(present), world_size, list(lowest))

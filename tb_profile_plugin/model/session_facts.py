@@ -11,12 +11,12 @@ from .per_host import per_host
 
 
 @per_host(keep=True)
-def events(host: Host) -> int:
+def event_count(host: Host) -> int:
     """How many events a host recorded."""
     return len(host.trace)
 
 
-NEEDS = (run_window, host_device_type, events, steps_of)
+NEEDS = (run_window, host_device_type, event_count, steps_of)
 """Per-host functions that `facts` merges."""
 
 
@@ -28,5 +28,5 @@ def facts(hosts: Sequence[HostWithSteps]) -> dict[str, Any]:
         "device": device_type(hosts),
         "steps": max(len(host.steps) for host in hosts),
         "duration_ms": (end - begin) / 1e9,
-        "events": sum(events(host) for host in hosts),
+        "events": sum(event_count(host) for host in hosts),
     }

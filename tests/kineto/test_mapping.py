@@ -23,7 +23,7 @@ from tb_profile_plugin.model.devices.properties import host_device_type
 from tb_profile_plugin.model.events import gradients
 from tb_profile_plugin.model.framework import PYTORCH, framework, is_training
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.profiler_options import counted_kernels, versions
+from tb_profile_plugin.model.profiler_options import counter_range_count, versions
 from tb_profile_plugin.timeline.details import arrows_of
 from tb_profile_plugin.tools.columns.wall_time import phase_columns
 
@@ -85,7 +85,7 @@ def test_kernels_that_cupti_counted_in_were_not_recorded() -> None:
     ranges = [on_device(0, 100 * i, 100, "gemm", "cuda_profiler_range") for i in range(3)]
     one = host(op("aten::mm", 0, 400), launch(1, 10, 280), *ranges)
     assert list(one.gpus[0].lines.name) == ["Counted kernels #7"]
-    assert (device_ops(one).ops, gpu_kernels.kernel_stats([one]), counted_kernels(one)) == ([], [], 3)
+    assert (device_ops(one).ops, gpu_kernels.kernel_stats([one]), counter_range_count(one)) == ([], [], 3)
     found = diagnose([one])
     assert (found.headline.sentence.code, [cause.id for cause in found.causes]) == ("headline.counted", ["counted"])
     # What passes beside them is not counted in.

@@ -9,7 +9,7 @@ import numpy as np
 from ...model.events.intervals import covered, union
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
-from ...model.profiler_options import counted_ranges
+from ...model.profiler_options import counter_ranges
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.device_events import host_work
@@ -71,7 +71,7 @@ def begins_with_driver(host: HostWithSteps) -> bool:
 @per_host(keep=True)
 def counted_ps(host: HostWithSteps) -> Array:
     """int64[windows] ps: for how long CUPTI counted in kernels, by `HostFigures.edges`."""
-    edges, rows = figures(host).edges, counted_ranges(host)
+    edges, rows = figures(host).edges, counter_ranges(host)
     return covered(edges[:-1], edges[1:], *union(host.trace.begin[rows], host.trace.end[rows]))
 
 

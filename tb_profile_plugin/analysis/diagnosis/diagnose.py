@@ -8,7 +8,7 @@ from ...formats.columns import vocabulary
 from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
-from ...model.profiler_options import counted_kernels, leaves_gpu_unused, one_op_of
+from ...model.profiler_options import counter_range_count, leaves_gpu_unused, one_op_of
 from ...model.ranks import missing, rank
 from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
@@ -49,7 +49,7 @@ from .xla_work import name_xla_work
 NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, called_between, function_between),
-    *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counted_kernels, counted_ps),
+    *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counter_range_count, counted_ps),
     *(program_facts, unused_nodes, early_share, graph_break),
     *op_work.NEEDS,
     *input_stage.NEEDS,
@@ -108,7 +108,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
         losses.append(of_unusual)
     if (of_warm_up := cause_of_warm_up(typical, unusual, early)) is not None:
         losses.append(of_warm_up)
-    counted = sum(counted_kernels(host) for host in hosts)
+    counted = sum(counter_range_count(host) for host in hosts)
     ranked = (
         [_counted_loss(counted, hosts, typical)]
         if counted
@@ -166,7 +166,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
     if loss.id in COMMUNICATION and (ranks := missing(hosts)) is not None:
-        arguments = {"count": ranks.of - ranks.missing, "ranks_count": ranks.of}
+        arguments = {"count": ranks.world_size - ranks.missing, "ranks_count": ranks.world_size}
         loss.arguments = {"ranks": Sentence("ranks.missing", arguments)}
     if loss.id == "input" and not loss.arguments:
         input_stage.name_input_stage(loss, hosts)

@@ -18,10 +18,17 @@ from ...model.host import Host, HostWithSteps, steps_of, window
 from ...model.names import collectives
 from ...model.names.host_events import are_frames
 from ...model.per_host import per_host
-from ...model.profiler_options import counted_kernels, leaves_gpu_unused, levels, looks_for_cupti, one_op_of, versions
+from ...model.profiler_options import (
+    counter_range_count,
+    leaves_gpu_unused,
+    levels,
+    looks_for_cupti,
+    one_op_of,
+    versions,
+)
 from ...model.ranks import missing, rank
 from ...model.session import Session
-from ...model.session_facts import events
+from ...model.session_facts import event_count
 from ...runtime.arrays import median
 from ...runtime.messages import Message, listed, message, sentences, some_of
 from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
@@ -84,7 +91,7 @@ def _communicates(host: Host) -> bool:
     return any(map(collectives.is_any, host.trace.names))
 
 
-NEEDS = (events, _communicates, findings_of_host, unmarked_input.waits, rank, steps_of, window)
+NEEDS = (event_count, _communicates, findings_of_host, unmarked_input.waits, rank, steps_of, window)
 """Per-host functions that `findings` merges."""
 
 
@@ -117,7 +124,7 @@ def _listed(names: Sequence[str]) -> Message:
 
 def why_empty(session: Session, hosts: Sequence[HostWithSteps]) -> Problem | None:
     """Why the hosts hold no event at all: the damage, a tracer that was off; None where they hold some."""
-    if any(events(host) for host in hosts):
+    if any(event_count(host) for host in hosts):
         return None
     problems = findings(session, hosts)
     causes = [problem for problem in problems if problem.severity == "error"]
@@ -178,7 +185,7 @@ def _missing_rank_findings(session: Session, hosts: Sequence[Host]) -> Iterator[
             "{count} of {world} ranks {count, plural, one {is} other {are}} missing: {ranks}. Lateness is judged in "
             "complete groups of ranks only.",
             count=missing_ranks.missing,
-            world=missing_ranks.of,
+            world=missing_ranks.world_size,
             ranks=some_of([str(number) for number in missing_ranks.lowest], _MOST_HOSTS_NAMED, missing_ranks.missing),
         )
         advice = Message("Put the traces of all ranks into one folder.")
@@ -187,7 +194,7 @@ def _missing_rank_findings(session: Session, hosts: Sequence[Host]) -> Iterator[
 
 def _step_findings(host: HostWithSteps) -> Iterator[Problem]:
     steps = host.steps
-    if not events(host):
+    if not event_count(host):
         return
     if not len(steps):
         text = Message("No step was found, so figures cover the whole capture.")
@@ -224,11 +231,11 @@ def _input_findings(hosts: Sequence[HostWithSteps]) -> Iterator[Problem]:
 
 
 def _device_findings(host: Host) -> Iterator[Problem]:
-    if counted_kernels(host):
+    if counter_range_count(host):
         text = Message(
             "CUPTI replayed each of {count} kernels to collect metrics, and the program waited. "
             "These are not usual times.",
-            count=counted_kernels(host),
+            count=counter_range_count(host),
         )
         advice = Message("Capture again without CUPTI metrics (profiler_metrics) to see times.")
         yield Problem("counted", text, advice, host.name, "warning")

@@ -16,8 +16,6 @@ from ...runtime.regex import regex
 
 CALL_STACK = "Call stack"
 """Stat of ops until torch 1.11: frames from the innermost, ``file.py(12): function;…``."""
-MODULE = "nn.Module: "
-"""Begin of the display names of frames which are calls of modules."""
 _LIBRARY_FILE = regex(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")
 """Files whose frames are not the program's own."""
 _FRAME = regex(r"\$?(?P<file>[^;]*?)(?:\((?P<old>\d+)\)|:(?P<line>\d+)):? (?P<function>[^;]*)")
@@ -36,7 +34,7 @@ class Callers(NamedTuple):
     """Lines of Python, the program's own and others, from the innermost; 100 at most."""
 
 
-def own_line(frames: Sequence[str]) -> str:
+def user_line(frames: Sequence[str]) -> str:
     """``file.py:12 function`` of the first frame that is the program's own; empty for none."""
     for frame in frames:
         match = _FRAME.fullmatch(frame.strip())
@@ -45,21 +43,21 @@ def own_line(frames: Sequence[str]) -> str:
     return ""
 
 
-def tells_lines(plane: Plane) -> bool:
+def has_user_lines(plane: Plane) -> bool:
     """Whether some of its events are frames of Python, or ops with stacks."""
     return plane.has_stat(CALL_STACK) or any(map(is_frame, plane.names))
 
 
-def own_lines(plane: Plane) -> tuple[I64, list[str]]:
+def user_lines(plane: Plane) -> tuple[I64, list[str]]:
     """(int64[n], lines): which line each event tells by its name or its stack; 0 is none, for which line 0 is empty."""
-    of_names = [own_line([name]) if is_frame(name) else "" for name in plane.names]
+    line_of_name = [user_line([name]) if is_frame(name) else "" for name in plane.names]
     stat = plane.stat(CALL_STACK)
     codes, stacks = stat.codes if len(stat) else (np.zeros(0, np.int64), [])
-    of_stacks = [own_line(stack.split(";")) for stack in stacks]
-    number_of = {line: number for number, line in enumerate(dict.fromkeys(["", *of_names, *of_stacks]))}
-    number = np.array([number_of[line] for line in of_names], np.int64)[plane.events.name]
-    number[stat.owner] = np.array([number_of[line] for line in of_stacks], np.int64)[codes]
-    return number, list(number_of)
+    line_of_stack = [user_line(stack.split(";")) for stack in stacks]
+    number_of_line = {line: i for i, line in enumerate(dict.fromkeys(["", *line_of_name, *line_of_stack]))}
+    line_number = np.array([number_of_line[line] for line in line_of_name], np.int64)[plane.events.name]
+    line_number[stat.owner] = np.array([number_of_line[line] for line in line_of_stack], np.int64)[codes]
+    return line_number, list(number_of_line)
 
 
 def callers(host: Host, event: int) -> Callers:
@@ -72,15 +70,15 @@ def callers(host: Host, event: int) -> Callers:
     modules: list[str] = []
     for enclosing in _enclosing(host, event):
         name = host.trace.name(enclosing)
-        if name.startswith(vocabulary.PYTHON_FRAME + MODULE):
-            modules.append(name.removeprefix(vocabulary.PYTHON_FRAME + MODULE))
+        if name.startswith(vocabulary.PYTHON_FRAME + vocabulary.TORCH_MODULE):
+            modules.append(name.removeprefix(vocabulary.PYTHON_FRAME + vocabulary.TORCH_MODULE))
         elif is_frame(name):
             frames.append(name)
         elif not frames:
             # Stacks are complete: those of ops further out would repeat it.
             frames += _stack(host, enclosing)
     texts = [frame.removeprefix(vocabulary.PYTHON_FRAME) for frame in frames[:_MOST_FRAMES]]
-    return Callers(own_line(frames), "/".join(reversed(modules)), texts)
+    return Callers(user_line(frames), "/".join(reversed(modules)), texts)
 
 
 class CallingLines(NamedTuple):
@@ -93,23 +91,23 @@ class CallingLines(NamedTuple):
     text: I64
     """int64[k]: row in ``texts``; row 0 is empty, for events of which no line is known."""
     texts: list[str]
-    """As `own_line` has them."""
+    """As `user_line` has them."""
 
 
 def calling_lines(host: Host, events: I64) -> CallingLines:
     """`Callers.line` of each of the events, by their numbers in the host's trace: for many of them."""
-    number, texts = np.zeros(len(host.trace), np.int64), [""]
+    line_number, texts = np.zeros(len(host.trace), np.int64), [""]
     if host.cpu is not None and len(events):
-        number[host.trace.rows(host.cpu)], texts = own_lines(host.cpu)
+        line_number[host.trace.rows(host.cpu)], texts = user_lines(host.cpu)
     if len(texts) == 1:
-        none = np.full(len(events), -1, np.int64)
-        return CallingLines(none, none, np.zeros(len(events), np.int64), texts)
+        unknown = np.full(len(events), -1, np.int64)
+        return CallingLines(unknown, unknown, np.zeros(len(events), np.int64), texts)
     calls = _launches(host, events)
-    nearest = _innermost_marked(host, calls, number > 0)
+    nearest = _innermost_marked(host, calls, line_number > 0)
     rows = np.flatnonzero(nearest < 0)
     if len(rows):
-        nearest[rows] = _innermost_marked(host, _forward_ops(host, calls[rows]), number > 0)
-    return CallingLines(calls, nearest, np.where(nearest >= 0, number[nearest], 0), texts)
+        nearest[rows] = _innermost_marked(host, _forward_ops(host, calls[rows]), line_number > 0)
+    return CallingLines(calls, nearest, np.where(nearest >= 0, line_number[nearest], 0), texts)
 
 
 def _stack(host: Host, event: int) -> list[str]:
@@ -147,11 +145,11 @@ def _forward_ops(host: Host, events: I64) -> I64:
     return _link_sources(links, _innermost_marked(host, events, is_gradient), GRADIENT)
 
 
-def _innermost_marked(host: Host, events: I64, marked: Bool) -> I64:
-    """int64[k]: the innermost marked event that is or encloses each one; -1 for none. ``marked`` is bool[n]."""
+def _innermost_marked(host: Host, events: I64, is_marked: Bool) -> I64:
+    """int64[k]: the innermost marked event that is or encloses each one; -1 for none. ``is_marked`` is bool[n]."""
     parent, _ = host.trace.nesting
     nearest = events.copy()
-    while (unmarked := np.flatnonzero((nearest >= 0) & ~marked[nearest])).size:
+    while (unmarked := np.flatnonzero((nearest >= 0) & ~is_marked[nearest])).size:
         nearest[unmarked] = parent[nearest[unmarked]]
     return nearest
 

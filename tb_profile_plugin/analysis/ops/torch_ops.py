@@ -21,9 +21,8 @@ from ...model.per_host import per_host
 from ...runtime.arrays import I64, Array, Bool
 from ...runtime.records import mutable_record, record
 from ...runtime.regex import regex
-from .callers import MODULE, own_lines
+from .callers import user_lines
 
-"""The stat with the shapes of an op's inputs."""
 _DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 """End of the categories of calls of a driver."""
 
@@ -71,11 +70,11 @@ class TorchOps:
     """What the program, or torch itself, names by ``record_function``; self time is without ranges inside."""
 
 
-def merged(of_hosts: Iterable[TorchOps]) -> TorchOps:
+def merged(host_ops: Iterable[TorchOps]) -> TorchOps:
     """The sums over hosts."""
     total = TorchOps({}, {}, {}, {}, {})
-    for host in of_hosts:
-        for name, costs in vars(host).items():
+    for ops in host_ops:
+        for name, costs in vars(ops).items():
             for key, cost in costs.items():
                 getattr(total, name).setdefault(key, CallCost()).add(cost)
     return total
@@ -103,7 +102,7 @@ class _HostOps:
         self.last = last[rows].astype(np.int64) - rows.start
         """int64[n]: the end of the rows that each one encloses."""
         self.ps: I64 = plane.events.duration
-        self.is_call = self._of_category(lambda category: _DRIVER.search(category) is not None)
+        self.is_call = self._has_category(lambda category: _DRIVER.search(category) is not None)
         self.is_op = self._is_op()
         self.outer_op = self._outer(self.is_op)
         self.launched_ps, self.on_tensor_cores_ps = self._launched()
@@ -122,54 +121,54 @@ class _HostOps:
         shape[stat.owner] = codes + 1
         line, lines = self._lines()
         return TorchOps(
-            _summed(costs, self.name[ops], names),
-            _summed(costs, self.name[ops], names, shape[ops], shapes) if len(shapes) > 1 else {},
-            _summed(costs, self.name[ops], names, line[ops], lines) if len(lines) > 1 else {},
+            _costs_by_texts(costs, self.name[ops], names),
+            _costs_by_texts(costs, self.name[ops], names, shape[ops], shapes) if len(shapes) > 1 else {},
+            _costs_by_texts(costs, self.name[ops], names, line[ops], lines) if len(lines) > 1 else {},
             self._modules(),
             self._ranges(),
         )
 
     def _is_op(self) -> Bool:
         """bool[n]: ops, but those directly within one of their own name, which are part of that one."""
-        is_op = self._of_category(vocabulary.TORCH_OPS.__contains__)
+        is_op = self._has_category(vocabulary.TORCH_OPS.__contains__)
         outer = self._outer(is_op)
         outer_name = np.where(outer >= 0, self.name[outer], -1)
         return is_op & (outer_name != self.name)
 
-    def _of_category(self, condition: Callable[[str], bool]) -> Bool:
+    def _has_category(self, condition: Callable[[str], bool]) -> Bool:
         """bool[n]: events whose category meets the condition."""
         return np.array([condition(category) for category in self.plane.categories], bool)[self.name]
 
-    def _outer(self, marked: Bool) -> I64:
+    def _outer(self, is_marked: Bool) -> I64:
         """int64[n]: the nearest marked event around each one, or -1."""
         outer: I64 = self.parent.copy()
-        while (unmarked := np.flatnonzero((outer >= 0) & ~marked[outer])).size:
+        while (unmarked := np.flatnonzero((outer >= 0) & ~is_marked[outer])).size:
             # Each hop takes what its target has reached so far.
             outer[unmarked] = outer[outer[unmarked]]
         return outer
 
-    def _costs(self, marked: Bool, outer: I64, parts: Array | None = None) -> dict[str, I64]:
+    def _costs(self, is_marked: Bool, outer: I64, inner_rows: Array | None = None) -> dict[str, I64]:
         """int64[k] by field of a `CallCost`, without those of gradients: the costs of each marked event.
 
-        ``outer`` is the marked event around each event. Self time is without that of ``parts``, which are rows; without
-        them, of the marked events inside. What is launched counts for the nearest marked event.
+        ``outer`` is the marked event around each event. Self time is without that of ``inner_rows``; without these, of
+        the marked events inside. What is launched counts for the nearest marked event.
         """
-        events, size = np.flatnonzero(marked), len(marked)
-        parts = events if parts is None else parts
-        nearest = np.where(marked, np.arange(size), outer)
-        inner_ps = _sums(outer[parts], self.ps[parts], size)[events]
-        launched = self.launched_before[self.last[events]] - self.launched_before[events]
-        launched_itself, on_tensor_cores = (
-            _sums(nearest, values, size)[events] for values in (self.launched_ps, self.on_tensor_cores_ps)
+        marked_rows, size = np.flatnonzero(is_marked), len(is_marked)
+        inner_rows = marked_rows if inner_rows is None else inner_rows
+        nearest = np.where(is_marked, np.arange(size), outer)
+        inner_ps = _sums(outer[inner_rows], self.ps[inner_rows], size)[marked_rows]
+        launched_ps = self.launched_before[self.last[marked_rows]] - self.launched_before[marked_rows]
+        self_launched_ps, tensor_core_ps = (
+            _sums(nearest, values, size)[marked_rows] for values in (self.launched_ps, self.on_tensor_cores_ps)
         )
-        ps = self.ps[events]
+        ps = self.ps[marked_rows]
         return {
-            "calls": np.ones(len(events), np.int64),
+            "calls": np.ones(len(marked_rows), np.int64),
             "host_total": ps,
             "host_self": np.maximum(ps - inner_ps, 0),
-            "device_total": launched,
-            "device_self": launched_itself,
-            "tensor_core": on_tensor_cores,
+            "device_total": launched_ps,
+            "device_self": self_launched_ps,
+            "tensor_core": tensor_core_ps,
         }
 
     def _launched(self) -> tuple[I64, I64]:
@@ -179,29 +178,29 @@ class _HostOps:
         is_launch = (links.kind == LAUNCH) & (links.source >= rows.start) & (links.source < rows.stop)
         source, target = links.source[is_launch] - rows.start, links.target[is_launch]
         ps = (trace.end - trace.begin)[target]
-        is_on_cores = np.zeros(len(trace), bool)
-        for first, plane in trace.parts:
+        is_on_tensor_cores = np.zeros(len(trace), bool)
+        for offset, plane in trace.parts:
             if plane.name.startswith(vocabulary.DEVICE):
-                uses_core = np.array([kernels.uses_tensor_core(name) for name in plane.heads], bool)
-                is_on_cores[first : first + len(plane.events)] = uses_core[plane.events.name]
+                uses_tensor_core = np.array([kernels.uses_tensor_core(name) for name in plane.heads], bool)
+                is_on_tensor_cores[offset : offset + len(plane.events)] = uses_tensor_core[plane.events.name]
         size = len(self.name)
-        return _sums(source, ps, size), _sums(source, np.where(is_on_cores[target], ps, 0), size)
+        return _sums(source, ps, size), _sums(source, np.where(is_on_tensor_cores[target], ps, 0), size)
 
     def _lines(self) -> tuple[Array, list[str]]:
         """(int64[n], source lines): the innermost line of the program around each event; 0 where none is known."""
-        number, lines = own_lines(self.plane)
+        number, lines = user_lines(self.plane)
         outer = self._outer(number > 0)
         return np.where(number > 0, number, np.where(outer >= 0, number[outer], 0)), lines
 
     def _ranges(self) -> Costs:
         """`TorchOps.by_range`."""
-        is_range = self._of_category(vocabulary.TORCH_RANGE.__eq__)
-        return _summed(self._costs(is_range, self._outer(is_range)), self.name[is_range], self.plane.names)
+        is_range = self._has_category(vocabulary.TORCH_RANGE.__eq__)
+        return _costs_by_texts(self._costs(is_range, self._outer(is_range)), self.name[is_range], self.plane.names)
 
     def _modules(self) -> Costs:
         """`TorchOps.by_module`, where modules are told from one another by those that they were called in."""
-        labels = self.plane.display_names
-        modules = [name.removeprefix(MODULE) if name.startswith(MODULE) else "" for name in labels]
+        prefix, labels = vocabulary.TORCH_MODULE, self.plane.display_names
+        modules = [label.removeprefix(prefix) if label.startswith(prefix) else "" for label in labels]
         is_module = np.array([bool(name) for name in modules], bool)[self.name]
         if not is_module.any():
             return {}
@@ -213,7 +212,7 @@ class _HostOps:
                 path_index[outer_path, name] = len(paths)
                 paths.append(f"{paths[outer_path]}/{modules[name]}".lstrip("/"))
             path_of_frame[frame] = path_index[outer_path, name]
-        costs = _summed(self._costs(is_module, outer), path_of_frame[frames], paths)
+        costs = _costs_by_texts(self._costs(is_module, outer), path_of_frame[frames], paths)
         self._add_backward(costs, is_module | (outer >= 0))
         return costs
 
@@ -224,16 +223,16 @@ class _HostOps:
         text_of_event = np.full(len(self.is_op), -1, np.int64)
         text_of_event[stat.owner] = codes
         gradients = np.flatnonzero(self.is_op & ~in_module & (text_of_event >= 0) & (self.outer_op < 0))
-        launched = self.launched_before[self.last[gradients]] - self.launched_before[gradients]
-        host = _sums(text_of_event[gradients], self.ps[gradients], len(texts))
-        device = _sums(text_of_event[gradients], launched, len(texts))
-        for text, on_host, on_device in zip(texts, host.tolist(), device.tolist(), strict=True):
+        launched_ps = self.launched_before[self.last[gradients]] - self.launched_before[gradients]
+        host_ps = _sums(text_of_event[gradients], self.ps[gradients], len(texts))
+        device_ps = _sums(text_of_event[gradients], launched_ps, len(texts))
+        for text, backward_host, backward_device in zip(texts, host_ps.tolist(), device_ps.tolist(), strict=True):
             path = text.split("/")
-            for depth in range(1, len(path)) if on_host or on_device else ():
+            for depth in range(1, len(path)) if backward_host or backward_device else ():
                 cost = costs.get(("/".join(path[:depth]), ""))
                 if cost:
-                    cost.backward_host += on_host
-                    cost.backward_device += on_device
+                    cost.backward_host += backward_host
+                    cost.backward_device += backward_device
 
 
 def _sums(rows: Array, values: Array, size: int) -> I64:
@@ -244,7 +243,7 @@ def _sums(rows: Array, values: Array, size: int) -> I64:
     return sums
 
 
-def _summed(
+def _costs_by_texts(
     costs: Mapping[str, I64],
     name: Array,
     names: Sequence[str],
@@ -257,8 +256,8 @@ def _summed(
     text = np.zeros(len(name), np.int64) if text is None else text
     example, code = combine(name, text)
     sums = {field: _sums(code, values, len(example)).tolist() for field, values in costs.items()}
-    summed: Costs = {}
+    sums_by_texts: Costs = {}
     for i, row in enumerate(example.tolist()):
         cost = CallCost(**{field: values[i] for field, values in sums.items()})
-        summed.setdefault((names[int(name[row])], texts[int(text[row])]), CallCost()).add(cost)
-    return summed
+        sums_by_texts.setdefault((names[int(name[row])], texts[int(text[row])]), CallCost()).add(cost)
+    return sums_by_texts

@@ -10,7 +10,7 @@ from ...runtime.arrays import Array
 from ...runtime.regex import regex
 from ..activity.states import State
 from ..activity.thread_classes import have_state
-from ..ops.callers import calling_lines, tells_lines
+from ..ops.callers import calling_lines, has_user_lines
 
 _MOST_SHARE = 0.5
 """Share of a name's time that comes from its line."""
@@ -25,7 +25,7 @@ _GRAPH_LAUNCH = regex(r"(?:cu|cuda|hip)GraphLaunch")
 def lines_of_names(
     host: HostWithSteps, edges: Array, state: Array, event: Array, label: Array, row_of_name: Array
 ) -> list[str]:
-    """Of each name of compute the line of the program that most of it comes from, as `callers.own_line` has it; empty
+    """Of each name of compute the line of the program that most of it comes from, as `callers.user_line` has it; empty
     where none is known, and for other states.
 
     The intervals between the edges (int64[n + 1] ps) have a state (int8[n]) and are told by an event (int32[n]) with a
@@ -33,7 +33,7 @@ def lines_of_names(
     whose calls last as long as half a step is all of it and tells nothing; nor does the launch of a graph.
     """
     lines = [""] * (int(row_of_name.max(initial=-1)) + 1)
-    if framework(host) != PYTORCH or host.cpu is None or not tells_lines(host.cpu):
+    if framework(host) != PYTORCH or host.cpu is None or not has_user_lines(host.cpu):
         return lines
     intervals = np.flatnonzero(have_state(state, State.COMPUTE) & (label >= 0))
     row = np.split(row_of_name, len(State))[State.COMPUTE][label[intervals]].astype(np.int64)

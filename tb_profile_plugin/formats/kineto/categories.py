@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ...runtime.regex import regex
+from ..columns.vocabulary import TORCH_MODULE
 
 OTHER, OP, ANNOTATION, RUNTIME, PYTHON, WORK, DERIVED, OVERHEAD, WINDOW, MEMORY = range(10)
 """Roles of events: of programs that are not PyTorch; on threads ops, ranges that a program names, calls of a driver and
@@ -43,8 +44,6 @@ _TORCH_RANGE = regex(
 
 FRAME = regex(r"(.+)\((\d+)\): (.*)", re.DOTALL)
 """A Python frame: file, line, function."""
-MODULE = "nn.Module: "
-"""Begin of a frame that is a module's call."""
 
 
 def role_of(category: str, name: str) -> int:
@@ -63,4 +62,4 @@ def frame_name(name: str) -> str:
 
 def module_name(frame: str) -> str:
     """``Conv2d_3`` of ``nn.Module: Conv2d_3``; empty for another frame."""
-    return frame.removeprefix(MODULE) if frame.startswith(MODULE) else ""
+    return frame.removeprefix(TORCH_MODULE) if frame.startswith(TORCH_MODULE) else ""

@@ -32,11 +32,11 @@ def drafts(trace: TraceEvents) -> list[Draft]:
     """One for each device that recorded something; of a capture where none did, one for each that it names."""
     rows = trace.with_role(categories.WORK, categories.DERIVED)
     device = trace.integers(rows, "device", default=-1)
-    of_pid = _last_number(trace, trace.record.pid)
-    device = np.where(device >= 0, device, of_pid[trace.record.pid[rows]])
+    device_of_pid = _last_number(trace, trace.record.pid)
+    device = np.where(device >= 0, device, device_of_pid[trace.record.pid[rows]])
     drafts = [_draft(trace, rows[device == number], int(number)) for number in distinct(device).tolist()]
-    listed = trace.record.header.get("deviceProperties")
-    properties = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    stated = trace.record.header.get("deviceProperties")
+    properties = [entry for entry in stated if isinstance(entry, dict)] if isinstance(stated, list) else []
     if not drafts:
         drafts = [empty_draft(f"{vocabulary.GPU}{number}") for number in range(len(properties))]
     for draft in drafts:
@@ -67,13 +67,13 @@ def _draft(trace: TraceEvents, rows: Array, number: int) -> Draft:
     order = np.lexsort((stream[example], derived_kind[example]))
     line = np.argsort(order)[line]
     lines: list[tuple[int, str]] = []
-    for i, at in enumerate(example[order].tolist()):
-        name = int(stream[at])
-        if derived_kind[at]:
-            of_stream = f" #{name}" if 0 <= name < _NO_STREAM else ""
-            lines.append((_DERIVED_LINE_ID + i % 80, _DERIVED_NAMES[derived_kind[at]] + of_stream))
+    for i, row in enumerate(example[order].tolist()):
+        stream_id = int(stream[row])
+        if derived_kind[row]:
+            stream_suffix = f" #{stream_id}" if 0 <= stream_id < _NO_STREAM else ""
+            lines.append((_DERIVED_LINE_ID + i % 80, _DERIVED_NAMES[derived_kind[row]] + stream_suffix))
         else:
-            lines.append((name, f"Stream #{name}({','.join(_work_kinds(trace, rows[line == i]))})"))
+            lines.append((stream_id, f"Stream #{stream_id}({','.join(_work_kinds(trace, rows[line == i]))})"))
     draft = trace.draft(f"{vocabulary.GPU}{number}", lines, rows, line)
     draft.stats += [*_kernel_details(trace, draft), *_copy_details(trace, draft)]
     return draft
@@ -84,7 +84,7 @@ def _derived_kinds(trace: TraceEvents) -> Array:
     answer = np.full(len(trace.record.pool_offset), 2, np.int8)
     for code in distinct_codes(trace.record.category).tolist():
         category = trace.text_of(code)
-        answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
+        answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTER_RANGE else 2
     return answer
 
 
@@ -105,21 +105,23 @@ def _kernel_details(trace: TraceEvents, draft: Draft) -> list[Stat]:
     AMD's tracers state no sizes of kernels that a graph launched.
     """
     record = trace.record
-    kernel = np.array([not _COPY_NAME.match(name) and not name.startswith(_MEMSET) for name, _, _ in draft.names], bool)
-    kernels = np.flatnonzero(kernel[draft.name_index] & (trace.role[draft.event] == categories.WORK))
+    is_kernel = np.array(
+        [not _COPY_NAME.match(name) and not name.startswith(_MEMSET) for name, _, _ in draft.names], bool
+    )
+    kernels = np.flatnonzero(is_kernel[draft.name_index] & (trace.role[draft.event] == categories.WORK))
     if not len(kernels):
         return []
-    at = np.stack([trace.arguments(draft.event[kernels], name) for name in _LAUNCH_ARGUMENTS])
-    value = np.where(at >= 0, record.value[at], -1)
+    argument_rows = np.stack([trace.arguments(draft.event[kernels], name) for name in _LAUNCH_ARGUMENTS])
+    value = np.where(argument_rows >= 0, record.value[argument_rows], -1)
     example, code = combine(*value)
     details = []
     for i in example.tolist():
-        row = at[:, i].tolist()
-        registers, shared, occupancy = (_number(trace, row[index]) for index in (0, 1, 4))
+        rows = argument_rows[:, i].tolist()
+        registers, shared_bytes, occupancy = (_number(trace, rows[index]) for index in (0, 1, 4))
         parts = [f"regs:{registers:.0f}"] if registers is not None else []
-        parts += [f"static_shared:0 dynamic_shared:{shared:.0f}"] if shared is not None else []
+        parts += [f"static_shared:0 dynamic_shared:{shared_bytes:.0f}"] if shared_bytes is not None else []
         parts += [
-            f"{name}:{triple}" for name, index in (("grid", 2), ("block", 3)) if (triple := _triple(trace, row[index]))
+            f"{name}:{sizes}" for name, index in (("grid", 2), ("block", 3)) if (sizes := _triple(trace, rows[index]))
         ]
         parts += [f"occ_pct:{occupancy:.12g}"] if occupancy is not None else []
         details.append(" ".join(parts))
@@ -143,22 +145,22 @@ def _triple(trace: TraceEvents, row: int) -> str:
 
 def _copy_details(trace: TraceEvents, draft: Draft) -> list[Stat]:
     """``memcpy_details`` of the copies that state their bytes."""
-    size = trace.integers(draft.event, "bytes")
-    copies = np.array([bool(_COPY_NAME.match(name)) for name, _, _ in draft.names], bool)
-    rows = np.flatnonzero(copies[draft.name_index] & (size >= 0))
-    example, code = combine(size[rows], draft.name_index[rows])
+    size_bytes = trace.integers(draft.event, "bytes")
+    is_copy_name = np.array([bool(_COPY_NAME.match(name)) for name, _, _ in draft.names], bool)
+    rows = np.flatnonzero(is_copy_name[draft.name_index] & (size_bytes >= 0))
+    example, code = combine(size_bytes[rows], draft.name_index[rows])
     texts = []
-    for at in rows[example].tolist():
-        match = _MEMORY_KINDS.search(draft.names[int(draft.name_index[at])][0])
-        between = f"kind_src:{match[1].lower()} kind_dst:{match[2].lower()} " if match else ""
-        texts.append(f"{between}size:{int(size[at])}")
+    for row in rows[example].tolist():
+        match = _MEMORY_KINDS.search(draft.names[int(draft.name_index[row])][0])
+        memory_kinds = f"kind_src:{match[1].lower()} kind_dst:{match[2].lower()} " if match else ""
+        texts.append(f"{memory_kinds}size:{int(size_bytes[row])}")
     return [Stat(vocabulary.MEMCPY_DETAILS, rows, kinds.TEXT, code, texts)] if len(rows) else []
 
 
 def _facts(properties: dict[str, Any]) -> dict[str, Any]:
     """What a device states about itself, in the terms of XSpace's GPU planes."""
     name = str(properties.get("name") or "")
-    amd = properties.get("warpSize") == 64 or "AMD" in name
+    is_amd = properties.get("warpSize") == 64 or "AMD" in name
     kineto_names = {
         "compute_cap_major": "computeMajor",
         "compute_cap_minor": "computeMinor",
@@ -168,7 +170,7 @@ def _facts(properties: dict[str, Any]) -> dict[str, Any]:
     numbers = {fact: properties.get(kineto_name) for fact, kineto_name in kineto_names.items()}
     facts: dict[str, Any] = {key: value for key, value in numbers.items() if isinstance(value, int)}
     if properties.get("computeMajor") is not None:
-        facts["device_vendor"] = "AMD" if amd else "Nvidia"
+        facts["device_vendor"] = "AMD" if is_amd else "Nvidia"
     if name:
         facts["gpu_device_name"] = name
     return facts

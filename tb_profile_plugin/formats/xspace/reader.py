@@ -60,8 +60,8 @@ def _thread_pool() -> Executor:
 
 def _in_parallel(function: Callable[..., Result], data: Array, jobs: Sequence[tuple[Any, ...]]) -> Iterator[Result]:
     """What the function returns for each of the jobs, in their order; side by side unless the file is small."""
-    run = map if len(data) <= _SMALL_BYTES else _thread_pool().map
-    return iter(run(lambda job: function(data, *job), jobs))
+    map_jobs = map if len(data) <= _SMALL_BYTES else _thread_pool().map
+    return iter(map_jobs(lambda job: function(data, *job), jobs))
 
 
 def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
@@ -74,10 +74,10 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     damage.note(damage_at)
     damage.is_text_rewritten = bytes(data[:4096]).count(_REPLACEMENT) > 3
     plane_rows = fields[(fields[:, NUMBER] == field_numbers.SPACE_PLANES) & (fields[:, WIRE_TYPE] == wire.LENGTH)]
-    damage.planes = len(plane_rows)
+    damage.plane_count = len(plane_rows)
     message_fields = (field_numbers.SPACE_ERRORS, field_numbers.SPACE_WARNINGS, field_numbers.SPACE_HOSTNAMES)
     errors, warnings, hostnames = (_strings(data, fields, number, slice(_MOST_MESSAGES)) for number in message_fields)
-    damage.messages = max(int((fields[:, NUMBER] == number).sum()) for number in message_fields)
+    damage.message_count = max(int((fields[:, NUMBER] == number).sum()) for number in message_fields)
     sketches = [_sketch(data, row, damage, budget) for row in plane_rows[:_MOST_PLANES]]
     _count_lines(data, sketches, damage, lambda done: progress(Message("Reading"), done / 2))
     origin_ns = _origin_ns(sketches)
@@ -85,8 +85,8 @@ def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
     for i, sketch in enumerate(sketches):
         cancellation.check()
         budget.take(
-            _EVENT_BYTES * int(sketch.head[:, wire.EVENT_COUNT].sum())
-            + _STAT_BYTES * int(sketch.head[:, wire.STAT_COUNT].sum())
+            _EVENT_BYTES * int(sketch.line_heads[:, wire.EVENT_COUNT].sum())
+            + _STAT_BYTES * int(sketch.line_heads[:, wire.STAT_COUNT].sum())
         )
         planes.append(_fill_plane(data, sketch, origin_ns, damage))
         progress(Message("Decoding"), 0.5 + (i + 1) / len(sketches) / 2)
@@ -101,15 +101,15 @@ class _Sketch:
 
     id: int
     name: str
-    parts: Array
+    fields: Array
     """int64[n, 5]: the plane's fields as `wire.fields` gives them."""
-    head: Array
-    spans: Array
+    line_heads: Array
+    line_spans: Array
     """What `wire.count_lines` fills, by line."""
 
     def spans_of(self, number: int) -> tuple[Array, Array]:
         """int64[k] twice: begin and end of the messages in a field of the plane."""
-        parts = self.parts[(self.parts[:, NUMBER] == number) & (self.parts[:, WIRE_TYPE] == wire.LENGTH)]
+        parts = self.fields[(self.fields[:, NUMBER] == number) & (self.fields[:, WIRE_TYPE] == wire.LENGTH)]
         return np.ascontiguousarray(parts[:, BEGIN]), np.ascontiguousarray(parts[:, END])
 
 
@@ -118,17 +118,17 @@ class _Damage:
 
     def __init__(self, where: str, size: int):
         self.where, self.size = where, size
-        self.first = -1
+        self.first_offset = -1
         self.damaged_parts = 0
-        self.clamped = 0
-        self.planes = self.lines = self.messages = 0
+        self.clamped_events = 0
+        self.plane_count = self.line_count = self.message_count = 0
         self.is_empty = False
         self.is_text_rewritten = False
 
     def note(self, offset: int) -> None:
         if offset > wire.NO_DAMAGE:
             self.damaged_parts += 1
-            self.first = int(offset) if self.first < 0 else min(self.first, int(offset))
+            self.first_offset = int(offset) if self.first_offset < 0 else min(self.first_offset, int(offset))
 
     def problems(self) -> Iterator[Problem]:
         if self.is_empty:
@@ -143,7 +143,7 @@ class _Damage:
             message = Message(
                 "The capture is damaged or cut short at byte {first} of {size}; {parts, plural, one {# part is} "
                 "other {# parts are}} incomplete.",
-                first=self.first,
+                first=self.first_offset,
                 size=self.size,
                 parts=self.damaged_parts,
             )
@@ -151,22 +151,22 @@ class _Damage:
             if self.is_text_rewritten:
                 remedy = Message("Copy the original in binary mode; a text tool has changed the file's bytes.")
             yield Problem("damaged_capture", message, remedy, self.where)
-        counts = {"planes": self.planes, "lines": self.lines, "messages": self.messages}
-        for (what, count), most in zip(counts.items(), (_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES), strict=True):
-            if count > most:
+        counts = {"planes": self.plane_count, "lines": self.line_count, "messages": self.message_count}
+        for (kind, count), limit in zip(counts.items(), (_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES), strict=True):
+            if count > limit:
                 message = Message(
                     "The capture has {count} {what, select, planes {planes} lines {lines} other {messages}}, "
                     "of which the first {most} were read.",
                     count=count,
-                    what=what,
-                    most=most,
+                    what=kind,
+                    most=limit,
                 )
                 remedy = Message("Check where the file comes from; profilers write far fewer.")
-                yield Problem(f"too_many_{what}", message, remedy, self.where)
-        if self.clamped:
+                yield Problem(f"too_many_{kind}", message, remedy, self.where)
+        if self.clamped_events:
             message = Message(
                 "{count} events carry impossible times (negative, or beyond 13 days), which were cut.",
-                count=self.clamped,
+                count=self.clamped_events,
             )
             remedy = Message("Do not rely on figures that include these events.")
             yield Problem("impossible_times", message, remedy, self.where, "warning")
@@ -178,8 +178,7 @@ def _fields(data: Array, begin: Int, end: Int, budget: MemoryBudget) -> tuple[Ar
     # No field has less than two bytes; most captures are far below the limit, and need not be counted.
     if not budget.allows(_FIELD_BYTES * int(end - begin) // 2):
         budget.take(_FIELD_BYTES * wire.count_fields(data, begin, end))
-    rows, damage_at = wire.fields(data, begin, end)
-    return rows, damage_at
+    return wire.fields(data, begin, end)
 
 
 def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _Sketch:
@@ -188,18 +187,18 @@ def _sketch(data: Array, row: Array, damage: _Damage, budget: MemoryBudget) -> _
     damage.note(damage_at)
     number, kind = parts[:, NUMBER], parts[:, WIRE_TYPE]
     ids = parts[(number == field_numbers.PLANE_ID) & (kind == wire.VARINT), VALUE]
-    entries = int(((number > field_numbers.PLANE_LINES) & (kind == wire.LENGTH)).sum())
+    entry_count = int(((number > field_numbers.PLANE_LINES) & (kind == wire.LENGTH)).sum())
     is_line = (number == field_numbers.PLANE_LINES) & (kind == wire.LENGTH)
-    room = max(0, _MOST_LINES - damage.lines)
-    lines = min(int(is_line.sum()), room)
-    damage.lines += int(is_line.sum())
-    budget.take(_PLANE_BYTES + _LINE_BYTES * lines + _ENTRY_BYTES * entries)
+    lines_left = max(0, _MOST_LINES - damage.line_count)
+    line_count = min(int(is_line.sum()), lines_left)
+    damage.line_count += int(is_line.sum())
+    budget.take(_PLANE_BYTES + _LINE_BYTES * line_count + _ENTRY_BYTES * entry_count)
     return _Sketch(
         int(ids[-1]) if len(ids) else 0,
         "".join(_strings(data, parts, field_numbers.PLANE_NAME, slice(-1, None))),
-        parts[~is_line | (np.cumsum(is_line) <= room)] if lines < is_line.sum() else parts,
-        np.zeros((lines, 8), np.int64),
-        np.zeros((lines, 4), np.int64),
+        parts[~is_line | (np.cumsum(is_line) <= lines_left)] if line_count < is_line.sum() else parts,
+        np.zeros((line_count, 8), np.int64),
+        np.zeros((line_count, 4), np.int64),
     )
 
 
@@ -214,31 +213,36 @@ def _chunks(begins: Array, ends: Array) -> list[slice]:
     if not len(begins):
         return []
     sizes = np.cumsum(ends - begins)
-    pieces = min(len(begins), 4 * (os.cpu_count() or 1))
-    cuts = np.searchsorted(sizes, np.arange(1, pieces) * sizes[-1] // pieces) + 1
+    chunk_count = min(len(begins), 4 * (os.cpu_count() or 1))
+    cuts = np.searchsorted(sizes, np.arange(1, chunk_count) * sizes[-1] // chunk_count) + 1
     bounds = sorted({0, *cuts.tolist(), len(begins)})
     return [slice(low, high) for low, high in pairwise(bounds)]
 
 
 def _count_lines(data: Array, sketches: list[_Sketch], damage: _Damage, progress: Callable[[float], None]) -> None:
-    """The first pass: fill ``head`` and ``spans`` of the sketches."""
+    """The first pass: fill ``line_heads`` and ``line_spans`` of the sketches."""
     jobs = []
     for sketch in sketches:
         begins, ends = sketch.spans_of(field_numbers.PLANE_LINES)
-        jobs += [(begins[part], ends[part], sketch.head[part], sketch.spans[part]) for part in _chunks(begins, ends)]
+        jobs += [
+            (begins[chunk], ends[chunk], sketch.line_heads[chunk], sketch.line_spans[chunk])
+            for chunk in _chunks(begins, ends)
+        ]
     for done, _ in enumerate(_in_parallel(wire.count_lines, data, jobs), 1):
         cancellation.check()
         progress(done / len(jobs))
     for sketch in sketches:
-        for offset in sketch.head[:, wire.DAMAGE_AT]:
+        for offset in sketch.line_heads[:, wire.DAMAGE_AT]:
             damage.note(offset)
 
 
 def _origin_ns(sketches: list[_Sketch]) -> int:
     """0, or the earliest timestamp where some line's time would not fit into int64 ps."""
-    stamps = [sketch.head[sketch.head[:, wire.EVENT_COUNT] > 0, wire.TIMESTAMP_NS] for sketch in sketches]
-    all_stamps = np.concatenate(stamps) if stamps else np.empty(0, np.int64)
-    return int(all_stamps.min()) if len(all_stamps) and np.abs(all_stamps).max() > _FAR_NS else 0
+    timestamps = [
+        sketch.line_heads[sketch.line_heads[:, wire.EVENT_COUNT] > 0, wire.TIMESTAMP_NS] for sketch in sketches
+    ]
+    all_timestamps = np.concatenate(timestamps) if timestamps else np.empty(0, np.int64)
+    return int(all_timestamps.min()) if len(all_timestamps) and np.abs(all_timestamps).max() > _FAR_NS else 0
 
 
 def _first_rows(counts: Array) -> Array:
@@ -248,12 +252,12 @@ def _first_rows(counts: Array) -> Array:
 
 def _metadata_rows(ids: Array) -> MetadataRows:
     """The rows of ids (int64[n]) in their table, whose row 0 is the missing entry; the last row of an id wins."""
-    none = np.empty(0, np.int64)
+    empty = np.empty(0, np.int64)
     file_ids = ids[1:]
     if len(file_ids) and file_ids.min() >= 0 and file_ids.max() <= 4 * len(file_ids) + 1024:
-        dense = np.zeros(int(file_ids.max()) + 1, np.int32)
-        dense[file_ids] = np.arange(1, len(ids), dtype=np.int32)
-        return MetadataRows(dense, none, none)
+        row_of_id = np.zeros(int(file_ids.max()) + 1, np.int32)
+        row_of_id[file_ids] = np.arange(1, len(ids), dtype=np.int32)
+        return MetadataRows(row_of_id, empty, empty)
     order = np.argsort(file_ids, kind="stable")
     is_last = np.append(file_ids[order][1:] != file_ids[order][:-1], True) if len(file_ids) else np.empty(0, bool)
     return MetadataRows(np.empty(0, np.int32), file_ids[order][is_last], (order[is_last] + 1).astype(np.int64))
@@ -318,58 +322,57 @@ def _fill_lines(
     stat_rows: MetadataRows,
     damage: _Damage,
 ) -> tuple[Lines, Events]:
-    head = sketch.head
-    first_event, first_stat = _first_rows(head[:, wire.EVENT_COUNT]), _first_rows(head[:, wire.STAT_COUNT])
-    count, stats = int(first_event[-1]), int(first_stat[-1])
-    limit = _FAR_NS * 1000
-    begin = np.clip((head[:, wire.TIMESTAMP_NS] - origin_ns), -limit // 1000, limit // 1000) * 1000
-    occurrences = np.zeros(count if head[:, wire.AGGREGATED_COUNT].any() else 0, np.int64)
+    heads = sketch.line_heads
+    first_event, first_stat = _first_rows(heads[:, wire.EVENT_COUNT]), _first_rows(heads[:, wire.STAT_COUNT])
+    event_count, stat_count = int(first_event[-1]), int(first_stat[-1])
+    begin = np.clip(heads[:, wire.TIMESTAMP_NS] - origin_ns, -_FAR_NS, _FAR_NS) * 1000
+    occurrences = np.zeros(event_count if heads[:, wire.AGGREGATED_COUNT].any() else 0, np.int64)
     columns = PlaneEventColumns(
-        line=np.empty(count, np.int32),
-        name=np.empty(count, np.int32),
-        begin=np.empty(count, np.int64),
-        duration=np.empty(count, np.int64),
-        first_stat=np.full(count + 1, stats, np.int32),
+        line=np.empty(event_count, np.int32),
+        name=np.empty(event_count, np.int32),
+        begin=np.empty(event_count, np.int64),
+        duration=np.empty(event_count, np.int64),
+        first_stat=np.full(event_count + 1, stat_count, np.int32),
         occurrences=occurrences,
     )
-    stat_columns = _new_stats(stats)
+    stat_columns = _new_stats(stat_count)
     begins, ends = sketch.spans_of(field_numbers.PLANE_LINES)
-    numbers = np.arange(len(begins), dtype=np.int64)
-    messages = LineMessages(begins, ends, numbers, begin, first_event[:-1], first_stat[:-1])
+    line_rows = np.arange(len(begins), dtype=np.int64)
+    messages = LineMessages(begins, ends, line_rows, begin, first_event[:-1], first_stat[:-1])
     jobs = []
-    for part in _chunks(begins, ends):
-        line_part = LineMessages(*(column[part] for column in messages))
+    for lines_of_chunk in _chunks(begins, ends):
+        line_part = LineMessages(*(column[lines_of_chunk] for column in messages))
         jobs.append((line_part, event_rows, stat_rows, columns, stat_columns))
-    damage.clamped += sum(_in_parallel(wire.fill_lines, data, jobs))
+    damage.clamped_events += sum(_in_parallel(wire.fill_lines, data, jobs))
 
-    display_names, names = (_text(data, sketch.spans, column).all for column in (wire.DISPLAY_NAME, wire.NAME))
+    display_names, names = (_text(data, sketch.line_spans, column).all for column in (wire.DISPLAY_NAME, wire.NAME))
     names = [display_name or name for display_name, name in zip(display_names, names, strict=True)]
-    lines = Lines(head[:, wire.ID].copy(), head[:, wire.DISPLAY_ID].copy(), names, begin, first_event)
+    lines = Lines(heads[:, wire.ID].copy(), heads[:, wire.DISPLAY_ID].copy(), names, begin, first_event)
     if not len(occurrences):
-        occurrences = np.broadcast_to(np.int64(0), count)
+        occurrences = np.broadcast_to(np.int64(0), event_count)
     stats_of_events = Stats(data, columns.first_stat, *stat_columns)
     events = Events(columns.line, columns.name, columns.begin, columns.duration, occurrences, stats_of_events)
-    line_of = _line_numbers(lines)
-    if len(line_of) and line_of.max() + 1 < len(line_of):
-        return _join_lines(lines, events, line_of)
+    joined_line = _line_numbers(lines)
+    if len(joined_line) and joined_line.max() + 1 < len(joined_line):
+        return _join_lines(lines, events, joined_line)
     return lines, events if is_ordered(columns.line, columns.begin, columns.duration) else _sort_events(events)
 
 
 def _line_numbers(lines: Lines) -> Array:
     """int64[lines]: number of each line among distinct ones; one id and one name are one line in several messages."""
-    number_of: dict[Any, int] = {}
+    line_numbers: dict[Any, int] = {}
     keys = [
         (line, name) if line else i for i, (line, name) in enumerate(zip(lines.id.tolist(), lines.name, strict=True))
     ]
-    return np.array([number_of.setdefault(key, len(number_of)) for key in keys], np.int64)
+    return np.array([line_numbers.setdefault(key, len(line_numbers)) for key in keys], np.int64)
 
 
-def _join_lines(lines: Lines, events: Events, line_of: Array) -> tuple[Lines, Events]:
+def _join_lines(lines: Lines, events: Events, joined_line: Array) -> tuple[Lines, Events]:
     """Lines and events where lines of one number (see `_line_numbers`) are one."""
-    _, first = np.unique(line_of, return_index=True)
+    _, first = np.unique(joined_line, return_index=True)
     begin = np.full(len(first), np.iinfo(np.int64).max, np.int64)
-    np.minimum.at(begin, line_of, lines.begin)
-    line = line_of[events.line].astype(np.int32)
+    np.minimum.at(begin, joined_line, lines.begin)
+    line = joined_line[events.line].astype(np.int32)
     names = [lines.name[i] for i in first.tolist()]
     counts = np.bincount(line, minlength=len(first))
     joined_lines = Lines(lines.id[first], lines.display_id[first], names, begin, _first_rows(counts))
@@ -383,6 +386,11 @@ def _sort_events(events: Events) -> Events:
     counts = np.diff(stats.first)[order]
     first = _first_rows(counts)
     rows = np.arange(first[-1]) + np.repeat(stats.first[order] - first[:-1], counts)
-    sorted_stats = Stats(stats.buffer, first.astype(np.int32), stats.name[rows], stats.kind[rows], stats.value[rows])
-    names, spans = (events.line[order], events.name[order]), (events.begin[order], events.duration[order])
-    return Events(*names, *spans, events.occurrences[order], sorted_stats)
+    return Events(
+        line=events.line[order],
+        name=events.name[order],
+        begin=events.begin[order],
+        duration=events.duration[order],
+        occurrences=events.occurrences[order],
+        stats=Stats(stats.buffer, first.astype(np.int32), stats.name[rows], stats.kind[rows], stats.value[rows]),
+    )

@@ -14,7 +14,7 @@ from ...analysis.health import capture_health
 from ...model.host import HostWithSteps
 from ...model.per_host import Need, need
 from ...model.session import Session
-from ...model.session_facts import events
+from ...model.session_facts import event_count
 from ...runtime.messages import Message, sentences
 from ...runtime.problems import Problem, ProblemError, problem_error
 from ...runtime.records import NamedTuple, record
@@ -184,7 +184,9 @@ class Tool:
     def host_needs(self, **options: str) -> list[Need]:
         """What it needs of each host with these options; raises `ProblemError` as `run` does."""
         arguments, step_event = self._arguments(options), options.get(STEP_EVENT.name, "")
-        return [need(function, step_event=step_event, **arguments) for function in dict.fromkeys((events, *self.needs))]
+        return [
+            need(function, step_event=step_event, **arguments) for function in dict.fromkeys((event_count, *self.needs))
+        ]
 
     def _arguments(self, texts: Mapping[str, str]) -> dict[str, str | int]:
         """The options that the function takes: not the events that count as steps, which the hosts know."""
