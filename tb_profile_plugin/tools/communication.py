@@ -246,7 +246,7 @@ def _collective_row(row: CommunicationRow) -> tuple[Any, ...]:
 
 def _straggler_row(late_worker: Lateness) -> tuple[Any, ...]:
     waits_us = (late_worker.caused_ps / PS_PER_US, late_worker.waited_ps / PS_PER_US)
-    row = (late_worker.worker, late_worker.host, late_worker.last, late_worker.collectives, *waits_us)
+    row = (late_worker.worker, late_worker.host, late_worker.last_count, late_worker.collective_count, *waits_us)
     cause, excess = late_worker.cause, late_worker.excess
     if excess is None:
         return *row, None, None, None, None

@@ -14,7 +14,7 @@ from ..analysis.health import capture_health
 from ..analysis.workers.late_peers import late_peers
 from ..analysis.workers.lateness import LateWorkers, late_workers
 from ..analysis.workers.matrix import MatrixRow, differences, matrix
-from ..analysis.workers.pod_steps import PodStep, left_out_reasons, middle_step, pod_steps
+from ..analysis.workers.pod_steps import PodStep, left_out_reasons, median_step, pod_steps
 from ..model.devices.properties import device_type
 from ..model.host import HostWithSteps
 from ..model.profiler_options import one_op_of
@@ -140,7 +140,7 @@ def pod_viewer(session: Session, hosts: Sequence[HostWithSteps], worker: str, ot
     """Which worker is slow, and in what?"""
     steps, ranks_missing = pod_steps(hosts), missing(hosts) is not None
     left_out = [reason or None for reason in left_out_reasons(steps)]
-    typical_step = middle_step(steps, [reason or "" for reason in left_out]) if steps else None
+    typical_step = median_step(steps, [reason or "" for reason in left_out]) if steps else None
     peers = late_peers(hosts)
     lateness = late_workers(hosts, peers) if peers else LateWorkers([], None)
     facts: dict[str, Any] = {"device_type": device_type(hosts)}
@@ -188,7 +188,7 @@ def _compared_workers(rows: Sequence[MatrixRow], worker: str, other: str) -> tup
 
 def _matrix_row(row: MatrixRow) -> tuple[Any, ...]:
     late = row.lateness
-    waits = (late.last, late.caused_ps / PS_PER_MS, late.waited_ps / PS_PER_MS) if late else (None, None, None)
+    waits = (late.last_count, late.caused_ps / PS_PER_MS, late.waited_ps / PS_PER_MS) if late else (None, None, None)
     times = (int(row.category_ps.sum()), *row.category_ps.tolist())
     return row.name, row.host, row.device or None, *waits, *(ps / PS_PER_MS for ps in times)
 

@@ -87,7 +87,11 @@ def test_who_comes_last_to_the_collectives_of_its_group(names: Callable[[str, in
     assert (peers.event[~peers.is_member] == -1).all() and not peers.waiting_ps[~peers.is_member].any()
     assert peers.waiting_ps.sum(axis=0).tolist() == [0, 0, STEPS * round(LATE_US * 1e6), 0]
     (worst, *_), verdict = late_workers(hosts, peers)
-    assert (worst.worker, worst.collectives, worst.caused_ps) == ("rank 3", 2 * STEPS, STEPS * round(LATE_US * 1e6))
+    assert (worst.worker, worst.collective_count, worst.caused_ps) == (
+        "rank 3",
+        2 * STEPS,
+        STEPS * round(LATE_US * 1e6),
+    )
     assert verdict is not None and (verdict.pattern, verdict.worker) == ("persistent", "rank 3")
     assert verdict.sentence.startswith("rank 3 is last in ")
 

@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.workers.late_patterns import regularity
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
-from tb_profile_plugin.analysis.workers.pod_steps import PodStep, WorkerStep, middle_step, pod_steps
+from tb_profile_plugin.analysis.workers.pod_steps import PodStep, WorkerStep, median_step, pod_steps
 from tb_profile_plugin.model.host import HostWithSteps
 
 STEPS, STEP_US, LATE_US = 12, 2000.0, 400.0
@@ -79,11 +79,11 @@ def test_one_rank_is_late_with_what_was_planted(
     assert found is not None
     (worst, *others), verdict = late_workers(hosts, found)
     assert worst.excess is not None and verdict is not None
-    assert (worst.worker, worst.last, worst.collectives, worst.name) == ("rank 2", STEPS, STEPS, name)
+    assert (worst.worker, worst.last_count, worst.collective_count, worst.name) == ("rank 2", STEPS, STEPS, name)
     assert (worst.excess.state, verdict.worker, verdict.pattern) == (state, "rank 2", "persistent")
     assert worst.caused_ps == pytest.approx(STEPS * LATE_US * 1e6, rel=0.05)
     assert worst.excess.ps == pytest.approx(worst.caused_ps, rel=0.1)
-    assert [(each.last, each.caused_ps, each.excess) for each in others] == [(0, 0, None)] * 2
+    assert [(each.last_count, each.caused_ps, each.excess) for each in others] == [(0, 0, None)] * 2
     said = verdict.sentence
     assert said.startswith(f"rank 2 is last in 12 of 12 collectives; others wait 4.80 ms. {says}")
     assert len(said.split(".")[0].split()) <= 20
@@ -162,7 +162,7 @@ def test_a_late_worker_that_the_diagnosis_does_not_name_hardly_slows_typical_ste
 
 
 def told(steps: Sequence[PodStep], some_missing: bool = False) -> str:
-    return middle_step(steps, [""] * len(steps)).sentence(some_missing)
+    return median_step(steps, [""] * len(steps)).sentence(some_missing)
 
 
 def test_a_step_names_who_works_longer_not_who_waits() -> None:
@@ -191,8 +191,8 @@ def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None
 def test_the_typical_step_is_the_one_in_the_middle_of_those_that_count() -> None:
     steps = pod_steps(ranks(lambda rank, step: False, waits_for_input))
     reasons = ["warm_up", *[""] * (len(steps) - 1)]
-    assert middle_step(steps, reasons).number != steps[0].number
-    assert middle_step(steps[:1], ["cut"]) is steps[0]
+    assert median_step(steps, reasons).number != steps[0].number
+    assert median_step(steps[:1], ["cut"]) is steps[0]
 
 
 def test_communication_saves_no_more_than_it_takes_beside_the_wait_for_a_straggler() -> None:

@@ -13,7 +13,7 @@ from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
 from tb_profile_plugin.analysis.workers.late_peers import late_peers
 from tb_profile_plugin.analysis.workers.lateness import late_workers
 from tb_profile_plugin.analysis.workers.matrix import differences, matrix
-from tb_profile_plugin.analysis.workers.pod_steps import middle_step, pod_steps
+from tb_profile_plugin.analysis.workers.pod_steps import median_step, pod_steps
 from tb_profile_plugin.model.profiler_options import one_op_of
 from tb_profile_plugin.tools import get
 
@@ -25,7 +25,7 @@ def test_workers_stand_by_lateness_and_their_parts_sum_to_the_step() -> None:
     peers = late_peers(hosts)
     assert peers is not None
     steps = pod_steps(hosts)
-    step = middle_step(steps, [""] * len(steps))
+    step = median_step(steps, [""] * len(steps))
     rows = matrix(hosts, step, late_workers(hosts, peers).workers)
     assert rows[0].name == "rank 1" and len(rows) == 3
     by_host = {worker.host: worker.total_ps for worker in step.workers}

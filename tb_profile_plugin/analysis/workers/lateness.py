@@ -30,9 +30,9 @@ class Lateness(NamedTuple):
     host: str
     device: str
     """Empty where the host has but one that communicates."""
-    last: int
+    last_count: int
     """Collectives to which it came last."""
-    collectives: int
+    collective_count: int
     """Collectives that it takes part in."""
     caused_ps: int
     """How long the worker that came first waited for this one, directly or through the late one's group."""
@@ -92,17 +92,17 @@ class _LateCollectives:
         is_counted = np.isin(np.arange(len(peers.workers)), indices)
         is_last, is_blamed = is_counted[peers.late] & (peers.longest_ps > 0), is_counted[self._responsible]
         excess = largest_excess(self._spent, np.flatnonzero(is_last & is_blamed))
-        first = peers.workers[indices[0]]
+        first_worker = peers.workers[indices[0]]
         return Lateness(
             worker=name,
-            host=self._hosts[first.host].name,
-            device=first.device,
-            last=int(is_last.sum()),
-            collectives=int(peers.is_member[:, indices].any(axis=1).sum()),
+            host=self._hosts[first_worker.host].name,
+            device=first_worker.device,
+            last_count=int(is_last.sum()),
+            collective_count=int(peers.is_member[:, indices].any(axis=1).sum()),
             caused_ps=int(peers.disjoint_longest_ps[is_blamed].sum()),
             waited_ps=int(peers.disjoint_waiting_ps[:, indices].sum()),
             excess=excess,
-            name=_main_name(self._hosts[first.host], excess.state) if excess else "",
+            name=_main_name(self._hosts[first_worker.host], excess.state) if excess else "",
         )
 
     def verdict(self, workers: Sequence[Lateness]) -> LatenessVerdict | None:
@@ -115,37 +115,37 @@ class _LateCollectives:
         if straggler and not is_confirmed:
             # Steps that do not count may hide who is late in those that do.
             for worker in workers:
-                if worker.host == straggler.host and worker.last:
+                if worker.host == straggler.host and worker.last_count:
                     return _verdict_of_worker(worker, waited_ps)
         if late_pattern is None:
             return None
         if always_late:
             first = peers.workers[always_late[0]]
-            worst = self.lateness(always_late, first.name if len(always_late) == 1 else hosts[first.host].hostname)
+            lateness = self.lateness(always_late, first.name if len(always_late) == 1 else hosts[first.host].hostname)
             hardly_slows = not is_confirmed and len(hosts) > 1 and all(one_op_of(host) == 1 for host in hosts)
-            return _verdict_of_worker(worst, waited_ps, hardly_slows)
+            return _verdict_of_worker(lateness, waited_ps, hardly_slows)
         excess = largest_excess(self._spent, np.flatnonzero(peers.longest_ps > 0))
         return _verdict_of_workers(late_pattern.pattern, excess, waited_ps, len(peers.late))
 
 
-def _verdict_of_worker(worst: Lateness, waited_ps: int, hardly_slows: bool = False) -> LatenessVerdict:
+def _verdict_of_worker(lateness: Lateness, waited_ps: int, hardly_slows: bool = False) -> LatenessVerdict:
     """``hardly_slows`` where typical steps are no longer for it, so that the diagnosis does not name it."""
     lead = Message(
         "{worker} is last in {last} of {of} collectives; others wait {caused_ps}.",
-        worker=worst.worker,
-        last=worst.last,
-        of=worst.collectives,
-        caused_ps=worst.caused_ps,
+        worker=lateness.worker,
+        last=lateness.last_count,
+        of=lateness.collective_count,
+        caused_ps=lateness.caused_ps,
     )
     reason: Message | str = ""
-    if worst.excess and worst.cause:
-        reason = _reason(_REASONS_OF_WORKER, worst.excess, name=f" ({worst.name})" if worst.name else "")
+    if lateness.excess and lateness.cause:
+        reason = _reason(_REASONS_OF_WORKER, lateness.excess, name=f" ({lateness.name})" if lateness.name else "")
     if hardly_slows:
         lead = _sentence(lead, Message("In typical steps these waits are short or irregular."))
-    return LatenessVerdict("persistent", worst.worker, worst.cause, waited_ps, _sentence(lead, reason))
+    return LatenessVerdict("persistent", lateness.worker, lateness.cause, waited_ps, _sentence(lead, reason))
 
 
-def _verdict_of_workers(pattern: Pattern, more: Excess | None, waited_ps: int, count: int) -> LatenessVerdict:
+def _verdict_of_workers(pattern: Pattern, excess: Excess | None, waited_ps: int, count: int) -> LatenessVerdict:
     figures_of_all = {"waited_ps": waited_ps, "count": count}
     if pattern == "rotating":
         lead = Message(
@@ -155,9 +155,11 @@ def _verdict_of_workers(pattern: Pattern, more: Excess | None, waited_ps: int, c
         lead = Message(
             "No worker is late more often than others; they wait {waited_ps} in {count} collectives.", **figures_of_all
         )
-    if more is None or more.ps < _LEAST_EXPLAINED * waited_ps:
+    if excess is None or excess.ps < _LEAST_EXPLAINED * waited_ps:
         return LatenessVerdict(pattern, None, None, waited_ps, lead)
-    return LatenessVerdict(pattern, None, more.cause, waited_ps, _sentence(lead, _reason(_REASONS_OF_WORKERS, more)))
+    return LatenessVerdict(
+        pattern, None, excess.cause, waited_ps, _sentence(lead, _reason(_REASONS_OF_WORKERS, excess))
+    )
 
 
 _REASONS_OF_WORKER = {
@@ -177,12 +179,12 @@ _REASONS_OF_WORKERS = {
 """What one late worker, and those that are late in turn, spend more on: templates by cause, else by state."""
 
 
-def _reason(reasons: Mapping[str, Message], more: Excess, **name: str) -> Message:
+def _reason(reasons: Mapping[str, Message], excess: Excess, **name: str) -> Message:
     """What late workers spend more on, as a sentence."""
-    template = reasons.get("unrecorded" if more.state == State.UNRECORDED else more.cause)
+    template = reasons.get("unrecorded" if excess.state == State.UNRECORDED else excess.cause)
     if template:
-        return Message(template, more_ps=more.ps)
-    return Message(reasons["state"], more_ps=more.ps, label=message(category_label(more.state)), **name)
+        return Message(template, more_ps=excess.ps)
+    return Message(reasons["state"], more_ps=excess.ps, label=message(category_label(excess.state)), **name)
 
 
 def _sentence(lead: Message, reason: Message | str) -> Message:
@@ -192,9 +194,9 @@ def _sentence(lead: Message, reason: Message | str) -> Message:
 def _main_name(host: Host, state: State) -> str:
     """What most of a state is by name, over the whole capture of a host."""
     host_figures = figures(host.with_steps())
-    times = host_figures.name_ps.sum(axis=0).tolist()
-    pairs = zip(host_figures.names, times, strict=True)
-    state_names = [(ps, name) for (name_state, name), ps in pairs if name_state == STATES[state]]
+    name_ps = host_figures.name_ps.sum(axis=0).tolist()
+    names_and_ps = zip(host_figures.names, name_ps, strict=True)
+    state_names = [(ps, name) for (name_state, name), ps in names_and_ps if name_state == STATES[state]]
     ps, name = max(state_names, default=(0, ""))
     return name if ps > _LEAST_NAME_SHARE * sum(ps for ps, _ in state_names) else ""
 

@@ -25,6 +25,7 @@ _LEAST_EXCESS = 0.05
 _LEAST_DEVIATIONS = 3.0
 """… if that is more than so many robust standard deviations of the workers, too."""
 _COMMUNICATION, _COMPILING = ([category.id for category in CATEGORIES].index(id) for id in ("communication", "compile"))
+"""Their rows in `CATEGORIES`."""
 _LEAST_DIFFERENCE = 0.03
 """Share of the step: workers that differ by less take equally long."""
 
@@ -92,21 +93,21 @@ class PodStep:
     @lazy
     def is_slow(self) -> Bool:
         """bool[workers]: far slower than the others in what is their own; of fewer than three workers none."""
-        own = self.own_ps
-        if len(own) < 3:
-            return np.zeros(len(own), bool)
-        middle = float(np.median(own))
-        spread = DEVIATIONS_PER_MEDIAN * float(np.median(np.abs(own - middle)))
-        return (own > middle + _LEAST_EXCESS * self.median_ps) & (own > middle + _LEAST_DEVIATIONS * spread)
+        own_ps = self.own_ps
+        if len(own_ps) < 3:
+            return np.zeros(len(own_ps), bool)
+        median = float(np.median(own_ps))
+        deviation = DEVIATIONS_PER_MEDIAN * float(np.median(np.abs(own_ps - median)))
+        return (own_ps > median + _LEAST_EXCESS * self.median_ps) & (own_ps > median + _LEAST_DEVIATIONS * deviation)
 
     def excess(self, worker: WorkerStep) -> tuple[Category, float]:
         """The category, but for communication, in which a worker exceeds the median one most, and by how many ps; one
         of two workers is compared with the other.
         """
         is_other = [len(self.workers) != 2 or other is not worker for other in self.workers]
-        more = worker.category_ps - np.median(self.category_ps[is_other], axis=0)
-        more[_COMMUNICATION] = -np.inf
-        return largest_category(more), float(more.max())
+        excess_ps = worker.category_ps - np.median(self.category_ps[is_other], axis=0)
+        excess_ps[_COMMUNICATION] = -np.inf
+        return largest_category(excess_ps), float(excess_ps.max())
 
     @property
     def longest_ps(self) -> int:
@@ -130,12 +131,12 @@ class PodStep:
                 worker=slowest.name,
                 part=message(slowest.largest.label),
             )
-        own, most = self.own_ps, int(self.own_ps.max())
-        other = float(own.min()) if len(self.workers) == 2 else float(np.median(own))
-        if most - other < _LEAST_DIFFERENCE * self.median_ps:
+        own_times_ps, most_ps = self.own_ps, int(self.own_ps.max())
+        compared_ps = float(own_times_ps.min()) if len(self.workers) == 2 else float(np.median(own_times_ps))
+        if most_ps - compared_ps < _LEAST_DIFFERENCE * self.median_ps:
             return self._even_sentence(step)
-        part, excess = self.excess(slowest)
-        waits = not some_missing and bool((self.totals_ps - own).max() >= _LEAST_EXCESS * self.median_ps)
+        category, excess = self.excess(slowest)
+        waits = not some_missing and bool((self.totals_ps - own_times_ps).max() >= _LEAST_EXCESS * self.median_ps)
         return Message(
             "{step}: {worker} {way, select, works {works} other {takes}} {own_ps}, {more_ps} more than the "
             "{others, select, one {other} other {median}} worker, mainly {part} (+{excess_ps})"
@@ -143,32 +144,32 @@ class PodStep:
             step=step,
             worker=slowest.name,
             # What it waits itself is not in it.
-            way="works" if most < slowest.total_ps else "takes",
+            way="works" if most_ps < slowest.total_ps else "takes",
             waits="yes" if waits else "no",
-            own_ps=most,
-            more_ps=most - other,
+            own_ps=most_ps,
+            more_ps=most_ps - compared_ps,
             others="one" if len(self.workers) == 2 else "several",
-            part=message(part.label),
+            part=message(category.label),
             excess_ps=excess,
         )
 
     def _even_sentence(self, step: str) -> Message:
         """That no worker takes notably longer for what is its own."""
-        shortest = int(self.totals_ps.min())
-        if self.longest_ps - shortest < _LEAST_DIFFERENCE * self.median_ps:
-            parts = np.unique(self.category_ps.argmax(axis=1)).tolist()
-            if len(parts) > 1:
+        shortest_ps = int(self.totals_ps.min())
+        if self.longest_ps - shortest_ps < _LEAST_DIFFERENCE * self.median_ps:
+            largest_categories = np.unique(self.category_ps.argmax(axis=1)).tolist()
+            if len(largest_categories) > 1:
                 return Message("{step}: all workers take about {step_ps}.", step=step, step_ps=self.median_ps)
             return Message(
                 "{step}: all workers take about {step_ps}, mainly {part}.",
                 step=step,
                 step_ps=self.median_ps,
-                part=message(CATEGORIES[parts[0]].label),
+                part=message(CATEGORIES[largest_categories[0]].label),
             )
         return Message(
             "{step}: workers take {shortest_ps} to {longest_ps} and differ mostly in communication.",
             step=step,
-            shortest_ps=shortest,
+            shortest_ps=shortest_ps,
             longest_ps=self.longest_ps,
         )
 
@@ -197,14 +198,14 @@ def left_out_reasons(steps: Sequence[PodStep]) -> list[str]:
     """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
     if not steps:
         return []
-    longest = [step.workers[int(step.totals_ps.argmax())] for step in steps]
-    durations_ps = np.array([worker.total_ps for worker in longest])
-    compiling_ps = np.array([worker.category_ps[_COMPILING] for worker in longest])
+    slowest_workers = [step.workers[int(step.totals_ps.argmax())] for step in steps]
+    durations_ps = np.array([worker.total_ps for worker in slowest_workers])
+    compiling_ps = np.array([worker.category_ps[_COMPILING] for worker in slowest_workers])
     complete, numbers = np.array([step.complete for step in steps]), np.array([step.number for step in steps])
     return choose(durations_ps, compiling_ps, complete, numbers, TYPICAL).reason
 
 
-def middle_step(steps: Sequence[PodStep], reasons: Sequence[str]) -> PodStep:
+def median_step(steps: Sequence[PodStep], reasons: Sequence[str]) -> PodStep:
     """The step of median length among those that are not left out, else among all."""
     candidates = [step for step, reason in zip(steps, reasons, strict=True) if not reason] or list(steps)
     return sorted(candidates, key=lambda step: step.longest_ps)[(len(candidates) - 1) // 2]
