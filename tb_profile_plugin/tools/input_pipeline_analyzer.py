@@ -14,7 +14,7 @@ from ..analysis.ops.op_table import merged, uses_tf_data
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import StepTimes
 from ..analysis.tfdata import pipeline_diagnosis
-from ..analysis.tfdata.functions import READERS, transforming_ps
+from ..analysis.tfdata.functions import FILE_READERS, transformation_ps
 from ..analysis.tfdata.input_pipeline import (
     ADVANCED,
     DEMANDED,
@@ -170,7 +170,7 @@ _TF_DATA_WORK = ("demanded", "advanced", "preprocessing")
 
 _NEEDS = (
     *(*NEEDS, *capture_health.NEEDS, *pipeline_diagnosis.NEEDS),
-    *(host_ops, transforming_ps, enqueue_times, host_device_type),
+    *(host_ops, transformation_ps, enqueue_times, host_device_type),
 )
 
 
@@ -213,7 +213,7 @@ def _advice(hosts: Sequence[HostWithSteps]) -> dict[str, str] | None:
     advice: dict[str, str] = {}
     for diagnosis in diagnoses:
         for finding in diagnosis.findings:
-            reads = finding.stage >= 0 and diagnosis.pipeline.stages[finding.stage].kind in READERS
+            reads = finding.stage >= 0 and diagnosis.pipeline.stages[finding.stage].kind in FILE_READERS
             for kind in ("demanded", "advanced") if reads else ("preprocessing",):
                 advice.setdefault(kind, finding.title)
     return advice if diagnoses else None

@@ -12,7 +12,7 @@ from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
 from ..analysis.tfdata.host_pipelines import host_pipelines
 from ..analysis.tfdata.pipeline import Pipeline
-from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnosed
+from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses_of
 from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting_text
 from ..model.framework import framework
 from ..model.host import Host, HostWithSteps
@@ -144,7 +144,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[HostWithSteps]
     diagnosis_by_pipeline = {
         id(diagnosis.pipeline): diagnosis
         for host, tf_data in tf_data_of_hosts
-        for diagnosis in diagnosed(host, tf_data.pipelines)
+        for diagnosis in diagnoses_of(host, tf_data.pipelines)
     }
     all_diagnoses = [diagnosis_by_pipeline[id(pipeline)] for _, pipeline in pairs]
     host_diagnoses = [diagnosis for diagnosis in all_diagnoses if not diagnosis.pipeline.is_for_device]

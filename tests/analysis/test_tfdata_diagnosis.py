@@ -11,7 +11,7 @@ from figures import column, facts
 import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.tfdata import structure
-from tb_profile_plugin.analysis.tfdata.functions import transforming_ps
+from tb_profile_plugin.analysis.tfdata.functions import transformation_ps
 from tb_profile_plugin.analysis.tfdata.input_wait_cost import input_cost
 from tb_profile_plugin.analysis.tfdata.iterator_calls import pipelines
 from tb_profile_plugin.analysis.tfdata.pipeline import Pipeline
@@ -309,7 +309,7 @@ FUNCTIONS = """
 
 def test_waiting_is_not_preprocessing_and_functions_are(tmp_path: Path) -> None:
     # The map's 100 µs of its own, the 10 µs of Root, and 400 µs on the executor's thread; not Prefetch's 790.
-    assert transforming_ps(draw.host("/host:CPU\n" + FUNCTIONS)) == 510e6
+    assert transformation_ps(draw.host("/host:CPU\n" + FUNCTIONS)) == 510e6
     answer = pages(tmp_path, FUNCTIONS, 2, 2000)["input_pipeline_analyzer"]
     work = dict(zip(column(answer, "input_work", "work"), column(answer, "input_work", "time_ms"), strict=True))
     assert work["preprocessing"] == pytest.approx(2 * 0.51)

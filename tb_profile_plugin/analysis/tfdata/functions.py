@@ -15,7 +15,7 @@ from ...runtime.regex import regex
 from .input_wait_cost import input_cost
 from .iterator_calls import TfData, tf_data
 
-READERS = frozenset("TFRecord TextLine FixedLengthRecord SSTable RecordIO ArrayRecord".split())
+FILE_READERS = frozenset("TFRecord TextLine FixedLengthRecord SSTable RecordIO ArrayRecord".split())
 """Kinds that read files."""
 
 _FUNCTION_CALL = "InstantiatedCapturedFunction::"
@@ -26,19 +26,19 @@ _RANDOM_OP = regex(r"(?:Stateless)?(?:Random|TruncatedNormal|Multinomial)")
 """TensorFlow's ops that make random numbers, as augmentation does."""
 
 
-def handed_over_ps(data: TfData, lines: Array) -> int:
+def function_wait_ps(data: TfData, lines: Array) -> int:
     """ps in which these lines' threads (bool[lines]) waited while an executor's thread ran a function for them."""
     plane, trace = data.calls.plane, data.trace
     rows = trace.rows(plane)
-    called = plane.named(_BLOCKING_CALLS.__contains__)
-    called = called[lines[plane.events.line[called]]]
+    call_rows = plane.named(_BLOCKING_CALLS.__contains__)
+    call_rows = call_rows[lines[plane.events.line[call_rows]]]
     executor_events = plane.named(vocabulary.EXECUTOR_RUN.__eq__)
     executor_ps = np.zeros(len(plane.events) + 1, np.int64)
     executor_ps[executor_events + 1] = plane.events.duration[executor_events]
     executor_ps = np.cumsum(executor_ps)
-    last = trace.nesting[1][rows][called] - rows.start
-    inside = executor_ps[last] - executor_ps[called + 1]
-    return int((plane.events.duration[called] - inside).clip(0).sum())
+    nest_end = trace.nesting[1][rows][call_rows] - rows.start
+    inner_ps = executor_ps[nest_end] - executor_ps[call_rows + 1]
+    return int((plane.events.duration[call_rows] - inner_ps).clip(0).sum())
 
 
 @per_host(keep=True)
@@ -48,7 +48,7 @@ def has_random_ops(host: Host) -> bool:
 
 
 @per_host(keep=True)
-def transforming_ps(host: Host) -> int | None:
+def transformation_ps(host: Host) -> int | None:
     """ps of all threads that transform data for pipelines; None where no pipeline can be told apart.
 
     That is the iterators that neither read files nor wait for threads of their own, without the time in which they
@@ -59,10 +59,10 @@ def transforming_ps(host: Host) -> int | None:
         return None
     calls, plane = data.calls, data.calls.plane
     kinds = [kind_of(last_component(name)) for name in plane.names]
-    works = np.array([kind not in ASYNCHRONOUS | READERS for kind in kinds], bool)[calls.name]
-    self_ps = int(data.times.self_ps[works].sum())
-    blocked = int(plane.events.duration[plane.named(_BLOCKING_CALLS.__contains__)].sum())
-    return max(self_ps - blocked, 0) + _executors_ps(data)
+    transforms = np.array([kind not in ASYNCHRONOUS | FILE_READERS for kind in kinds], bool)[calls.name]
+    self_ps = int(data.times.self_ps[transforms].sum())
+    blocked_ps = int(plane.events.duration[plane.named(_BLOCKING_CALLS.__contains__)].sum())
+    return max(self_ps - blocked_ps, 0) + _executors_ps(data)
 
 
 @per_host(keep=True)

@@ -16,7 +16,7 @@ from ..ops.device_event_kinds import DeviceKind
 from ..ops.host_ops import host_ops
 from ..ops.op_table import INPUT_PIPELINE, Op, merged
 from ..steps.typical_times import Typical
-from .functions import READERS, transforming_ps
+from .functions import FILE_READERS, transformation_ps
 
 DEMANDED, ADVANCED = Message("Reading files on demand"), Message("Reading files in advance")
 PREPROCESSING, ENQUEUE = Message("Preprocessing"), Message("Enqueuing to the device")
@@ -58,11 +58,11 @@ def kind_of(op: Op) -> str:
         return ENQUEUE
     if not op.is_dataset:
         return ""
-    last = op.name.rpartition("::")[2]
-    if iterators.kind_of(last) in READERS and "::" in op.name:
+    last_stage = op.name.rpartition("::")[2]
+    if iterators.kind_of(last_stage) in FILE_READERS and "::" in op.name:
         return ADVANCED if any(stage in op.name for stage in _AHEAD_STAGES) else DEMANDED
     # It has threads of its own: the one that asks it waits for them.
-    return WAITING if iterators.kind_of(last) in iterators.ASYNCHRONOUS else PREPROCESSING
+    return WAITING if iterators.kind_of(last_stage) in iterators.ASYNCHRONOUS else PREPROCESSING
 
 
 def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
@@ -73,16 +73,16 @@ def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
     """
     table = merged([host_ops(host) for host in hosts])
     ops = [(op, kind) for op in table.ops if (kind := kind_of(op))]
-    spent_ps: dict[str, int] = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
+    kind_ps: dict[str, int] = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
     for op, kind in ops:
-        spent_ps[kind] += op.self_ps
-    spent_ps[PREPROCESSING] += sum(_missing_preprocessing_ps(host) for host in hosts)
+        kind_ps[kind] += op.self_ps
+    kind_ps[PREPROCESSING] += sum(_missing_preprocessing_ps(host) for host in hosts)
     kinds = (DEMANDED, ADVANCED, PREPROCESSING)
-    working_ps = sum(spent_ps[kind] for kind in kinds)
+    working_ps = sum(kind_ps[kind] for kind in kinds)
     ratio = _enqueue_ratio(hosts, typical)
-    enqueue_ps = float(spent_ps[ENQUEUE])
+    enqueue_ps = float(kind_ps[ENQUEUE])
     outside_ps = enqueue_ps * (1 - ratio) / ratio if ratio and enqueue_ps else float(working_ps)
-    shares_ps = [outside_ps * spent_ps[kind] / working_ps if working_ps else 0.0 for kind in kinds]
+    shares_ps = [outside_ps * kind_ps[kind] / working_ps if working_ps else 0.0 for kind in kinds]
     demanded_ps, advanced_ps, preprocessing_ps = shares_ps
     other_ps = max(0.0, outside_ps - sum(shares_ps))
     return HostInput(ops, demanded_ps, advanced_ps, preprocessing_ps, enqueue_ps, other_ps)
@@ -93,9 +93,9 @@ def _missing_preprocessing_ps(host: Host) -> int:
 
     They hold the waiting for functions that run on the executor's threads, but not these functions.
     """
-    transforming = transforming_ps(host)
-    counted = sum(op.self_ps for op in host_ops(host).ops if op.is_dataset and kind_of(op) == PREPROCESSING)
-    return 0 if transforming is None else transforming - counted
+    transformation = transformation_ps(host)
+    counted_ps = sum(op.self_ps for op in host_ops(host).ops if op.is_dataset and kind_of(op) == PREPROCESSING)
+    return 0 if transformation is None else transformation - counted_ps
 
 
 def _enqueues(op_type: str) -> bool:
@@ -127,9 +127,9 @@ def enqueue_times(host: Host) -> EnqueueTimes:
 def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
     times = [enqueue_times(host) for host in hosts]
-    period_ps = sum(of_host.period_ps for of_host in times)
+    period_ps = sum(host_times.period_ps for host_times in times)
     if period_ps > 0:
-        return min(1.0, sum(of_host.busy_ps for of_host in times) / period_ps)
+        return min(1.0, sum(host_times.busy_ps for host_times in times) / period_ps)
     copied_ps = float(typical.device_kind_ps[DeviceKind.TO_DEVICE])
     steps_ps = float(typical.step_ps.sum())
     return copied_ps / steps_ps if typical.has_steps and steps_ps else 0.0

@@ -51,8 +51,8 @@ class PipelineDiagnosis:
     @property
     def bottleneck(self) -> Stage | None:
         """The stage to blame for most of the waiting; None where none is, or where elements were ready."""
-        at = self.pipeline.bottleneck
-        return None if at < 0 or self.pipeline.is_contended else self.pipeline.stages[at]
+        row = self.pipeline.bottleneck
+        return None if row < 0 or self.pipeline.is_contended else self.pipeline.stages[row]
 
     @property
     def refilled(self) -> PipelineFinding | None:
@@ -76,7 +76,7 @@ class PipelineDiagnosis:
 def diagnoses(host: HostWithSteps) -> list[PipelineDiagnosis]:
     """The host's pipelines in the order of their first calls; see `NEEDS`."""
     pipelines = iterator_calls.pipelines(host)
-    return diagnosed(host, pipelines) if pipelines else []
+    return diagnoses_of(host, pipelines) if pipelines else []
 
 
 def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFinding]:
@@ -89,18 +89,18 @@ def findings_of_hosts(hosts: Sequence[HostWithSteps]) -> dict[str, PipelineFindi
             pipeline = diagnosis.pipeline
             if diagnosis.slow and (filled_stage(pipeline) < 0 or fills_again(pipeline, diagnosis.same_stages)):
                 for finding in diagnosis.findings:
-                    before, own = findings_by_title.get(finding.title), finding.gain_ps
-                    others = 0.0 if before is None else before.gain_ps
-                    gain_ps = None if own is None or others is None else others + own / len(hosts)
-                    findings_by_title[finding.title] = replace(before or finding, gain_ps=gain_ps)
+                    previous, own_ps = findings_by_title.get(finding.title), finding.gain_ps
+                    previous_ps = 0.0 if previous is None else previous.gain_ps
+                    gain_ps = None if own_ps is None or previous_ps is None else previous_ps + own_ps / len(hosts)
+                    findings_by_title[finding.title] = replace(previous or finding, gain_ps=gain_ps)
     return findings_by_title
 
 
-def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[PipelineDiagnosis]:
+def diagnoses_of(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[PipelineDiagnosis]:
     """These pipelines of one host, and what they cost its steps."""
-    cost, functions_ps = input_cost(host), function_ps(host)
+    cost, host_function_ps = input_cost(host), function_ps(host)
     same_stages = Counter(map(shape, pipelines))
-    filled = Counter(shape(pipeline) for pipeline in pipelines if pipeline.starting.any())
+    filled_shapes = Counter(shape(pipeline) for pipeline in pipelines if pipeline.starting.any())
     total_ps = Counter[bool]()
     for pipeline in pipelines:
         total_ps[pipeline.is_for_device] += pipeline.total_ps
@@ -109,8 +109,8 @@ def diagnosed(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pipeli
             pipeline,
             cost,
             share=pipeline.total_ps / max(total_ps[pipeline.is_for_device], 1),
-            function_ps=functions_ps,
-            same_stages=PipelineCounts(same_stages[shape(pipeline)], filled[shape(pipeline)]),
+            function_ps=host_function_ps,
+            same_stages=PipelineCounts(same_stages[shape(pipeline)], filled_shapes[shape(pipeline)]),
             is_random=has_random_ops(host),
         )
         for pipeline in pipelines

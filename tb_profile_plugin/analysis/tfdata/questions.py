@@ -11,7 +11,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message, message, sentences
 from ...runtime.records import NamedTuple, record
-from .functions import handed_over_ps
+from .functions import function_wait_ps
 from .input_wait_cost import InputCost
 from .iterator_calls import TfData
 from .pipeline import SLOW_PS, Pipeline
@@ -66,7 +66,7 @@ class PoolThreads:
     """What TensorFlow's threads did while the pipelines were asked."""
 
     count: int
-    busy: float
+    busy_threads: float
     """How many of them were busy on average; one that waits for another's element is not."""
     cores: int
     """The cores that tf.data counted on; 0 where the capture does not say."""
@@ -79,29 +79,29 @@ def threads(data: TfData) -> PoolThreads:
     line = plane.events.line[calls.row]
     if not is_of_pool.any():
         is_of_pool[distinct(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
-    low, high = int(calls.begin.min()), int(calls.end.max())
+    since, until = int(calls.begin.min()), int(calls.end.max())
     trace = data.trace
     rows = trace.rows(plane)
-    outer = np.flatnonzero((trace.nesting[0][rows] < 0) & is_of_pool[plane.events.line])
-    begin = trace.begin[rows][outer].clip(low, high)
-    end = trace.end[rows][outer].clip(low, high)
-    idle = int(data.times.wait_ps[is_of_pool[line]].sum()) + handed_over_ps(data, is_of_pool)
-    occupied = max(int((end - begin).sum()) - idle, 0)
-    thread_count = len(distinct(plane.events.line[outer]))
-    return PoolThreads(thread_count, occupied / max(high - low, 1), max(map(core_count, data.pipelines), default=0))
+    outermost = np.flatnonzero((trace.nesting[0][rows] < 0) & is_of_pool[plane.events.line])
+    begin = trace.begin[rows][outermost].clip(since, until)
+    end = trace.end[rows][outermost].clip(since, until)
+    idle_ps = int(data.times.wait_ps[is_of_pool[line]].sum()) + function_wait_ps(data, is_of_pool)
+    busy_ps = max(int((end - begin).sum()) - idle_ps, 0)
+    thread_count = len(distinct(plane.events.line[outermost]))
+    return PoolThreads(thread_count, busy_ps / max(until - since, 1), max(map(core_count, data.pipelines), default=0))
 
 
 def checklist(
     durations: Mapping[str, Array],
     diagnoses: Sequence[PipelineDiagnosis],
-    busy: PoolThreads,
+    pool_threads: PoolThreads,
 ) -> list[Check]:
     """For the first pipeline, and the threads of its host; `durations` is what `entries` gives."""
     first = diagnoses[0]
     outcomes = {
         "fast": _is_fast_enough(durations, diagnoses),
         "prefetch": _does_prefetch(first),
-        "cpu": _are_cores_used(busy, first.slow and first.pipeline.is_contended),
+        "cpu": _are_cores_used(pool_threads, first.slow and first.pipeline.is_contended),
         "transformation": _which_bottleneck(first),
         "steps": _how_much_waiting(first.cost),
     }
@@ -171,16 +171,16 @@ def _entry_texts(durations: Mapping[str, Array]) -> list[Message]:
 def _slow_call_texts(pipelines: Sequence[Pipeline]) -> list[Message]:
     """A sentence about the pipelines on the host, and one about those on devices."""
     texts: list[Message] = []
-    for device, side in ((False, "host"), (True, "device")):
-        of_side = [pipeline for pipeline in pipelines if pipeline.is_for_device == device]
-        if of_side:
+    for is_for_device, side in ((False, "host"), (True, "device")):
+        side_pipelines = [pipeline for pipeline in pipelines if pipeline.is_for_device == is_for_device]
+        if side_pipelines:
             text = Message(
                 "{count} {side, select, host {host} other {device}} {count, plural, one {pipeline} other "
                 "{pipelines}}: {slow} of {requests} calls took more than 50 µs.",
-                count=len(of_side),
+                count=len(side_pipelines),
                 side=side,
-                slow=sum(pipeline.slow_calls for pipeline in of_side),
-                requests=sum(len(pipeline.requests) for pipeline in of_side),
+                slow=sum(pipeline.slow_calls for pipeline in side_pipelines),
+                requests=sum(len(pipeline.requests) for pipeline in side_pipelines),
             )
             texts.append(text)
     return texts
@@ -209,20 +209,20 @@ def _does_prefetch(diagnosis: PipelineDiagnosis) -> _Outcome:
     last_row, prefetch_row = last_transformation(pipeline), prefetch_stage(pipeline)
     if last_row < 0:
         return _Outcome(level="unknown", answer="Unknown.", evidence="The capture holds no transformation of it.")
-    last = pipeline.stages[last_row].label
+    label = pipeline.stages[last_row].label
     if lacks_prefetch(pipeline):
-        behind_prefetch = Message("Not at its end: {stage} comes after it.", stage=last)
+        not_last = Message("Not at its end: {stage} comes after it.", stage=label)
         return _Outcome(
             level="bad" if diagnosis.slow else "warn",
-            answer=Message("No.") if prefetch_row < 0 else behind_prefetch,
-            evidence=Message("The last transformation of {pipeline} is {stage}.", pipeline=pipeline.name, stage=last),
+            answer=Message("No.") if prefetch_row < 0 else not_last,
+            evidence=Message("The last transformation of {pipeline} is {stage}.", pipeline=pipeline.name, stage=label),
             todo="End the pipeline with .prefetch(tf.data.AUTOTUNE).",
         )
     if prefetch_row < 0:
         evidence = Message(
             "{pipeline} ends with {stage}; the strategy's multi-device iterator reads ahead.",
             pipeline=pipeline.name,
-            stage=last,
+            stage=label,
         )
         return _Outcome(level="ok", answer="Yes, by the distribution strategy.", evidence=evidence)
     stage, evidence = pipeline.stages[prefetch_row], _prefetch_evidence(pipeline)
@@ -263,22 +263,24 @@ def _prefetch_evidence(pipeline: Pipeline) -> Message:
     )
 
 
-def _are_cores_used(threads: PoolThreads, contended: bool) -> _Outcome:
+def _are_cores_used(threads: PoolThreads, is_contended: bool) -> _Outcome:
     evidence = Message(
-        "{busy} of {count} TensorFlow threads were busy on average.", busy=f"{threads.busy:.1f}", count=threads.count
+        "{busy} of {count} TensorFlow threads were busy on average.",
+        busy=f"{threads.busy_threads:.1f}",
+        count=threads.count,
     )
     if not threads.cores:
         return _Outcome(level="unknown", answer="Unknown: the number of cores was not recorded.", evidence=evidence)
     evidence = sentences(
         evidence, Message("tf.data uses {cores, plural, one {# core} other {# cores}}.", cores=threads.cores)
     )
-    if threads.busy >= _SATURATED_SHARE * threads.cores:
+    if threads.busy_threads >= _SATURATED_SHARE * threads.cores:
         todo = Message(
             "Reduce the work per element: batch before mapping, cache, or use the tf.data service. Set "
             "options.threading.max_intra_op_parallelism = 1."
         )
         return _Outcome(level="warn", answer="Yes: more parallelism alone will not help.", evidence=evidence, todo=todo)
-    if contended:
+    if is_contended:
         return _Outcome(
             level="warn",
             answer="Not on average, but the program's thread was delayed although elements were ready.",
