@@ -24,14 +24,14 @@ def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
     lines = ["digraph G {", "rankdir = TB;", "compound = true;", f"label = {_quoted(title)};", "labelloc = t;"]
     children: dict[int, list[int]] = {}
     for node_index, node in enumerate(neighbourhood.nodes):
-        children.setdefault(node.inside, []).append(node_index)
+        children.setdefault(node.parent, []).append(node_index)
     # Indices of nodes, and text as it is: the end of a cluster stands behind its nodes.
     to_write: list[int | str] = list(reversed(children.get(-1, [])))
     while to_write:
         index = to_write.pop()
         if isinstance(index, str):
             lines.append(index)
-        elif neighbourhood.nodes[index].opened:
+        elif neighbourhood.nodes[index].is_opened:
             name = _quoted(module.names[neighbourhood.nodes[index].row])
             lines.append(f"subgraph cluster_{index} {{ label = {name}; style = dashed;")
             to_write += ["}", *reversed(children.get(index, []))]
@@ -57,7 +57,7 @@ def _node(module: Module, index: int, node: VisibleInstruction) -> str:
     tooltip = "\n".join([module.op_names[row], *frames])
     shape = "diamond" if opcode in ("convolution", "dot") else "rect"
     style = "filled,dashed" if opcode == "fusion" else "filled"
-    border = ", penwidth=3" if node.distance == 0 and node.inside < 0 else ""
+    border = ", penwidth=3" if node.distance == 0 and node.parent < 0 else ""
     font_colour = ', fontcolor="white"' if colour in _DARK_COLOURS else ""
     return (
         f"n{index} [label={_quoted(label)}, shape={shape}, tooltip={_quoted(tooltip)}, style={_quoted(style)}, "

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 
 from ..analysis.xla import hlo_printer
-from ..analysis.xla.neighbourhood import EVERYWHERE, neighbourhood
+from ..analysis.xla.neighbourhood import UNLIMITED_WIDTH, neighbourhood
 from ..formats.xspace.hlo import config
 from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
@@ -50,7 +50,9 @@ def graph_document(host: Host, options: Mapping[str, str]) -> Document:
         return Document(module.blob.tobytes(), "pb")
     if kind in ("short_txt", "long_txt"):
         style = hlo_printer.SHORT if kind == "short_txt" else hlo_printer.LONG
-        style = hlo_printer.Style(style.mark, style.types, style.complete, _number(options, "show_metadata", "0") != 0)
+        style = hlo_printer.Style(
+            style.name_prefix, style.shows_types, style.is_complete, _number(options, "show_metadata", "0") != 0
+        )
         return Document(_program_text(module, style), "txt")
     return Document((_neighbours(module, row) if kind == "adj_nodes" else _custom_call(module, row)).encode(), "txt")
 
@@ -61,7 +63,7 @@ def _graph(module: Module, row: int, options: Mapping[str, str]) -> Document:
     node_name = options.get("node_name", "").removeprefix("%").lower()
     is_computation = bool(node_name) and node_name != module.names[row].lower()
     every_fusion = _number(options, "merge_fusion", "0") == 0
-    subgraph = neighbourhood(module, row, EVERYWHERE if is_computation else hops, every_fusion=every_fusion)
+    subgraph = neighbourhood(module, row, UNLIMITED_WIDTH if is_computation else hops, every_fusion=every_fusion)
     title = f"Computation {module.computation_names[int(module.computation[row])]}"
     if not is_computation:
         title = f"Neighborhood of {hops} nodes around {module.names[row]}\n{title}"
@@ -107,7 +109,7 @@ def _neighbours(module: Module, row: int) -> str:
 
 
 def _custom_call(module: Module, row: int) -> str:
-    call_config = config.inside(config.parsed(module.configs[row]), "custom_call_config")
+    call_config = config.nested(config.parsed(module.configs[row]), "custom_call_config")
     if not call_config:
         message = f"{module.names[row]} says nothing about what it calls."
         raise problem_error("no_backend_config", message, "Ask for a custom call.", status=404)

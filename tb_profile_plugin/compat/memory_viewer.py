@@ -62,7 +62,7 @@ def memory_viewer(answer: AnswerReader, hosts: Sequence[Host], options: Mapping[
         "nonReusableMib": program_buffers.unshareable_bytes(program.color) / _MIB,
         "maybeLiveOutMib": heap.bytes_of(OUTPUT) / _MIB,
         "indefiniteLifetimes": [
-            _fixed_allocation(program_buffers, fixed.allocation, fixed.size) for fixed in heap.fixed
+            _fixed_allocation(program_buffers, fixed.allocation, fixed.size) for fixed in heap.fixed_allocations
         ],
         "totalBufferAllocationMib": heap.total / _MIB,
         "indefiniteBufferAllocationMib": heap.fixed_bytes / _MIB,
@@ -101,7 +101,7 @@ class _ProgramBuffers:
         row = int(self.buffers.instruction[buffer])
         if row < 0:
             return {}
-        origin_row = self.module.telling(row)
+        origin_row = self.module.origin_row(row)
         file, _, line = self.module.sources.location_text(origin_row).rpartition(":")
         source = {"fileName": file, "lineNumber": int(line) if line.isdecimal() else 0}
         source["stackFrame"] = "\n".join(frames(self.module, origin_row))

@@ -43,7 +43,7 @@ def _root_node(root: ProfileNode, peaks: Peaks, total_ps: int, extra_nodes: list
 
 
 def _node(node: ProfileNode, peaks: Peaks, total_ps: int) -> Json:
-    children = [_node(child, peaks, total_ps) for child in node.sorted()]
+    children = [_node(child, peaks, total_ps) for child in node.sorted_children()]
     fields = {"name": node.name, "metrics": _metrics(node.sums, peaks, total_ps), "children": children}
     if node.op:
         fields["xla"] = _xla_fields(node.op)

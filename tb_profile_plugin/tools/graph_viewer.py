@@ -35,7 +35,9 @@ _FIGURES_WITHOUT_RUN = frozenset({"flops", "bytes", "flop_per_byte", "cost", "dt
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    return None if any(xla_ops(host).programs for host in hosts) else xla.no_ops_problem(session, has_programs=False)
+    return (
+        None if any(xla_ops(host).program_count for host in hosts) else xla.no_ops_problem(session, has_programs=False)
+    )
 
 
 _NODES = Table(
@@ -235,9 +237,9 @@ def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByNa
                 "shape": _shape_text(module, row),
                 "result_bytes": _result_bytes(module, row),
                 "distance": node.distance,
-                "inside": node.inside if node.inside >= 0 else None,
-                "opens": any(computation >= 0 for computation in module.called[row]),
-                "opened": node.opened,
+                "inside": node.parent if node.parent >= 0 else None,
+                "opens": any(computation >= 0 for computation in module.callees[row]),
+                "opened": node.is_opened,
                 "more_operands": node.more_operands,
                 "more_users": node.more_users,
                 "sharding": module.shardings[row],
@@ -291,7 +293,7 @@ def _path_rows(module: Module, row: int) -> list[list[str]]:
 
 
 def _search_hit_row(module: Module, row: int, ops: OpsByName) -> dict[str, Any]:
-    op, origin_row = ops.get((module.program_id, module.names[row])), module.telling(row)
+    op, origin_row = ops.get((module.program_id, module.names[row])), module.origin_row(row)
     return {
         "program": module.title,
         "program_id": program_text(module.program_id),
@@ -321,7 +323,7 @@ def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict
 def _headline(module: Module, row: int, ops: OpsByName, program: str) -> Headline:
     name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
-    (producers, more_producers), (consumers, more_consumers) = flow.producers(row), flow.consumers(row)
+    (producers, more_producers), (consumers, more_consumers) = flow.inputs(row), flow.consumers(row)
     neighbours = Message(
         "It is fed by {fed, plural, one {# instruction} other {# instructions}} and used by {users}.",
         fed=len({producer for _, producer, _ in producers}) + more_producers,

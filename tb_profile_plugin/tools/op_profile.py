@@ -91,12 +91,12 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
 
 def _walk(root: ProfileNode) -> Iterator[tuple[ProfileNode, int | None, int]]:
     """(node, its parent's id, its depth), parents before children; a node's id is its position in this order."""
-    stack: list[tuple[ProfileNode, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
+    stack: list[tuple[ProfileNode, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted_children())]
     id = 0
     while stack:
         node, parent, depth = stack.pop()
         yield node, parent, depth
-        stack += [(child, id, depth + 1) for child in reversed(node.sorted())]
+        stack += [(child, id, depth + 1) for child in reversed(node.sorted_children())]
         id += 1
 
 

@@ -173,7 +173,7 @@ def _transfer_row(transfer: Transfer, wait_ps: int | None) -> dict[str, Any]:
         "program": transfer.module,
         "program_id": program_text(transfer.program),
         "name": transfer.name,
-        "done": transfer.done,
+        "done": transfer.done_name,
         "direction": transfer.direction,
         "count": transfer.count,
         "bytes": transfer.bytes,
@@ -187,7 +187,7 @@ def _transfer_rows(all_transfers: Transfers, table: XlaOpTable) -> list[dict[str
     """Waiting is known only where as many waits as transfers were recorded: not every device may record them."""
     wait_ps_by_key = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.is_transfer}
     return [
-        _transfer_row(transfer, wait_ps_by_key.get((transfer.program, transfer.done, transfer.count)))
+        _transfer_row(transfer, wait_ps_by_key.get((transfer.program, transfer.done_name, transfer.count)))
         for transfer in all_transfers.transfers
     ]
 

@@ -12,7 +12,7 @@ from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     gradient_sums_in_loops,
     light_programs,
     names_in_loops,
-    take_more_and_more,
+    parameter_counts_vary,
 )
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -57,9 +57,9 @@ def test_programs_that_are_compiled_again() -> None:
 def test_programs_that_take_more_and_more_arrays() -> None:
     """As where a list among the arguments of a jitted function grows: no padding helps."""
     growing = [module(update(*[8] * count), entry="c1") for count in (3, 4, 5)]
-    assert take_more_and_more(growing) and not take_more_and_more(growing[:2])
-    assert not take_more_and_more([*growing, module(update(8, 8, 8), entry="c1")])
-    assert not take_more_and_more([module(update(size), entry="c1") for size in (8, 16, 24)])
+    assert parameter_counts_vary(growing) and not parameter_counts_vary(growing[:2])
+    assert not parameter_counts_vary([*growing, module(update(8, 8, 8), entry="c1")])
+    assert not parameter_counts_vary([module(update(size), entry="c1") for size in (8, 16, 24)])
 
 
 def test_instructions_in_the_turns_of_loops() -> None:

@@ -57,7 +57,10 @@ def test_peaks_are_those_of_xprof(capture: str, program: str, mib: float, fixed:
 def test_what_an_allocation_holds_is_the_result() -> None:
     """Not the largest of the values that share its memory."""
     step = next(each for each in programs("jax-cpu") if each.title == "jit_step(6)")
-    held = {each.kind: step.names[step.assignment.buffers.instruction[each.buffer]] for each in heap(step).fixed[:1]}
+    held = {
+        each.kind: step.names[step.assignment.buffers.instruction[each.buffer]]
+        for each in heap(step).fixed_allocations[:1]
+    }
     assert held == {OUTPUT: "multiply_subtract_fusion"}
 
 

@@ -50,9 +50,9 @@ def test_laws(path: Path) -> None:
             opened = neighbourhood(program, row, 2, every_fusion=True)
             assert before >= set(rows) and len(opened.nodes) <= MOST_NODES
             for edge in opened.edges:
-                assert not opened.nodes[edge.source].opened and not opened.nodes[edge.target].opened
+                assert not opened.nodes[edge.source].is_opened and not opened.nodes[edge.target].is_opened
             for index, node in enumerate(opened.nodes):
-                assert node.inside < index and (node.inside < 0 or opened.nodes[node.inside].opened)
+                assert node.parent < index and (node.parent < 0 or opened.nodes[node.parent].is_opened)
 
 
 def test_tuples_are_passed_through_and_small_constants_are_their_users() -> None:

@@ -11,13 +11,13 @@ import pytest
 from tb_profile_plugin.analysis.ops.host_ops import host_ops
 from tb_profile_plugin.analysis.steps.host_account import figures
 from tb_profile_plugin.analysis.xla.op import XlaOp
-from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, WIDEST, ProfileNode, tree
+from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, MOST_CHILDREN, ProfileNode, tree
 from tb_profile_plugin.analysis.xla.ops import xla_ops
 from tb_profile_plugin.analysis.xla.roofline import (
     COMPUTE,
-    IMPOSSIBLE,
     INTERCONNECT,
     LATENCY,
+    MOST_OF_PEAK,
     TRANSFER,
     UNKNOWN,
     Peaks,
@@ -57,7 +57,7 @@ def test_laws(path: Path) -> None:
         assert 0 <= op.self_ps <= op.total_ps and op.executions > 0
         assert all(figure is None or figure >= 0 for figure in (op.flops, op.bytes, op.transcendentals))
         assert (found.wasted_ps(op) or 0) >= 0
-        assert (found.efficiency(op) or 0) <= IMPOSSIBLE or "above_peak" in impossible
+        assert (found.efficiency(op) or 0) <= MOST_OF_PEAK or "above_peak" in impossible
         assert not (op.is_transfer or op.is_control) or op.flops is None
     for group_by in GROUPINGS:
         root = tree(table.ops, bounds, group_by)
@@ -198,17 +198,17 @@ def test_names_of_ours_are_said_in_each_language() -> None:
     facts = "compute_cap_major=9, compute_cap_minor=0, core_count=132, clock_rate=1980000"
     host = draw.host(f"/device:GPU:0 {{{facts}}}\n  s | k[0,1]")
     gpu = capabilities(host.gpus[0])
-    wide = ProfileNode("root", children={str(number): ProfileNode(str(number)) for number in range(WIDEST + 2)})
+    wide = ProfileNode("root", children={str(number): ProfileNode(str(number)) for number in range(MOST_CHILDREN + 2)})
     with use_language("zh"):
         assert translated([*gpu.on_chip, *gpu.host_link]) == ["共享内存", "主机链路 (PCIe 5.0 ×16)"]
-        assert translated(wide.sorted()[-1].name) == "另外 2 个"
+        assert translated(wide.sorted_children()[-1].name) == "另外 2 个"
 
 
 def test_transfers_share_their_link() -> None:
     """What is under way at once counts once: the link's rate is of the time in which anything was."""
     found = transfers(draw.decoded(drawn.tpu()))
     (copy,) = found.transfers
-    assert (copy.name, copy.done, copy.count, copy.span_ps) == ("copy-start.4", "copy-done", 8, 8 * 150 * 10**6)
+    assert (copy.name, copy.done_name, copy.count, copy.span_ps) == ("copy-start.4", "copy-done", 8, 8 * 150 * 10**6)
     assert found.busy_ps == copy.span_ps
 
 

@@ -19,7 +19,7 @@ PIECES += [
     f"{snippets.PARALLEL_MAP}\n{snippets.CACHE}",
 ]
 PIECES += [
-    snippets.side_by_side(call)
+    snippets.parallel_shards(call)
     for call in (".filter(keep)", ".batch(batch_size).unbatch()", ".padded_batch(batch_size, padded_shapes=[])")
 ]
 

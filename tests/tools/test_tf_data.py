@@ -85,7 +85,7 @@ def drawn(stages: list[dict[str, Any]], at: int) -> str:
     return f"{label} > {below[0] if len(below) == 1 else '(' + ', '.join(below) + ')'}"
 
 
-def in_order(text: str) -> str:
+def callees_first(text: str) -> str:
     inside = re.search(r"\((.*)\)", text)
     return text[: inside.start()] + "(" + ", ".join(sorted(inside[1].split(", "))) + ")" if inside else text
 
@@ -93,7 +93,7 @@ def in_order(text: str) -> str:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_graph_is_the_program(name: str) -> None:
     stages = rows(answer(TRACES / f"{name}.xplane.pb")[3])
-    assert drawn(stages, 0) == "Root > " + in_order(GRAPHS[name])
+    assert drawn(stages, 0) == "Root > " + callees_first(GRAPHS[name])
 
 
 def test_two_iterators_are_two_pipelines() -> None:

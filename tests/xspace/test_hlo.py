@@ -30,7 +30,7 @@ def read_all(program: Module) -> None:
     assert len(costs(program).flops) == len(program)
     for row in range(0, len(program), max(len(program) // 50, 1)):
         assert len(hlo_printer.instruction_text(program, row)) < 200_000
-        assert 0 <= program.telling(row) < len(program)
+        assert 0 <= program.origin_row(row) < len(program)
         assert isinstance(program.sources.location_text(row), str) and len(program.sources.stack(row)) < 100
         found = neighbourhood(program, row, 3, every_fusion=True)
         assert len(found.nodes) <= MOST_NODES and dot(program, found, "").endswith("}\n")

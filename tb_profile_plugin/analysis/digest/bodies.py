@@ -71,7 +71,7 @@ class Bodies:
         attributes = module.fusion_kinds[row], module.targets[row], int(module.tuple_indices[row])
         literals = [module.literals[row]] if in_condition and opcode == "constant" else []
         callees = []
-        for computation in module.called[row]:
+        for computation in module.callees[row]:
             is_condition = in_condition or (opcode == "while" and self._is_condition(computation))
             callees.append(self._computation_fingerprint(computation, depth + 1, is_condition))
         return fingerprint((opcode, self.shape(row), *attributes, *literals, *operands, *callees))

@@ -116,7 +116,7 @@ class Identities:
             origin = op.name if op and op.name != leaf else ""
             return Identity(side, leaf, op.category if op else "", stem, origin[:_MOST_CHARACTERS])
         bodies = self._bodies_by_id.setdefault(program_id, Bodies(module))
-        telling_row = module.telling(row)
+        telling_row = module.origin_row(row)
         source = module.sources.location_text(telling_row).replace("\\", "/").split("/")[-_SOURCE_PARTS:]
         operands = ",".join(bodies.shape(operand) for operand in module.operands[row] if operand >= 0)
         return Identity(

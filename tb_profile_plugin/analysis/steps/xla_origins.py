@@ -193,7 +193,7 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     row = module.row(instruction) if module is not None and instruction else -1
     if module is None or row < 0:
         return None
-    telling = module.telling(row)
+    telling = module.origin_row(row)
     location = module.sources.location_text(telling)
     path, _, line = location.rpartition(":") if location else ("", "", "")
     source = f"{PurePosixPath(path.replace(chr(92), '/')).name}:{line}" if path and not _PACKAGE.search(path) else ""

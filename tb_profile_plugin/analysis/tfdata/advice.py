@@ -34,31 +34,35 @@ _MAPS = ("Map", "ParallelMap")
 
 
 def findings(
-    pipeline: Pipeline, costs: bool, function_ps: int | None, same_stages: PipelineCounts, is_random: bool = False
+    pipeline: Pipeline, costly: bool, function_ps: int | None, same_stages: PipelineCounts, is_random: bool = False
 ) -> list[PipelineFinding]:
     """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
-    ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
+    ``costly`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     Gains are of all its calls together, `Pipeline.total_ps`. The functions of all pipelines of the host ran for
     ``function_ps``, where that is known. ``is_random`` says that their elements may differ from epoch to epoch.
     """
     rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _prefetch_finding, _contention_finding)
-    candidates = [rule(pipeline) for rule in rules] if costs else []
+    candidates = [rule(pipeline) for rule in rules] if costly else []
     row = pipeline.bottleneck
-    if costs and row >= 0 and pipeline.slow_calls and not pipeline.is_contended:
+    if costly and row >= 0 and pipeline.slow_calls and not pipeline.is_contended:
         # Of equal gains the one without the work comes first.
         candidates = [cache_finding(pipeline, row, is_random), *candidates, _parallel_python_finding(pipeline, row)]
         batch_first = _batch_first_finding(pipeline, row, function_ps)
         candidates.append(batch_first)
         if batch_first and batch_first.level == "bad":
             # What does next to nothing cannot be made cheaper: its calls are what costs.
-            candidates = [one for one in candidates if one is None or one.id != "slow_parallel_map"]
+            candidates = [
+                candidate for candidate in candidates if candidate is None or candidate.id != "slow_parallel_map"
+            ]
     advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
     advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
-    start = filling_finding(pipeline, same_stages) if costs else None
-    late_filter = late_filter_finding(pipeline) if costs and pipeline.slow_calls and not pipeline.is_contended else None
+    filling = filling_finding(pipeline, same_stages) if costly else None
+    late_filter = (
+        late_filter_finding(pipeline) if costly and pipeline.slow_calls and not pipeline.is_contended else None
+    )
     # What only the start costs makes all else that is found doubtful; work in vain is left out before it gets faster.
-    return [first for first in (start, late_filter) if first] + advice
+    return [first for first in (filling, late_filter) if first] + advice
 
 
 def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
@@ -94,19 +98,19 @@ def filling_finding(pipeline: Pipeline, same_stages: PipelineCounts) -> Pipeline
     row = filled_stage(pipeline)
     if row < 0:
         return None
-    stage, reads = pipeline.stages[row], _input_count(pipeline, row)
-    spent = Message(
+    stage, inputs_read = pipeline.stages[row], _input_count(pipeline, row)
+    cost_text = Message(
         "{calls} of {all_calls} calls of {pipeline} spent {filled_ps} on {stage} and took {reads} elements.",
         calls=int(pipeline.starting.sum()),
         all_calls=len(pipeline.requests),
         pipeline=pipeline.name,
         filled_ps=stage.filled_ps,
         stage=stage.label,
-        reads=reads,
+        reads=inputs_read,
     )
     if stage.kind in CACHES:
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
-        evidence = sentences(spent, "From the second epoch on, the stages before the cache cost nothing.")
+        evidence = sentences(cost_text, "From the second epoch on, the stages before the cache cost nothing.")
         return PipelineFinding("filling_cache", title, evidence, None, "warn", stage=row)
     if fills_again(pipeline, same_stages):
         is_mapped = any(pipeline.stages[below].kind in _MAPS for below in all_inputs(pipeline, row))
@@ -120,10 +124,10 @@ def filling_finding(pipeline: Pipeline, same_stages: PipelineCounts) -> Pipeline
             if same_stages.filled > 1
             else ""
         )
-        evidence, snippet = sentences(spent, others), snippets.SHUFFLE_FIRST if is_mapped else ""
+        evidence, snippet = sentences(cost_text, others), snippets.SHUFFLE_FIRST if is_mapped else ""
         return PipelineFinding(REFILLED, title, evidence, stage.filled_ps, "bad", snippets.runnable(snippet), stage=row)
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
-    evidence = sentences(spent, "Later calls take one element per element returned.")
+    evidence = sentences(cost_text, "Later calls take one element per element returned.")
     return PipelineFinding("filling_shuffle", title, evidence, None, "warn", stage=row)
 
 
@@ -141,14 +145,14 @@ def _parallel_python_finding(pipeline: Pipeline, row: int) -> PipelineFinding | 
     Whether that code lets other threads run is in no capture: an event lasts while it waits for the lock, too.
     """
     stage = pipeline.stages[row]
-    above = {upper.kind for upper in pipeline.above(row)}
-    if not stage.python_calls or stage.kind not in _PARALLEL_WAYS or "ParallelInterleave" in above:
+    kinds_above = {stage_above.kind for stage_above in pipeline.above(row)}
+    if not stage.python_calls or stage.kind not in _PARALLEL_WAYS or "ParallelInterleave" in kinds_above:
         return None
-    most = _most_parallel_calls(pipeline, row)
-    gain = parallel_gain_ps(pipeline, row, most)
-    if not gain:
+    call_limit = _most_parallel_calls(pipeline, row)
+    gain_ps = parallel_gain_ps(pipeline, row, call_limit)
+    if not gain_ps:
         return None
-    title, snippet = _PARALLEL_WAYS["Interleave" if "Interleave" in above else stage.kind]
+    title, snippet = _PARALLEL_WAYS["Interleave" if "Interleave" in kinds_above else stage.kind]
     return PipelineFinding(
         "parallel_python",
         title,
@@ -156,10 +160,10 @@ def _parallel_python_finding(pipeline: Pipeline, row: int) -> PipelineFinding | 
             "Its {calls} calls ran one at a time. Running {most} at once saves {gain_pair} of the wait; "
             "code that holds the GIL gains nothing.",
             calls=stage.calls,
-            most=most,
-            gain_pair=(gain, pipeline.total_ps),
+            most=call_limit,
+            gain_pair=(gain_ps, pipeline.total_ps),
         ),
-        gain,
+        gain_ps,
         code=snippets.runnable(snippet),
         stage=row,
     )
@@ -180,7 +184,7 @@ _PARALLEL_WAYS = {
         Message(
             "Run filters of several parts in parallel, if the Python code releases the GIL, as most of NumPy does."
         ),
-        snippets.side_by_side(".filter(keep)"),
+        snippets.parallel_shards(".filter(keep)"),
     ),
     "Generator": (
         Message("Run several generators in parallel, if the Python code releases the GIL, as most of NumPy does."),
@@ -203,7 +207,7 @@ def _batch_first_finding(pipeline: Pipeline, row: int, function_ps: int | None) 
     time is known, that of all functions is the most that this one can have taken.
     """
     stage = pipeline.stages[row]
-    batch = next((upper for upper in pipeline.above(row) if upper.kind not in TRANSPARENT), None)
+    batch = next((stage_above for stage_above in pipeline.above(row) if stage_above.kind not in TRANSPARENT), None)
     # What tf.data makes of a map and the batch after it.
     is_fused = stage.kind == "MapAndBatch"
     batch = stage if is_fused else batch
@@ -212,12 +216,12 @@ def _batch_first_finding(pipeline: Pipeline, row: int, function_ps: int | None) 
         return None
     calls = stage.calls * size if is_fused else stage.calls
     is_parallel = stage.kind != "Map"
-    own_ps = stage.self_ps
+    work_ps = stage.self_ps
     if function_ps is not None:
-        own_ps = function_ps if is_parallel else min(own_ps, function_ps)
-    if own_ps > CHEAP_CALL_PS * calls:
+        work_ps = function_ps if is_parallel else min(work_ps, function_ps)
+    if work_ps > CHEAP_CALL_PS * calls:
         return None
-    is_bare = is_parallel and function_ps is not None and own_ps <= _BARE_CALL_PS * calls
+    is_bare = is_parallel and function_ps is not None and work_ps <= _EMPTY_CALL_PS * calls
     return PipelineFinding(
         "batch_first",
         Message("Batch before the map, if its function can process whole batches."),
@@ -225,7 +229,7 @@ def _batch_first_finding(pipeline: Pipeline, row: int, function_ps: int | None) 
             "{stage} was called {calls} times, {mean_ps} on average. On batches of {size}, one call replaces {size}.",
             stage=stage.label,
             calls=calls,
-            mean_ps=own_ps / calls,
+            mean_ps=work_ps / calls,
             size=size,
         ),
         stage.blame_ps * (1 - 1 / size),
@@ -235,7 +239,7 @@ def _batch_first_finding(pipeline: Pipeline, row: int, function_ps: int | None) 
     )
 
 
-_BARE_CALL_PS = 100_000_000
+_EMPTY_CALL_PS = 100_000_000
 """A call that takes hardly longer than calling itself does little else."""
 
 
@@ -244,7 +248,7 @@ def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
     if not lacks_prefetch(pipeline) or not pipeline.slow_calls:
         return None
     row = last_transformation(pipeline)
-    stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline)
+    stage, gain_ps = pipeline.stages[row], prefetch_gain_ps(pipeline)
     if prefetch_stage(pipeline) >= 0:
         position = Message("{stage} comes after Prefetch.", stage=stage.label)
         title = Message("Move prefetch() to the end, so that all input is produced while the model computes.")
@@ -256,7 +260,7 @@ def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
     else:
         evidence = sentences(position, "It produces an element only when the program requests it.")
     return PipelineFinding(
-        "missing_prefetch", title, evidence, gain, "bad", snippets.runnable(snippets.PREFETCH), stage=row
+        "missing_prefetch", title, evidence, gain_ps, "bad", snippets.runnable(snippets.PREFETCH), stage=row
     )
 
 
@@ -265,7 +269,7 @@ def _shuffle_findings(pipeline: Pipeline) -> list[PipelineFinding]:
     shuffle_findings = []
     for row, stage in enumerate(pipeline.stages):
         size = stage.settings.get("buffer_size")
-        batches = [above.settings.get("batch_size") for above in pipeline.above(row)]
+        batches = [stage_above.settings.get("batch_size") for stage_above in pipeline.above(row)]
         batch = next((value for value in batches if isinstance(value, int)), 0)
         if stage.kind != "Shuffle" or not isinstance(size, int) or not 0 < size < batch:
             continue

@@ -21,7 +21,7 @@ REMOTE = frozenset(
 """Kinds that read data from another host."""
 
 BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
-_COPIES_ROWS = frozenset(["Batch", "ParallelBatch"])
+_COPYING_BATCHES = frozenset(["Batch", "ParallelBatch"])
 _GENERATOR = "Generator"
 _FLAT_MAP = "FlatMap"
 """What ``from_generator()`` puts around the generator, and what makes rows or windows of datasets."""
@@ -31,8 +31,8 @@ _ONE_FOR_ONE = TRANSPARENT | SHUFFLES | frozenset(["Map", "ParallelMap", "Prefet
 """Kinds that hand on as many elements as they take."""
 _MANY_ROWS = 8
 """From so many elements in a batch on, work for all of them at once is a gain worth a change of the program."""
-_SLICES = "TensorSlice"
-_IN_MEMORY = frozenset([_SLICES, "Range"])
+_TENSOR_SLICE = "TensorSlice"
+_IN_MEMORY = frozenset([_TENSOR_SLICE, "Range"])
 _SMALL_TENSOR_PS = 2_000_000
 """A tensor of a row costs about 1 µs to take and to copy, however small: one that takes longer than this is large."""
 
@@ -65,7 +65,10 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
     if kind in SOURCES:
         return _cure_of_source(pipeline.above(row))
     if kind == "ParallelInterleave":
-        return _cure_of_interleave(stage)
+        title = Message(
+            "Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow."
+        )
+        return Cure("slow_parallel_interleave", title, snippets.interleave(_twice_as_many(stage)))
     if kind in TRANSPARENT:
         return _NOT_RECORDED
     return Cure("slow_transformation", Message("Reduce the work of {stage} per element.", stage=stage.label))
@@ -75,7 +78,7 @@ def yields_rows(pipeline: Pipeline, row: int) -> bool:
     """Whether a stage is a generator that does little for each of its elements, many of which make up a batch."""
     stage = pipeline.stages[row]
     above = _above_generator(pipeline, row)
-    batch = next((upper for upper in above if upper.kind not in _ONE_FOR_ONE), None)
+    batch = next((stage_above for stage_above in above if stage_above.kind not in _ONE_FOR_ONE), None)
     if stage.kind != _GENERATOR or batch is None or batch.kind not in BATCHES:
         return False
     return stage.calls >= _MANY_ROWS * batch.calls and stage.self_ps <= CHEAP_CALL_PS * stage.calls
@@ -87,9 +90,9 @@ def row_numbers_gain_ps(pipeline: Pipeline, row: int) -> int:
     A row number is one tensor, where a row is several. 0 if the stage has no part in that, or if tensors are large.
     """
     chain = main_chain(pipeline)
-    batch = next((at for at in chain[-2::-1] if pipeline.stages[at].kind not in TRANSPARENT | SHUFFLES), -1)
-    stages = [pipeline.stages[at] for at in chain if at >= batch >= 0]
-    if row < batch or not stages or stages[0].kind not in _COPIES_ROWS or stages[-1].kind != _SLICES:
+    batch = next((index for index in chain[-2::-1] if pipeline.stages[index].kind not in TRANSPARENT | SHUFFLES), -1)
+    stages = [pipeline.stages[index] for index in chain if index >= batch >= 0]
+    if row < batch or not stages or stages[0].kind not in _COPYING_BATCHES or stages[-1].kind != _TENSOR_SLICE:
         return 0
     row_count, tensor_count = stages[-1].calls, len(str(stages[-1].settings.get("types", "")).split())
     if row_count < _MANY_ROWS * stages[0].calls or not tensor_count:
@@ -104,18 +107,18 @@ def windows_gain_ps(pipeline: Pipeline, row: int) -> int:
     0 if the stage has no part in that, if the rows are not in memory, or if they are large.
     """
     stages = pipeline.stages
-    for window, stage in enumerate(stages):
+    for window_row, stage in enumerate(stages):
         flat_map = stage.parent
         if stage.kind != _WINDOW or stages[flat_map].kind != _FLAT_MAP:
             continue
-        sources = all_inputs(pipeline, window)
-        datasets = [at for at in all_inputs(pipeline, flat_map) if at != window and at not in sources]
-        rows = [at for at in datasets if stages[at].kind == _WINDOW and stages[stages[at].parent].kind in BATCHES]
-        are_in_memory = all(stages[at].kind in _IN_MEMORY for at in sources if not pipeline.children[at])
-        copies_ps = sum(stages[at].self_ps for at in datasets)
-        are_small = copies_ps <= _SMALL_TENSOR_PS * sum(stages[at].calls for at in rows)
-        if row in (flat_map, window, *datasets) and are_in_memory and rows and are_small:
-            return sum(stages[at].blame_ps for at in (flat_map, window, *datasets))
+        sources = all_inputs(pipeline, window_row)
+        datasets = [i for i in all_inputs(pipeline, flat_map) if i != window_row and i not in sources]
+        rows = [i for i in datasets if stages[i].kind == _WINDOW and stages[stages[i].parent].kind in BATCHES]
+        are_in_memory = all(stages[i].kind in _IN_MEMORY for i in sources if not pipeline.children[i])
+        copies_ps = sum(stages[i].self_ps for i in datasets)
+        are_small = copies_ps <= _SMALL_TENSOR_PS * sum(stages[i].calls for i in rows)
+        if row in (flat_map, window_row, *datasets) and are_in_memory and rows and are_small:
+            return sum(stages[i].blame_ps for i in (flat_map, window_row, *datasets))
     return 0
 
 
@@ -152,16 +155,10 @@ def _cure_of_source(above: list[Stage]) -> Cure:
     return Cure("slow_source", title, snippets.interleave(_twice_as_many(interleave)))
 
 
-def _cure_of_interleave(stage: Stage) -> Cure:
-    """For an interleave that reads in parallel already."""
-    title = Message("Raise the interleave's cycle_length, or move the data closer; its parallel reads are still slow.")
-    return Cure("slow_parallel_interleave", title, snippets.interleave(_twice_as_many(stage)))
-
-
 def _twice_as_many(interleave: Stage) -> int:
     """Sources to read at a time: twice as many as now, 32 where that is not known."""
-    now = interleave.settings.get("cycle_length")
-    return 2 * now if isinstance(now, int) and now > 0 else 32
+    cycle_length = interleave.settings.get("cycle_length")
+    return 2 * cycle_length if isinstance(cycle_length, int) and cycle_length > 0 else 32
 
 
 _PYTHON = Cure(
@@ -217,12 +214,12 @@ _CURE_OF_KIND: dict[str, Cure] = {
     "Filter": Cure(
         "slow_filter",
         Message("Filter several shards of the data in parallel; the filter handles one element at a time."),
-        snippets.side_by_side(".filter(keep)"),
+        snippets.parallel_shards(".filter(keep)"),
     ),
     "Unbatch": Cure(
         "slow_unbatch",
         Message("Unbatch several shards of the data in parallel; unbatch handles one element at a time."),
-        snippets.side_by_side(".batch(batch_size).unbatch()"),
+        snippets.parallel_shards(".batch(batch_size).unbatch()"),
     ),
     "Batch": Cure(
         "slow_batch",
@@ -235,7 +232,7 @@ _CURE_OF_KIND: dict[str, Cure] = {
     "PaddedBatch": Cure(
         "slow_batch",
         Message("Pad several shards of the data in parallel; padding handles one batch at a time."),
-        snippets.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
+        snippets.parallel_shards(".padded_batch(batch_size, padded_shapes=[])"),
     ),
     "Shuffle": Cure(
         "slow_shuffle",

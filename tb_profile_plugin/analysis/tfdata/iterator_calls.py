@@ -46,14 +46,14 @@ class TfData:
         pipeline_of_stage[stages.of_iterator] = table.pipeline
         counts = Counter[str]()
         pipelines = []
-        for top in dict.fromkeys(calls.iterator[roots].tolist()):
-            requests = np.sort(roots[pipeline_of_root == top])
+        for iterator in dict.fromkeys(calls.iterator[roots].tolist()):
+            requests = np.sort(roots[pipeline_of_root == iterator])
             if not len(requests):
                 # Parents that go round in circles belong to no pipeline.
                 continue
-            side = "Device" if top in calls.device_pipelines else "Host"
-            rows = _depth_first(np.flatnonzero(pipeline_of_stage == top), stages.parent)
-            pipelines.append(self._pipeline(f"{side}:{counts[side]}", top, requests, rows, sums))
+            side = "Device" if iterator in calls.device_pipelines else "Host"
+            rows = _depth_first(np.flatnonzero(pipeline_of_stage == iterator), stages.parent)
+            pipelines.append(self._pipeline(f"{side}:{counts[side]}", iterator, requests, rows, sums))
             counts[side] += 1
         return pipelines
 
@@ -96,14 +96,14 @@ class TfData:
         total_ps, self_ps, critical_ps, blocking_calls = (
             np.bincount(code, column.astype(np.float64)).astype(np.int64) for column in columns
         )
-        count, present = np.bincount(code), set(table.id[iterators].tolist())
+        count, ids = np.bincount(code), set(table.id[iterators].tolist())
         parts = []
         for i in np.argsort(first).tolist():
             iterator, first_call = int(iterators[i]), int(members[first[i]])
             parent_id = int(table.parent_id[iterator])
             part = IteratorPart(
                 id=int(table.id[iterator]),
-                parent_id=parent_id if parent_id in present else 0,
+                parent_id=parent_id if parent_id in ids else 0,
                 long_name=calls.plane.names[int(table.name[iterator])],
                 begin_ps=int(calls.begin[first_call]),
                 total_ps=int(total_ps[i]),
@@ -144,19 +144,19 @@ class _CallSums:
         self.filling_ps = filling_ps.astype(np.int64)
         """int64[calls]: what of each request went into filling; 0 for calls that are none."""
         delay = np.where(calls.ready == MISSING, 0, np.minimum(calls.end - calls.ready, times.critical_ps)).clip(0)
-        of_inputs = np.minimum(input_ps(calls, times), times.critical_ps - delay)
-        python = calls.functions.call[calls.functions.python]
-        fills = np.flatnonzero(filling >= 0)
+        inputs_ps = np.minimum(input_ps(calls, times), times.critical_ps - delay)
+        python_calls = calls.functions.call[calls.functions.python]
+        fillers = np.flatnonzero(filling >= 0)
         self._sums = {
             "calls": np.bincount(stage, minlength=size),
             "iterators": np.bincount(stage[calls.iterators.first], minlength=size),
             "total_ps": self._sum(duration),
             "self_ps": (self_ps := self._sum(times.self_ps)),
-            "critical_ps": _moved_to_inputs(self._sum(times.critical_ps), self._sum(of_inputs), self_ps, stages.parent),
+            "critical_ps": _moved_to_inputs(self._sum(times.critical_ps), self._sum(inputs_ps), self_ps, stages.parent),
             "wait_ps": self._sum(times.wait_ps),
             "scheduling_delay_ps": self._sum(delay),
-            "filled_ps": np.bincount(stage[filling[fills]], times.critical_ps[fills], size).astype(np.int64),
-            "python_calls": np.bincount(stage[python], minlength=size),
+            "filled_ps": np.bincount(stage[filling[fillers]], times.critical_ps[fillers], size).astype(np.int64),
+            "python_calls": np.bincount(stage[python_calls], minlength=size),
             "function_ps": np.bincount(stage[calls.functions.call], calls.functions.run_ps, size).astype(np.int64),
         }
         is_served = np.zeros(len(calls), bool)
@@ -194,16 +194,16 @@ class _CallSums:
         )
 
 
-def _moved_to_inputs(critical_ps: Array, of_inputs: Array, self_ps: Array, parents: Array) -> Array:
-    """int64[stages] ps: critical times, of which each stage's inputs get what they are to blame for (``of_inputs``),
+def _moved_to_inputs(critical_ps: Array, inputs_ps: Array, self_ps: Array, parents: Array) -> Array:
+    """int64[stages] ps: critical times, of which each stage's inputs get what they are to blame for (``inputs_ps``),
     in proportion to their own; to what they worked themselves where they have none.
     """
-    above = [stages_above([row], parents) for row in range(len(parents))]
-    innermost_first = sorted(np.flatnonzero(of_inputs).tolist(), key=lambda row: -len(above[row]))
+    outer_stages = [stages_above([row], parents) for row in range(len(parents))]
+    innermost_first = sorted(np.flatnonzero(inputs_ps).tolist(), key=lambda row: -len(outer_stages[row]))
     for stage in innermost_first:
-        inputs = [row for row, rows in enumerate(above) if stage in rows and row != stage]
-        own_ps = critical_ps[inputs] if critical_ps[inputs].any() else self_ps[inputs]
-        moved_ps = (of_inputs[stage] * (own_ps / max(own_ps.sum(), 1))).astype(np.int64)
+        inputs = [row for row, rows in enumerate(outer_stages) if stage in rows and row != stage]
+        weights = critical_ps[inputs] if critical_ps[inputs].any() else self_ps[inputs]
+        moved_ps = (inputs_ps[stage] * (weights / max(weights.sum(), 1))).astype(np.int64)
         critical_ps[inputs] += moved_ps
         critical_ps[stage] -= moved_ps.sum()
     return critical_ps
@@ -211,15 +211,15 @@ def _moved_to_inputs(critical_ps: Array, of_inputs: Array, self_ps: Array, paren
 
 def _stages(calls: IteratorCalls) -> _StageTable:
     table, names = calls.iterators, calls.plane.names
-    codes: dict[str, int] = {}
-    by_row = {row: codes.setdefault(stage_path(names[row]), len(codes)) for row in distinct(table.name).tolist()}
-    name_code = np.array([by_row.get(row, -1) for row in range(len(names))], np.int64)[table.name]
-    pair = (table.pipeline.astype(np.int64) + 1) * (len(codes) + 1) + name_code
-    _, first, stage = np.unique(pair, return_index=True, return_inverse=True)
-    texts = list(codes)
-    above = table.parent[first]
-    parents = np.where(above >= 0, stage[above], -1)
-    return _StageTable(stage, [texts[code] for code in name_code[first].tolist()], parents)
+    code_of: dict[str, int] = {}
+    row_code = {row: code_of.setdefault(stage_path(names[row]), len(code_of)) for row in distinct(table.name).tolist()}
+    name_code = np.array([row_code.get(row, -1) for row in range(len(names))], np.int64)[table.name]
+    pipeline_and_code = (table.pipeline.astype(np.int64) + 1) * (len(code_of) + 1) + name_code
+    _, first, stage = np.unique(pipeline_and_code, return_index=True, return_inverse=True)
+    paths = list(code_of)
+    parent_iterator = table.parent[first]
+    parents = np.where(parent_iterator >= 0, stage[parent_iterator], -1)
+    return _StageTable(stage, [paths[code] for code in name_code[first].tolist()], parents)
 
 
 def _depth_first(rows: Array, parents: Array) -> list[int]:

@@ -42,7 +42,7 @@ def interleave(cycle_length: int = 8) -> str:
     )
 
 
-def side_by_side(transformation: str) -> str:
+def parallel_shards(transformation: str) -> str:
     """A sequential transformation on parts of the data at a time; ``transformation`` is its call."""
     return (
         "def part(index):\n"

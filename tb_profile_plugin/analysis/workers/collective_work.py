@@ -14,12 +14,12 @@ from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.communication import Collectives, collectives, thread_collectives
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, device_work
-from ..xla.device_runs import OpMaker, named_ops
+from ..xla.device_runs import OpMaker, ops_of_events
 from ..xla.op import XlaOp
 
-_SIZES = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "[", vocabulary.HLO_OP: ""}
+_SIZE_MARKERS = {vocabulary.KERNEL_DETAILS: "grid:", "Input Dims": "[", vocabulary.HLO_OP: ""}
 """Stats that tell how large an operation is, and what stands in them if they do; so do the names of a TPU's."""
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """2**64 by the golden ratio: multiplying by it spreads numbers over 64 bits (Fibonacci hashing)."""
 
 
@@ -52,14 +52,14 @@ def work_before(host: Host) -> WorkBefore:
 
     Work is put in the order of its launches, which is the program's, whatever the devices make of it.
     """
-    works, of_threads = device_work(host), thread_collectives(host)
+    works, thread_table = device_work(host), thread_collectives(host)
     pairs = [*zip(works, collectives(host), strict=True)]
-    if len(of_threads.event):
+    if len(thread_table.event):
         busiest = max(works, key=lambda work: int((work.kind == Kind.COLLECTIVE).sum()))
-        pairs.append((busiest, of_threads))
+        pairs.append((busiest, thread_table))
     parts = [_work_before(host, work, table) for work, table in pairs if len(table.event)]
-    none = [np.empty(0, dtype) for dtype in (*(np.int64,) * 4, *(np.uint64,) * 2, *(bool,) * 2)]
-    columns = [np.concatenate(column) for column in zip(none, *parts, strict=True)]
+    empty_columns = [np.empty(0, dtype) for dtype in (*(np.int64,) * 4, *(np.uint64,) * 2, *(bool,) * 2)]
+    columns = [np.concatenate(column) for column in zip(empty_columns, *parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return WorkBefore(*(column[order] for column in columns))
 
@@ -76,18 +76,18 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> WorkBefore
     segment = np.searchsorted(launches, work.launch_begin[rows])
     rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]
     names, sizes, is_sized = _names_and_sizes(host, work.event[rows])
-    since = table.previous_in_group
-    low = np.where(since >= 0, position[since] + 1, 0)
-    for row in np.flatnonzero(low > position).tolist():
+    previous = table.previous_in_group
+    first = np.where(previous >= 0, position[previous] + 1, 0)
+    for row in np.flatnonzero(first > position).tolist():
         # Collectives of one launch follow the same work.
-        low[row] = low[since[row]]
+        first[row] = first[previous[row]]
 
     def sums_before(values: Array) -> Array:
         """By collective, the sum of the values of the work before it."""
         sums = np.zeros(len(launches) + 1, values.dtype)
         np.add.at(sums, segment + 1, values)
         sums = np.cumsum(sums, dtype=values.dtype)
-        return sums[position + 1] - sums[low]
+        return sums[position + 1] - sums[first]
 
     return WorkBefore(
         event=table.event.astype(np.int64),
@@ -107,22 +107,22 @@ def _names_and_sizes(host: Host, events: Array) -> tuple[Array, Array, Array]:
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     names = np.array([crc32(trace.names[row].encode()) for row in rows.tolist()], np.uint64)[row_of]
     sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), bool(host.tpus), bool)
-    for first, plane in trace.parts:
-        in_plane = (events >= first) & (events < first + len(plane.events))
-        plane_rows = events[in_plane] - first
+    for offset, plane in trace.parts:
+        in_plane = (events >= offset) & (events < offset + len(plane.events))
+        plane_rows = events[in_plane] - offset
         if not len(plane_rows):
             continue
-        for stat, sign in _SIZES.items():
+        for stat, marker in _SIZE_MARKERS.items():
             if plane.has_stat(stat):
                 codes, texts = plane.stat(stat).codes_by_owner(len(plane.events))
                 sizes[in_plane] += _checksums(texts)[codes[plane_rows]]
-                is_sized[in_plane] |= np.array([*(sign in text for text in texts), False])[codes[plane_rows]]
+                is_sized[in_plane] |= np.array([*(marker in text for text in texts), False])[codes[plane_rows]]
         if plane.has_stat(vocabulary.HLO_OP):
-            op, ops = named_ops(OpMaker(host), plane)
+            op, ops = ops_of_events(OpMaker(host), plane)
             names[in_plane] += _checksums([_fused_opcodes(host, xla_op) for xla_op in ops])[op[plane_rows]]
             sizes[in_plane] += _checksums([f"{xla_op.flops} {xla_op.bytes}" for xla_op in ops])[op[plane_rows]]
-    mixed = (names + np.uint64(1)) * _SPREAD
-    return mixed, (mixed ^ (sizes << np.uint64(17))) * _SPREAD, is_sized
+    spread_names = (names + np.uint64(1)) * _HASH_FACTOR
+    return spread_names, (spread_names ^ (sizes << np.uint64(17))) * _HASH_FACTOR, is_sized
 
 
 def _checksums(texts: Sequence[str]) -> Array:
@@ -133,5 +133,5 @@ def _checksums(texts: Sequence[str]) -> Array:
 def _fused_opcodes(host: Host, op: XlaOp) -> str:
     """What a fusion does: the kinds of its instructions; empty for whatever is none, or whose program is not there."""
     module = host.modules.get(op.program)
-    called = module.called[module.row(op.name)] if module and op.opcode == "fusion" else ()
-    return " ".join(module.opcodes[row] for row in module.rows_in(called[0])) if module and called else ""
+    callees = module.callees[module.row(op.name)] if module and op.opcode == "fusion" else ()
+    return " ".join(module.opcodes[row] for row in module.rows_in(callees[0])) if module and callees else ""

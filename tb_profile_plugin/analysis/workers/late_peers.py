@@ -27,7 +27,7 @@ _MOST_ERROR = 0.25
 _LEAST_CONTRADICTING = 0.25
 """Share of the collectives of two hosts that must contradict a common clock."""
 _DEVIATIONS_PER_MEDIAN = 1.48
-"""Standard deviation of a normal distribution by the median distance from the median."""
+"""Standard deviation of a normal distribution by the median distance from the median, in two digits."""
 _INFINITE = np.iinfo(np.int64).max
 """After any moment, and longer than any time, ps."""
 _MOST_DIGITS = 9
@@ -93,10 +93,10 @@ class LatePeers:
         """
         order = np.argsort(self.begin, axis=0, kind="stable")
         begin, waiting = (np.take_along_axis(table, order, axis=0) for table in (self.begin, self.waiting_ps))
-        reached = np.maximum.accumulate(begin + waiting, axis=0)
-        reached = np.concatenate((begin[:1], reached[:-1]))
+        previous_end = np.maximum.accumulate(begin + waiting, axis=0)
+        previous_end = np.concatenate((begin[:1], previous_end[:-1]))
         disjoint = np.empty_like(waiting)
-        np.put_along_axis(disjoint, order, np.clip(begin + waiting - np.maximum(begin, reached), 0, None), axis=0)
+        np.put_along_axis(disjoint, order, np.clip(begin + waiting - np.maximum(begin, previous_end), 0, None), axis=0)
         return disjoint
 
     @lazy
@@ -132,10 +132,10 @@ def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
     matched = _matched_collectives(workers, missing(hosts) is None)
     if not matched.kind:
         return None
-    waits = _waits(hosts, [worker.host for worker, _ in workers], matched)
+    waits = _waits(hosts, [worker.peer.host for worker in workers], matched)
     order = np.argsort(waits.last, kind="stable")
     return LatePeers(
-        workers=[worker for worker, _ in workers],
+        workers=[worker.peer for worker in workers],
         kind=[matched.kind[row] for row in order.tolist()],
         is_member=matched.is_member[order],
         event=matched.event[order],
@@ -154,7 +154,7 @@ NEEDS = (collectives, thread_collectives, one_op_of, rank)
 
 def peers(hosts: Sequence[Host]) -> list[Peer]:
     """All workers, in order of hosts and their devices."""
-    return [worker for worker, _ in _workers(hosts)]
+    return [worker.peer for worker in _workers(hosts)]
 
 
 def device_label(worker: str, device: str) -> str:
@@ -162,17 +162,24 @@ def device_label(worker: str, device: str) -> str:
     return f"{worker} {device.removeprefix(vocabulary.DEVICE)}"
 
 
-def _workers(hosts: Sequence[Host]) -> list[tuple[Peer, Collectives | None]]:
-    """All workers with the collectives of each; None where a host has none."""
-    label, workers = labels(hosts), list[tuple[Peer, Collectives | None]]()
+class _Worker(NamedTuple):
+    peer: Peer
+    collectives: Collectives | None
+    """None where it has none."""
+
+
+def _workers(hosts: Sequence[Host]) -> list[_Worker]:
+    """All workers, in order of hosts and their devices."""
+    label_of_host, workers = labels(hosts), list[_Worker]()
     for index, host in enumerate(hosts):
-        tables, name = [table for table in collectives(host) if len(table.event)], label[host.name]
+        tables, name = [table for table in collectives(host) if len(table.event)], label_of_host[host.name]
         if len(tables) < 2:
-            of_threads = thread_collectives(host)
-            host_tables = [*tables, of_threads] if len(of_threads.event) else tables
-            workers.append((Peer(index, name, ""), combined_collectives(host_tables)))
+            thread_table = thread_collectives(host)
+            host_tables = [*tables, thread_table] if len(thread_table.event) else tables
+            workers.append(_Worker(Peer(index, name, ""), combined_collectives(host_tables)))
         else:
-            workers += [(Peer(index, device_label(name, table.device), table.device), table) for table in tables]
+            devices = [Peer(index, device_label(name, table.device), table.device) for table in tables]
+            workers += map(_Worker, devices, tables)
     return workers
 
 
@@ -222,46 +229,45 @@ _Key = tuple[str, tuple[int | str, ...], tuple[int, ...]]
 """Kind, what `Collectives` tell of it, and the worker's own one of its replica groups."""
 
 
-def _matched_collectives(workers: Sequence[tuple[Peer, Collectives | None]], is_complete: bool) -> _MatchedCollectives:
+def _matched_collectives(workers: Sequence[_Worker], is_complete: bool) -> _MatchedCollectives:
     """Collectives with the same key and position among those of that key, if all workers of their group are here.
 
     Positions are comparable only where all these workers have equally many; what one of them lacks is left out.
     ``is_complete`` says that no rank of the job is missing: groups that state no size are then those of all workers.
     """
-    numbers: dict[_Key, int] = {}
+    key_numbers: dict[_Key, int] = {}
     columns = []
-    for index, (_, table) in enumerate(workers):
+    for index, worker in enumerate(workers):
+        table = worker.collectives
         if table:
             own_groups = _own_groups(table, index, workers)
             keys = zip(table.kind, table.key, own_groups, strict=True)
-            number = [numbers.setdefault(key, len(numbers)) for key in keys]
+            key_number = [key_numbers.setdefault(key, len(key_numbers)) for key in keys]
             size = np.maximum(table.group_size, [len(group) for group in own_groups])
-            rows = number, np.full(len(number), index), table.begin, table.end, table.event, size
+            rows = key_number, np.full(len(key_number), index), table.begin, table.end, table.event, size
             columns.append(np.array(rows, np.int64))
-    if not numbers:
+    if not key_numbers:
         return _MatchedCollectives([], *np.zeros((4, 0, len(workers)), np.int64))
     all_columns = np.concatenate(columns, axis=1)
-    number, worker_of, begin, end, event, size = all_columns[:, np.lexsort(all_columns[1::-1])]
+    key_number, worker_of, begin, end, event, size = all_columns[:, np.lexsort(all_columns[1::-1])]
     # Runs of one key on one worker.
-    first = np.flatnonzero(np.append(True, (np.diff(number) != 0) | (np.diff(worker_of) != 0)))
-    count = np.diff(np.append(first, len(number)))
-    position = np.arange(len(number)) - np.repeat(first, count)
+    first = np.flatnonzero(np.append(True, (np.diff(key_number) != 0) | (np.diff(worker_of) != 0)))
+    count = np.diff(np.append(first, len(key_number)))
+    position = np.arange(len(key_number)) - np.repeat(first, count)
     all_workers = len(workers) if is_complete else 0
-    is_complete_key = _are_complete(number[first], count, np.maximum.reduceat(size, first), all_workers)
-    is_matched = is_complete_key[number]
-    most = int(count.max())
-    matched, row = np.unique((number * most + position)[is_matched], return_inverse=True)
-    shape, cells = (len(matched), len(workers)), (row, worker_of[is_matched])
-    matrices = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, -1, np.int64)
+    is_complete_key = _are_complete(key_number[first], count, np.maximum.reduceat(size, first), all_workers)
+    is_matched = is_complete_key[key_number]
+    most_per_key = int(count.max())
+    matched, row = np.unique((key_number * most_per_key + position)[is_matched], return_inverse=True)
+    matrix_shape, cells = (len(matched), len(workers)), (row, worker_of[is_matched])
+    matrices = np.zeros(matrix_shape, np.int64), np.zeros(matrix_shape, np.int64), np.full(matrix_shape, -1, np.int64)
     for matrix, column in zip(matrices, (begin, end, event), strict=True):
         matrix[cells] = column[is_matched]
-    kinds = [kind for kind, _, _ in numbers]
-    return _MatchedCollectives([kinds[key] for key in (matched // most).tolist()], matrices[2] >= 0, *matrices)
+    kinds = [kind for kind, _, _ in key_numbers]
+    return _MatchedCollectives([kinds[key] for key in (matched // most_per_key).tolist()], matrices[2] >= 0, *matrices)
 
 
-def _own_groups(
-    table: Collectives, index: int, workers: Sequence[tuple[Peer, Collectives | None]]
-) -> list[tuple[int, ...]]:
+def _own_groups(table: Collectives, index: int, workers: Sequence[_Worker]) -> list[tuple[int, ...]]:
     """By collective the replica group with this worker's device: empty where it states none, of one device where
     that device's number is unknown.
 
@@ -269,7 +275,7 @@ def _own_groups(
     single host are in the names of its devices, too.
     """
     ordinal = table.device.rpartition(":")[2][:_MOST_DIGITS]
-    is_alone = workers[0][0].host == workers[-1][0].host and ordinal.isdecimal()
+    is_alone = workers[0].peer.host == workers[-1].peer.host and ordinal.isdecimal()
     own_groups: dict[int | str, tuple[int, ...]] = {}
     for text in {group for group, *_ in table.key}:
         groups = replica_groups(str(text))
@@ -285,13 +291,13 @@ def _are_complete(number: Array, count: Array, size: Array, all_workers: int) ->
     ``all_workers``, where that is not 0.
     """
     workers = np.bincount(number)
-    largest, most = np.zeros((2, len(workers)), np.int64)
-    fewest = np.full(len(workers), _INFINITE)
-    np.maximum.at(largest, number, size)
-    np.maximum.at(most, number, count)
-    np.minimum.at(fewest, number, count)
-    expected = np.where(largest > 0, largest, all_workers)
-    return (workers == expected) & (expected > 1) & (most == fewest)
+    largest_group, most_often = np.zeros((2, len(workers)), np.int64)
+    least_often = np.full(len(workers), _INFINITE)
+    np.maximum.at(largest_group, number, size)
+    np.maximum.at(most_often, number, count)
+    np.minimum.at(least_often, number, count)
+    expected = np.where(largest_group > 0, largest_group, all_workers)
+    return (workers == expected) & (expected > 1) & (most_often == least_often)
 
 
 def _clock_numbers(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, end: Array, is_member: Array) -> Array:
@@ -300,22 +306,24 @@ def _clock_numbers(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, 
 
     Machines may have one name. Then collectives, which end nowhere before all have begun, contradict one clock.
     """
-    clocks: list[int] = []
+    clock_of_worker: list[int] = []
     clocks_of_machine: dict[tuple[str, int], list[int]] = {}
-    for number, index in enumerate(host_of):
-        machine = (hosts[index].hostname, -1) if _has_time_of_day(hosts[index]) else ("", index)
-        first_hosts = clocks_of_machine.setdefault(machine, [])
-        agreeing = (first for first in first_hosts if not _contradict_one_clock(begin, end, is_member, (first, number)))
-        clocks.append(next(agreeing, number))
-        if clocks[-1] == number:
-            first_hosts.append(number)
-    return np.array(clocks, np.int64)
+    for worker, host in enumerate(host_of):
+        machine = (hosts[host].hostname, -1) if _has_time_of_day(hosts[host]) else ("", host)
+        clock_workers = clocks_of_machine.setdefault(machine, [])
+        matches = (
+            other for other in clock_workers if not _contradict_one_clock(begin, end, is_member, (other, worker))
+        )
+        clock_of_worker.append(next(matches, worker))
+        if clock_of_worker[-1] == worker:
+            clock_workers.append(worker)
+    return np.array(clock_of_worker, np.int64)
 
 
 def _contradict_one_clock(begin: Array, end: Array, is_member: Array, pair: tuple[int, int]) -> bool:
     """Whether collectives of both hosts end on one before they begin on the other, too often to share a clock."""
-    both = is_member[:, pair].all(axis=1)
-    is_early = end[:, pair][both].min(axis=1) < begin[:, pair][both].max(axis=1)
+    is_in_both = is_member[:, pair].all(axis=1)
+    is_early = end[:, pair][is_in_both].min(axis=1) < begin[:, pair][is_in_both].max(axis=1)
     return int(is_early.sum()) >= max(_LEAST_SHARED, _LEAST_CONTRADICTING * len(is_early))
 
 
@@ -345,13 +353,13 @@ def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | No
             return np.zeros(worker_count, np.int64), None
         offset[worker], error[worker] = offset[parent[worker]], error[parent[worker]]
         if clocks[worker] != clocks[parent[worker]]:
-            both = member[:, worker] & member[:, parent[worker]]
-            differences = ends[both, worker] - ends[both, parent[worker]]
+            is_in_both = member[:, worker] & member[:, parent[worker]]
+            differences = ends[is_in_both, worker] - ends[is_in_both, parent[worker]]
             median_ps = np.median(differences)
             offset[worker] += int(median_ps)
             error[worker] += _DEVIATIONS_PER_MEDIAN * np.median(np.abs(differences - median_ps))
         is_reached[worker] = True
-        through_worker = shared_with(worker)
-        is_nearer = ~is_reached & (through_worker > shared)
-        parent[is_nearer], shared[is_nearer] = worker, through_worker[is_nearer]
+        shared_through_worker = shared_with(worker)
+        is_nearer = ~is_reached & (shared_through_worker > shared)
+        parent[is_nearer], shared[is_nearer] = worker, shared_through_worker[is_nearer]
     return offset, int(error.max())

@@ -20,7 +20,7 @@ from .cost_rules import ALL_UNKNOWN, FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Cost,
 from .custom_call_costs import custom_call
 from .fusion_bytes import FusionBytes
 
-_BETWEEN_CHECKS = 1000
+_CHECK_INTERVAL = 1000
 """Computations after which one asks whether somebody still waits."""
 _RULES = cost_rules.RULES | {"custom-call": custom_call}
 """All but that of fusions, which look into computations that they share."""
@@ -40,22 +40,22 @@ def costs(module: Module) -> Costs:
     fusions = FusionBytes(sized)
     rules: dict[str, cost_rules.Rule] = _RULES | {"fusion": lambda _, row: fusions.cost(row)}
     # Without its shape nothing is known of what an instruction costs.
-    special = np.array([opcode in rules for opcode in module.opcodes], np.bool_)
-    has_no_shape = special & (module.shapes.type[: len(module)] == 0)
-    special &= ~has_no_shape
+    has_rule = np.array([opcode in rules for opcode in module.opcodes], np.bool_)
+    has_no_shape = has_rule & (module.shapes.type[: len(module)] == 0)
+    has_rule &= ~has_no_shape
     for column in module_costs:
         column[has_no_shape] = UNKNOWN
-    simple_sums = _sums(module, module_costs, ~special)
-    special_rows = np.flatnonzero(special)
-    first, rows = np.searchsorted(special_rows, module.members).tolist(), special_rows.tolist()
-    for number, computation in enumerate(in_order(module)):
-        sums = simple_sums[computation]
+    sums_without_rule = _sums(module, module_costs, ~has_rule)
+    rows_with_rule = np.flatnonzero(has_rule)
+    first, rows = np.searchsorted(rows_with_rule, module.members).tolist(), rows_with_rule.tolist()
+    for number, computation in enumerate(callees_first(module)):
+        sums = sums_without_rule[computation]
         for row in rows[first[computation] : first[computation + 1]]:
             cost = _cost_by_rule(rules[module.opcodes[row]], sized, row)
             module_costs.flops[row], module_costs.transcendentals[row], module_costs.bytes[row] = cost
             sums = Cost(sums[0] + cost.flops, sums[1] + cost.transcendentals, sums[2] + cost.bytes)
         sized.sums[computation] = sums
-        if number % _BETWEEN_CHECKS == 0:
+        if number % _CHECK_INTERVAL == 0:
             cancellation.check()
     return module_costs
 
@@ -84,23 +84,23 @@ def _simple_costs(module: Module) -> Costs:
     rows = len(module)
     elements, sizes = module.shapes.elements[:rows], module.shapes.bytes[:rows]
     exists = module.operands.values >= 0
-    read = np.bincount(module.operands.owner[exists], sizes[module.operands.values[exists]], rows)
+    operand_bytes = np.bincount(module.operands.owner[exists], sizes[module.operands.values[exists]], rows)
 
     def is_in(group: frozenset[str]) -> Array:
         return np.array([name in group for name in names], np.bool_)[code]
 
-    stated = module.shapes.type[:rows] > 0
-    zero_or_unknown = np.where(is_in(ELEMENTWISE | FREE | MOVES) & stated, 0.0, UNKNOWN)
+    has_shape = module.shapes.type[:rows] > 0
+    zero_or_unknown = np.where(is_in(ELEMENTWISE | FREE | MOVES) & has_shape, 0.0, UNKNOWN)
     return Costs(
         flops=zero_or_unknown + np.where(is_in(ELEMENTWISE - TRANSCENDENTAL), elements, 0),
         transcendentals=zero_or_unknown + np.where(is_in(TRANSCENDENTAL), elements, 0),
-        bytes=zero_or_unknown + np.where(is_in(FREE), 0, sizes + read),
+        bytes=zero_or_unknown + np.where(is_in(FREE), 0, sizes + operand_bytes),
     )
 
 
-def in_order(module: Module) -> Iterator[int]:
+def callees_first(module: Module) -> Iterator[int]:
     """The computations, each after those that it calls; those that are in a circle in any order."""
-    calls = module.called
+    calls = module.callees
     begins = calls.first[module.members].tolist()
     calls_none = np.diff(calls.first[module.members]) == 0
     yield from np.flatnonzero(calls_none).tolist()
@@ -109,12 +109,12 @@ def in_order(module: Module) -> Iterator[int]:
     for start in range(len(is_entered)):
         stack = [(start, begins[start])] if not is_entered[start] else []
         while stack:
-            computation, at = stack.pop()
+            computation, index = stack.pop()
             is_entered[computation] = 1
             end = begins[computation + 1]
-            while at < end and (calls.values[at] < 0 or is_entered[calls.values[at]]):
-                at += 1
-            if at < end:
-                stack += [(computation, at + 1), (int(calls.values[at]), begins[calls.values[at]])]
+            while index < end and (calls.values[index] < 0 or is_entered[calls.values[index]]):
+                index += 1
+            if index < end:
+                stack += [(computation, index + 1), (int(calls.values[index]), begins[calls.values[index]])]
             else:
                 yield computation

@@ -103,20 +103,20 @@ class SizedModule:
 
     def called_cost(self, row: int, index: int = 0) -> Cost:
         """Cost of a computation that an instruction calls; not known where that calls itself, however far around."""
-        called = self.module.called[row]
-        return self.sums.get(called[index], ALL_UNKNOWN) if index < len(called) else ALL_UNKNOWN
+        callees = self.module.callees[row]
+        return self.sums.get(callees[index], ALL_UNKNOWN) if index < len(callees) else ALL_UNKNOWN
 
     def repeated_cost(self, row: int, count: float, size: float) -> Cost:
         """Cost of a computation that runs ``count`` times inside an instruction that moves ``size`` bytes."""
-        called = self.called_cost(row)
-        return Cost(count * called.flops, count * called.transcendentals, size)
+        callee_cost = self.called_cost(row)
+        return Cost(count * callee_cost.flops, count * callee_cost.transcendentals, size)
 
 
 def product(sized: SizedModule, row: int) -> Cost:
     """Two FLOPs for each element of the result and each index that is summed over."""
     lhs = sized.dims(sized.operand(row, 0))
-    summed = prod(lhs[dimension] for dimension in sized.module.contractions.lhs[row])
-    return Cost(2 * sized.elements(row) * summed, 0, sized.edge_bytes(row))
+    contracted = prod(lhs[dimension] for dimension in sized.module.contractions.lhs[row])
+    return Cost(2 * sized.elements(row) * contracted, 0, sized.edge_bytes(row))
 
 
 def _ragged_product(sized: SizedModule, row: int) -> Cost:
@@ -127,42 +127,44 @@ def _ragged_product(sized: SizedModule, row: int) -> Cost:
 
 def convolution(sized: SizedModule, row: int) -> Cost:
     """Two FLOPs for each pair of kernel and input that meet: indices outside of the input are not counted."""
-    shapes = sized.dims(sized.operand(row, 0)), sized.dims(sized.operand(row, 1)), sized.dims(row)
-    return Cost(convolution_flops(sized, row, *shapes), 0, sized.edge_bytes(row))
+    sizes = sized.dims(sized.operand(row, 0)), sized.dims(sized.operand(row, 1)), sized.dims(row)
+    return Cost(convolution_flops(sized, row, *sizes), 0, sized.edge_bytes(row))
 
 
 def convolution_flops(sized: SizedModule, row: int, image: list[int], kernel: list[int], result: list[int]) -> float:
     """FLOPs of a convolution between arrays of these dimensions, by the instruction's window."""
-    module, numbers = sized.module, sized.module.convolutions
+    module, convolutions = sized.module, sized.module.convolutions
     pairs: float = 1.0
-    spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
-    for (_, stride, low, _, dilation, base), k, i, o in zip(module.windows[row], *spatial, strict=False):
-        pairs *= meeting_pairs(kernel[k], image[i], result[o], stride, low, dilation, base)
-    _, output_feature, batch, feature = (int(dimension) for dimension in numbers.dimensions[:4, row])
+    spatial = convolutions.kernel_spatial[row], convolutions.input_spatial[row], convolutions.output_spatial[row]
+    for window, *axes in zip(module.windows[row], *spatial, strict=False):
+        _, stride, padding, _, dilation, base_dilation = window
+        sizes = [array[axis] for array, axis in zip((kernel, image, result), axes, strict=True)]
+        pairs *= meeting_pairs(*sizes, stride, padding, dilation, base_dilation)
+    _, output_feature, batch, feature = (int(dimension) for dimension in convolutions.dimensions[:4, row])
     features, batches = (int(groups[row]) for groups in module.convolution_groups)
     return 2.0 * (image[feature] // features) * kernel[output_feature] * (image[batch] // batches) * pairs
 
 
 @lru_cache(maxsize=4096)
-def meeting_pairs(kernel: int, image: int, result: int, stride: int, low: int, dilation: int, base: int) -> float:
+def meeting_pairs(kernel: int, image: int, result: int, stride: int, padding: int, dilation: int, base: int) -> float:
     """Pairs of kernel index k and output index o that meet an index of the image, along one dimension.
 
     They meet where o·stride - low + k·dilation is one of 0, base, 2·base … (image - 1)·base.
     """
     cancellation.check()
     stride, base, last = max(stride, 1), max(base, 1), (image - 1) * base
-    if not 0 <= kernel <= _LONGEST_KERNEL or max(abs(low), dilation, stride, image * base, result) >= 1 << 31:
+    if not 0 <= kernel <= _LONGEST_KERNEL or max(abs(padding), dilation, stride, image * base, result) >= 1 << 31:
         return UNKNOWN
-    shift = np.arange(kernel) * dilation - low
-    common = gcd(stride, base)
-    step = base // common
+    shift = np.arange(kernel) * dilation - padding
+    divisor = gcd(stride, base)
+    step = base // divisor
     # The outputs that fall on an index of the image are every step-th one from the first.
-    inverse = pow(stride // common, -1, step) if step > 1 else 0
-    first = (-shift // common) * inverse % step
+    inverse = pow(stride // divisor, -1, step) if step > 1 else 0
+    first = (-shift // divisor) * inverse % step
     lowest = np.maximum(0, -(shift // stride))
     first += -((first - lowest) // step) * step
     highest = np.minimum(result - 1, (last - shift) // stride)
-    counts = np.where(shift % common == 0, (highest - first) // step + 1, 0)
+    counts = np.where(shift % divisor == 0, (highest - first) // step + 1, 0)
     return float(counts.clip(min=0).sum())
 
 
@@ -177,20 +179,20 @@ def _reduce_window(sized: SizedModule, row: int) -> Cost:
     shape = sized.result_shape(row)
     elements, dims = float(sized.shapes.elements[shape]), sized.shapes.dimensions[shape]
     count = (prod(window[0] for window in windows) - 1) * elements
-    wide = [(window, n) for window, n in zip(windows, dims, strict=False) if window[0] != 1]
-    if len(wide) == 1:
-        (size, _, low, high, *_), n = wide[0]
-        if n and low == high == n - 1 and size == 2 * n - 1:
+    wide_windows = [(window, length) for window, length in zip(windows, dims, strict=False) if window[0] != 1]
+    if len(wide_windows) == 1:
+        (size, _, low, high, *_), length = wide_windows[0]
+        if length and low == high == length - 1 and size == 2 * length - 1:
             # A reduction over all of a dimension, given to every index of it.
-            count = elements / n + n - 1
+            count = elements / length + length - 1
     return sized.repeated_cost(row, count, sized.edge_bytes(row))
 
 
 def _select_and_scatter(sized: SizedModule, row: int) -> Cost:
-    source = sized.elements(sized.operand(row, 1))
+    elements = sized.elements(sized.operand(row, 1))
     elements_per_window = prod(size for size, *_ in sized.module.windows[row])
     select, scatter = sized.called_cost(row, 0), sized.called_cost(row, 1)
-    flops, functions = (source * (elements_per_window - 1) * select[i] + source * scatter[i] for i in (0, 1))
+    flops, functions = (elements * (elements_per_window - 1) * select[i] + elements * scatter[i] for i in (0, 1))
     return Cost(flops, functions, sized.edge_bytes(row))
 
 
@@ -198,13 +200,13 @@ def _scatter(sized: SizedModule, row: int) -> Cost:
     operands = sized.operands(row)
     count = len(operands) // 2
     indices, updates = sized.operand(row, count), operands[count + 1 :]
-    moved = 3 * sum(map(sized.bytes, updates)) + sized.bytes(indices)
-    return sized.repeated_cost(row, sized.elements(sized.operand(row, count + 1)), moved)
+    size = 3 * sum(map(sized.bytes, updates)) + sized.bytes(indices)
+    return sized.repeated_cost(row, sized.elements(sized.operand(row, count + 1)), size)
 
 
 def _sort(sized: SizedModule, row: int) -> Cost:
-    n = sized.elements(sized.operand(row, 0))
-    return Cost(n * ceil(log2(n)) if n > 0 else 0, 0, sized.leaf_edge_bytes(row))
+    count = sized.elements(sized.operand(row, 0))
+    return Cost(count * ceil(log2(count)) if count > 0 else 0, 0, sized.leaf_edge_bytes(row))
 
 
 def _fourier(sized: SizedModule, row: int) -> Cost:
@@ -225,9 +227,9 @@ def triangular_solve(sized: SizedModule, row: int) -> Cost:
 
 
 def _all_reduce(sized: SizedModule, row: int) -> Cost:
-    called, elements = sized.called_cost(row), float(sized.shapes.leaf_elements[row])
-    flops = elements * max(called.flops, 1.0)
-    return Cost(flops, elements * called.transcendentals, sized.leaf_edge_bytes(row))
+    callee_cost, elements = sized.called_cost(row), float(sized.shapes.leaf_elements[row])
+    flops = elements * max(callee_cost.flops, 1.0)
+    return Cost(flops, elements * callee_cost.transcendentals, sized.leaf_edge_bytes(row))
 
 
 def _while(sized: SizedModule, row: int) -> Cost:
@@ -236,7 +238,7 @@ def _while(sized: SizedModule, row: int) -> Cost:
 
 
 def _conditional(sized: SizedModule, row: int) -> Cost:
-    branches = [sized.called_cost(row, index) for index in range(len(sized.module.called[row]))]
+    branches = [sized.called_cost(row, index) for index in range(len(sized.module.callees[row]))]
     return Cost(*(max(column) for column in zip(*branches, strict=True))) if branches else ALL_UNKNOWN
 
 

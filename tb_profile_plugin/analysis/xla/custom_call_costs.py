@@ -33,22 +33,22 @@ def _edge_bytes(sized: SizedModule, row: int) -> float:
 
 
 def _product(sized: SizedModule, row: int) -> Cost:
-    gemm = config.inside(settings(sized, row), "gemm_backend_config")
-    numbers = config.inside(gemm, "dot_dimension_numbers")
-    if not numbers:
+    gemm = config.nested(settings(sized, row), "gemm_backend_config")
+    dimension_numbers = config.nested(gemm, "dot_dimension_numbers")
+    if not dimension_numbers:
         return Cost(UNKNOWN, UNKNOWN, _edge_bytes(sized, row))
     lhs = sized.dims(sized.operand(row, 0))
-    summed = prod(lhs[dimension] for dimension in config.numbers(numbers, "lhs_contracting_dimensions"))
-    return Cost(2 * float(sized.shapes.elements[sized.result_shape(row)]) * summed, 0, _edge_bytes(sized, row))
+    contracted = prod(lhs[dimension] for dimension in config.numbers(dimension_numbers, "lhs_contracting_dimensions"))
+    return Cost(2 * float(sized.shapes.elements[sized.result_shape(row)]) * contracted, 0, _edge_bytes(sized, row))
 
 
-def _convolution(image: int, kernel: int, result: int) -> Rule:
+def _convolution(input_index: int, kernel_index: int, output_index: int) -> Rule:
     """Which of the operands (-1: the result) is the image, the kernel, and what a forward convolution gives."""
 
     def rule(sized: SizedModule, row: int) -> Cost:
         shapes = [
-            sized.shapes.dimensions[sized.result_shape(row)] if index < 0 else sized.dims(sized.operand(row, index))
-            for index in (image, kernel, result)
+            sized.shapes.dimensions[sized.result_shape(row)] if operand < 0 else sized.dims(sized.operand(row, operand))
+            for operand in (input_index, kernel_index, output_index)
         ]
         return Cost(convolution_flops(sized, row, *shapes), 0, _edge_bytes(sized, row))
 
@@ -71,7 +71,9 @@ def _attention(products: int) -> Rule:
     """So many products of queries' length times keys' length times head size for each head."""
 
     def rule(sized: SizedModule, row: int) -> Cost:
-        sizes = _attention_sizes(sized, row, settings(sized, row))
+        configured = settings(sized, row)
+        # As Transformer Engine states them, else by the shapes of what cuDNN multiplies.
+        sizes = _stated_attention(configured) or _multiplied_attention(sized, row, configured)
         flops = UNKNOWN if sizes is None else prod(sizes, start=2.0 * products)
         return Cost(flops, UNKNOWN if sizes is None else 0, _edge_bytes(sized, row))
 
@@ -82,18 +84,13 @@ _CAUSAL = {"CAUSAL", "PADDING_CAUSAL", 2, 3}
 """Masks under which a query meets half of the keys; the numbers are Transformer Engine's."""
 
 
-def _attention_sizes(sized: SizedModule, row: int, settings: dict[str, Any]) -> _Attention | None:
-    """As Transformer Engine states them, else by the shapes of what cuDNN multiplies; None where neither is known."""
-    return _stated_attention(settings) or _multiplied_attention(sized, row, settings)
-
-
 def _stated_attention(settings: dict[str, Any]) -> _Attention | None:
     """The sizes by their names in Transformer Engine; None where one of them is not stated."""
     names = ("input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim")
-    stated = [config.integer(settings.get(name)) for name in names]
-    if stated[4] is None:
-        stated[4] = config.integer(settings.get("head_dim"))
-    sizes = [size for size in stated if size is not None]
+    stated_sizes = [config.integer(settings.get(name)) for name in names]
+    if stated_sizes[4] is None:
+        stated_sizes[4] = config.integer(settings.get("head_dim"))
+    sizes = [size for size in stated_sizes if size is not None]
     if len(sizes) < len(names):
         return None
     batch, heads, queries, keys, head_size = sizes
@@ -103,11 +100,11 @@ def _stated_attention(settings: dict[str, Any]) -> _Attention | None:
 
 def _multiplied_attention(sized: SizedModule, row: int, settings: dict[str, Any]) -> _Attention | None:
     """The sizes by the dimensions of queries and keys that cuDNN multiplies; None where these are not four each."""
-    fmha = config.inside(settings, "cudnn_fmha_backend_config")
-    numbers = config.inside(fmha, "bmm1_dot_dimension_numbers")
+    fmha = config.nested(settings, "cudnn_fmha_backend_config")
+    dimension_numbers = config.nested(fmha, "bmm1_dot_dimension_numbers")
     lhs, rhs = sized.dims(sized.operand(row, 0)), sized.dims(sized.operand(row, 1))
     lhs_summed, lhs_batch, rhs_summed, rhs_batch = (
-        config.numbers(numbers, f"{side}_{kind}_dimensions")
+        config.numbers(dimension_numbers, f"{side}_{kind}_dimensions")
         for side in ("lhs", "rhs")
         for kind in ("contracting", "batch")
     )
@@ -131,7 +128,7 @@ def _meeting_share(mask: Any, keys: int, window: int | None) -> float:
 
 def _pallas(sized: SizedModule, row: int) -> Cost:
     """What the kernel's author estimates."""
-    estimate = config.inside(settings(sized, row), "custom_call_config", "cost_estimate")
+    estimate = config.nested(settings(sized, row), "custom_call_config", "cost_estimate")
     figures = [config.integer(estimate.get(name)) for name in ("flops", "transcendentals", "bytes_accessed")]
     return Cost(*(UNKNOWN if figure is None else float(figure) for figure in figures))
 

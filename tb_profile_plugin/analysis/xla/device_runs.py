@@ -101,9 +101,9 @@ class OpMaker:
         costs = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
         op.may_multiply = _may_multiply(module, row)
-        telling = module.telling(row)
+        telling = module.origin_row(row)
         op.op_name, op.source = module.op_names[telling], module.sources.location_text(telling)
-        op.stack, op.original = tuple(frames(module, telling)), module.deduplicated[row]
+        op.stack, op.original_name = tuple(frames(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Of a redacted capture the programs have no shapes.
             op.text, op.dtype = hlo_printer.instruction_text(module, row)[:_MOST_CHARACTERS], _dtype(module, row)
@@ -120,10 +120,10 @@ class OpMaker:
 
 def _may_multiply(module: Module, row: int) -> bool:
     """`XlaOp.may_multiply` of an instruction; of a fusion too long to look through, too."""
-    if module.opcodes[row] != "fusion" or not module.called[row]:
+    if module.opcodes[row] != "fusion" or not module.callees[row]:
         return module.opcodes[row] in _PRODUCTS
-    inner = module.rows_in(module.called[row][0])
-    return len(inner) > _MOST_INNER or any(module.opcodes[one] in _PRODUCTS for one in inner)
+    inner = module.rows_in(module.callees[row][0])
+    return len(inner) > _MOST_INNER or any(module.opcodes[row] in _PRODUCTS for row in inner)
 
 
 def frames(module: Module, row: int) -> Iterator[str]:
@@ -142,42 +142,42 @@ def _dtype(module: Module, row: int) -> str:
         operands = module.operands[candidate]
         if module.opcodes[candidate] in _PRODUCTS and operands and operands[0] >= 0:
             return module.shapes.dtype(operands[0])
-    inside = module.shapes.children[row]
-    return module.shapes.dtype(inside[0] if inside else row)
+    elements = module.shapes.children[row]
+    return module.shapes.dtype(elements[0] if elements else row)
 
 
 def _fused_products(module: Module, row: int) -> list[int]:
     """The first product inside a fusion, by row; empty where there is none."""
-    if module.opcodes[row] != "fusion" or not module.called[row]:
+    if module.opcodes[row] != "fusion" or not module.callees[row]:
         return []
-    first_inner = module.rows_in(module.called[row][0])[:_MOST_INNER]
+    first_inner = module.rows_in(module.callees[row][0])[:_MOST_INNER]
     return [inner for inner in first_inner if module.opcodes[inner] in ("dot", "convolution")][:1]
 
 
 def tpu_run(host: Host, plane: Plane) -> DeviceRun:
     """What ran on a TensorCore; its clock and its own counts go before anything else."""
-    lines = np.array([name == vocabulary.XLA_OPS for name in plane.lines.name], np.bool_)
-    rows = np.flatnonzero(lines[plane.events.line])
-    names, code = np.unique(plane.events.name[rows], return_inverse=True)
+    is_op_line = np.array([name == vocabulary.XLA_OPS for name in plane.lines.name], np.bool_)
+    rows = np.flatnonzero(is_op_line[plane.events.line])
+    names, op_of_event = np.unique(plane.events.name[rows], return_inverse=True)
     op_maker = OpMaker(host)
-    stated = {name: _metadata(plane, name) for name in _TPU_STATS}
-    main_memory_bytes = _main_memory(plane)
-    ops = [_tpu_op(op_maker, plane, stated, int(name)) for name in names]
+    stat_values = {name: _metadata_values(plane, name) for name in _TPU_STATS}
+    main_memory_bytes = _main_memory_bytes(plane)
+    ops = [_tpu_op(op_maker, plane, stat_values, int(name)) for name in names]
     for op, name in zip(ops, names.tolist(), strict=True):
         if op.cost_source == STATED:
             op.hbm_bytes = main_memory_bytes.get(name, op.bytes)
-    return DeviceRun(*_device_times(plane, rows), code, ops, plane.events.line[rows].astype(np.int64))
+    return DeviceRun(*_device_times(plane, rows), op_of_event, ops, plane.events.line[rows].astype(np.int64))
 
 
 def _device_times(plane: Plane, rows: Array) -> tuple[Array, Array]:
     """int64[k] ps each: begin and end by the device's own clock where it states them for all, else as recorded."""
-    begin, time = (plane.numbers(f"device_{name}_ps", rows, -1) for name in ("offset", "duration"))
-    if len(rows) and min(begin.min(), time.min()) >= 0:
-        return begin, begin + time
+    begin, duration = (plane.numbers(f"device_{name}_ps", rows, -1) for name in ("offset", "duration"))
+    if len(rows) and min(begin.min(), duration.min()) >= 0:
+        return begin, begin + duration
     return plane.events.begin[rows], plane.events.end[rows]
 
 
-def _metadata(plane: Plane, stat: str) -> dict[int, str | float]:
+def _metadata_values(plane: Plane, stat: str) -> dict[int, str | float]:
     """By metadata row what it states: a text, else a number."""
     column = plane.metadata_stat(stat)
     texts = column.strings
@@ -185,35 +185,38 @@ def _metadata(plane: Plane, stat: str) -> dict[int, str | float]:
     return dict(zip(column.owner.tolist(), values, strict=True))
 
 
-def _main_memory(plane: Plane) -> dict[int, float]:
+def _main_memory_bytes(plane: Plane) -> dict[int, float]:
     """Bytes of the main memory that one execution accesses, by metadata row, as ``memory_access_breakdown`` states."""
     column = plane.metadata_stat("memory_access_breakdown")
     texts = [np.frombuffer(column.stats.bytes(row), np.uint8) for row in column.row.tolist()]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     begins = ends - np.array([len(text) for text in texts], np.int64)
-    joined = np.concatenate(texts) if texts else np.empty(0, np.uint8)
-    owner, accesses = Messages.read(joined, begins, ends, (1,)).messages(1, (2, 3))
+    buffer = np.concatenate(texts) if texts else np.empty(0, np.uint8)
+    owner, accesses = Messages.read(buffer, begins, ends, (1,)).messages(1, (2, 3))
     sizes = np.where(accesses.numbers(2) == _HBM, accesses.numbers(3), 0)
     sums = np.bincount(owner, sizes, len(column))
     return dict(zip(column.owner.tolist(), sums.tolist(), strict=True))
 
 
-def _tpu_op(op_maker: OpMaker, plane: Plane, stated: dict[str, dict[int, str | float]], name: int) -> XlaOp:
+def _tpu_op(op_maker: OpMaker, plane: Plane, stat_values: dict[str, dict[int, str | float]], name: int) -> XlaOp:
     """An op of a TPU: what its events' metadata states goes before what is worked out."""
 
     def stated_text(stat: str) -> str:
-        return str(stated[stat].get(name) or "")
+        return str(stat_values[stat].get(name) or "")
 
-    op = op_maker.op(int(stated["program_id"].get(name, -1)), "", plane.display_names[name])
+    op = op_maker.op(int(stat_values["program_id"].get(name, -1)), "", plane.display_names[name])
     op.text, op.core = plane.names[name][:_MOST_CHARACTERS], "TensorCore"
     op.category = stated_text("hlo_category") or op.category
     op.op_name = stated_text("tf_op").rstrip(":") or op.op_name
-    op.source, op.original = stated_text("source") or op.source, stated_text("deduplicated_name") or op.original
+    op.source, op.original_name = (
+        stated_text("source") or op.source,
+        stated_text("deduplicated_name") or op.original_name,
+    )
     op.stack = tuple(stated_text("source_stack").split("\n")) if stated_text("source_stack") else op.stack
     op.opcode = op.opcode or op.category
-    if name in stated["flops"] and not (op.is_control or op.is_transfer):
-        op.flops, op.bytes = float(stated["flops"][name]), float(stated["bytes_accessed"].get(name, 0))
-        op.model_flops = float(stated["model_flops"].get(name) or op.flops)
+    if name in stat_values["flops"] and not (op.is_control or op.is_transfer):
+        op.flops, op.bytes = float(stat_values["flops"][name]), float(stat_values["bytes_accessed"].get(name, 0))
+        op.model_flops = float(stat_values["model_flops"].get(name) or op.flops)
         op.cost_source = STATED
     return op
 
@@ -221,7 +224,7 @@ def _tpu_op(op_maker: OpMaker, plane: Plane, stated: dict[str, dict[int, str | f
 def gpu_run(host: Host, plane: Plane) -> DeviceRun:
     """What ran on a GPU, also kernels and copies of no XLA program."""
     rows, events = np.flatnonzero(host.on_streams(plane)), plane.events
-    op, ops = named_ops(OpMaker(host), plane)
+    op, ops = ops_of_events(OpMaker(host), plane)
     return DeviceRun(events.begin[rows], events.end[rows], op[rows], ops, kernel=events.name[rows].astype(np.int64))
 
 
@@ -230,28 +233,28 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
     plane = host.cpu
     if plane is None or not plane.has_stat(vocabulary.HLO_OP):
         return []
-    op, ops = named_ops(OpMaker(host), plane)
+    op, ops = ops_of_events(OpMaker(host), plane)
     rows = np.flatnonzero(op >= 0)
-    first = host.trace.rows(plane).start
-    parts = all_shards(host)
-    part, op_of_part, part_end = (column[op[parts.op - first] >= 0] for column in parts)
+    offset = host.trace.rows(plane).start
+    shards = all_shards(host)
+    shard, op_of_shard, shard_end = (column[op[shards.op - offset] >= 0] for column in shards)
     # What threads of a pool do for an op stands beside it, with its op, device and run.
-    stated = np.append(np.arange(len(rows)), np.searchsorted(rows, op_of_part - first))
-    timed_by = np.append(rows, part - first)
-    begin, end = plane.events.begin[timed_by], np.append(op_ends(host, (rows + first).astype(np.int32)), part_end)
-    is_part = np.arange(len(stated)) >= len(rows)
-    ordinal = plane.numbers("device_ordinal", rows, 0)[stated]
+    op_row = np.append(np.arange(len(rows)), np.searchsorted(rows, op_of_shard - offset))
+    event_rows = np.append(rows, shard - offset)
+    begin, end = plane.events.begin[event_rows], np.append(op_ends(host, (rows + offset).astype(np.int32)), shard_end)
+    is_part = np.arange(len(op_row)) >= len(rows)
+    ordinal = plane.numbers("device_ordinal", rows, 0)[op_row]
     # Numbers of runs are of any sign.
-    run = plane.numbers(vocabulary.RUN_ID, rows, MISSING)[stated]
+    run = plane.numbers(vocabulary.RUN_ID, rows, MISSING)[op_row]
     # Ops of one run overlap on the threads of a pool; without a run those of a thread can nest.
-    _, line = combine(run, np.where(run == MISSING, plane.events.line[timed_by], 0))
+    _, line = combine(run, np.where(run == MISSING, plane.events.line[event_rows], 0))
     runs = []
     for device in distinct(ordinal[~is_part]).tolist():
         on_device = ordinal == device
         device_run = DeviceRun(
             begin[on_device],
             end[on_device],
-            op[rows[stated[on_device]]],
+            op[rows[op_row[on_device]]],
             ops=[replace(xla_op) for xla_op in ops],
             line=line[on_device],
             is_part=is_part[on_device],
@@ -260,7 +263,7 @@ def cpu_runs(host: Host) -> list[tuple[str, DeviceRun]]:
     return runs
 
 
-def named_ops(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:
+def ops_of_events(op_maker: OpMaker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     """int64[events]: the op that an event of a plane with ``hlo_op`` names, or -1; and the ops."""
     size, owner = len(plane.events), plane.stat(vocabulary.HLO_OP).owner
     instruction, texts = instructions(op_maker.host, plane)

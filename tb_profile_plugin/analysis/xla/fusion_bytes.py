@@ -43,17 +43,18 @@ class FusionBytes:
         if computation is None:
             return cost._replace(bytes=sized.edge_bytes(row))
         fused = self._fused(computation)
-        read = sum(
+        bytes_read = sum(
             self._parameter_bytes(fused.parameters[number]) if number in fused.parameters else sized.bytes(operand)
             for number, operand in enumerate(self._module.operands[row])
             if operand >= 0
         )
-        written = self._written(computation)
-        return cost._replace(bytes=(sized.leaf_bytes(row) if written is None else written) + read + fused.constants)
+        bytes_written = self._written(computation)
+        bytes_written = sized.leaf_bytes(row) if bytes_written is None else bytes_written
+        return cost._replace(bytes=bytes_written + bytes_read + fused.constants)
 
     def _fused_computation(self, row: int) -> int | None:
         """The computation that a fusion calls; None where the program does not have it."""
-        return next((computation for computation in self._module.called[row] if computation >= 0), None)
+        return next((computation for computation in self._module.callees[row] if computation >= 0), None)
 
     def _fused(self, computation: int) -> _FusedComputation:
         """What a fused computation holds; many fusions may call the same one."""
@@ -111,9 +112,9 @@ class FusionBytes:
         computation = self._fused_computation(fusion)
         if computation is None:
             return self._sized.bytes(parameter)
-        inner = self._fused(computation).parameters
+        inner_parameters = self._fused(computation).parameters
         return sum(
-            self._parameter_bytes(inner[number], depth)
+            self._parameter_bytes(inner_parameters[number], depth)
             for number, operand in enumerate(self._module.operands[fusion])
-            if operand == parameter and number in inner
+            if operand == parameter and number in inner_parameters
         )

@@ -56,12 +56,12 @@ class Heap:
     """In use before each event of the trace, and after the last one."""
     instructions: list[str] = field(default_factory=list)
     """By event, what it belongs to; empty for the end."""
-    frees: list[bool] = field(default_factory=list)
+    is_free: list[bool] = field(default_factory=list)
     """Whether the event gives memory back; of the end, too."""
     peak: int = 0
     """Where in the curve it is the most."""
     blocks: list[Block] = field(default_factory=list)
-    fixed: list[FixedAllocation] = field(default_factory=list)
+    fixed_allocations: list[FixedAllocation] = field(default_factory=list)
     total: int = 0
     """Bytes of all allocations: more than the peak where memory is fragmented."""
 
@@ -82,7 +82,7 @@ class Heap:
     @property
     def fixed_bytes(self) -> int:
         """Bytes of what is there all the time."""
-        return sum(fixed.size for fixed in self.fixed)
+        return sum(fixed.size for fixed in self.fixed_allocations)
 
     @property
     def peak_bytes(self) -> int:
@@ -93,7 +93,7 @@ class Heap:
         """Bytes of parameters, outputs or constants; of temporaries at the peak."""
         if kind == TEMPORARY:
             return self.peak_bytes - self.fixed_bytes
-        return sum(fixed.size for fixed in self.fixed if fixed.kind == kind)
+        return sum(fixed.size for fixed in self.fixed_allocations if fixed.kind == kind)
 
 
 def memory_spaces(assignment: Assignment) -> list[int]:
@@ -108,18 +108,18 @@ def heap(module: Module, color: int = 0) -> Heap:
     allocations = assignment.allocations
     in_space = (allocations.color == color) & ~allocations.thread_local
     simulated = Heap(total=int(allocations.size[in_space].sum()))
-    simulated.fixed = _fixed_allocations(module, np.flatnonzero(in_space & allocations.indefinite))
-    fixed = simulated.fixed_bytes
+    simulated.fixed_allocations = _fixed_allocations(module, np.flatnonzero(in_space & allocations.indefinite))
+    fixed_bytes = simulated.fixed_bytes
     traces = assignment.traces
     for events in _traces_of(assignment, color):
-        _simulate(simulated, assignment, events, fixed)
+        _simulate(simulated, assignment, events, fixed_bytes)
         simulated.instructions += [*(traces.instructions[event] for event in events), ""]
-        simulated.frees += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
+        simulated.is_free += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
         cancellation.check()
     if not simulated.curve:
         temporary = int(allocations.size[in_space & ~allocations.indefinite].sum())
-        simulated.curve = [fixed + temporary] if in_space.any() else []
-        simulated.instructions, simulated.frees = [""] * len(simulated.curve), [True] * len(simulated.curve)
+        simulated.curve = [fixed_bytes + temporary] if in_space.any() else []
+        simulated.instructions, simulated.is_free = [""] * len(simulated.curve), [True] * len(simulated.curve)
     simulated.peak = simulated.curve.index(max(simulated.curve)) if simulated.curve else 0
     _set_offsets(simulated, assignment)
     return simulated
@@ -135,7 +135,7 @@ def _traces_of(assignment: Assignment, color: int) -> list[range]:
     ]
 
 
-def _simulate(simulated: Heap, assignment: Assignment, events: range, fixed: int) -> None:
+def _simulate(simulated: Heap, assignment: Assignment, events: range, fixed_bytes: int) -> None:
     """Run one trace; positions go on from where the curve ends.
 
     A buffer may share the memory of another one, its owner, which stays as long as any of them uses it.
@@ -144,10 +144,10 @@ def _simulate(simulated: Heap, assignment: Assignment, events: range, fixed: int
     owner_of: dict[int, int] = {}
     user_count: dict[int, int] = {}
     block_of: dict[int, Block] = {}
-    used = 0
+    used_bytes = 0
     for event in events:
         position = len(simulated.curve)
-        simulated.curve.append(fixed + used)
+        simulated.curve.append(fixed_bytes + used_bytes)
         kind, buffer, shared = (int(column[event]) for column in (traces.kind, traces.buffer, traces.shared))
         if buffer < 0:
             continue
@@ -156,7 +156,7 @@ def _simulate(simulated: Heap, assignment: Assignment, events: range, fixed: int
             user_count[owner] = user_count.get(owner, 0) - 1
             if user_count[owner] == 0:
                 block_of[owner].end = position
-                used -= block_of[owner].size
+                used_bytes -= block_of[owner].size
         elif kind == ALLOC or (kind == SHARE and owner_of.get(shared, shared) >= 0):
             owner = buffer if kind == ALLOC else owner_of.get(shared, shared)
             owner_of[buffer] = owner
@@ -164,10 +164,10 @@ def _simulate(simulated: Heap, assignment: Assignment, events: range, fixed: int
             if user_count[owner] == 1:
                 block_of[owner] = Block(buffer, position, -1, int(sizes[owner]))
                 simulated.blocks.append(block_of[owner])
-                used += block_of[owner].size
+                used_bytes += block_of[owner].size
     for block in simulated.blocks:
         block.end = len(simulated.curve) if block.end < 0 else block.end
-    simulated.curve.append(fixed + used)
+    simulated.curve.append(fixed_bytes + used_bytes)
 
 
 def _fixed_allocations(module: Module, rows: Array) -> list[FixedAllocation]:
@@ -186,16 +186,16 @@ def _fixed_allocations(module: Module, rows: Array) -> list[FixedAllocation]:
 def _buffer_at_peak(module: Module, allocation: int, kind: str, buffers: list[int]) -> int:
     """What an allocation holds at the peak: as the program says, else its parameter, else what its result ends in."""
     assignment = module.assignment
-    stated = [buffer for buffer in assignment.peaks.get(allocation, []) if buffer >= 0]
-    if stated:
-        return stated[0]
+    stated_buffers = [buffer for buffer in assignment.peaks.get(allocation, []) if buffer >= 0]
+    if stated_buffers:
+        return stated_buffers[0]
     rows = {buffer: int(assignment.buffers.instruction[buffer]) for buffer in buffers}
     if kind == OUTPUT:
         root = int(module.roots[module.entry]) if len(module.roots) else -1
-        ends = {root, *(module.operands[root] if root >= 0 and module.opcodes[root] == "tuple" else [])}
+        end_rows = {root, *(module.operands[root] if root >= 0 and module.opcodes[root] == "tuple" else [])}
     else:
-        ends = {row for row in rows.values() if row >= 0 and module.opcodes[row] in ("parameter", "constant")}
-    matches = [buffer for buffer, row in rows.items() if row in ends]
+        end_rows = {row for row in rows.values() if row >= 0 and module.opcodes[row] in ("parameter", "constant")}
+    matches = [buffer for buffer, row in rows.items() if row in end_rows]
     return next(iter(matches or buffers), -1)
 
 

@@ -13,7 +13,7 @@ _MOST_OPERANDS = 40
 """Operands that are written out at most."""
 _MOST_IN_PROGRAM = 10_000
 """Operands that are written out at most in the text of a program."""
-_CALLS = {
+_CALL_ATTRIBUTES = {
     "fusion": ("calls",),
     "while": ("condition", "body"),
     "conditional": (),
@@ -27,28 +27,27 @@ _LAYOUT = regex(r"\{[^{}]*\}")
 class Style(NamedTuple):
     """How an instruction is written."""
 
-    mark: str = "%"
+    name_prefix: str = "%"
     """Before names."""
-    types: bool = True
+    shows_types: bool = True
     """Whether operands have their shapes before them."""
-    complete: bool = False
+    is_complete: bool = False
     """Whether all operands are written, and what the backend decided."""
-    metadata: bool = False
+    shows_metadata: bool = False
     """Whether where it comes from is written, too."""
 
 
 _LINE = Style()
-SHORT, LONG = Style(mark="", types=False, complete=True), Style(types=False, complete=True)
+SHORT, LONG = Style(name_prefix="", shows_types=False, is_complete=True), Style(shows_types=False, is_complete=True)
 """Styles of whole programs, as XLA prints them."""
 
 
 def instruction_text(module: Module, row: int, style: Style = _LINE) -> str:
     """``%dot.1 = f32[8,8]{1,0} dot(f32[8,4]{1,0} %a, f32[4,8]{1,0} %b), lhs_contracting_dims={1}, …``."""
     opcode = module.opcodes[row]
-    head = (
-        f"{style.mark}{module.names[row]} = {module.shapes.text(row)} {opcode}({_operands(module, row, opcode, style)})"
-    )
-    return ", ".join([head, *_attributes(module, row, opcode, style)])
+    operands = _operands(module, row, opcode, style)
+    definition = f"{style.name_prefix}{module.names[row]} = {module.shapes.text(row)} {opcode}({operands})"
+    return ", ".join([definition, *_attributes(module, row, opcode, style)])
 
 
 def program_lines(module: Module, style: Style) -> Iterator[str]:
@@ -81,8 +80,8 @@ def _signature(module: Module, computation: int) -> tuple[list[tuple[str, str]],
 
 
 def _computation_heading(module: Module, computation: int, style: Style, entry: str) -> str:
-    name = f"{entry}{style.mark}{module.computation_names[computation]}"
-    if not style.mark:
+    name = f"{entry}{style.name_prefix}{module.computation_names[computation]}"
+    if not style.name_prefix:
         return f"{name} {{\n"
     parameters, result = _signature(module, computation)
     arguments = ", ".join(f"{parameter}: {_LAYOUT.sub('', shape)}" for parameter, shape in parameters)
@@ -96,14 +95,14 @@ def _operands(module: Module, row: int, opcode: str, style: Style) -> str:
     if opcode == "constant":
         return module.literals[row]
     operands = module.operands[row]
-    written = operands[: _MOST_IN_PROGRAM if style.complete else _MOST_OPERANDS]
+    visible = operands[: _MOST_IN_PROGRAM if style.is_complete else _MOST_OPERANDS]
     texts = [
-        f"{f'{module.shapes.text(operand)} ' if style.types else ''}{style.mark}{module.names[operand]}"
+        f"{f'{module.shapes.text(operand)} ' if style.shows_types else ''}{style.name_prefix}{module.names[operand]}"
         if operand >= 0
         else "?"
-        for operand in written
+        for operand in visible
     ]
-    return ", ".join(texts + ([f"… {len(operands) - len(written)} more"] if len(operands) > len(written) else []))
+    return ", ".join(texts + ([f"… {len(operands) - len(visible)} more"] if len(operands) > len(visible) else []))
 
 
 def _attributes(module: Module, row: int, opcode: str, style: Style) -> Iterator[str]:
@@ -133,9 +132,9 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> Iterator
         yield f'custom_call_target="{module.targets[row]}"'
     if sharding := module.shardings[row]:
         yield f"sharding={sharding}"
-    if style.metadata:
+    if style.shows_metadata:
         yield from _metadata(module, row)
-    if style.complete and module.configs[row]:
+    if style.is_complete and module.configs[row]:
         yield f"backend_config={module.configs[row]}"
 
 
@@ -160,34 +159,36 @@ def _dimensions(module: Module, row: int, opcode: str) -> Iterator[str]:
 
 
 def _convolution(module: Module, row: int, opcode: str) -> Iterator[str]:
-    numbers = module.convolutions
-    spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
+    convolutions = module.convolutions
+    spatial = (convolutions.kernel_spatial[row], convolutions.input_spatial[row], convolutions.output_spatial[row])
     if not (opcode == "convolution" or spatial[0]):
         return
-    kernel_in, kernel_out, batch, feature, out_batch, out_feature = numbers.dimensions[:, row].tolist()
-    image = _labels({batch: "b", feature: "f"}, spatial[1])
-    kernel = _labels({kernel_in: "i", kernel_out: "o"}, spatial[0])
-    yield f"dim_labels={image}_{kernel}->{_labels({out_batch: 'b', out_feature: 'f'}, spatial[2])}"
+    kernel_in, kernel_out, batch, feature, out_batch, out_feature = convolutions.dimensions[:, row].tolist()
+    input_labels = _labels({batch: "b", feature: "f"}, spatial[1])
+    kernel_labels = _labels({kernel_in: "i", kernel_out: "o"}, spatial[0])
+    yield f"dim_labels={input_labels}_{kernel_labels}->{_labels({out_batch: 'b', out_feature: 'f'}, spatial[2])}"
     for name, groups in zip(("feature", "batch"), module.convolution_groups, strict=True):
         if groups[row] > 1:
             yield f"{name}_group_count={groups[row]}"
 
 
-def _labels(named: dict[int, str], spatial: Sequence[int]) -> str:
+def _labels(letter_of_dimension: dict[int, str], spatial: Sequence[int]) -> str:
     """Which dimension is what: ``bf01``."""
-    letters = named | {dimension: str(i) for i, dimension in enumerate(spatial)}
+    letters = letter_of_dimension | {dimension: str(i) for i, dimension in enumerate(spatial)}
     return "".join(letters[dimension] for dimension in sorted(letters))
 
 
 def _calls(module: Module, row: int, opcode: str, style: Style) -> list[str]:
-    called = [
-        f"{style.mark}{module.computation_names[computation]}" if computation >= 0 else "?"
-        for computation in module.called[row]
+    callees = [
+        f"{style.name_prefix}{module.computation_names[computation]}" if computation >= 0 else "?"
+        for computation in module.callees[row]
     ]
     if opcode == "conditional":
-        return [f"branch_computations={{{', '.join(called)}}}"] if called else []
-    order = reversed(called) if opcode == "while" else called
-    return [f"{name}={callee}" for name, callee in zip(_CALLS.get(opcode, ("to_apply",)), order, strict=False)]
+        return [f"branch_computations={{{', '.join(callees)}}}"] if callees else []
+    order = reversed(callees) if opcode == "while" else callees
+    return [
+        f"{name}={callee}" for name, callee in zip(_CALL_ATTRIBUTES.get(opcode, ("to_apply",)), order, strict=False)
+    ]
 
 
 def _metadata(module: Module, row: int) -> Iterator[str]:
@@ -206,9 +207,9 @@ def _window(windows: list[list[int]]) -> str:
     sizes, strides, lows, highs, dilations, bases = zip(*windows, strict=True)
     pads = [f"{low}_{high}" for low, high in zip(lows, highs, strict=True)]
     columns = {"size": sizes, "stride": strides, "pad": pads, "lhs_dilate": bases, "rhs_dilate": dilations}
-    usual = {"stride": 1, "pad": "0_0", "lhs_dilate": 1, "rhs_dilate": 1}
+    defaults = {"stride": 1, "pad": "0_0", "lhs_dilate": 1, "rhs_dilate": 1}
     return " ".join(
         f"{name}={'x'.join(map(str, values))}"
         for name, values in columns.items()
-        if any(value != usual.get(name) for value in values)
+        if any(value != defaults.get(name) for value in values)
     )

@@ -63,7 +63,7 @@ def _program_memory(module: Module, color: int) -> ProgramMemory:
         temporaries=simulated.bytes_of(TEMPORARY),
         constants=simulated.bytes_of(CONSTANT),
         total=simulated.total,
-        source=next((line for line in map(module.sources.location_text, map(module.telling, results)) if line), ""),
+        source=next((line for line in map(module.sources.location_text, map(module.origin_row, results)) if line), ""),
     )
 
 
@@ -105,19 +105,19 @@ class MemoryDetail(NamedTuple):
 def detail(module: Module, color: int, position: int | None = None) -> MemoryDetail:
     """The `MemoryDetail` at a position of the curve; without a position, at the peak."""
     simulated = heap(module, color)
-    moment = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
+    shown_position = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
     end = len(simulated.curve)
-    alive = [
+    buffers = [
         _live_buffer(module, fixed.buffer, fixed.kind, fixed.size, 0, end, fixed.other_buffers)
-        for fixed in simulated.fixed
+        for fixed in simulated.fixed_allocations
     ]
-    for index in simulated.live_blocks(moment):
+    for index in simulated.live_blocks(shown_position):
         block = simulated.blocks[index]
-        alive.append(_live_buffer(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
+        buffers.append(_live_buffer(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
     rows = [_instruction_of(module, block.buffer) for block in simulated.blocks]
     names = [module.names[row] if row >= 0 else "" for row in rows]
-    ordered = sorted(alive, key=lambda entry: (-entry.size, entry.name))
-    return MemoryDetail(_program_memory(module, color), simulated, moment, ordered, names)
+    ordered = sorted(buffers, key=lambda entry: (-entry.size, entry.name))
+    return MemoryDetail(_program_memory(module, color), simulated, shown_position, ordered, names)
 
 
 def _instruction_of(module: Module, buffer: int) -> int:
@@ -125,19 +125,21 @@ def _instruction_of(module: Module, buffer: int) -> int:
     return int(module.assignment.buffers.instruction[buffer]) if buffer >= 0 else -1
 
 
-def _live_buffer(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> LiveBuffer:
-    unknown = LiveBuffer(buffer, kind, size, begin, end, others)
+def _live_buffer(
+    module: Module, buffer: int, kind: str, size: int, begin: int, end: int, other_values: int
+) -> LiveBuffer:
+    bare = LiveBuffer(buffer, kind, size, begin, end, other_values)
     row = _instruction_of(module, buffer)
     if row < 0:
-        return unknown
-    shape, telling = int(module.assignment.buffers.shape[buffer]), module.telling(row)
-    return unknown._replace(
+        return bare
+    shape, origin_row = int(module.assignment.buffers.shape[buffer]), module.origin_row(row)
+    return bare._replace(
         name=module.names[row],
         unpadded=int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None,
         shape=module.shapes.text(shape) if shape >= 0 else "",
         category=module.category(row),
-        op_name=module.op_names[telling],
-        source=module.sources.location_text(telling),
+        op_name=module.op_names[origin_row],
+        source=module.sources.location_text(origin_row),
     )
 
 
@@ -165,16 +167,16 @@ def curve_times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
 
     Memory is taken when an instruction begins, and given back when the next one does.
     """
-    events = zip(simulated.instructions, simulated.frees, strict=True)
-    stated = [None if free else begins.get(name) for name, free in events]
-    latest = max((begin for begin in stated if begin is not None), default=None)
+    events = zip(simulated.instructions, simulated.is_free, strict=True)
+    begin_of_event = [None if free else begins.get(name) for name, free in events]
+    latest = max((begin for begin in begin_of_event if begin is not None), default=None)
     if latest is None:
         return []
-    moments, soonest = [], latest
-    for begin in reversed(stated):
-        soonest = soonest if begin is None else min(soonest, begin)
-        moments.append(soonest)
-    return [0.0, *moments[:0:-1]]
+    times, earliest = [], latest
+    for begin in reversed(begin_of_event):
+        earliest = earliest if begin is None else min(earliest, begin)
+        times.append(earliest)
+    return [0.0, *times[:0:-1]]
 
 
 class LineMemory(NamedTuple):
@@ -182,8 +184,8 @@ class LineMemory(NamedTuple):
 
     line: str
     bytes: int
-    values: int
-    saved: int | None
+    value_count: int
+    saved_bytes: int | None
     """By how much the peak would be lower if its temporaries were recomputed or lay elsewhere; None of lines without
     any, and of those that have little."""
 
@@ -196,8 +198,8 @@ def bytes_by_source(module: Module, detail: MemoryDetail) -> list[LineMemory]:
         sizes.setdefault(line, []).append(buffer.size)
     ordered = sorted(sizes, key=lambda line: (-sum(sizes[line]), line))
     blocks, peak = _blocks_of_lines(module, detail.heap), detail.heap.peak_bytes
-    saved = {line: peak - detail.heap.peak_without(blocks[line]) for line in ordered[:_MOST_LINES] if line in blocks}
-    return [LineMemory(line, sum(sizes[line]), len(sizes[line]), saved.get(line)) for line in ordered]
+    savings = {line: peak - detail.heap.peak_without(blocks[line]) for line in ordered[:_MOST_LINES] if line in blocks}
+    return [LineMemory(line, sum(sizes[line]), len(sizes[line]), savings.get(line)) for line in ordered]
 
 
 def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
@@ -207,6 +209,6 @@ def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
     for index, block in enumerate(simulated.blocks):
         row = _instruction_of(module, block.buffer)
         if row not in lines:
-            lines[row] = (module.sources.location_text(module.telling(row)) if row >= 0 else "") or _UNKNOWN
+            lines[row] = (module.sources.location_text(module.origin_row(row)) if row >= 0 else "") or _UNKNOWN
         blocks.setdefault(lines[row], []).append(index)
     return blocks

@@ -29,7 +29,7 @@ _MOST_OPENED = 8
 _MOST_ELEMENTS = 1000
 """Elements of a tuple among which a value is looked for."""
 _TUPLE_OPCODES = frozenset({"tuple", "get-tuple-element"})
-EVERYWHERE = 1 << 30
+UNLIMITED_WIDTH = 1 << 30
 """A width that reaches all of a computation."""
 
 
@@ -40,9 +40,9 @@ class VisibleInstruction:
     row: int
     distance: int
     """Hops from the one in the middle, or from the result of the computation that it is in."""
-    inside: int
+    parent: int
     """Index of the node that is opened around it; -1 for none."""
-    opened: bool = False
+    is_opened: bool = False
     more_operands: int = 0
     more_users: int = 0
     """Neighbours that are not shown."""
@@ -78,109 +78,124 @@ def neighbourhood(
     return Neighbourhood(drawing.nodes, drawing.edges())
 
 
+class Input(NamedTuple):
+    """A value that an instruction takes."""
+
+    operand: int
+    """Which of its operands."""
+    producer: int
+    """The instruction that makes it."""
+    value: int
+    """The instruction whose result it is, which may pick it from a tuple."""
+
+
 class Flow:
     """Where the values of a program come from and go to, tuples passed through."""
 
     def __init__(self, module: Module):
         self._module = module
 
-    def producers(self, row: int, most: int = _MOST_NEIGHBOURS) -> tuple[list[tuple[int, int, int]], int]:
-        """(operand, instruction that produces it, instruction whose result it is), and how many there are besides."""
+    def inputs(self, row: int, limit: int = _MOST_NEIGHBOURS) -> tuple[list[Input], int]:
+        """What an instruction takes, and how many there are besides."""
         operands = self._module.operands
         inputs = [
-            (number, producer, value)
-            for number, operand in enumerate(_first(operands, row, most))
+            Input(number, producer, value)
+            for number, operand in enumerate(_first(operands, row, limit))
             for producer, value in self._producers_of(row, operand)
         ]
-        return inputs[:most], max(int(operands.counts[row]) - most, 0) + max(len(inputs) - most, 0)
+        return inputs[:limit], max(int(operands.counts[row]) - limit, 0) + max(len(inputs) - limit, 0)
 
-    def consumers(self, row: int, most: int = _MOST_NEIGHBOURS) -> tuple[list[int], int]:
+    def consumers(self, row: int, limit: int = _MOST_NEIGHBOURS) -> tuple[list[int], int]:
         """The instructions that use what one makes, and how many there are besides."""
         users = self._module.users
         values = users.values[users.first[row] : users.first[row + 1]]
         # They ascend; who takes it several times counts once.
         unique_users = values[np.append(True, np.diff(values) != 0)] if len(values) else values
         consumers = dict.fromkeys(
-            consumer for user in unique_users[:most].tolist() for consumer in self._consumers_of(row, user)
+            consumer for user in unique_users[:limit].tolist() for consumer in self._consumers_of(row, user)
         )
-        return list(consumers)[:most], max(len(unique_users) - most, 0) + max(len(consumers) - most, 0)
+        return list(consumers)[:limit], max(len(unique_users) - limit, 0) + max(len(consumers) - limit, 0)
 
     def hops_around(self, center: int, width: int, most_nodes: int) -> dict[int, int]:
         """Hops to each instruction, nearest first; a larger width only adds some."""
         hops = {center: 0}
-        waiting = deque([center])
-        while waiting:
-            row = waiting.popleft()
+        pending = deque([center])
+        while pending:
+            row = pending.popleft()
             if hops[row] >= width:
                 break
-            most = _MOST_OF_CENTER if row == center else _MOST_NEIGHBOURS
-            neighbours = [producer for _, producer, _ in self.producers(row, most)[0]] + self.consumers(row, most)[0]
-            for other in neighbours:
+            limit = _MOST_OF_CENTER if row == center else _MOST_NEIGHBOURS
+            neighbours = [value.producer for value in self.inputs(row, limit)[0]] + self.consumers(row, limit)[0]
+            for neighbour in neighbours:
                 if len(hops) >= most_nodes:
                     return hops
-                if other not in hops:
-                    hops[other] = hops[row] + 1
-                    waiting.append(other)
+                if neighbour not in hops:
+                    hops[neighbour] = hops[row] + 1
+                    pending.append(neighbour)
         return hops
 
     def _producers_of(self, row: int, operand: int) -> Iterator[tuple[int, int]]:
         """(producer of an operand, instruction whose result it is); of a tuple one for each element."""
-        module, home = self._module, self._computation_of(row)
-        waiting: list[tuple[int, tuple[int, ...], int]] = [(operand, (), operand)]
+        module, computation = self._module, self._computation_of(row)
+        pending: list[tuple[int, tuple[int, ...], int]] = [(operand, (), operand)]
         for _ in range(_MOST_TUPLES):
-            if not waiting:
+            if not pending:
                 return
-            at, picks, value = waiting.pop()
-            if at < 0 or self._computation_of(at) != home:
+            producer, path, value = pending.pop()
+            if producer < 0 or self._computation_of(producer) != computation:
                 continue
-            if not self._is_passed(at):
-                if not self.is_folded(at):
-                    yield at, value
-            elif module.opcodes[at] == "get-tuple-element":
-                operands = _first(module.operands, at, 1)
-                waiting += [(source, (int(module.tuple_indices[at]), *picks), at) for source in operands]
-            elif picks:
-                picked = module.operands[at][picks[0] : picks[0] + 1] if picks[0] >= 0 else []
-                waiting += [(source, picks[1:], source) for source in picked]
+            if not self._is_passed_through(producer):
+                if not self.is_folded(producer):
+                    yield producer, value
+            elif module.opcodes[producer] == "get-tuple-element":
+                operands = _first(module.operands, producer, 1)
+                pending += [(source, (int(module.tuple_indices[producer]), *path), producer) for source in operands]
+            elif path:
+                elements = module.operands[producer][path[0] : path[0] + 1] if path[0] >= 0 else []
+                pending += [(source, path[1:], source) for source in elements]
             else:
-                waiting += [(source, (), source) for source in reversed(_first(module.operands, at, _MOST_TUPLES))]
+                pending += [
+                    (source, (), source) for source in reversed(_first(module.operands, producer, _MOST_TUPLES))
+                ]
 
     def _consumers_of(self, row: int, user: int) -> Iterator[int]:
         """Who uses a value that an instruction takes; of a tuple only those that pick the element that it is."""
-        module, home = self._module, self._computation_of(row)
-        waiting: list[tuple[int, int, frozenset[int]]] = [(row, user, frozenset())]
+        module, computation = self._module, self._computation_of(row)
+        pending: list[tuple[int, int, frozenset[int]]] = [(row, user, frozenset())]
         for _ in range(_MOST_TUPLES):
-            if not waiting:
+            if not pending:
                 return
-            before, at, elements = waiting.pop()
-            if self._computation_of(at) != home:
+            taken, current, elements = pending.pop()
+            if self._computation_of(current) != computation:
                 continue
-            if not self._is_passed(at):
-                yield at
+            if not self._is_passed_through(current):
+                yield current
                 continue
-            within: frozenset[int] = frozenset()
-            if module.opcodes[at] == "tuple":
-                operands = enumerate(_first(module.operands, at, _MOST_ELEMENTS))
-                within = frozenset(element for element, operand in operands if operand == before)
-            elif elements and int(module.tuple_indices[at]) not in elements:
+            positions: frozenset[int] = frozenset()
+            if module.opcodes[current] == "tuple":
+                operands = enumerate(_first(module.operands, current, _MOST_ELEMENTS))
+                positions = frozenset(element for element, operand in operands if operand == taken)
+            elif elements and int(module.tuple_indices[current]) not in elements:
                 continue
-            waiting += [(at, consumer, within) for consumer in reversed(_first(module.users, at, _MOST_TUPLES))]
+            pending += [
+                (current, consumer, positions) for consumer in reversed(_first(module.users, current, _MOST_TUPLES))
+            ]
 
     def is_folded(self, row: int) -> bool:
         """Whether it is a constant that belongs to who uses it."""
         return self._module.opcodes[row] == "constant" and self._module.shapes.elements[row] <= 1
 
-    def _is_passed(self, row: int) -> bool:
+    def _is_passed_through(self, row: int) -> bool:
         return self._module.opcodes[row] in _TUPLE_OPCODES and int(self._module.roots[self._computation_of(row)]) != row
 
     def _computation_of(self, row: int) -> int:
         return int(self._module.computation[row])
 
 
-def _first(lists: Ragged, row: int, most: int) -> list[int]:
+def _first(lists: Ragged, row: int, limit: int) -> list[int]:
     """The first of an instruction's operands or users."""
     begin = int(lists.first[row])
-    return lists.values[begin : min(begin + most, int(lists.first[row + 1]))].tolist()
+    return lists.values[begin : min(begin + limit, int(lists.first[row + 1]))].tolist()
 
 
 class _Drawing:
@@ -193,28 +208,28 @@ class _Drawing:
         self._index_of: dict[int, int] = {}
         self._visible: set[int] = set()
 
-    def add_nodes(self, rows: dict[int, int], inside: int, depth: int) -> None:
+    def add_nodes(self, rows: dict[int, int], parent: int, depth: int) -> None:
         """Add instructions, and what is inside those that are opened."""
         if depth == 0 and rows:
             self._visible.add(int(self.module.computation[next(iter(rows))]))
-        fresh = [row for row in rows if row not in self._index_of]
-        for row in fresh:
+        new_rows = [row for row in rows if row not in self._index_of]
+        for row in new_rows:
             self._index_of[row] = len(self.nodes)
-            self.nodes.append(VisibleInstruction(row, rows[row], inside))
-        for row in fresh if depth < _MOST_DEPTH else []:
+            self.nodes.append(VisibleInstruction(row, rows[row], parent))
+        for row in new_rows if depth < _MOST_DEPTH else []:
             if self.module.names[row] in self._opened or (self._every_fusion and self.module.opcodes[row] == "fusion"):
                 self._open(row, depth)
 
     def _open(self, row: int, depth: int) -> None:
         index = self._index_of[row]
-        for computation in list(dict.fromkeys(self.module.called[row]))[:_MOST_OPENED]:
+        for computation in list(dict.fromkeys(self.module.callees[row]))[:_MOST_OPENED]:
             room = MOST_NODES - len(self.nodes)
             root = int(self.module.roots[computation]) if computation >= 0 else -1
             if root < 0 or room <= 0 or computation in self._visible:
                 continue
             self._visible.add(computation)
-            self.nodes[index].opened = True
-            self.add_nodes(self.flow.hops_around(root, EVERYWHERE, room), index, depth + 1)
+            self.nodes[index].is_opened = True
+            self.add_nodes(self.flow.hops_around(root, UNLIMITED_WIDTH, room), index, depth + 1)
 
     def edges(self) -> list[Edge]:
         """Between the nodes; counts what each has besides."""
@@ -228,11 +243,11 @@ class _Drawing:
             return (source, target, operand) in edges
 
         for node in self.nodes:
-            producers, node.more_operands = self.flow.producers(node.row, _MOST_OF_CENTER)
-            for operand, producer, value in producers:
+            inputs, node.more_operands = self.flow.inputs(node.row, _MOST_OF_CENTER)
+            for operand, producer, value in inputs:
                 sources, targets = self._result_nodes(producer), self._operand_nodes(node.row, operand)
-                drawn = [add(source, target, operand, value) for source in sources for target in targets]
-                node.more_operands += not any(drawn)
+                are_drawn = [add(source, target, operand, value) for source in sources for target in targets]
+                node.more_operands += not any(are_drawn)
         for node in self.nodes:
             consumers, node.more_users = self.flow.consumers(node.row, _MOST_OF_CENTER)
             for consumer in consumers:
@@ -250,24 +265,24 @@ class _Drawing:
         if not self._is_opened(row):
             return [self._index_of[row]] if row in self._index_of else []
         roots = [int(self.module.roots[computation]) for computation in self._computations(row)]
-        return [exit_index for root in roots if root != row for exit_index in self._result_nodes(root)]
+        return [index for root in roots if root != row for index in self._result_nodes(root)]
 
     def _operand_nodes(self, row: int, operand: int | None) -> list[int]:
         """Nodes that an operand, or any, leads to: the instruction, or the parameters of what is opened in it."""
         if not self._is_opened(row):
             return [self._index_of[row]] if row in self._index_of else []
-        opcode, called = self.module.opcodes[row], self._computations(row)
+        opcode, computations = self.module.opcodes[row], self._computations(row)
         if operand is not None and opcode == "while":
             operand = 0
         if operand is not None and opcode == "conditional":
-            called, operand = called[operand - 1 : operand] if operand > 0 else [], 0
-        return [parameter for computation in called for parameter in self._parameters(computation, operand)]
+            computations, operand = computations[operand - 1 : operand] if operand > 0 else [], 0
+        return [parameter for computation in computations for parameter in self._parameters(computation, operand)]
 
     def _is_opened(self, row: int) -> bool:
-        return row in self._index_of and self.nodes[self._index_of[row]].opened
+        return row in self._index_of and self.nodes[self._index_of[row]].is_opened
 
     def _computations(self, row: int) -> list[int]:
-        first_called = list(dict.fromkeys(self.module.called[row]))[:_MOST_OPENED]
+        first_called = list(dict.fromkeys(self.module.callees[row]))[:_MOST_OPENED]
         return [computation for computation in first_called if computation in self._visible]
 
     def _parameters(self, computation: int, number: int | None) -> list[int]:
@@ -283,17 +298,17 @@ class _Drawing:
 
 def callers(module: Module, row: int) -> list[int]:
     """The instructions that the computation of one is called by, the program's own first; each by its first caller."""
-    values, owner = module.called.values, module.called.owner
+    values, owner = module.callees.values, module.callees.owner
     call_rows: list[int] = []
-    home = int(module.computation[row])
-    seen = {home}
+    computation = int(module.computation[row])
+    seen = {computation}
     while len(call_rows) < 2 * _MOST_DEPTH:
-        calls = (values == home).nonzero()[0]
+        calls = (values == computation).nonzero()[0]
         if not len(calls):
             break
         call_rows.append(int(owner[calls[0]]))
-        home = int(module.computation[call_rows[-1]])
-        if home in seen:
+        computation = int(module.computation[call_rows[-1]])
+        if computation in seen:
             break
-        seen.add(home)
+        seen.add(computation)
     return call_rows[::-1]

@@ -38,7 +38,7 @@ class XlaOp:
     """``file:line`` or empty."""
     stack: tuple[str, ...] = ()
     """``file:line:column`` of each frame, innermost first."""
-    original: str = ""
+    original_name: str = ""
     """The instruction that it is a copy of; may be empty."""
     dtype: str = ""
     """The type of numbers that it calculates with: that of a product's operands, else of its result."""
@@ -84,8 +84,8 @@ class XlaOp:
         for name in ("executions", "kernels", "total_ps", "self_ps"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name in COSTS:
-            one, two = getattr(self, name), getattr(other, name)
-            setattr(self, name, None if one is None or two is None else one + two)
+            own_cost, other_cost = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if own_cost is None or other_cost is None else own_cost + other_cost)
 
 
 @mutable_record
@@ -100,11 +100,11 @@ class XlaOpTable:
     """Time in which a device did something, summed over devices."""
     window_ps: int = 0
     """From the first to the last event of a device, summed over devices."""
-    programs: int = 0
+    program_count: int = 0
     """Programs that the capture holds, run or not."""
-    damaged: list[str] = field(default_factory=list)
+    damaged_programs: list[str] = field(default_factory=list)
     """Titles of programs that ran and of which a part cannot be read."""
-    cut: list[str] = field(default_factory=list)
+    cut_programs: list[str] = field(default_factory=list)
     """Titles of programs that ran and are larger than what is read."""
 
     @property
@@ -142,14 +142,14 @@ def merged_ops(tables: list[XlaOpTable]) -> XlaOpTable:
             ops[key] = replace(op)
     ordered = sorted(ops.values(), key=lambda op: (-op.self_ps, op.name))
     devices = [device for table in tables for device in table.devices]
-    damaged = dict.fromkeys(title for table in tables for title in table.damaged)
-    cut = dict.fromkeys(title for table in tables for title in table.cut)
+    damaged = dict.fromkeys(title for table in tables for title in table.damaged_programs)
+    cut = dict.fromkeys(title for table in tables for title in table.cut_programs)
     return XlaOpTable(
         ops=ordered,
         devices=devices,
         busy_ps=sum(table.busy_ps for table in tables),
         window_ps=sum(table.window_ps for table in tables),
-        programs=max((table.programs for table in tables), default=0),
-        damaged=list(damaged),
-        cut=list(cut),
+        program_count=max((table.program_count for table in tables), default=0),
+        damaged_programs=list(damaged),
+        cut_programs=list(cut),
     )

@@ -11,11 +11,11 @@ from .op import XlaOp
 from .roofline import Bound, OpSums
 
 PROGRAM, CATEGORY, PROVENANCE, SOURCE = "program", "category", "provenance", "source"
-_NOWHERE = "(unknown source)"
+_NO_SOURCE = "(unknown source)"
 _NO_SCOPE = "(no name)"
 _MOST_SCOPES = 24
 """Scopes of a name beyond so many are one."""
-WIDEST = 200
+MOST_CHILDREN = 200
 """Children beyond so many are one node."""
 
 
@@ -29,19 +29,19 @@ class ProfileNode:
     op: XlaOp | None = None
     """The op of a leaf, or the largest of copies of one op."""
     bound: Bound | None = None
-    copies: bool = False
+    has_copies: bool = False
     """Whether its children are copies of one op."""
 
-    def sorted(self) -> list[ProfileNode]:
+    def sorted_children(self) -> list[ProfileNode]:
         """The children by self time; the smallest of very many as one."""
         ordered = sorted(self.children.values(), key=lambda node: (-node.sums.self_ps, node.name))
-        if len(ordered) <= WIDEST + 1:
+        if len(ordered) <= MOST_CHILDREN + 1:
             return ordered
-        smallest = ordered[WIDEST:]
-        more = ProfileNode(Message("{count} more", count=len(smallest)))
+        smallest = ordered[MOST_CHILDREN:]
+        rest = ProfileNode(Message("{count} more", count=len(smallest)))
         for node in smallest:
-            more.sums.merge(node.sums)
-        return [*ordered[:WIDEST], more]
+            rest.sums.merge(node.sums)
+        return [*ordered[:MOST_CHILDREN], rest]
 
 
 def tree(ops: Sequence[XlaOp], bounds: Sequence[Bound], group_by: str) -> ProfileNode:
@@ -55,8 +55,8 @@ def tree(ops: Sequence[XlaOp], bounds: Sequence[Bound], group_by: str) -> Profil
             node = node.children.setdefault(name, ProfileNode(name))
             node.sums.add(op, bound)
         if group_by in (PROGRAM, CATEGORY):
-            original = op.original or op.name
-            node = node.children.setdefault(f"{op.program}/{original}", ProfileNode(original, copies=True))
+            original = op.original_name or op.name
+            node = node.children.setdefault(f"{op.program}/{original}", ProfileNode(original, has_copies=True))
             node.sums.add(op, bound)
         leaf = node.children.setdefault(f"{op.program}/{op.module}/{op.name}", ProfileNode(op.name))
         leaf.sums.add(op, bound)
@@ -67,17 +67,17 @@ def tree(ops: Sequence[XlaOp], bounds: Sequence[Bound], group_by: str) -> Profil
 
 def _name_copies(root: ProfileNode) -> None:
     """Groups of copies with one member are that member; larger ones are named after the largest."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
+    pending = [root]
+    while pending:
+        node = pending.pop()
         for key, child in list(node.children.items()):
-            members = child.sorted()
-            if child.copies and len(members) == 1:
+            members = child.sorted_children()
+            if child.has_copies and len(members) == 1:
                 node.children[key] = members[0]
-            elif child.copies:
+            elif child.has_copies:
                 child.op = members[0].op
                 child.name = Message("{name} and its duplicate(s)", name=members[0].name)
-        waiting.extend(node.children.values())
+        pending.extend(node.children.values())
 
 
 def _by_scope(op: XlaOp) -> list[str]:
@@ -88,7 +88,7 @@ def _by_scope(op: XlaOp) -> list[str]:
 
 def _by_source(op: XlaOp) -> list[str]:
     file = op.source.rpartition(":")[0] or op.source
-    return [file, op.source] if file else [_NOWHERE]
+    return [file, op.source] if file else [_NO_SOURCE]
 
 
 def program_name(op: XlaOp) -> str:

@@ -11,6 +11,7 @@ from ...model.events.intervals import union
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
+from ...runtime.records import NamedTuple
 from ..self_times import SELF_PS, TOTAL_PS, nested_times
 from .device_runs import DeviceRun, cpu_runs, gpu_run, tpu_run
 from .op import COSTS, XlaOpTable, merged_ops
@@ -19,31 +20,39 @@ from .op import COSTS, XlaOpTable, merged_ops
 @per_host(keep=True)
 def xla_ops(host: Host) -> XlaOpTable:
     """The ops of all XLA programs that ran on the host's devices, else on the host itself."""
-    tables = [
-        _measured(host, name, peaks, device_run) for name, peaks, device_run in devices(host) if len(device_run.begin)
-    ]
+    tables = [_table_of(host, device) for device in devices(host) if len(device.run.begin)]
     # What only copies, beside a device that computes, is no device of the programs.
     tables = [table for table in tables if table.ops] or tables
-    table = merged_ops(tables) if tables else XlaOpTable(programs=len(host.modules))
+    table = merged_ops(tables) if tables else XlaOpTable(program_count=len(host.modules))
     programs = dict.fromkeys(op.program for op in table.ops)
     modules = [host.modules[program] for program in programs if program in host.modules]
-    table.damaged = [module.title for module in modules if module.damaged]
-    table.cut = [module.title for module in modules if module.cut]
+    table.damaged_programs = [module.title for module in modules if module.damaged]
+    table.cut_programs = [module.title for module in modules if module.cut]
     return table
 
 
-def devices(host: Host) -> list[tuple[str, Capabilities, DeviceRun]]:
-    """Name of each device, what it can do, and what ran on it."""
+class XlaDevice(NamedTuple):
+    """A device that runs programs of XLA."""
+
+    name: str
+    capabilities: Capabilities
+    run: DeviceRun
+
+
+def devices(host: Host) -> list[XlaDevice]:
+    """The devices of a host, else the host's CPU as XLA divides it."""
     if not host.devices:
-        return [(name, Capabilities(0, 0, 0, 0), device_run) for name, device_run in cpu_runs(host)]
-    read = gpu_run if host.gpus else tpu_run
+        return [XlaDevice(name, Capabilities(0, 0, 0, 0), run) for name, run in cpu_runs(host)]
+    run_of = gpu_run if host.gpus else tpu_run
     return [
-        (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane)) for plane in host.devices
+        XlaDevice(plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), run_of(host, plane))
+        for plane in host.devices
     ]
 
 
-def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRun) -> XlaOpTable:
+def _table_of(host: Host, device: XlaDevice) -> XlaOpTable:
     """The ops of one device with their figures, which are filled in in place."""
+    device_run = device.run
     has_op, size = device_run.op >= 0, len(device_run.ops)
     op = device_run.op[has_op]
     is_execution = np.ones(len(op), bool) if device_run.is_part is None else ~device_run.is_part[has_op]
@@ -59,10 +68,10 @@ def _measured(host: Host, device: str, peaks: Capabilities, device_run: DeviceRu
     busy_begin, busy_end = device_run.busy
     return XlaOpTable(
         ops=[xla_op for xla_op in device_run.ops if xla_op.executions],
-        devices=[(device, peaks)],
+        devices=[(device.name, device.capabilities)],
         busy_ps=int((busy_end - busy_begin).sum()),
         window_ps=int(busy_end.max() - busy_begin.min()),
-        programs=len(host.modules),
+        program_count=len(host.modules),
     )
 
 
@@ -81,8 +90,8 @@ def _total_and_self_ps(device_run: DeviceRun, is_execution: Array) -> Array:
     total_ps, self_ps = figures[:, TOTAL_PS], figures[:, SELF_PS]
     for op_with_parts in distinct(op[~is_execution]).tolist():
         # Its threads work at once: no moment of it counts twice.
-        of_op = op == op_with_parts
-        part_begin, part_end = union(begin[of_op], end[of_op])
+        is_of_op = op == op_with_parts
+        part_begin, part_end = union(begin[is_of_op], end[is_of_op])
         total_ps[op_with_parts] = (part_end - part_begin).sum()
     return np.stack((total_ps, self_ps))
 
@@ -98,5 +107,5 @@ def executions(op: Array, kernel: Array, ops: int) -> Array:
     first = np.searchsorted(owner[order], np.arange(ops + 1))
     low, high = first[:-1], first[1:]
     last = max(len(order) - 1, 0)
-    middle = counts[order][np.minimum((low + high) // 2, last)]
-    return np.where(high > low, middle, 0)
+    median_count = counts[order][np.minimum((low + high) // 2, last)]
+    return np.where(high > low, median_count, 0)

@@ -23,10 +23,10 @@ TRANSFER, INTERCONNECT = Message("Transfer"), Message("Interconnect")
 it exchanges data with other devices, whose links no capture describes."""
 
 _PS_PER_S = 1e12
-_LEAST_USE = 0.05
+_LEAST_UTILIZATION = 0.05
 _SHORT_PS = 10_000_000
 """An execution shorter than 10 µs that uses less than 5 % of everything is held up by its launch."""
-IMPOSSIBLE = 1.02
+MOST_OF_PEAK = 1.02
 """Above so much of a peak a cost or the peak is wrong."""
 
 _TYPES = {"bf16": BF16, "f16": FP16, "f32": FP32, "f64": FP64, "c64": FP32, "c128": FP64, "s8": INT8, "u8": INT8}
@@ -70,11 +70,11 @@ class Peaks:
         return self.best_flops / self.bandwidth if self.best_flops and self.bandwidth else None
 
 
-def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, gigabytes: float = 0.0) -> Peaks:
+def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, gbps: float = 0.0) -> Peaks:
     """The peaks of the first device; given TFLOP/s (for all types) and GB/s go before what is known of it."""
     name, capabilities = devices[0] if devices else ("", Capabilities(0, 0, 0, 0))
     flops = dict.fromkeys(capabilities.peak_flops or (FP32,), tflops * 1e12) if tflops else capabilities.peak_flops
-    bandwidth, by_user = gigabytes * 1e9 or capabilities.memory_bandwidth, bool(tflops or gigabytes)
+    bandwidth, by_user = gbps * 1e9 or capabilities.memory_bandwidth, bool(tflops or gbps)
     return Peaks(name, flops, bandwidth, capabilities.on_chip, capabilities.host_link, by_user)
 
 
@@ -105,18 +105,18 @@ def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
     if op.is_transfer or op.is_collective:
         return Bound(None, INTERCONNECT if op.is_collective else TRANSFER)
     peak = peaks.flops_of(op)
-    compute = op.flops / peak * _PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
-    memory = op.hbm_bytes / peaks.bandwidth * _PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
-    memory = 0.0 if op.hbm_bytes == 0 else memory
-    if op.cost_source not in (STATED, COMPUTED) or compute is None or memory is None:
+    compute_ps = op.flops / peak * _PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
+    memory_ps = op.hbm_bytes / peaks.bandwidth * _PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
+    memory_ps = 0.0 if op.hbm_bytes == 0 else memory_ps
+    if op.cost_source not in (STATED, COMPUTED) or compute_ps is None or memory_ps is None:
         return Bound(None, UNKNOWN)
-    longest = max(compute, memory)
-    if not longest:
+    bound_ps = max(compute_ps, memory_ps)
+    if not bound_ps:
         return Bound(None, UNKNOWN)
     if not op.executions:
-        return Bound(longest, UNKNOWN)
-    is_short = op.total_ps < _SHORT_PS * op.executions and longest < _LEAST_USE * op.total_ps
-    return Bound(longest, LATENCY if is_short else COMPUTE if compute >= memory else MEMORY)
+        return Bound(bound_ps, UNKNOWN)
+    is_short = op.total_ps < _SHORT_PS * op.executions and bound_ps < _LEAST_UTILIZATION * op.total_ps
+    return Bound(bound_ps, LATENCY if is_short else COMPUTE if compute_ps >= memory_ps else MEMORY)
 
 
 @mutable_record

@@ -26,7 +26,7 @@ class Transfer:
     module: str
     name: str
     """The instruction that begins it."""
-    done: str
+    done_name: str
     """The one that waits for it; may be empty."""
     direction: str
     """From which memory to which; empty where the program does not say."""
@@ -66,14 +66,14 @@ class Transfers:
 @per_host(keep=True)
 def transfers(host: Host) -> Transfers:
     """Transfers of all TPUs of the host."""
-    return merged_transfers([_on(host, plane) for plane in host.tpus])
+    return merged_transfers([_transfers_on(host, plane) for plane in host.tpus])
 
 
 def merged_transfers(tables: Sequence[Transfers]) -> Transfers:
     """One table of several: those of the same instruction become one."""
     merged: dict[tuple[int, str, str], Transfer] = {}
     for transfer in (transfer for table in tables for transfer in table.transfers):
-        key = transfer.program, transfer.name, transfer.done
+        key = transfer.program, transfer.name, transfer.done_name
         if key not in merged:
             merged[key] = replace(transfer)
         else:
@@ -82,12 +82,12 @@ def merged_transfers(tables: Sequence[Transfers]) -> Transfers:
     return Transfers(ordered, sum(table.busy_ps for table in tables))
 
 
-def _on(host: Host, plane: Plane) -> Transfers:
+def _transfers_on(host: Host, plane: Plane) -> Transfers:
     lines = np.array([name == vocabulary.ASYNC_XLA_OPS for name in plane.lines.name], np.bool_)
     rows = np.flatnonzero(lines[plane.events.line])
     begin, end = union(plane.events.begin[rows], plane.events.end[rows])
-    done, texts = plane.stat(vocabulary.HLO_OP).codes_by_owner(len(plane.events))
-    stated, programs = (
+    done_of_event, texts = plane.stat(vocabulary.HLO_OP).codes_by_owner(len(plane.events))
+    bytes_of_name, program_of_name = (
         dict(zip(column.owner.tolist(), column.numbers.tolist(), strict=True))
         for column in (plane.metadata_stat("bytes_accessed"), plane.metadata_stat(vocabulary.PROGRAM_ID))
     )
@@ -95,18 +95,18 @@ def _on(host: Host, plane: Plane) -> Transfers:
     transfers_on_plane = []
     for name in distinct(names).tolist():
         events = rows[names == name]
-        waiting = int(done[events[0]])
-        start = plane.names[name].partition(" = ")[0].removeprefix("%")
-        program = int(programs.get(name, -1))
+        done_code = int(done_of_event[events[0]])
+        start_name = plane.names[name].partition(" = ")[0].removeprefix("%")
+        program = int(program_of_name.get(name, -1))
         module = host.modules.get(program)
-        size = stated.get(name)
+        size = bytes_of_name.get(name)
         transfers_on_plane.append(
             Transfer(
                 program=program,
                 module=module.name if module else "",
-                name=start,
-                done=texts[waiting] if waiting >= 0 else "",
-                direction=_direction(module, start) if module else "",
+                name=start_name,
+                done_name=texts[done_code] if done_code >= 0 else "",
+                direction=_direction(module, start_name) if module else "",
                 count=len(events),
                 bytes=None if size is None else int(size) * len(events),
                 span_ps=int(plane.events.duration[events].sum()),
@@ -115,11 +115,11 @@ def _on(host: Host, plane: Plane) -> Transfers:
     return Transfers(transfers_on_plane, int((end - begin).sum()))
 
 
-def _direction(module: Module, start: str) -> str:
+def _direction(module: Module, start_name: str) -> str:
     """A transfer's beginning gives where it goes to and where it comes from, and what it is awaited by."""
-    row = module.row(start)
-    inside = module.shapes.children[row] if row >= 0 else []
-    if len(inside) < 2:
+    row = module.row(start_name)
+    elements = module.shapes.children[row] if row >= 0 else []
+    if len(elements) < 2:
         return ""
-    to, source = (space_name(int(module.shapes.memory_space[shape])) for shape in inside[:2])
-    return Message("{source} → {to}", source=source, to=to)
+    target, source = (space_name(int(module.shapes.memory_space[shape])) for shape in elements[:2])
+    return Message("{source} → {to}", source=source, to=target)

@@ -11,10 +11,10 @@ from ...analysis.xla.op_profile import program_name
 from ...analysis.xla.ops import xla_ops
 from ...analysis.xla.roofline import (
     COMPUTE,
-    IMPOSSIBLE,
     INTERCONNECT,
     LATENCY,
     MEMORY,
+    MOST_OF_PEAK,
     TRANSFER,
     Bound,
     Peaks,
@@ -53,7 +53,7 @@ def unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     tables = [xla_ops(host) for host in hosts]
     if any(table.ops for table in tables):
         return None
-    return no_ops_problem(session, any(table.programs for table in tables))
+    return no_ops_problem(session, any(table.program_count for table in tables))
 
 
 def no_ops_problem(session: Session, has_programs: bool) -> Problem:
@@ -126,12 +126,12 @@ def _peak(name: str, option: str) -> float:
 def op_notes(session: Session, table: XlaOpTable, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
     """Notes about the ops: that there are none, are not all read, are impossibly fast, or have unknown peaks."""
     if not table.ops:
-        return [no_ops_problem(session, table.programs > 0)]
-    problems = unread_problems(table.damaged, table.cut)
+        return [no_ops_problem(session, table.program_count > 0)]
+    problems = unread_problems(table.damaged_programs, table.cut_programs)
     too_fast = [
         op.name
         for op, bound in zip(table.ops, bounds, strict=True)
-        if (bound.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
+        if (bound.efficiency(op) or 0) > MOST_OF_PEAK and op.total_ps
     ]
     if too_fast:
         message = Message(

@@ -74,7 +74,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         gradient_sums_in_loops,
         light_programs,
         names_in_loops,
-        take_more_and_more,
+        parameter_counts_vary,
     )
     from ...xla.avoidable.widened_weights import widened_weights
 
@@ -83,20 +83,21 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     holds = {
         facts.MANY_PROGRAMS: calls_per_step(host) >= _MANY_CALLS and _run_programs_much(host, light_programs(modules)),
         facts.COMPILES_AGAIN: are_mostly_repeated(modules),
-        facts.GROWING_ARGUMENTS: take_more_and_more(modules),
+        facts.GROWING_ARGUMENTS: parameter_counts_vary(modules),
         facts.BUILDS_HESSIAN: build_hessians(modules),
         facts.USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
         facts.INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
         facts.CONVERTS_WEIGHTS: _op_share(host, map(widened_weights, modules)) >= _MUCH_CONVERTING,
         facts.DEPTHWISE_CONVOLUTIONS: _op_share(host, map(depthwise_convolutions, modules)) >= _MUCH_COMPUTE,
         facts.MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
-        facts.COMPUTES_ALL_EXPERTS: _op_share(host, (products.picked_from for products in of_one_hot)) >= _MUCH_PICKED,
+        facts.COMPUTES_ALL_EXPERTS: _op_share(host, (products.selected_from for products in of_one_hot))
+        >= _MUCH_PICKED,
         facts.RESHARDS: _reshard_much(host),
         facts.COPIES_ARGUMENTS: _copy_arguments(host),
         facts.ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
         facts.REDUCES_IN_LOOP: bool(sums) and _is_most_of_reductions(host, sums),
-        facts.SMALL_TURNS: bool(in_loops.counted) and _run_often(host, in_loops.counted),
-        facts.UNTIL_CONDITION: bool(in_loops.until_condition) and _run_often(host, in_loops.until_condition),
+        facts.SMALL_TURNS: bool(in_loops.in_counted_loops) and _run_often(host, in_loops.in_counted_loops),
+        facts.UNTIL_CONDITION: bool(in_loops.in_conditional_loops) and _run_often(host, in_loops.in_conditional_loops),
         facts.FLOAT64: computes_in_float64(modules),
         facts.NOT_DONATED: not device_count(host) and any(map(copies_its_state, modules)),
     }

@@ -6,18 +6,18 @@ from ....formats.xspace.hlo.module import Module
 from ....runtime.regex import regex
 from .jax_scopes import DIFFERENTIATED, GRADIENT
 
-_RESHARDS = regex(r"(?:(?:ragged-)?all-to-all|collective-permute|all-gather)(?:-start|-done)?$")
+_RESHARDING = regex(r"(?:(?:ragged-)?all-to-all|collective-permute|all-gather)(?:-start|-done)?$")
 """Opcodes that move parts of an array from device to device; those that sum are what products of parts need."""
-_ASKED_FOR = regex(
+_EXPLICIT_COLLECTIVE = regex(
     r"(?:.*/)?(?:all_to_all|ragged_all_to_all|ppermute|pshuffle|all_gather\w*|psum\w*|pmean|pbroadcast|reduce_scatter"
     r"|collective_permute)$"
 )
 """Ends of paths of ops that are collectives themselves: JAX's primitives in ``jax.lax``."""
-_INDEXES = regex(r"(?:.*/)?(?:gather|sort|top_k|dynamic_slice)$")
+_INDEXING = regex(r"(?:.*/)?(?:gather|sort|top_k|dynamic_slice)$")
 """Ends of paths of ops that take elements from anywhere along an axis."""
 _TAKES_TURN = regex(r".*while\)*/body/(?:jit\(dynamic_index_in_dim\)/)?dynamic_slice$")
 """Paths of ops with which ``lax.scan`` and ``lax.map`` take a turn's part of an array; the program's own are calls."""
-_REDUCES = regex(r"(?:all-reduce|reduce-scatter)(?:-start|-done)?$")
+_REDUCTION = regex(r"(?:all-reduce|reduce-scatter)(?:-start|-done)?$")
 _SAME_VALUES = frozenset(("bitcast", "convert", "copy", "reshape", "transpose", "get-tuple-element"))
 _MOST_OPERANDS = 64
 """So many instructions are followed from a collective to what it moves."""
@@ -29,11 +29,11 @@ def purpose(module: Module, row: int) -> str:
     ``sharded_index`` where an op takes elements of an axis that is split, ``sharded_turns`` where a loop's turns go
     over that axis, ``resharding``, or ``gradients``.
     """
-    if _RESHARDS.match(module.opcodes[row]) and _INDEXES.match(module.op_names[row]):
+    if _RESHARDING.match(module.opcodes[row]) and _INDEXING.match(module.op_names[row]):
         return "sharded_turns" if _TAKES_TURN.match(module.op_names[row]) else "sharded_index"
     if _is_inserted(module, row):
         return "resharding"
-    if not _REDUCES.match(module.opcodes[row]) or not _is_of_gradient(module, row):
+    if not _REDUCTION.match(module.opcodes[row]) or not _is_of_gradient(module, row):
         return ""
     return "resharding" if _is_gradient_of_gathered(module, row) else "gradients"
 
@@ -63,8 +63,8 @@ def _path(op_name: str) -> str:
 
 def _is_of_gradient(module: Module, row: int) -> bool:
     """Whether a collective, or what makes the values that it takes, belongs to a gradient."""
-    makers = [row, *(module.telling(int(operand)) for operand in module.operands[row] if operand >= 0)]
-    return any(GRADIENT in module.op_names[maker] for maker in makers)
+    producers = [row, *(module.origin_row(int(operand)) for operand in module.operands[row] if operand >= 0)]
+    return any(GRADIENT in module.op_names[producer] for producer in producers)
 
 
 def _is_inserted(module: Module, row: int) -> bool:
@@ -74,7 +74,7 @@ def _is_inserted(module: Module, row: int) -> bool:
     used.
     """
     op_name, opcode = module.op_names[row], module.opcodes[row]
-    if not op_name or not _RESHARDS.match(opcode) or _ASKED_FOR.match(op_name):
+    if not op_name or not _RESHARDING.match(opcode) or _EXPLICIT_COLLECTIVE.match(op_name):
         return False
     return not (opcode.startswith("all-gather") and _takes_parameter(module, row))
 

@@ -24,8 +24,8 @@ def independent_products(module: Module) -> frozenset[str]:
     """Names of instructions that multiply, in each turn of a loop, an array that stays the same by a smaller one that
     no result of another turn is needed for, and of those that add up the gradients of the former.
     """
-    seen = {-1}
-    loops = [_Loop(module, body, seen) for body in _loop_bodies(module)]
+    visited = {-1}
+    loops = [_Loop(module, body, visited) for body in _loop_bodies(module)]
     products = {product for loop in loops for product in loop.independent_products()}
     if not products:
         return frozenset()
@@ -39,10 +39,10 @@ def _loop_bodies(module: Module) -> list[int]:
     if "while" not in module.opcodes:
         return []
     loops = [row for row, opcode in enumerate(module.opcodes) if opcode == "while"]
-    root_of = {number: int(module.roots[number]) for row in loops for number in module.called[row] if number >= 0}
+    root_of_body = {body: int(module.roots[body]) for row in loops for body in module.callees[row] if body >= 0}
     return [
-        number
-        for number, root in root_of.items()
+        body
+        for body, root in root_of_body.items()
         if root >= 0 and module.opcodes[root] == "tuple" and len(module.operands[root]) <= _MOST_CARRIED
     ]
 
@@ -64,8 +64,8 @@ class _Product(NamedTuple):
 class _Loop:
     """A loop's body, and which elements of the carried tuple its instructions depend on, as bits of an integer."""
 
-    def __init__(self, module: Module, body: int, seen: set[int]):
-        """Computations that were ``seen`` are of another loop; those of this one are added."""
+    def __init__(self, module: Module, body: int, visited: set[int]):
+        """Computations that were ``visited`` are of another loop; those of this one are added."""
         self._module = module
         self._body = module.rows_in(body)
         self._parameters = {row for row in self._body if module.opcodes[row] == "parameter"}
@@ -75,23 +75,23 @@ class _Loop:
         """By instruction of the body and of what it fuses or calls."""
         self._runs_in: dict[int, int] = {}
         """By instruction itself, or the fusion that it is a part of."""
-        self._follow(body, seen)
+        self._follow(body, visited)
         self._unchanged, self._counters = self._elements()
 
-    def _follow(self, body: int, seen: set[int]) -> None:
+    def _follow(self, body: int, visited: set[int]) -> None:
         """Find what instructions depend on; a fusion or call on all that its operands do."""
         pending = [(body, [_ALL], -1)]
         for computation, arguments, fusion in pending:
-            if computation in seen:
+            if computation in visited:
                 continue
-            seen.add(computation)
+            visited.add(computation)
             for row in self._module.rows_in(computation):
                 needs = [self._needs.get(operand, _ALL) for operand in self._module.operands[row]]
                 self._needs[row] = self._needed(row, arguments, needs)
                 self._runs_in[row] = row if fusion < 0 else fusion
                 if self._module.opcodes[row] in ("fusion", "call"):
-                    inside = row if self._module.opcodes[row] == "fusion" and fusion < 0 else fusion
-                    pending += [(number, needs, inside) for number in self._module.called[row]]
+                    outer_fusion = row if self._module.opcodes[row] == "fusion" and fusion < 0 else fusion
+                    pending += [(callee, needs, outer_fusion) for callee in self._module.callees[row]]
 
     def _needed(self, row: int, arguments: list[int], needs: list[int]) -> int:
         """What an instruction depends on, where its computation's arguments and its operands depend on these."""
@@ -124,14 +124,14 @@ class _Loop:
                 counters |= 1 << element
         for _ in range(_MOST_ROUNDS):
             predictable = unchanged | counters
-            others = [
+            unpredictable = [
                 element
                 for element, row in enumerate(self._following)
                 if counters >> element & 1 and self._needs.get(row, _ALL) & ~predictable
             ]
-            if not others:
+            if not unpredictable:
                 return unchanged, counters
-            counters &= ~sum(1 << element for element in others)
+            counters &= ~sum(1 << element for element in unpredictable)
         return unchanged, 0
 
     def _copied(self, row: int) -> int:
@@ -158,7 +158,7 @@ class _Loop:
                 or DIFFERENTIATED in scope.partition(TURN)[2]
             ):
                 continue
-            larger = max(range(2), key=lambda at: float(module.shapes.bytes[operands[at]]))
+            larger = max(range(2), key=lambda index: float(module.shapes.bytes[operands[index]]))
             if not needs[larger] & self._counters:
                 products.append(_Product(runs_in, operands[larger]))
         return products
@@ -166,4 +166,4 @@ class _Loop:
     def gradients(self) -> list[int]:
         """The body's instructions where it is one turn of a loop's gradient."""
         scopes = {row: self._module.op_names[row].partition(TURN) for row in self._body}
-        return [row for row, (before, turn, _) in scopes.items() if turn and GRADIENT in before]
+        return [row for row, (outer_scope, turn, _) in scopes.items() if turn and GRADIENT in outer_scope]

@@ -18,13 +18,13 @@ class OneHotProducts(NamedTuple):
 
     lookups: frozenset[str]
     """Products of one-hot vectors and an argument of the program, from which they pick rows."""
-    picked_from: frozenset[str]
+    selected_from: frozenset[str]
     """Products that compute several results for each row, of which one-hot vectors pick one."""
 
 
 def one_hot_products(module: Module) -> OneHotProducts:
     """Those of a program that it runs outside of loops."""
-    lookups, picked_from = set[str](), set[str]()
+    lookups, selected_from = set[str](), set[str]()
     if module.entry >= 0 and any(_ONE_HOT in scope for scope in module.op_names):
         for row in module.rows_in(module.entry):
             if module.opcodes[row] != "dot" and not _multiplies(module, row):
@@ -35,22 +35,22 @@ def one_hot_products(module: Module) -> OneHotProducts:
             if len(sources) != 2 or len(depths) != 1:
                 continue
             ((one_hot, depth),) = depths.items()
-            (other,) = sources.keys() - {one_hot}
+            (other_source,) = sources.keys() - {one_hot}
             elements = module.shapes.elements
-            if module.opcodes[other] == "parameter":
+            if module.opcodes[other_source] == "parameter":
                 lookups.add(module.names[row])
-            elif _multiplies(module, other) and elements[sources[other]] == depth * elements[row]:
-                picked_from.add(module.names[other])
-    return OneHotProducts(frozenset(lookups), frozenset(picked_from))
+            elif _multiplies(module, other_source) and elements[sources[other_source]] == depth * elements[row]:
+                selected_from.add(module.names[other_source])
+    return OneHotProducts(frozenset(lookups), frozenset(selected_from))
 
 
 def _multiplies(module: Module, row: int) -> bool:
-    return any(module.opcodes[inner] == "dot" for inner in module.within(row))
+    return any(module.opcodes[inner] == "dot" for inner in module.fused_rows(row))
 
 
 def _depth(module: Module, row: int) -> int:
     """How long the one-hot vectors are that an instruction makes; 0 for other instructions."""
-    for inner in module.within(row):
+    for inner in module.fused_rows(row):
         if module.opcodes[inner] == "compare" and _ONE_HOT in module.op_names[inner]:
             return int(next(reversed([*module.shapes.dimensions[inner]]), 0))
     return 0

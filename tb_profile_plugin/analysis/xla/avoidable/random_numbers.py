@@ -21,18 +21,20 @@ def random_draws(module: Module) -> frozenset[str]:
     random_scopes = {scope for scope in dict.fromkeys(module.op_names) if _RANDOM.match(scope)}
     if not random_scopes and _GENERATORS.isdisjoint(module.opcodes):
         return frozenset()
-    kinds = [*zip(module.opcodes, module.op_names, strict=True)]
-    is_random = np.array([opcode in _GENERATORS or scope in random_scopes for opcode, scope in kinds], bool)
-    is_elementwise = np.array([opcode in ELEMENTWISE for opcode, _ in kinds], bool)
+    opcodes_and_scopes = [*zip(module.opcodes, module.op_names, strict=True)]
+    is_random = np.array(
+        [opcode in _GENERATORS or scope in random_scopes for opcode, scope in opcodes_and_scopes], bool
+    )
+    is_elementwise = np.array([opcode in ELEMENTWISE for opcode, _ in opcodes_and_scopes], bool)
     elements = np.where(is_elementwise, module.shapes.elements[: len(module)], 0.0)
-    size = len(module.computation_names)
-    computed = np.bincount(module.computation, elements, size)
-    drawn = np.bincount(module.computation, elements * is_random, size)
+    computation_count = len(module.computation_names)
+    all_elements = np.bincount(module.computation, elements, computation_count)
+    random_elements = np.bincount(module.computation, elements * is_random, computation_count)
     rows = set(np.flatnonzero(is_random).tolist())
-    for row, (opcode, _) in enumerate(kinds):
-        inside = [number for number in module.called[row] if number >= 0] if opcode in ("fusion", "while") else []
+    for row, (opcode, _) in enumerate(opcodes_and_scopes):
+        callees = [callee for callee in module.callees[row] if callee >= 0] if opcode in ("fusion", "while") else []
         if opcode == "while" and row in rows:
-            rows.update(turn for number in inside for turn in module.rows_in(number))
-        elif opcode == "fusion" and computed[inside].any():
-            (rows.add if 2 * drawn[inside].sum() > computed[inside].sum() else rows.discard)(row)
+            rows.update(inner for callee in callees for inner in module.rows_in(callee))
+        elif opcode == "fusion" and all_elements[callees].any():
+            (rows.add if 2 * random_elements[callees].sum() > all_elements[callees].sum() else rows.discard)(row)
     return frozenset(module.names[row] for row in rows)

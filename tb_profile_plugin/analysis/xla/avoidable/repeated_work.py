@@ -52,7 +52,7 @@ def repeated_work(module: Module) -> frozenset[str]:
         for row, bits in enumerate(_Variation(module).varies)
         if not bits
         and not _COLLECTIVE.match(module.opcodes[row])
-        and not (has_gradients and _is_outside_of_passes(module.op_names[module.telling(row)]))
+        and not (has_gradients and _is_outside_of_passes(module.op_names[module.origin_row(row)]))
     )
 
 
@@ -83,16 +83,16 @@ class _Variation:
         self.varies = [_ALL] * len(module)
         """By instruction 0 where it gives the same everywhere; of a tuple a bit for each element that does not."""
         split = {self._numbers[row] for row in split_arguments(module)}
-        most = len(module.rows_in(module.entry))
-        self._result(module.entry, [_ALL if number in split else 0 for number in range(most)])
+        parameter_count = len(module.rows_in(module.entry))
+        self._result(module.entry, [_ALL if number in split else 0 for number in range(parameter_count)])
 
     def _result(self, computation: int, arguments: Sequence[int]) -> int:
         """What varies of what a computation gives for such arguments."""
         if computation < 0:
             return _ALL
-        before = self._arguments.get(computation)
-        joined = [*arguments] if before is None else [a | b for a, b in zip(before, arguments, strict=False)]
-        if joined != before:
+        previous = self._arguments.get(computation)
+        joined = [*arguments] if previous is None else [a | b for a, b in zip(previous, arguments, strict=False)]
+        if joined != previous:
             if self._depth == _MOST_DEPTH:
                 return _ALL
             self._passes[computation] += 1
@@ -114,17 +114,17 @@ class _Variation:
             number = self._numbers[row]
             return arguments[number] if 0 <= number < len(arguments) else _ALL
         if opcode == "tuple":
-            return reduce(or_, (1 << min(at, _MOST_ELEMENTS) for at, bits in enumerate(operands) if bits), 0)
+            return reduce(or_, (1 << min(index, _MOST_ELEMENTS) for index, bits in enumerate(operands) if bits), 0)
         if opcode == "get-tuple-element" and operands:
             return -(operands[0] >> self._elements[row] & 1)
         if opcode in _SAME_ELEMENTS and operands:
             return operands[0]
         if opcode in _CALLS:
-            return self._result(next(iter(module.called[row]), -1), operands)
+            return self._result(next(iter(module.callees[row]), -1), operands)
         if opcode == "while" and operands:
-            return self._of_loop(module.called[row], operands[0])
+            return self._of_loop(module.callees[row], operands[0])
         if opcode == "conditional" and operands and not operands[0]:
-            branches = zip(module.called[row], operands[1:], strict=False)
+            branches = zip(module.callees[row], operands[1:], strict=False)
             return reduce(or_, (self._result(branch, [bits]) for branch, bits in branches), 0)
         collective = _COLLECTIVE.match(opcode)
         if collective and not collective[1]:
@@ -132,10 +132,10 @@ class _Variation:
         differs_by_device = opcode in _DIFFERS_BY_DEVICE or _CALLBACK in module.targets[row]
         return _ALL if differs_by_device or any(operands) else 0
 
-    def _of_loop(self, called: Sequence[int], carried: int) -> int:
+    def _of_loop(self, callees: Sequence[int], carried: int) -> int:
         """What varies of the carried tuple after any turn; all where the number of turns does."""
         while True:
-            after_turn = reduce(or_, (self._result(computation, [carried]) for computation in called), carried)
+            after_turn = reduce(or_, (self._result(computation, [carried]) for computation in callees), carried)
             if after_turn == carried:
                 return carried
             carried = after_turn

@@ -30,27 +30,27 @@ _TRIP_COUNT = '"known_trip_count"'
 _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
-_SUM, _PRODUCT = regex(r"all-reduce(?:-start)?$"), "dot_general"
+_ALL_REDUCE, _DOT_GENERAL = regex(r"all-reduce(?:-start)?$"), "dot_general"
 """Opcodes of what gives each device the sum; end of the paths of JAX's products."""
 _SUMS = ("/add", "/add_any")
 """Ends of the scopes of additions."""
 _MOST_HOPS = 4
 """From a reduction over its end, and what picks its parts and their shards, to who adds these up."""
-_LEAST_HESSIAN, _HESSIAN_PART = 10, 5
+_LEAST_HESSIAN, _HESSIAN_FRACTION = 10, 5
 """So many instructions, and one in so many, are a notable part."""
-_SEVERAL_COUNTS = 3
+_LEAST_COUNTS = 3
 """So many counts of parameters, all different, are no two kinds of calls."""
 _FUSIBLE = (ELEMENTWISE - {"bitcast-convert", "copy"}) | {"reduce"}
 
 
 def computes_in_float64(modules: Iterable[Module]) -> bool:
     """Whether most bytes of floating-point arrays in these programs are of float64."""
-    of_floats, of_float64 = 0.0, 0.0
+    float_bytes, float64_bytes = 0.0, 0.0
     for module in modules:
         kinds, sizes = module.shapes.type, module.shapes.bytes
-        of_floats += float(sizes[np.isin(kinds, _FLOATS)].sum())
-        of_float64 += float(sizes[kinds == _FLOAT64].sum())
-    return 2 * of_float64 > of_floats > 0
+        float_bytes += float(sizes[np.isin(kinds, _FLOATS)].sum())
+        float64_bytes += float(sizes[kinds == _FLOAT64].sum())
+    return 2 * float64_bytes > float_bytes > 0
 
 
 def light_programs(modules: Iterable[Module]) -> frozenset[str]:
@@ -74,22 +74,22 @@ def are_mostly_repeated(modules: Sequence[Module]) -> bool:
     return 2 * len(distinct) < len(modules)
 
 
-def take_more_and_more(modules: Iterable[Module]) -> bool:
+def parameter_counts_vary(modules: Iterable[Module]) -> bool:
     """Whether several programs of one name differ by how many arrays they take, each from all others."""
     counts: dict[str, list[int]] = {}
     for module in modules:
         if module.entry >= 0:
             opcodes = [module.opcodes[row] for row in module.rows_in(module.entry)]
             counts.setdefault(module.name, []).append(opcodes.count("parameter"))
-    return any(len(set(own)) == len(own) >= _SEVERAL_COUNTS for own in counts.values())
+    return any(len(set(counts_of_name)) == len(counts_of_name) >= _LEAST_COUNTS for counts_of_name in counts.values())
 
 
 class NamesInLoops(NamedTuple):
     """Names of the instructions that programs run in each turn of a loop."""
 
-    counted: frozenset[str]
+    in_counted_loops: frozenset[str]
     """Of those in no loop but such of which XLA knows how many turns they take."""
-    until_condition: frozenset[str]
+    in_conditional_loops: frozenset[str]
     """Of those in a loop that runs until a condition holds, and in loops within it."""
 
 
@@ -110,7 +110,7 @@ def _rows_called(module: Module, rows: Iterable[int]) -> set[int]:
     while pending:
         row = pending.pop()
         if module.opcodes[row] in _RUN_COMPUTATIONS:
-            called = {inside for number in module.called[row] for inside in module.rows_in(int(number))} - reached
+            called = {inner for callee in module.callees[row] for inner in module.rows_in(int(callee))} - reached
             reached |= called
             pending.extend(called)
     return reached
@@ -141,15 +141,15 @@ def _is_added_up(module: Module, row: int) -> bool:
 
 def _is_gradient_of_turn(scope: str) -> bool:
     """Whether each turn of a loop computes the gradient anew that a scope is of, rather than the loop being a part."""
-    before, turn, within = scope.partition(TURN)
-    return bool(turn) and GRADIENT not in before and GRADIENT in within
+    outer_scope, turn, inner_scope = scope.partition(TURN)
+    return bool(turn) and GRADIENT not in outer_scope and GRADIENT in inner_scope
 
 
 def build_hessians(modules: Iterable[Module]) -> bool:
     """Whether a notable part of a large program's instructions are of gradients of gradients in each direction."""
     for module in modules:
-        of_hessian = sum(_HESSIAN.search(name) is not None for name in module.op_names)
-        if of_hessian >= _LEAST_HESSIAN and _HESSIAN_PART * of_hessian >= len(module):
+        hessian_count = sum(_HESSIAN.search(name) is not None for name in module.op_names)
+        if hessian_count >= _LEAST_HESSIAN and _HESSIAN_FRACTION * hessian_count >= len(module):
             return True
     return False
 
@@ -158,7 +158,7 @@ def copies_its_state(module: Module) -> bool:
     """Whether most bytes of a program's outputs have the shapes of its parameters though it donates none; only of
     programs without heavy ops, and of outputs of 32 MiB and more together.
     """
-    if module.donates or not len(module) or _HEAVY.intersection(module.opcodes) or module.entry < 0:
+    if module.donates_parameters or not len(module) or _HEAVY.intersection(module.opcodes) or module.entry < 0:
         return False
     root = int(module.roots[module.entry])
     if root < 0 or module.shapes.leaf_bytes[root] < _LARGE:
@@ -184,7 +184,9 @@ def split_weights(module: Module) -> SplitWeights:
     """
     devices = module.device_assignment.size
     paths = [*zip(module.opcodes, module.op_names, strict=True)] if devices > 1 and module.entry >= 0 else []
-    sums = [row for row, (code, path) in enumerate(paths) if _SUM.match(code) and path.endswith(_PRODUCT)]
+    sums = [
+        row for row, (opcode, path) in enumerate(paths) if _ALL_REDUCE.match(opcode) and path.endswith(_DOT_GENERAL)
+    ]
     if len({GRADIENT in module.op_names[row] for row in sums}) < 2:
         return SplitWeights(0, {})
     replaced = set(_arrays(module, int(module.roots[module.entry])))
@@ -208,8 +210,8 @@ def _arrays(module: Module, row: int) -> list[_ArrayShape]:
     shapes = module.shapes
     indices: Array = np.flatnonzero((shapes.root == row) & (shapes.elements > 0))
     return [
-        _ArrayShape(float(shapes.bytes[at]), int(shapes.type[at]), tuple(shapes.dimensions[at]))
-        for at in indices.tolist()
+        _ArrayShape(float(shapes.bytes[shape]), int(shapes.type[shape]), tuple(shapes.dimensions[shape]))
+        for shape in indices.tolist()
     ]
 
 
@@ -224,9 +226,9 @@ def repeated_forward_passes(modules: Sequence[Module]) -> list[tuple[Module, Mod
     programs = [*zip(modules, has_gradients, products, strict=True)]
     return [
         (module, other)
-        for module, differentiates, own in programs
-        for other, is_differentiated, others in programs
-        if own and not differentiates and is_differentiated and own <= others
+        for module, differentiates, own_products in programs
+        for other, is_differentiated, other_products in programs
+        if own_products and not differentiates and is_differentiated and own_products <= other_products
     ]
 
 

@@ -24,17 +24,17 @@ def widened_weights(module: Module) -> frozenset[str]:
     names, after_products = set[str](), set[int]()
     for row in module.rows_in(module.entry):
         operands = {int(operand) for operand in module.operands[row] if operand >= 0}
-        follows = not operands.isdisjoint(after_products)
+        is_after_product = not operands.isdisjoint(after_products)
         multiplies = not PRODUCTS.isdisjoint(_opcodes(module, row))
-        if multiplies and follows and GRADIENT not in module.op_names[module.telling(row)]:
+        if multiplies and is_after_product and GRADIENT not in module.op_names[module.origin_row(row)]:
             names.update(module.names[operand] for operand in operands if _widens_argument(module, operand))
-        if multiplies or follows:
+        if multiplies or is_after_product:
             after_products.add(row)
     return frozenset(names)
 
 
 def _opcodes(module: Module, row: int) -> set[str]:
-    return {module.opcodes[inside] for inside in module.within(row)}
+    return {module.opcodes[fused] for fused in module.fused_rows(row)}
 
 
 def _widens_argument(module: Module, row: int) -> bool:

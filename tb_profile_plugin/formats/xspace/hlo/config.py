@@ -22,7 +22,7 @@ def parsed(text: str) -> dict[str, Any]:
         return {name: _value(value) for name, value in _ATTRIBUTE.findall(text)}
 
 
-def inside(config: dict[str, Any], *path: str) -> dict[str, Any]:
+def nested(config: dict[str, Any], *path: str) -> dict[str, Any]:
     """The dictionary under these keys, from the outside in; empty where there is none."""
     value: Any = config
     for key in path:

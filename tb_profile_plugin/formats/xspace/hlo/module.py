@@ -139,7 +139,7 @@ class Module:
         return [row for row, opcode in enumerate(self.opcodes) if opcode in ("all-gather", "all-gather-start")]
 
     @lazy
-    def donates(self) -> bool:
+    def donates_parameters(self) -> bool:
         """Whether some output takes the memory of a parameter, which the caller gives away."""
         begin, end = self._module.spans(8)
         return bool((end > begin).any())
@@ -230,7 +230,7 @@ class Module:
         return Ragged(np.append(0, np.cumsum(counts)), owner[exists][order])
 
     @lazy
-    def called(self) -> Ragged:
+    def callees(self) -> Ragged:
         """The computations that each instruction calls; -1 for one that does not exist."""
         called = self._messages.lists(_CALLED)
         return Ragged(called.first, RowById(self._computations.numbers(5))(called.values))
@@ -269,8 +269,8 @@ class Module:
     def schedule(self) -> dict[int, list[int]]:
         """The instructions of computations in the order in which they run, where the program says it."""
         sequences = self._module.messages(_SCHEDULE, (1,))[1].messages(1, (1, 2))[1]
-        ids, inside = self._computations.numbers(5), sequences.message(2, (1,)).lists(1)
-        rows = Ragged(inside.first, self.rows(inside.values))
+        ids, scheduled_ids = self._computations.numbers(5), sequences.message(2, (1,)).lists(1)
+        rows = Ragged(scheduled_ids.first, self.rows(scheduled_ids.values))
         index_of = {number: i for i, number in enumerate(ids.tolist())}
         numbers = sequences.numbers(1).tolist()
         return {index_of[number]: rows[i] for i, number in enumerate(numbers) if number in index_of}
@@ -291,7 +291,7 @@ class Module:
         """Source lines of the instructions."""
         return Sources.read(self._metadata, self._module.message(17, (1, 2, 3, 4)))
 
-    def telling(self, row: int) -> int:
+    def origin_row(self, row: int) -> int:
         """The instruction that says where one comes from: itself; or one inside a fusion that does not say it; or what
         gives the result of a product another shape, where XLA made that product of one with more dimensions.
         """
@@ -299,28 +299,28 @@ class Module:
             return row
         if self.opcodes[row] == "dot":
             return self._reshaping(row)
-        for computation in self.called[row]:
+        for computation in self.callees[row]:
             root = int(self.roots[computation]) if computation >= 0 else -1
-            for inside in (root, *reversed(self.rows_in(computation)[-_MOST_SEARCHED:])):
-                if inside >= 0 and self.sources.location_text(inside):
-                    return int(inside)
+            for fused in (root, *reversed(self.rows_in(computation)[-_MOST_SEARCHED:])):
+                if fused >= 0 and self.sources.location_text(fused):
+                    return int(fused)
         return row
 
     def _reshaping(self, row: int) -> int:
         """What gives a product's result another shape, by itself or in a fusion; the product where nothing does."""
         users = self.users[row][:1]
         if users and self.opcodes[users[0]] == "fusion":
-            numbers = {number for number, operand in enumerate(self.operands[users[0]]) if operand == row}
-            inner = [inside for called in self.called[users[0]] for inside in self.rows_in(called)[:_MOST_SEARCHED]]
-            parameters = [inside for inside in inner if self.opcodes[inside] == "parameter"]
-            products = [inside for inside in parameters if int(self.parameter_numbers[inside]) in numbers]
+            operand_numbers = {number for number, operand in enumerate(self.operands[users[0]]) if operand == row}
+            inner_rows = [fused for callee in self.callees[users[0]] for fused in self.rows_in(callee)[:_MOST_SEARCHED]]
+            parameters = [fused for fused in inner_rows if self.opcodes[fused] == "parameter"]
+            products = [fused for fused in parameters if int(self.parameter_numbers[fused]) in operand_numbers]
             users = [user for product in products for user in self.users[product]]
         return next((user for user in users if self.opcodes[user] in _RESHAPING), row)
 
-    def within(self, row: int) -> list[int]:
+    def fused_rows(self, row: int) -> list[int]:
         """The instructions that a fusion computes; of any other itself."""
-        called = self.called[row] if self.opcodes[row] == "fusion" else []
-        return [inside for computation in called for inside in self.rows_in(int(computation))] or [row]
+        callees = self.callees[row] if self.opcodes[row] == "fusion" else []
+        return [fused for computation in callees for fused in self.rows_in(int(computation))] or [row]
 
     def category(self, row: int) -> str:
         """As XLA's op profile groups instructions, e.g. ``loop fusion``, ``data formatting``, ``dot``."""
