@@ -269,7 +269,7 @@ def _python_frame(frame: object) -> PythonFrame:
 
 
 def _last_queued(status: object) -> int:
-    """`Dump.queued` by the status of the first group; JSON has texts."""
+    """`Dump.last_queued` by the status of the first group; JSON has texts."""
     first_group = (status.get("0") or status.get(0)) if isinstance(status, dict) else None
     number = first_group.get("last_enqueued_collective") if isinstance(first_group, dict) else None
     if isinstance(number, str) and number.isdecimal() and len(number) < _MOST_DIGITS:

@@ -33,10 +33,7 @@ def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
     codes = column.codes[0]
     program = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[column.owner]
     example, kind = combine(program, codes)
-    is_graph = [
-        _states_graph(host, program_id, texts[code])
-        for program_id, code in zip(program[example], codes[example], strict=True)
-    ]
+    is_graph = [_states_graph(host, id, texts[code]) for id, code in zip(program[example], codes[example], strict=True)]
     in_graph = np.flatnonzero(np.array(is_graph, bool)[kind])
     events = column.owner[in_graph]
     example, kind = combine(kind[in_graph], plane.events.name[events])
@@ -61,7 +58,6 @@ def stated_program(host: Host, program: int, name: str) -> int:
 
 @per_host
 def _programs_by_name(host: Host) -> dict[str, list[int]]:
-    """Ids of programs by name."""
     ids: dict[str, list[int]] = {}
     for program, module in host.modules.items():
         ids.setdefault(module.name, []).append(program)

@@ -120,12 +120,13 @@ class _HostOps:
         shape, shapes = np.zeros(len(self.name), np.int64), ["", *("".join(text.split()) for text in texts)]
         shape[stat.owner] = codes + 1
         line, lines = self._lines()
+        is_range = self._has_category(vocabulary.TORCH_RANGE.__eq__)
         return TorchOps(
             _costs_by_texts(costs, self.name[ops], names),
             _costs_by_texts(costs, self.name[ops], names, shape[ops], shapes) if len(shapes) > 1 else {},
             _costs_by_texts(costs, self.name[ops], names, line[ops], lines) if len(lines) > 1 else {},
             self._modules(),
-            self._ranges(),
+            _costs_by_texts(self._costs(is_range, self._outer(is_range)), self.name[is_range], names),
         )
 
     def _is_op(self) -> Bool:
@@ -191,11 +192,6 @@ class _HostOps:
         number, lines = user_lines(self.plane)
         outer = self._outer(number > 0)
         return np.where(number > 0, number, np.where(outer >= 0, number[outer], 0)), lines
-
-    def _ranges(self) -> Costs:
-        """`TorchOps.by_range`."""
-        is_range = self._has_category(vocabulary.TORCH_RANGE.__eq__)
-        return _costs_by_texts(self._costs(is_range, self._outer(is_range)), self.name[is_range], self.plane.names)
 
     def _modules(self) -> Costs:
         """`TorchOps.by_module`, where modules are told from one another by those that they were called in."""

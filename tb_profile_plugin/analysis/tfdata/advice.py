@@ -44,23 +44,19 @@ def findings(
     """
     rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _prefetch_finding, _contention_finding)
     candidates = [rule(pipeline) for rule in rules] if costly else []
-    row = pipeline.bottleneck
-    if costly and row >= 0 and pipeline.slow_calls and not pipeline.is_contended:
+    row, is_slow = pipeline.bottleneck, costly and pipeline.slow_calls and not pipeline.is_contended
+    if is_slow and row >= 0:
         # Of equal gains the one without the work comes first.
         candidates = [cache_finding(pipeline, row, is_random), *candidates, _parallel_python_finding(pipeline, row)]
         batch_first = _batch_first_finding(pipeline, row, function_ps)
         candidates.append(batch_first)
         if batch_first and batch_first.level == "bad":
             # What does next to nothing cannot be made cheaper: its calls are what costs.
-            candidates = [
-                candidate for candidate in candidates if candidate is None or candidate.id != "slow_parallel_map"
-            ]
+            candidates = [other for other in candidates if other is None or other.id != "slow_parallel_map"]
     advice = [finding for finding in [*candidates, *_shuffle_findings(pipeline)] if finding]
     advice.sort(key=lambda finding: (finding.level == "info", -(finding.gain_ps or 0.0)))
     filling = filling_finding(pipeline, same_stages) if costly else None
-    late_filter = (
-        late_filter_finding(pipeline) if costly and pipeline.slow_calls and not pipeline.is_contended else None
-    )
+    late_filter = late_filter_finding(pipeline) if is_slow else None
     # What only the start costs makes all else that is found doubtful; work in vain is left out before it gets faster.
     return [first for first in (filling, late_filter) if first] + advice
 

@@ -79,7 +79,7 @@ class TfData:
         )
 
     def _is_served(self, request: int) -> bool:
-        """Whether a request is one of `Pipeline.served`."""
+        """`Pipeline.is_served`, by one of its requests."""
         plane = self.calls.plane
         thread: str = plane.lines.name[plane.events.line[self.calls.row[request]]]
         return thread.startswith(_MULTI_DEVICE)

@@ -309,7 +309,9 @@ def _clock_numbers(hosts: Sequence[Host], host_of: Sequence[int], begin: Array, 
     clock_of_worker: list[int] = []
     clocks_of_machine: dict[tuple[str, int], list[int]] = {}
     for worker, host in enumerate(host_of):
-        machine = (hosts[host].hostname, -1) if _has_time_of_day(hosts[host]) else ("", host)
+        hostname = hosts[host].hostname
+        states_time_of_day = hosts[host].origin_ns and hostname != UNKNOWN_HOSTNAME
+        machine = (hostname, -1) if states_time_of_day else ("", host)
         clock_workers = clocks_of_machine.setdefault(machine, [])
         matches = (
             other for other in clock_workers if not _contradict_one_clock(begin, end, is_member, (other, worker))
@@ -325,11 +327,6 @@ def _contradict_one_clock(begin: Array, end: Array, is_member: Array, pair: tupl
     is_in_both = is_member[:, pair].all(axis=1)
     is_early = end[:, pair][is_in_both].min(axis=1) < begin[:, pair][is_in_both].max(axis=1)
     return int(is_early.sum()) >= max(_LEAST_SHARED, _LEAST_CONTRADICTING * len(is_early))
-
-
-def _has_time_of_day(host: Host) -> bool:
-    """Whether a host's clock says the time of day of a machine that is named."""
-    return bool(host.origin_ns) and host.hostname != UNKNOWN_HOSTNAME
 
 
 def _offsets(ends: Array, member: Array, clocks: Array) -> tuple[Array, int | None]:

@@ -39,13 +39,13 @@ def decode(content: Any, where: str, progress: Callable[[str, float], None]) -> 
         remedy = Message("Profile again, and copy the file after the program has ended.")
         problems.append(Problem("empty_capture", message, remedy, where))
     progress(Message("Decoding"), 1.0)
-    file_stats, names, origin = _file_stats(record, events.role), _hostnames(record), events.origin_ns
+    file_stats, hostname, origin = _file_stats(record, events.role), record.header.get("host_name"), events.origin_ns
     size = record.size
     # Large, and not needed any more.
     del record, events
     return XSpace(
         planes=planes(drafts, file_stats),
-        hostnames=names,
+        hostnames=(hostname,) if isinstance(hostname, str) and hostname else (),
         origin_ns=origin,
         problems=tuple(problems),
         size=size,
@@ -107,8 +107,3 @@ def _facts(record: Record) -> dict[str, Any]:
         facts |= {name: job[name] for name in (vocabulary.RANK, vocabulary.WORLD_SIZE) if type(job.get(name)) is int}
         facts |= {name: str(job[name]) for name in ("backend", "nccl_version") if job.get(name)}
     return facts
-
-
-def _hostnames(record: Record) -> tuple[str, ...]:
-    name = record.header.get("host_name")
-    return (name,) if isinstance(name, str) and name else ()

@@ -18,7 +18,8 @@ def depthwise_convolutions(module: Module) -> frozenset[str]:
     return frozenset(
         module.names[row]
         for row in np.flatnonzero(feature_groups > 1).tolist()
-        if _input_channels(module, row) == feature_groups[row] and _taps(module, row) <= _FEW_TAPS
+        if _input_channels(module, row) == feature_groups[row]
+        and prod(size for size, *_ in module.windows[row]) <= _FEW_TAPS
     )
 
 
@@ -27,8 +28,3 @@ def _input_channels(module: Module, row: int) -> int:
     feature, operands = int(module.convolutions.dimensions[3, row]), module.operands[row]
     sizes = module.shapes.dimensions[operands[0]] if len(operands) and operands[0] >= 0 else []
     return int(sizes[feature]) if 0 <= feature < len(sizes) else 0
-
-
-def _taps(module: Module, row: int) -> int:
-    """How many elements the filter of a channel has."""
-    return prod(size for size, *_ in module.windows[row])

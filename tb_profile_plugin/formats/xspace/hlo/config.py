@@ -19,7 +19,8 @@ def parsed(text: str) -> dict[str, Any]:
         config = json.loads(text)
         return config if isinstance(config, dict) else {}
     except (ValueError, RecursionError):
-        return {name: _value(value) for name, value in _ATTRIBUTE.findall(text)}
+        attributes = _ATTRIBUTE.findall(text)
+        return {name: value.strip('"') if (n := integer(value)) is None else n for name, value in attributes}
 
 
 def nested(config: dict[str, Any], *path: str) -> dict[str, Any]:
@@ -44,9 +45,3 @@ def integer(value: Any) -> int | None:
         return int(value)
     except ValueError:
         return None
-
-
-def _value(text: str) -> Any:
-    """An attribute's value: an integer, else a text without its quotes."""
-    number = integer(text)
-    return text.strip('"') if number is None else number
