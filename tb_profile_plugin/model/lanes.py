@@ -261,13 +261,10 @@ class LaneSet:
                 first=first_event,
             )
             return
-        for kind, key, label, is_shown in (
-            (THREAD, "", name, ~is_frame),
-            (FRAMES, ".py", f"{name} · Python", is_frame),
-        ):
-            numbers = np.flatnonzero(is_shown) + first_event
+        for kind, key, label, mask in ((THREAD, "", name, ~is_frame), (FRAMES, ".py", f"{name} · Python", is_frame)):
+            numbers = np.flatnonzero(mask) + first_event
             description = f"p{index}.l{line}{key}", label, detail, kind
-            yield Lane(*description, begin[is_shown], end[is_shown], name_of[is_shown], base, first_event, numbers)
+            yield Lane(*description, begin[mask], end[mask], name_of[mask], base, first_event, numbers)
 
     def _step_names(self, plane: Plane, events: slice) -> Array:
         """Steps by the name that the profiler gave to their group, where it gave one."""

@@ -165,7 +165,7 @@ class Flow:
         for _ in range(_MOST_TUPLES):
             if not pending:
                 return
-            taken, current, elements = pending.pop()
+            maker, current, elements = pending.pop()
             if self._computation_of(current) != computation:
                 continue
             if not self._is_passed_through(current):
@@ -174,7 +174,7 @@ class Flow:
             positions: frozenset[int] = frozenset()
             if module.opcodes[current] == "tuple":
                 operands = enumerate(_first(module.operands, current, _MOST_ELEMENTS))
-                positions = frozenset(element for element, operand in operands if operand == taken)
+                positions = frozenset(element for element, operand in operands if operand == maker)
             elif elements and int(module.tuple_indices[current]) not in elements:
                 continue
             pending += [
