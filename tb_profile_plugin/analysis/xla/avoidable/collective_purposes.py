@@ -41,7 +41,7 @@ def purpose(module: Module, row: int) -> str:
 def gathers_turns(module: Module) -> bool:
     """Whether the turns of a loop go over an axis that is split over devices."""
     instructions = zip(module.opcodes, module.op_names, strict=True)
-    return any(_RESHARDS.match(opcode) and _TAKES_TURN.match(name) for opcode, name in instructions)
+    return any(_RESHARDING.match(opcode) and _TAKES_TURN.match(name) for opcode, name in instructions)
 
 
 def _is_gradient_of_gathered(module: Module, row: int) -> bool:
