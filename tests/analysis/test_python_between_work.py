@@ -3,6 +3,7 @@
 import pytest
 import torchtrace
 
+from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 
 
@@ -74,3 +75,16 @@ def test_a_function_that_dispatches_ops_needs_fewer_of_them(ops: int, advice: st
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     python = next(cause for cause in found.causes if cause.id == "python")
     assert python.remedy.text.startswith(advice)
+
+
+def test_between_gradients_the_framework_works_and_not_python() -> None:
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        backward = "<built-in method run_backward of torch._C._EngineBase object at 0x7f1>"
+        events.append(torchtrace.frame(backward, begin + 5, 900))
+        events.append(torchtrace.op("autograd::engine::evaluate_function: AddmmBackward0", begin + 10, 100))
+    times = diagnose([torchtrace.host(*events, deviceProperties=[])]).typical
+    assert times.state_ps[State.PYTHON] == 100e6
+    assert times.state_ps[State.DISPATCH] == 900e6

@@ -132,3 +132,17 @@ def test_the_outer_of_nested_ranges_tells_the_turns() -> None:
     outer = [mark("request", PERIOD * turn, 90) for turn in range(ITERATIONS)]
     found = torchtrace.host(*in_ranges(ITERATIONS, "prefill", "decode", "decode"), *outer).steps
     assert (found.source, len(found), found.name[0]) == ("ranges", ITERATIONS, "request 0")
+
+
+def test_a_loop_on_the_cpu_without_marks_is_told_by_the_function_that_runs_its_ops() -> None:
+    """As a server whose forward passes only Python's tracer records."""
+    events = [torchtrace.frame("serve.py(40): main", 0, 10_000)]
+    for request in range(5):
+        begin = 1_000 * request + 100
+        events.append(torchtrace.frame("serve.py(20): parse", begin, 50))
+        events.append(torchtrace.frame("serve.py(9): forward", begin + 100, 700))
+        events += [torchtrace.op("aten::linear", begin + 110 + 90 * layer, 80) for layer in range(6)]
+    steps = torchtrace.host(*events, deviceProperties=[]).steps
+    assert steps.source == "functions"
+    assert steps.begin.tolist() == [(1_000 * request + 200) * 10**6 for request in range(5)]
+    assert set(steps.length.tolist()) == {700 * 10**6}

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...formats.columns import Plane, vocabulary
-from ...model.events.repeated_calls import are_inside, outermost
+from ...model.events.outermost import are_inside, outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import op_names

@@ -82,7 +82,9 @@ _RULES = (
         State.DISPATCH,
         rf"{DRIVER_CALL.pattern}|Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments"
         r"|DevicePut|Handle in"
-        r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
+        r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote"
+        # Between gradients autograd's own code runs, not Python.
+        r"|\$<built-in method run_backward of torch\._C",
     ),
 )
 _OF_POOL = "ThreadpoolListener::"

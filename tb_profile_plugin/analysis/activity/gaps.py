@@ -8,7 +8,7 @@ import numpy as np
 
 from ...model.events.intervals import union
 from ...model.events.joins import is_among
-from ...model.events.repeated_calls import outermost
+from ...model.events.outermost import outermost
 from ...model.host import Host
 from ...model.names import host_events
 from ...model.per_host import per_host

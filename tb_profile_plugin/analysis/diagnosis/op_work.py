@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...model.events.repeated_calls import outermost_torch_ops
+from ...model.events.outermost import outermost_torch_ops
 from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
 from ...model.names import op_names

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ...model.devices.capabilities import gpu_capabilities
-from ...model.events.repeated_calls import outermost_ps
+from ...model.events.outermost import outermost_ps
 from ...model.host import HostWithSteps
 from ...model.names.kernel_table import BF16, FP16, FP32
 from ...model.per_host import per_host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.events.repeated_calls import outermost
+from ...model.events.outermost import outermost
 from ...model.events.trace import Trace
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host

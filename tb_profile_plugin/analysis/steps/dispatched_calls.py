@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...model.events.repeated_calls import are_inside, outermost, outermost_ps, outermost_torch_ops
+from ...model.events.outermost import are_inside, outermost, outermost_ps, outermost_torch_ops
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
 from ...model.names.host_events import asks_for_input, is_frame

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...model.events.joins import is_among
-from ...model.events.repeated_calls import are_inside, outermost, outermost_torch_ops
+from ...model.events.outermost import are_inside, outermost, outermost_torch_ops
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import hlo_text, host_events

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.events.repeated_calls import outermost
+from ...model.events.outermost import outermost
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.per_host import per_host

@@ -9,6 +9,7 @@ from ...runtime.arrays import I32, I64, Array
 from ...runtime.jit import jit
 from .executor_runs import executor_runs
 from .nested import is_derived
+from .outermost import outermost_torch_ops
 from .trace import Trace
 
 _OPS = vocabulary.XLA_OPS
@@ -18,7 +19,8 @@ _OPS = vocabulary.XLA_OPS
 def owned_work(trace: Trace) -> Array:
     """int64[n] ps: work that an event launched itself or through what it encloses or leads to.
 
-    Work is what devices record; where they record nothing, ops of XLA on the CPU, else TensorFlow's executors.
+    Work is what devices record; where they record nothing, ops of XLA on the CPU, else TensorFlow's executors, else
+    PyTorch's ops.
     """
     owned_ps = np.zeros(len(trace), np.int64)
     work = trace.once(work_events)
@@ -43,7 +45,8 @@ def work_events(trace: Trace) -> Array:
         is_xla_cpu_op = np.flatnonzero(trace.is_xla_cpu_op)
         parent = trace.nesting[0][is_xla_cpu_op]
         work = is_xla_cpu_op[(parent < 0) | ~trace.is_xla_cpu_op[parent]]
-    return work if len(work) else trace.once(executor_runs)
+    work = work if len(work) else trace.once(executor_runs)
+    return work if len(work) else trace.once(outermost_torch_ops)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""What a program calls again and again: the candidates for steps where nothing marks them."""
+"""What a program calls again and again: the candidates for steps where nothing marks them, and which of them train."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ...runtime.records import record
 from ...runtime.regex import regex
 from ..names import host_events
 from . import ownership, torch_steps
-from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
+from .groups import IMPLICIT_ROOTS, dataset_steps, group_several_roots, marked_roots
 from .joins import is_among
+from .outermost import outermost
 from .trace import Trace
 
 _FUNCTION = regex(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
@@ -22,6 +23,10 @@ _NOTABLE_SHARE = 0.01
 
 _LEAST_ROUNDS = 3
 """Calls are rounds if they follow one another in the same order at least so often."""
+_FUNCTION_RUN = regex(r"Eager(?:Local)?Execute: __inference_")
+"""A run of one variant of a function: TensorFlow 2 makes one for each kind of arguments, with a name of its own.
+Keras calls those that train, evaluate and predict by one name."""
+_GRADIENT = regex(r"gradient|.*(?:Grad\b|Grad_|Backprop)")
 
 
 @record
@@ -32,7 +37,7 @@ class Candidate:
     count: int
     """Its outermost calls."""
     work_ps: int
-    """What they led to on the devices, ps; where devices recorded nothing, XLA's ops or executors on the host."""
+    """What they led to on the devices, ps; where devices recorded nothing, what `owned_work` takes for work."""
     host_ps: int
     """How long the calls themselves last, ps."""
 
@@ -148,54 +153,29 @@ def _is_off_data_threads(trace: Trace, events: Array) -> Array:
     return usable[np.searchsorted(trace.lines, events, side="right") - 1]
 
 
-def outermost(trace: Trace, events: Array) -> Array:
-    """Those of the (ascending) events that no other one of them encloses on its line."""
-    parent, last = trace.nesting
-    return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
+def training_calls(trace: Trace, calls: Array) -> Array:
+    """bool[k]: which of some calls, ascending by their events, run a variant of the function that works out gradients.
 
-
-def outermost_torch_ops(trace: Trace) -> Array:
-    """int64[k]: PyTorch's ops that no other op calls; `Nested.once` works them out once."""
-    return outermost(trace, trace.named(lambda name: name.startswith(vocabulary.TORCH_OP)))
-
-
-def outermost_ps(trace: Trace, events: Array) -> int:
-    """How long the `outermost` of the events last together."""
-    outer = outermost(trace, events)
-    return int((trace.end[outer] - trace.begin[outer]).sum())
-
-
-def are_inside(events: Array, first: Array, last: Array) -> Array:
-    """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
-    if not len(first):
-        return np.zeros(len(events), bool)
-    return _are_inside(np.ascontiguousarray(events), first.astype(np.int64), last.astype(np.int64))
-
-
-@jit
-def _are_inside(events: I32 | I64, first: I64, last: I64) -> Bool:
-    """As `are_inside`; numpy would make numbers of all events wider first, which may be those of a whole timeline."""
-    answer = np.empty(len(events), np.bool_)
-    index = np.int64(0)
-    for i in range(len(events)):
-        # Events mostly follow one another.
-        if not (first[index] <= events[i] and (index + 1 == len(first) or events[i] < first[index + 1])):
-            index = max(np.searchsorted(first, events[i], "right") - 1, np.int64(0))
-        answer[i] = first[index] <= events[i] < last[index]
-    return answer
-
-
-@jit
-def _is_outermost(events: I64, parent: I32, last: I32) -> Bool:
-    """bool[k]: which events, ascending, lie in no other one of them on their line."""
-    answer = np.empty(len(events), np.bool_)
-    outermost_end = np.int64(0)
-    for i in range(len(events)):
-        event = events[i]
-        # Asynchronous events lie in nothing, wherever they stand.
-        answer[i] = event >= outermost_end or parent[event] < 0
-        outermost_end = max(outermost_end, np.int64(last[event]))
-    return answer
+    All of them where no variant does, or each; calls in which no run of a variant was recorded count as training.
+    """
+    all_true = np.ones(len(calls), bool)
+    function_runs = trace.named(_FUNCTION_RUN.match)
+    if not len(function_runs) or not len(calls):
+        return all_true
+    _, nest_end = trace.nesting
+    next_run = np.searchsorted(function_runs, calls)
+    has_run = next_run < len(function_runs)
+    has_run[has_run] = function_runs[next_run[has_run]] < nest_end[calls[has_run]]
+    names = np.where(has_run, trace.name_of[function_runs[next_run.clip(max=len(function_runs) - 1)]], -1)
+    variants, variant_of_call = np.unique(names, return_inverse=True)
+    gradients = trace.named(_GRADIENT.match)
+    if len(variants) < 2 or not len(gradients):
+        return all_true
+    group = group_several_roots(trace, calls, np.arange(len(calls))).of_event[gradients]
+    trains = np.zeros(len(variants), bool)
+    trains[variant_of_call[group[group >= 0]]] = True
+    trains[variants < 0] = True
+    return trains[variant_of_call] if trains[variants >= 0].any() else all_true
 
 
 @jit

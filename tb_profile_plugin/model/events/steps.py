@@ -17,11 +17,11 @@ from . import torch_steps, turns
 from .groups import Groups
 from .joins import is_among
 from .nested import MISSING
+from .outermost import outermost
 from .ownership import work_events
-from .repeated_calls import outermost, step_calls
+from .repeated_calls import step_calls, training_calls
 from .step_work import runs_ahead, work_span
 from .trace import Trace
-from .training_calls import training_calls
 
 SOURCES = {
     "chosen": Message("events of the name that you chose"),

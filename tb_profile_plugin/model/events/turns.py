@@ -19,7 +19,7 @@ from ...runtime.memo import lazy
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..names import host_events
-from .repeated_calls import outermost, outermost_torch_ops
+from .outermost import outermost, outermost_torch_ops
 from .trace import Trace
 
 TORCH_MARKS = (

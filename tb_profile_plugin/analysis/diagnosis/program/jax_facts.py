@@ -11,7 +11,7 @@ import numpy as np
 from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
 from ....model.events.nested import MISSING
-from ....model.events.repeated_calls import outermost_ps
+from ....model.events.outermost import outermost_ps
 from ....model.framework import JAX, framework
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host

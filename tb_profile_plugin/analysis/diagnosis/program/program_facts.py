@@ -20,7 +20,7 @@ from ....model.devices.properties import (
     hardware_type,
     host_device_type,
 )
-from ....model.events.repeated_calls import are_inside, outermost
+from ....model.events.outermost import are_inside, outermost
 from ....model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ....model.host import Host, HostWithSteps
 from ....model.names.kernel_table import BF16, FP16

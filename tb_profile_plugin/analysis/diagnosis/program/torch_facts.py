@@ -12,7 +12,7 @@ import numpy as np
 from ....formats.columns import Plane, vocabulary
 from ....model.devices.properties import device_count
 from ....model.events.intervals import union
-from ....model.events.repeated_calls import are_inside, outermost, outermost_ps, outermost_torch_ops
+from ....model.events.outermost import are_inside, outermost, outermost_ps, outermost_torch_ops
 from ....model.events.trace import Trace
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host

@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from ....formats.columns import vocabulary
-from ....model.events.repeated_calls import outermost_torch_ops
+from ....model.events.outermost import outermost_torch_ops
 from ....model.events.trace import Trace
 from ....runtime.arrays import Array
 from ....runtime.regex import regex

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from ....model.devices.properties import device_count
-from ....model.events.repeated_calls import outermost, outermost_ps
+from ....model.events.outermost import outermost, outermost_ps
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import distinct

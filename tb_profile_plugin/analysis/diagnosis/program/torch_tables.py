@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from ....model.events.repeated_calls import outermost_ps
+from ....model.events.outermost import outermost_ps
 from ....model.host import HostWithSteps
 from ....runtime.arrays import Array
 from ....runtime.regex import regex

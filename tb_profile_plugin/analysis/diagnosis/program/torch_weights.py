@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....formats.columns import vocabulary
-from ....model.events.repeated_calls import are_inside, outermost
+from ....model.events.outermost import are_inside, outermost
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import distinct

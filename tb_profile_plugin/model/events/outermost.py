@@ -1,0 +1,60 @@
+"""Events that no other one of their kind encloses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import I32, I64, Array, Bool
+from ...runtime.jit import jit
+from .trace import Trace
+
+
+def outermost(trace: Trace, events: Array) -> Array:
+    """Those of the (ascending) events that no other one of them encloses on its line."""
+    parent, last = trace.nesting
+    return events[_is_outermost(events.astype(np.int64, copy=False), parent, last)]
+
+
+def outermost_torch_ops(trace: Trace) -> Array:
+    """int64[k]: PyTorch's ops that no other op calls; `Nested.once` works them out once."""
+    return outermost(trace, trace.named(lambda name: name.startswith(vocabulary.TORCH_OP)))
+
+
+def outermost_ps(trace: Trace, events: Array) -> int:
+    """How long the `outermost` of the events last together."""
+    outer = outermost(trace, events)
+    return int((trace.end[outer] - trace.begin[outer]).sum())
+
+
+def are_inside(events: Array, first: Array, last: Array) -> Array:
+    """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
+    if not len(first):
+        return np.zeros(len(events), bool)
+    return _are_inside(np.ascontiguousarray(events), first.astype(np.int64), last.astype(np.int64))
+
+
+@jit
+def _are_inside(events: I32 | I64, first: I64, last: I64) -> Bool:
+    """As `are_inside`; numpy would make numbers of all events wider first, which may be those of a whole timeline."""
+    answer = np.empty(len(events), np.bool_)
+    index = np.int64(0)
+    for i in range(len(events)):
+        # Events mostly follow one another.
+        if not (first[index] <= events[i] and (index + 1 == len(first) or events[i] < first[index + 1])):
+            index = max(np.searchsorted(first, events[i], "right") - 1, np.int64(0))
+        answer[i] = first[index] <= events[i] < last[index]
+    return answer
+
+
+@jit
+def _is_outermost(events: I64, parent: I32, last: I32) -> Bool:
+    """bool[k]: which events, ascending, lie in no other one of them on their line."""
+    answer = np.empty(len(events), np.bool_)
+    outermost_end = np.int64(0)
+    for i in range(len(events)):
+        event = events[i]
+        # Asynchronous events lie in nothing, wherever they stand.
+        answer[i] = event >= outermost_end or parent[event] < 0
+        outermost_end = max(outermost_end, np.int64(last[event]))
+    return answer
