@@ -1,5 +1,6 @@
 """What TensorFlow's guide offers for a slow input pipeline is offered where it can help, with what it can win."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import draw
@@ -11,6 +12,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
 from tb_profile_plugin.analysis.finding import Finding
 from tb_profile_plugin.analysis.tfdata import questions
 from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses
+from tb_profile_plugin.analysis.tfdata.pool_threads import PoolThreads, are_cores_busy
 
 TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
 
@@ -305,6 +307,26 @@ def test_what_prefetches_already_is_not_to_prefetch(names: tuple[str, ...], pref
 
 def test_without_steps_to_mark_them_is_what_to_do() -> None:
     host = draw.host("/host:CPU\n" + stages("Map").replace("train[0,1000]{_r=1, step_num=s}", ""))
-    threads = questions.PoolThreads(1, 0.5, 4)
+    threads = PoolThreads(1, 0.5, 4)
     *_, check = questions.checklist(questions.entries([host]), diagnoses(host), threads)
     assert (check.id, check.level, check.evidence, check.todo) == ("steps", "unknown", "", "Mark steps in the program.")
+
+
+@pytest.mark.parametrize("are_cores_busy", [False, True])
+def test_busy_cores_have_no_time_to_prefetch(are_cores_busy: bool) -> None:
+    """As where a map that runs on all of them takes longer than the program's own work."""
+    (found,) = diagnoses(draw.host("/host:CPU\n" + stages("Map"), 3, 2000))
+    told = replace(found, are_cores_busy=are_cores_busy).findings
+    prefetch = next(finding for finding in told if finding.id == "missing_prefetch")
+    assert (prefetch.level, bool(prefetch.gain_ps)) == (("info", False) if are_cores_busy else ("bad", True))
+    assert ("The cores are busy already." in prefetch.evidence) == are_cores_busy
+    assert are_cores_busy == (told[0].id != "missing_prefetch")
+
+
+@pytest.mark.parametrize(("threads", "are_busy"), [(6, True), (3, False)])
+def test_cores_are_busy_where_as_many_threads_are(threads: int, are_busy: bool) -> None:
+    """Of four cores; each thread works for most of the time."""
+    executors = "\n".join(
+        f"  tf_{thread} | ExecutorState::Process[15,790]{{id={thread + 50}}}" for thread in range(threads)
+    )
+    assert are_cores_busy(draw.host(f"/host:CPU\n{stages('Map')}{executors}", 3, 1000)) == are_busy

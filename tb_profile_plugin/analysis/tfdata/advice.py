@@ -34,16 +34,22 @@ _MAPS = ("Map", "ParallelMap")
 
 
 def findings(
-    pipeline: Pipeline, costly: bool, function_ps: int | None, same_stages: PipelineCounts, is_random: bool = False
+    pipeline: Pipeline,
+    costly: bool,
+    function_ps: int | None,
+    same_stages: PipelineCounts,
+    is_random: bool = False,
+    are_cores_busy: bool = False,
 ) -> list[PipelineFinding]:
     """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
     ``costly`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     Gains are of all its calls together, `Pipeline.total_ps`. The functions of all pipelines of the host ran for
-    ``function_ps``, where that is known. ``is_random`` says that their elements may differ from epoch to epoch.
+    ``function_ps``, where that is known. ``is_random`` says that their elements may differ from epoch to epoch,
+    ``are_cores_busy`` that a Prefetch could not work ahead.
     """
-    rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _prefetch_finding, _contention_finding)
-    candidates = [rule(pipeline) for rule in rules] if costly else []
+    rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _contention_finding)
+    candidates = [*(rule(pipeline) for rule in rules), _prefetch_finding(pipeline, are_cores_busy)] if costly else []
     row, is_slow = pipeline.bottleneck, costly and pipeline.slow_calls and not pipeline.is_contended
     if is_slow and row >= 0:
         # Of equal gains the one without the work comes first.
@@ -239,8 +245,8 @@ _EMPTY_CALL_PS = 100_000_000
 """A call that takes hardly longer than calling itself does little else."""
 
 
-def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
-    """A pipeline that does not work ahead at its end."""
+def _prefetch_finding(pipeline: Pipeline, are_cores_busy: bool) -> PipelineFinding | None:
+    """A pipeline that does not work ahead at its end: only to be known where the cores have no time for that."""
     if not lacks_prefetch(pipeline) or not pipeline.slow_calls:
         return None
     row = last_transformation(pipeline)
@@ -255,8 +261,11 @@ def _prefetch_finding(pipeline: Pipeline) -> PipelineFinding | None:
         evidence = sentences(position, "It works ahead only within its own buffer.")
     else:
         evidence = sentences(position, "It produces an element only when the program requests it.")
+    level: Level = "bad"
+    if are_cores_busy:
+        gain_ps, level, evidence = 0, "info", sentences(evidence, "The cores are busy already.")
     return PipelineFinding(
-        "missing_prefetch", title, evidence, gain_ps, "bad", snippets.runnable(snippets.PREFETCH), stage=row
+        "missing_prefetch", title, evidence, gain_ps, level, snippets.runnable(snippets.PREFETCH), stage=row
     )
 
 

@@ -9,7 +9,7 @@ from ...model.per_host import per_host
 from ...runtime.records import NamedTuple
 from .iterator_calls import tf_data
 from .pipeline import IteratorPart, Pipeline
-from .questions import PoolThreads, threads
+from .pool_threads import PoolThreads, threads
 
 
 class HostPipelines(NamedTuple):

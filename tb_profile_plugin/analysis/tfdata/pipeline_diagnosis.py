@@ -16,9 +16,10 @@ from .functions import function_ps, has_random_ops
 from .input_wait_cost import InputCost, input_cost
 from .pipeline import Pipeline, Stage
 from .pipeline_finding import PipelineFinding
+from .pool_threads import are_cores_busy
 from .structure import PipelineCounts, filled_stage, fills_again, shape
 
-NEEDS = (iterator_calls.pipelines, function_ps, has_random_ops, *input_wait_cost.NEEDS)
+NEEDS = (iterator_calls.pipelines, function_ps, has_random_ops, are_cores_busy, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
 
 
@@ -37,6 +38,8 @@ class PipelineDiagnosis:
     """Those of the host that have these stages, itself included."""
     is_random: bool = False
     """As `functions.has_random_ops` says of the host."""
+    are_cores_busy: bool = False
+    """As `pool_threads.are_cores_busy` says of the host."""
 
     @property
     def slow(self) -> bool:
@@ -66,9 +69,12 @@ class PipelineDiagnosis:
         if self.pipeline.is_for_device:
             return []
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
+        of_calls = findings(
+            self.pipeline, self.cost.costly, self.function_ps, self.same_stages, self.is_random, self.are_cores_busy
+        )
         return [
             replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
-            for finding in findings(self.pipeline, self.cost.costly, self.function_ps, self.same_stages, self.is_random)
+            for finding in of_calls
         ]
 
 
@@ -112,6 +118,7 @@ def diagnoses_of(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pip
             function_ps=host_function_ps,
             same_stages=PipelineCounts(same_stages[shape(pipeline)], filled_shapes[shape(pipeline)]),
             is_random=has_random_ops(host),
+            are_cores_busy=are_cores_busy(host),
         )
         for pipeline in pipelines
     ]

@@ -8,18 +8,14 @@ import numpy as np
 
 from ...model.host import Host
 from ...model.per_host import per_host
-from ...runtime.arrays import Array, distinct
+from ...runtime.arrays import Array
 from ...runtime.messages import Message, message, sentences
-from ...runtime.records import NamedTuple, record
-from .functions import function_wait_ps
+from ...runtime.records import NamedTuple
 from .input_wait_cost import InputCost
-from .iterator_calls import TfData
 from .pipeline import SLOW_PS, Pipeline
 from .pipeline_diagnosis import PipelineDiagnosis
-from .structure import after_prefetch_ps, core_count, lacks_prefetch, last_transformation, prefetch_stage
-
-_POOL_THREAD = "tf_"
-"""How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""
+from .pool_threads import PoolThreads
+from .structure import after_prefetch_ps, lacks_prefetch, last_transformation, prefetch_stage
 
 _LABEL_OF_ENTRY = {
     "IteratorGetNextOp::DoCompute": "IteratorGetNext",
@@ -59,36 +55,6 @@ class _Outcome(NamedTuple):
     answer: str
     evidence: str = ""
     todo: str = ""
-
-
-@record
-class PoolThreads:
-    """What TensorFlow's threads did while the pipelines were asked."""
-
-    count: int
-    busy_threads: float
-    """How many of them were busy on average; one that waits for another's element is not."""
-    cores: int
-    """The cores that tf.data counted on; 0 where the capture does not say."""
-
-
-def threads(data: TfData) -> PoolThreads:
-    """What the threads of a host did from the first to the last call of any iterator."""
-    calls, plane = data.calls, data.calls.plane
-    is_of_pool = np.array([name.startswith(_POOL_THREAD) for name in plane.lines.name], bool)
-    line = plane.events.line[calls.row]
-    if not is_of_pool.any():
-        is_of_pool[distinct(line[calls.linked | ((calls.parent < 0) & ~calls.is_root)])] = True
-    since, until = int(calls.begin.min()), int(calls.end.max())
-    trace = data.trace
-    rows = trace.rows(plane)
-    outermost = np.flatnonzero((trace.nesting[0][rows] < 0) & is_of_pool[plane.events.line])
-    begin = trace.begin[rows][outermost].clip(since, until)
-    end = trace.end[rows][outermost].clip(since, until)
-    idle_ps = int(data.times.wait_ps[is_of_pool[line]].sum()) + function_wait_ps(data, is_of_pool)
-    busy_ps = max(int((end - begin).sum()) - idle_ps, 0)
-    thread_count = len(distinct(plane.events.line[outermost]))
-    return PoolThreads(thread_count, busy_ps / max(until - since, 1), max(map(core_count, data.pipelines), default=0))
 
 
 def checklist(
