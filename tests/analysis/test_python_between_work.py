@@ -77,6 +77,20 @@ def test_a_function_that_dispatches_ops_needs_fewer_of_them(ops: int, advice: st
     assert python.remedy.text.startswith(advice)
 
 
+def test_what_else_is_known_of_the_program_comes_before_fewer_ops() -> None:
+    events = []
+    for step in range(4):
+        begin = 1000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        events.append(torchtrace.frame("train.py(9): log", begin + 5, 800))
+        gather = "torch/distributed/distributed_c10d.py(2600): all_gather_object"
+        events.append(torchtrace.frame(gather, begin + 10, 300))
+        events += [torchtrace.op("aten::select", begin + 320 + 90 * number, 10) for number in range(5)]
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    python = next(cause for cause in found.causes if cause.id == "python")
+    assert "instead of objects" in python.remedy.text
+
+
 def test_between_gradients_the_framework_works_and_not_python() -> None:
     events = []
     for step in range(4):

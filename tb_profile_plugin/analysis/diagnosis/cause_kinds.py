@@ -21,7 +21,7 @@ _OPTIMIZER = ("optimizer", HAS_FUSED_FORM), ("other_optimizer", regex(r"Optimize
 _COMPILED = (
     "compiled",
     regex(
-        r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|torch_dynamo_resume_in_"
+        r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|TorchDynamo|torch_dynamo_resume_in_"
         r"|call \(c[a-z2-7]{51}\.py"
     ),
 )

@@ -191,7 +191,7 @@ def _special_remedy(
 ) -> Remedy | None:
     """What helps beside what helps most programs, by what else the capture shows; None for nothing."""
     is_of_regions = loss.id in _AROUND_REGIONS and (not loss.large_names() or loss.kinds[:1] == ["compiled"])
-    is_of_regions |= loss.id == WORK and loss.kinds[:1] == ["elementwise"]
+    is_of_regions |= loss.id == WORK and loss.kinds[:1] == ["elementwise"] and facts.UPDATES not in program.facts
     if is_of_regions and facts.MANY_GRAPH_BREAKS in program.facts:
         advice = remedy(PYTORCH, "compiled", facts=frozenset({facts.GRAPH_BREAKS}))
         line = next(filter(None, map(graph_break, hosts)), "")
@@ -200,8 +200,10 @@ def _special_remedy(
     if loss.id == "python" and program.framework == PYTORCH and facts.TRACED not in program.facts:
         # What a range of the program does by itself is not known without its frames.
         return remedy(PYTORCH, "unexplained")
-    if loss.id == "python" and program.framework == PYTORCH and loss.dispatches_ops and not loss.kinds:
-        return remedy(PYTORCH, "python")._replace(text=fewer_ops(loss.by_name()[0][0]))
+    if loss.id == "python" and program.framework == PYTORCH and loss.dispatches_ops:
+        usual = remedy(PYTORCH, "python")
+        is_usual = remedy(PYTORCH, *loss.remedy_keys, facts=program.facts).text == usual.text
+        return usual._replace(text=fewer_ops(loss.by_name()[0][0])) if is_usual else None
     if loss.id == "late_peer" and facts.BROADCASTS_BATCHES in program.facts:
         # Of what one worker loads for all each then loads a part.
         advice = remedy(program.framework, *loss.remedy_keys, facts=program.facts)
