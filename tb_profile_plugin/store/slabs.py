@@ -19,7 +19,7 @@ from ..runtime.arrays import I64, U8, Array, Int
 from ..runtime.jit import jit
 
 _DTYPES = {"u1": "uint8", "u2": "uint16", "u4": "uint32", "i4": "int32", "f4": "float32", "f8": "float64"}
-_OWN_DTYPES = {"i8": "int64"}
+_INTERNAL_DTYPES = {"i8": "int64"}
 """By numpy's code, those that pages read, and one more for our own processes."""
 _LARGEST = 1 << 51
 """Whole numbers below are written as differences: JavaScript's numbers hold twice their difference exactly."""
@@ -40,7 +40,7 @@ def pack(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
 
 def parts(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iterator[bytes | memoryview]:
     """The pieces of a slab that no page reads, which may hold int64, too; large arrays are not copied."""
-    return _pieces(facts, [_column(name, array, _DTYPES | _OWN_DTYPES) for name, array in arrays.items()])
+    return _pieces(facts, [_column(name, array, _DTYPES | _INTERNAL_DTYPES) for name, array in arrays.items()])
 
 
 def _column(name: str, array: Array, dtypes: Mapping[str, str]) -> _Column:
@@ -55,9 +55,9 @@ def _difference_column(name: str, array: Array) -> _Column:
     numbers = column.astype(np.int64)
     if array.dtype.kind == "f" and (numbers != column).any():
         return entry, column
-    room = np.empty(_LONGEST * len(numbers), np.uint8)
-    size = write_differences(numbers, room)
-    return {**entry, "bytes": size}, room[:size]
+    differences = np.empty(_LONGEST * len(numbers), np.uint8)
+    size = write_differences(numbers, differences)
+    return {**entry, "bytes": size}, differences[:size]
 
 
 def _pieces(facts: Mapping[str, Any], columns: Sequence[_Column]) -> Iterator[bytes | memoryview]:
@@ -67,12 +67,12 @@ def _pieces(facts: Mapping[str, Any], columns: Sequence[_Column]) -> Iterator[by
         entries.append({**entry, "offset": offset})
         offset = _aligned(offset + array.nbytes)
     # Offsets grow by the head's own size, and the head by their digits: room for them is left beforehand.
-    room = _aligned(4 + len(_head(facts, entries)) + 8 * len(entries))
+    head_size = _aligned(4 + len(_head(facts, entries)) + 8 * len(entries))
     for entry in entries:
-        entry["offset"] += room
+        entry["offset"] += head_size
     head = _head(facts, entries)
-    yield np.uint32(room - 4).tobytes()
-    yield head.ljust(room - 4)
+    yield np.uint32(head_size - 4).tobytes()
+    yield head.ljust(head_size - 4)
     for _, array in columns:
         yield array.data.cast("B") if array.size else b""
         yield bytes(-array.nbytes % 8)

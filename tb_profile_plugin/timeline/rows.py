@@ -92,17 +92,17 @@ def assign_rows(begin: I64, end: I64, row: U16, counts: I64) -> Int:
     row_end_ps = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
     row_count = 0
     for i in range(len(begin)):
-        at = 0
-        while at < row_count and row_end_ps[at] > begin[i]:
-            at += 1
-        if at == row_count:
+        slot = 0
+        while slot < row_count and row_end_ps[slot] > begin[i]:
+            slot += 1
+        if slot == row_count:
             if row_count < len(counts):
                 row_count += 1
             else:
-                at = row_count - 1
-        row_end_ps[at] = max(row_end_ps[at], end[i]) if at == len(counts) - 1 else end[i]
-        row[i] = at
-        counts[at] += 1
+                slot = row_count - 1
+        row_end_ps[slot] = max(row_end_ps[slot], end[i]) if slot == len(counts) - 1 else end[i]
+        row[i] = slot
+        counts[slot] += 1
     return row_count
 
 

@@ -75,8 +75,8 @@ def row_ranges(lane: Lane, rows: Rows, area: LaneRows, begin: int, end: int) -> 
     """The part of ``rows.order`` that overlaps the time (ps), for each row of the area that has events there."""
     slices = []
     for row in range(area.low, min(area.high, len(rows))):
-        part = int(rows.first[row]), int(rows.first[row + 1])
-        low, high = overlapping_range(lane.begin, lane.end, rows.order, *part, begin, end)
+        row_span = int(rows.first[row]), int(rows.first[row + 1])
+        low, high = overlapping_range(lane.begin, lane.end, rows.order, *row_span, begin, end)
         if low < high:
             slices.append(slice(low, high))
     return slices

@@ -305,25 +305,25 @@ def _narrow_run(
     """
     begin, end, _ = lane
     longest, longest_ps = np.int64(order[k]), np.int64(-1)
-    first, until, filled = k, begin[longest], np.int64(0)
-    limit, half = until + column, column // 2
+    first, last_end, filled_ps = k, begin[longest], np.int64(0)
+    limit, half = last_end + column, column // 2
     while k < high:
-        level = _level_of_block(levels, k, high, limit + half, column, until > limit - half)
+        level = _level_of_block(levels, k, high, limit + half, column, last_end > limit - half)
         if level >= 0:
-            blocks, at = levels[level], k // BLOCK_SIZES[level]
-            until = blocks[at, END]
-            filled += blocks[at, BUSY]
-            longest, longest_ps = longer(longest, longest_ps, blocks[at, LONGEST], blocks[at, LONGEST_PS])
+            blocks, block = levels[level], k // BLOCK_SIZES[level]
+            last_end = blocks[block, END]
+            filled_ps += blocks[block, BUSY]
+            longest, longest_ps = longer(longest, longest_ps, blocks[block, LONGEST], blocks[block, LONGEST_PS])
             k += BLOCK_SIZES[level]
             continue
         i = np.int64(order[k])
         if k > first and (level == _ENDS_LATER or end[i] > limit):
             break
-        until = end[i]
-        filled += until - begin[i]
-        longest, longest_ps = longer(longest, longest_ps, i, until - begin[i])
+        last_end = end[i]
+        filled_ps += last_end - begin[i]
+        longest, longest_ps = longer(longest, longest_ps, i, last_end - begin[i])
         k += 1
-    return k, until, filled, longest, longest_ps
+    return k, last_end, filled_ps, longest, longest_ps
 
 
 @inlined
@@ -335,8 +335,8 @@ def _level_of_block(levels: Levels, k: Int, high: Int, latest: Int, column: Int,
     for level in range(len(BLOCK_SIZES) - 1, -1, -1):
         size = BLOCK_SIZES[level]
         if k % size == 0 and k + size <= high:
-            at = k // size
-            if levels[level][at, END] <= latest and levels[level][at, LONGEST_PS] < column:
+            block = k // size
+            if levels[level][block, END] <= latest and levels[level][block, LONGEST_PS] < column:
                 return np.int64(level)
             if is_near:
                 return np.int64(_ENDS_LATER)

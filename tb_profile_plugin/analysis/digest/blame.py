@@ -217,20 +217,20 @@ def _grouped(edges: I64, activity: _Activity, identity_number: I32, number_count
     interval_count = len(bounds) - 1
     low, high = edges[0], edges[len(edges) - 1]
     # The groups of one identity, one for each state, are a linked list; what is not written takes no memory.
-    latest = np.full(number_count + 1, -1, np.int32)
-    before, group = np.empty(len(state), np.int32), np.empty(len(state), np.int32)
-    of_state, example = np.empty(len(state), np.int8), np.empty(len(state), np.int32)
+    latest_group = np.full(number_count + 1, -1, np.int32)
+    previous_group, group = np.empty(len(state), np.int32), np.empty(len(state), np.int32)
+    group_state, example = np.empty(len(state), np.int8), np.empty(len(state), np.int32)
     interval_ps, execution_ps = np.empty(len(state), np.int64), np.empty(len(state), np.int64)
     count = np.int64(0)
     for i in range(len(state)):
         number = np.int64(identity_number[event[i]]) if event[i] >= 0 else np.int64(number_count)
-        candidate = latest[number]
-        while candidate >= 0 and of_state[candidate] != state[i]:
-            candidate = before[candidate]
+        candidate = latest_group[number]
+        while candidate >= 0 and group_state[candidate] != state[i]:
+            candidate = previous_group[candidate]
         if candidate < 0:
             candidate = np.int32(count)
-            before[candidate], latest[number] = latest[number], candidate
-            of_state[candidate], example[candidate] = state[i], event[i]
+            previous_group[candidate], latest_group[number] = latest_group[number], candidate
+            group_state[candidate], example[candidate] = state[i], event[i]
             interval_ps[candidate], execution_ps[candidate] = 0, 0
             count += 1
         group[i] = candidate
@@ -238,7 +238,12 @@ def _grouped(edges: I64, activity: _Activity, identity_number: I32, number_count
             interval_ps[candidate] += max(min(bounds[i + 1], high) - max(bounds[i], low), 0)
         else:
             execution_ps[candidate] += end[i - interval_count] - begin[i - interval_count]
-    columns = of_state[:count].copy(), example[:count].copy(), interval_ps[:count].copy(), execution_ps[:count].copy()
+    columns = (
+        group_state[:count].copy(),
+        example[:count].copy(),
+        interval_ps[:count].copy(),
+        execution_ps[:count].copy(),
+    )
     return _Groups(group, columns[0], columns[1], columns[2], columns[3])
 
 

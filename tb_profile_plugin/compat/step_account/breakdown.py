@@ -95,17 +95,17 @@ def _device_rows(host: Host, plane: Plane) -> Array:
     """int64[k, 3]: (part, begin, end) of a device's events."""
     lines = host.stream_lines(plane).tolist() if host.gpus else _op_lines(plane)
     parts = _PART_OF_KIND[device_kinds(host, plane)]
-    picked = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
-    rows = np.concatenate([*picked, np.empty(0, np.int64)])
+    rows_of_lines = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
+    rows = np.concatenate([*rows_of_lines, np.empty(0, np.int64)])
     begin, end = plane.events.begin[rows], plane.events.end[rows]
     return np.stack((parts[rows], begin, end), axis=1)
 
 
 def _op_lines(plane: Plane) -> list[int]:
     """The lines of a TPU that hold its ops: those of the first of `_DEVICE_LINES` that it has."""
-    names_of = list(plane.lines.name)
-    line_name = next((name for name in _DEVICE_LINES if name in names_of), "")
-    return [line for line, name in enumerate(names_of) if name == line_name]
+    line_names = list(plane.lines.name)
+    line_name = next((name for name in _DEVICE_LINES if name in line_names), "")
+    return [line for line, name in enumerate(line_names) if name == line_name]
 
 
 @jit
@@ -135,19 +135,19 @@ def _sweep(
             n = _add_edges(devices[i], step_begin[s], step_end[s], edge, change, n)
         edges_by_time = _sorted_rows(edge, n)
         active[:] = 0
-        at, part, last_part = step_begin[s], parts - 1, np.int64(-1)
+        since, part, last_part = step_begin[s], parts - 1, np.int64(-1)
         for k in range(n + 1):
             segment_end = edge[edges_by_time[k]] if k < n else step_end[s]
-            if segment_end > at:
-                part_ps[s, part] += segment_end - at
+            if segment_end > since:
+                part_ps[s, part] += segment_end - since
                 if part != last_part:
                     last_part = part
                     if count < len(segments):
-                        segments[count, 0], segments[count, 1], segments[count, 2] = s, part, at
+                        segments[count, 0], segments[count, 1], segments[count, 2] = s, part, since
                     count += 1
                 if count <= len(segments):
                     segments[count - 1, 3] = segment_end
-                at = segment_end
+                since = segment_end
             if k < n:
                 signed_part = np.int64(change[edges_by_time[k]])
                 changed_part = abs(signed_part) - 1

@@ -52,9 +52,9 @@ def _assign_collectives_by_time(steps: Steps, begin: Array, parts: Array, step: 
     next_row = next_row[step[next_row] < 0]
     if len(next_row) and len(steps):
         order = np.argsort(steps.begin, kind="stable")
-        at = order[np.maximum(np.searchsorted(steps.begin[order], begin[next_row], "right") - 1, 0)]
-        inside = (steps.begin[at] <= begin[next_row]) & (begin[next_row] < steps.end[at])
-        step[next_row[inside]] = at[inside]
+        latest_step = order[np.maximum(np.searchsorted(steps.begin[order], begin[next_row], "right") - 1, 0)]
+        is_inside = (steps.begin[latest_step] <= begin[next_row]) & (begin[next_row] < steps.end[latest_step])
+        step[next_row[is_inside]] = latest_step[is_inside]
 
 
 def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
@@ -178,7 +178,7 @@ def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int
     )
     count = np.int64(0)
     for line in range(len(lines) - 1):
-        depth, at, start = 0, np.int64(0), count
+        depth, since, start = 0, np.int64(0), count
         for i in range(lines[line], lines[line + 1] + 1):
             is_line_end = i == lines[line + 1]
             if not is_line_end and (part[i] < 0 or step[i] < 0):
@@ -187,9 +187,9 @@ def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int
             while depth > 0 and (is_line_end or end_of_open[depth - 1] <= moment):
                 depth -= 1
                 count = _add_interval(
-                    intervals, start, count, step_of_open[depth], part_of_open[depth], at, end_of_open[depth]
+                    intervals, start, count, step_of_open[depth], part_of_open[depth], since, end_of_open[depth]
                 )
-                at = max(at, end_of_open[depth])
+                since = max(since, end_of_open[depth])
             if is_line_end:
                 break
             part_of_event = np.int64(part[i])
@@ -199,10 +199,10 @@ def _innermost(lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int
                 if part_of_event == outer and step[i] == step_of_open[depth - 1] and end[i] <= end_of_open[depth - 1]:
                     # It changes nothing.
                     continue
-                count = _add_interval(intervals, start, count, step_of_open[depth - 1], outer, at, moment)
+                count = _add_interval(intervals, start, count, step_of_open[depth - 1], outer, since, moment)
             part_of_open[depth], step_of_open[depth], end_of_open[depth] = part_of_event, step[i], end[i]
             depth += 1
-            at = moment
+            since = moment
     return _rows_by_step(intervals, count, steps)
 
 
