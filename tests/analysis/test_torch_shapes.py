@@ -7,6 +7,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.program.torch_shapes import pairs_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -46,8 +47,12 @@ def test_what_steps_collect_is_sorted_once(sizes: list[int], fixed: int, shapes:
     assert ("once at the end of an epoch" in compute.remedy.text) == are_collected
 
 
-def distances(first: list[int], second: list[int], combines: str, reduces: str, at_once_us: int) -> HostWithSteps:
-    """Four steps of 10 ms: ops on what two arrays make together, which last so long each, and a product."""
+def distances(
+    first: list[int], second: list[int], combines: str, reduces: str, at_once_us: int, on_gpu: bool = False
+) -> HostWithSteps:
+    """Four steps of 10 ms: ops on what two arrays make together, which last so long each, and a product; with positions
+    that are added to rows of another array.
+    """
     pairs = [max(pair) for pair in zip(first, second, strict=True)]
     events = []
     for step in range(4):
@@ -57,8 +62,15 @@ def distances(first: list[int], second: list[int], combines: str, reduces: str, 
         for place, (name, dims) in enumerate(ops):
             shapes: dict[str, Any] = {"Input Dims": dims}
             events += [torchtrace.op(name, at + 10 + 1_100 * place, at_once_us, **shapes)]
-        events += [torchtrace.op("aten::mm", at + 4_000, 5_000)]
-    return torchtrace.host(*events, deviceProperties=[])
+            if on_gpu:
+                events[-1] |= {"dur": 9}
+                events += [torchtrace.launch(10 * step + place + 1, at + 12 + 1_100 * place, 2)]
+                events += [torchtrace.on_device(10 * step + place + 1, at + 15 + 1_100 * place, at_once_us)]
+        rows: dict[str, Any] = {"Input Dims": [[64, 1, 8], [1, 99, 8], []]}
+        events += [torchtrace.op("aten::add", at + 3_900, 50, **rows)]
+        taken: dict[str, Any] = {"Input Dims": [[64, 99, 8], [], [], []]}
+        events += [torchtrace.op("aten::sum", at + 4_000, 5_000, **taken)]
+    return torchtrace.host(*events, **({} if on_gpu else {"deviceProperties": []}))
 
 
 @pytest.mark.parametrize(
@@ -82,3 +94,9 @@ def test_distances_of_all_pairs_are_products(
     compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
     assert ("torch.cdist" in compute.remedy.text) == makes_pairs
     assert not makes_pairs or compute.gain_ps == 3 * at_once_us * 10**6
+
+
+def test_on_a_device_kernels_of_pairs_count() -> None:
+    host = distances([384, 1, 32], [1, 256, 32], "aten::sub", "aten::sum", 1_000, on_gpu=True)
+    assert "broadcasts_pairs" in program_facts(host)
+    assert pairs_ps(host) == 3_000 * 10**6

@@ -1,14 +1,27 @@
-"""How many of the steps have what a fact is about."""
+"""How many of the steps have what a fact is about, and how long devices work for it."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ....model.events.intervals import union
+from ....model.events.outermost import are_inside
 from ....model.host import HostWithSteps
 from ....runtime.arrays import Array, distinct
+from ...activity.device_events import device_work
 
 
 def are_in_most_steps(host: HostWithSteps, events: Array) -> bool:
     """Whether some of these events, int64[k], begin in most steps, or after each of these before the next."""
     step = distinct(np.searchsorted(host.steps.begin, host.trace.begin[events], "right") - 1)
     return 2 * int((step >= 0).sum()) > len(host.steps) > 0
+
+
+def launched_ps(host: HostWithSteps, ops: Array) -> int:
+    """ps that devices spend on what these ops (int64[k], none within another) launched."""
+    nest_end, total_ps = host.trace.nesting[1], 0
+    for work in device_work(host):
+        rows = are_inside(work.launch, ops, nest_end[ops])
+        begin, end = union(work.begin[rows], work.end[rows])
+        total_ps += int((end - begin).sum())
+    return total_ps

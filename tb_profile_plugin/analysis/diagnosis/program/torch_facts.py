@@ -11,17 +11,15 @@ import numpy as np
 
 from ....formats.columns import Plane, vocabulary
 from ....model.devices.properties import device_count
-from ....model.events.intervals import union
-from ....model.events.outermost import are_inside, outermost, outermost_ps, outermost_torch_ops
+from ....model.events.outermost import outermost, outermost_ps, outermost_torch_ops
 from ....model.events.trace import Trace
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import Array, distinct
 from ....runtime.regex import regex
-from ...activity.device_events import device_work
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
-from .step_counts import are_in_most_steps
+from .step_counts import are_in_most_steps, launched_ps
 from .torch_adapters import adapters_ps
 from .torch_gathers import shards_layers
 from .torch_loops import has_unfused_attention, loops_over_experts, slices_attention
@@ -229,12 +227,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     unused = unused[np.isin(unused, trace.once(outermost_torch_ops))]
     if not device_count(host):
         return _until_next_op_ps(trace, unused) / len(begin)
-    total_ps = 0
-    for work in device_work(host):
-        rows = are_inside(work.launch, unused, last[unused])
-        spans = union(work.begin[rows], work.end[rows])
-        total_ps += int((spans[1] - spans[0]).sum())
-    return total_ps / len(begin)
+    return launched_ps(host, unused) / len(begin)
 
 
 def _until_next_op_ps(trace: Trace, ops: Array) -> int:

@@ -14,6 +14,7 @@ from ....model.per_host import per_host
 from ....runtime.arrays import distinct
 from ....runtime.regex import regex
 from .input_shapes import Shape, input_shapes
+from .step_counts import launched_ps
 
 _MAKES_PAIRS, _REDUCES = regex(r"aten::(?:sub|mul)$"), regex(r"aten::(?:sum|mean|norm|linalg_vector_norm)$")
 _ENLARGED = 8
@@ -44,20 +45,22 @@ def sorts_more(host: HostWithSteps) -> bool:
 
 @per_host(keep=True)
 def pairs_ps(host: HostWithSteps) -> float:
-    """ps per step of ops on arrays of all pairs, on the CPU: differences, or products, of each row of one array and
-    each of another, of which something sums up an axis. 0 where that is not known, as without ``record_shapes``.
+    """ps per step of ops on arrays of all pairs: differences, or products, of each row of one array and each of
+    another, of which something sums up an axis. 0 where that is not known, as without ``record_shapes``.
     """
-    trace, shapes_of_ops = host.trace, None if device_count(host) or not len(host.steps) else input_shapes(host)
+    trace, shapes_of_ops = host.trace, input_shapes(host) if len(host.steps) else None
     if shapes_of_ops is None:
         return 0.0
-    of_pairs = {_shape_of_pairs(shapes) for shapes in shapes_of_ops.shapes} - {()}
-    takes_pairs = np.array([bool(of_pairs.intersection(shapes)) for shapes in shapes_of_ops.shapes], bool)
-    makes_pairs = np.array([bool(_shape_of_pairs(shapes)) for shapes in shapes_of_ops.shapes], bool)
-    events, codes, _ = shapes_of_ops
-    making, taking = events[makes_pairs[codes]], events[takes_pairs[codes]]
-    if not trace.are_named(making, _MAKES_PAIRS.match).any() or not trace.are_named(taking, _REDUCES.match).any():
+    events, codes, shapes = shapes_of_ops
+    pairs_of_code = [_shape_of_pairs(inputs) for inputs in shapes]
+    makes_pairs = np.array(list(map(bool, pairs_of_code)), bool)[codes] & trace.are_named(events, _MAKES_PAIRS.match)
+    all_pairs = {pairs_of_code[code] for code in distinct(codes[makes_pairs]).tolist()}
+    takes_pairs = np.array([not all_pairs.isdisjoint(inputs) for inputs in shapes], bool)[codes]
+    if not trace.are_named(events[takes_pairs], _REDUCES.match).any():
         return 0.0
-    return outermost_ps(trace, distinct(np.concatenate((making, taking)))) / len(host.steps)
+    ops = distinct(events[makes_pairs | takes_pairs])
+    ps = launched_ps(host, outermost(trace, ops)) if device_count(host) else outermost_ps(trace, ops)
+    return ps / len(host.steps)
 
 
 def _shape_of_pairs(shapes: Sequence[Shape]) -> Shape:
