@@ -28,17 +28,26 @@ def test_many_graph_breaks_are_told_with_the_line_after_which_code_goes_on(
     assert ("a graph break after forward (train.py:14) splits it" in python.remedy.text) == advised
 
 
-def test_elementwise_ops_after_a_graph_break_belong_into_the_region() -> None:
+@pytest.mark.parametrize(
+    ("around", "advice"),
+    [
+        ("model.forward", "a graph break after forward (train.py:14) splits it"),
+        ("Optimizer.step#AdamW.step", "Use a fused optimizer"),
+    ],
+)
+def test_elementwise_ops_after_a_graph_break_belong_into_the_region(around: str, advice: str) -> None:
+    """Unless they are the optimizer's."""
     events = []
     for step in range(4):
         begin = 1000 * step
         events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
         events.append(torchtrace.op("Torch-Compiled Region: 1/0", begin + 5, 90))
         events.append(torchtrace.frame("train.py(14): torch_dynamo_resume_in_forward_at_14", begin + 100, 880))
+        events.append(torchtrace.mark(around, begin + 105, 870))
         events += [torchtrace.op("aten::mul", begin + 110 + 80 * number, 78) for number in range(10)]
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     compute = next(cause for cause in found.causes if cause.id == "compute")
-    assert "a graph break after forward (train.py:14) splits it" in compute.remedy.text
+    assert advice in compute.remedy.text
 
 
 @pytest.mark.parametrize(("values", "advised"), [(600, True), (100, False)])

@@ -191,7 +191,11 @@ def _special_remedy(
 ) -> Remedy | None:
     """What helps beside what helps most programs, by what else the capture shows; None for nothing."""
     is_of_regions = loss.id in _AROUND_REGIONS and (not loss.large_names() or loss.kinds[:1] == ["compiled"])
-    is_of_regions |= loss.id == WORK and loss.kinds[:1] == ["elementwise"] and facts.UPDATES not in program.facts
+    if loss.id == WORK and loss.kinds[:1] == ["elementwise"] and facts.GRAPH_BREAKS in program.facts:
+        if facts.UPDATES in program.facts:
+            # Most of it is the optimizer's, which stands outside of the model's regions.
+            return remedy(PYTORCH, "elementwise", facts=program.facts - {facts.GRAPH_BREAKS})
+        is_of_regions = True
     if is_of_regions and facts.MANY_GRAPH_BREAKS in program.facts:
         advice = remedy(PYTORCH, "compiled", facts=frozenset({facts.GRAPH_BREAKS}))
         line = next(filter(None, map(graph_break, hosts)), "")
