@@ -15,7 +15,7 @@ from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
 from ...model.host import HostWithSteps
 from ...model.names import op_names
 from ...model.per_host import per_host
-from ...runtime.arrays import Array, distinct
+from ...runtime.arrays import Array
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
@@ -174,11 +174,12 @@ def optimizer_share(host: HostWithSteps) -> tuple[str, float]:
     trace = host.trace
     ops = trace.once(outermost_torch_ops)
     ps, optimizer = trace.end[ops] - trace.begin[ops], trace.nearest_named(ops, lambda name: name.startswith(OPTIMIZER))
-    times: Counter[str] = Counter()
-    for event in distinct(optimizer[optimizer >= 0]).tolist():
-        times[trace.name(event)] += int(ps[optimizer == event].sum())
-    name, most_ps = max(times.items(), key=lambda item: item[1], default=("", 0))
-    return name, most_ps / max(int(ps.sum()), 1)
+    is_update = optimizer >= 0
+    if not is_update.any():
+        return "", 0.0
+    name_ps = np.bincount(trace.name_of[optimizer[is_update]], ps[is_update])
+    largest = int(name_ps.argmax())
+    return trace.names[largest], float(name_ps[largest] / max(ps.sum(), 1))
 
 
 def _name_optimizer(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:

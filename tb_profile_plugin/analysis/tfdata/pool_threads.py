@@ -10,7 +10,7 @@ from ...runtime.arrays import distinct
 from ...runtime.records import record
 from .functions import function_wait_ps
 from .iterator_calls import TfData, tf_data
-from .structure import core_count
+from .structure import core_count, lacks_prefetch
 
 _POOL_THREAD = "tf_"
 """How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""
@@ -49,10 +49,10 @@ def threads(data: TfData) -> PoolThreads:
 @per_host(keep=True)
 def are_cores_busy(host: Host) -> bool:
     """Whether on average as many of the threads are busy as tf.data counts on cores: ahead of requests they could work
-    no more.
+    no more. Not worked out, and False, where no pipeline lacks a Prefetch.
     """
     data = tf_data(host)
-    if not data:
+    if not data or not any(map(lacks_prefetch, data.pipelines)):
         return False
     pool = threads(data)
     return 0 < pool.cores <= pool.busy_threads

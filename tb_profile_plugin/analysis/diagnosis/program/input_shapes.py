@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....formats.columns import vocabulary
 from ....model.host import Host
+from ....model.per_host import per_host
 from ....runtime.arrays import Array
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
@@ -23,6 +24,7 @@ class InputShapes(NamedTuple):
     """The distinct lists of shapes; a number has the empty one."""
 
 
+@per_host
 def input_shapes(host: Host) -> InputShapes | None:
     """The shapes of the inputs of a host's ops; None where ``record_shapes`` was off."""
     plane = host.cpu

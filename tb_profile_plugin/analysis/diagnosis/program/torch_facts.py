@@ -22,7 +22,7 @@ from . import facts
 from .step_counts import are_in_most_steps, launched_ps
 from .torch_adapters import adapters_ps
 from .torch_gathers import shards_layers
-from .torch_loops import has_unfused_attention, loops_over_experts, slices_attention
+from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
 from .torch_serving import serving_facts
@@ -50,7 +50,6 @@ _COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshap
 _INPUT_TYPES, _DOUBLE = "Input type", '"double"'
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
-_PRODUCT = regex(r"aten::(?:linear|addmm|mm|matmul)$")
 _FIRST_INPUT = regex(r"(?:\[\d+\], ?)?\[([\d, ]*)\], ?(.+)")
 """Of the shapes of a product without the outermost bracket: a bias of one dimension, the rows, and the rest."""
 _SEVERAL = 2
@@ -252,7 +251,7 @@ def _multiplies_one_hot(trace: Trace) -> bool:
     product = product[product < len(ops)]
     product += trace.are_named(ops[product], _CONVERSION.__eq__)
     product = product[product < len(ops)]
-    product = product[trace.are_named(ops[product], _PRODUCT.match)]
+    product = product[trace.are_named(ops[product], PRODUCT.match)]
     ps = trace.end[ops] - trace.begin[ops]
     return 2 * len(product) > len(one_hot) and bool(ps[one_hot].sum() + ps[product].sum() >= _MUCH_OF_OPS * ps.sum())
 
@@ -316,7 +315,7 @@ def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
         return False
     trace, stat = host.trace, plane.stat(vocabulary.INPUT_SHAPES)
     events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
-    is_product = trace.are_named(events, _PRODUCT.match)
+    is_product = trace.are_named(events, PRODUCT.match)
     step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
     by_step: dict[tuple[int, str, str], list[int]] = {}
     in_all: dict[tuple[str, str], list[int]] = {}

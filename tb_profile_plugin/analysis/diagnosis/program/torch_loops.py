@@ -28,7 +28,7 @@ _OF_SCORES = 10
 chooses experts takes less."""
 _MANY_OF_OPS = 0.2
 """Share of the ops from which on those of slices, or of experts, are worth a change."""
-_PRODUCT = regex(r"aten::(?:linear|matmul|addmm|mm)$")
+PRODUCT = regex(r"aten::(?:linear|addmm|mm|matmul)$")
 _CHOOSES_ROWS, _WRITES_ROWS = "aten::nonzero", regex(r"aten::(?:index_add|index_put|index_copy|scatter_add)_?$")
 """What a loop over experts does for each: choose its rows, and put results back into these."""
 _OF_ROUTER = regex(r"aten::(?:topk|sort|argmax|softmax|\w+_norm)$")
@@ -66,7 +66,7 @@ def loops_over_experts(trace: Trace) -> bool:
     follow each other on a thread, with a choice of rows and a product between, and none of experts.
     """
     ops = trace.once(outermost_torch_ops)
-    writes, products, routers = (_named(trace, ops, pattern) for pattern in (_WRITES_ROWS, _PRODUCT, _OF_ROUTER))
+    writes, products, routers = (_named(trace, ops, pattern) for pattern in (_WRITES_ROWS, PRODUCT, _OF_ROUTER))
     choices = trace.named(_CHOOSES_ROWS.__eq__)
     op_count, choice_count, product_count, router_count = (
         np.diff(np.searchsorted(events, writes)) for events in (ops, choices, products, routers)
