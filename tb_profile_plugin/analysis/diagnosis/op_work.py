@@ -32,9 +32,10 @@ from .program import facts
 from .program.jax_facts import replicas
 from .program.program_facts import ProgramFacts
 from .program.tensorflow_lookups import one_hot_products_ps
-from .program.tensorflow_loops import map_loop
+from .program.tensorflow_loops import map_loop, table_gradients_ps
 from .program.tensorflow_tables import whole_tables_scope
 from .program.torch_facts import unused_forward_ps
+from .program.torch_inference import dropout_ps
 from .program.torch_shapes import pairs_ps
 from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
@@ -54,6 +55,8 @@ _WASTED_PS = {
     facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
     facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
     facts.BROADCASTS_PAIRS: pairs_ps,
+    facts.DROPS_OUT: dropout_ps,
+    facts.GATHERS_IN_LOOP: table_gradients_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 

@@ -40,6 +40,8 @@ NOT_DONATED = "not_donated"
 
 BUILDS_HESSIAN = "builds_hessian"
 """Much of what programs of JAX compute is a gradient of a gradient in each direction."""
+FORWARD_GRADIENT = "forward_gradient"
+"""Much of what programs of JAX compute is the gradient of one number in forward mode, by each of many inputs."""
 INDEPENDENT_PRODUCTS = "independent_products"
 """Much of what programs of JAX compute are products in turns of loops that need no result of the turn before."""
 REPLICATES = "replicates"
@@ -85,6 +87,8 @@ MAPS_IN_LOOP = "maps_in_loop"
 """``tf.map_fn`` calls a function for one element after the other, many times a step, for a notable part of it."""
 COMPARES_THRESHOLDS = "compares_thresholds"
 """TensorFlow compares predictions with many thresholds, as metrics such as AUC do, for much of its compute."""
+GATHERS_IN_LOOP = "gathers_in_loop"
+"""Turns of a loop of TensorFlow look rows up, and gradients of the whole table take much of the steps."""
 COPIES_TABLES = "copies_tables"
 """TensorFlow copies whole tables to look rows of them up, for a notable part of the steps."""
 UPDATES_TABLES = "updates_tables"
@@ -181,6 +185,8 @@ SINGLE_ROWS = "single_rows"
 """PyTorch computes no gradients on the CPU, and most of its ops' time goes into matrix products of one row."""
 UNUSED_GRAPH = "unused_graph"
 """PyTorch computes no gradients, yet records how to in each step."""
+DROPS_OUT = "drops_out"
+"""PyTorch computes no gradients, yet dropout, for much of the steps: the model is not in evaluation mode."""
 APPLIES_ADAPTERS = "applies_adapters"
 """PyTorch computes no gradients, yet low-rank adapters beside the layers that they adapt, for much of the steps."""
 GROWING_INPUT = "growing_input"
@@ -198,6 +204,7 @@ WASTEFUL = frozenset(
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
+        *(DROPS_OUT, FORWARD_GRADIENT, GATHERS_IN_LOOP),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

@@ -16,7 +16,7 @@ from ...tfdata.structure import lacks_prefetch, last_transformation
 from . import facts
 from .step_counts import are_in_most_steps
 from .tensorflow_lookups import one_hot_products_ps
-from .tensorflow_loops import map_loop
+from .tensorflow_loops import map_loop, table_gradients_ps
 from .tensorflow_tables import table_copies_ps, whole_tables_scope
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
@@ -53,6 +53,7 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         facts.MAPS_IN_LOOP: loop is not None and loop.share >= _MUCH_OF_STEPS,
         facts.MULTIPLIES_ONE_HOT: 0 < _MUCH_OF_STEPS * step_ps <= one_hot_products_ps(host),
         facts.COPIES_TABLES: 0 < _MUCH_OF_STEPS * step_ps <= table_copies_ps(host),
+        facts.GATHERS_IN_LOOP: 0 < _MUCH_OF_STEPS * step_ps <= table_gradients_ps(host),
         facts.SINGLE_OPS: runs_single_ops,
         facts.WRITES_SUMMARIES: runs_single_ops and _prepares_summaries(host),
         facts.INFERS: not runs_single_ops and not trains,

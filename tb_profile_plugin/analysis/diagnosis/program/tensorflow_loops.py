@@ -1,4 +1,6 @@
-"""Loops by which TensorFlow calls a function for one element of a tensor after the other, as ``tf.map_fn`` does."""
+"""Loops of TensorFlow: those that call a function for one element of a tensor after the other, as ``tf.map_fn`` does;
+gradients of whole tables in turns.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,10 @@ from ...steps.device_timeline import timeline
 _OF_MAP = regex(r"((?:[^/:]+/)*?)map(?:_\d+)?/while(?:_grad)?(?:_\d+)?/")
 """Begin of the names of ops in such a loop or its gradient: the scope that calls ``tf.map_fn``, and what that makes.
 Recurrent layers have loops without ``map``, whose turns need the turn before.
+"""
+_TABLE_GRADIENT = regex(r"(.*while_grad(?:_\d+)?/.*/AddN(?:_\d+)?)/inputs_\d+:UnsortedSegmentSum$")
+"""Op that makes the gradient of a whole table of that of the rows which a turn looked up, and what adds it to that of
+the other turns.
 """
 _LEAST_TURNS = 10
 """So many turns in a step are worth one call for all elements."""
@@ -66,3 +72,15 @@ def map_loop(host: HostWithSteps) -> MapLoop | None:
         share=float(loop_ps[[State.COMPUTE, State.DISPATCH]].sum() / all_ps.sum()),
         overhead_share=float(loop_ps[State.DISPATCH] / max(all_ps[State.DISPATCH], 1)),
     )
+
+
+@per_host(keep=True)
+def table_gradients_ps(host: HostWithSteps) -> float:
+    """ps per step that gradients of whole tables take in the turns of loops: to be made, and added up; 0 without."""
+    trace, steps = host.trace, host.steps
+    sums = {f"{made[1]}:AddN" for name in trace.names if (made := _TABLE_GRADIENT.match(name))} if len(steps) else set()
+    if not sums:
+        return 0.0
+    ops = trace.named(lambda name: name in sums or bool(_TABLE_GRADIENT.match(name)))
+    ops = ops[trace.begin[ops] >= steps.begin[0]]
+    return float((trace.end[ops] - trace.begin[ops]).sum()) / len(steps)

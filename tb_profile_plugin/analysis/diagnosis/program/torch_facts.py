@@ -20,8 +20,8 @@ from ....runtime.regex import regex
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
 from .step_counts import are_in_most_steps, launched_ps
-from .torch_adapters import adapters_ps
 from .torch_gathers import shards_layers
+from .torch_inference import adapters_ps, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
@@ -127,6 +127,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
     holds[facts.BROADCASTS_PAIRS] = 0 < _MUCH_FORWARD * step_ps <= pairs_ps(host)
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
+    holds[facts.DROPS_OUT] = not trains and 0 < _MUCH_FORWARD * step_ps <= dropout_ps(host)
     if not holds[facts.RECOMPUTES]:
         holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     of_ops = _facts_of_most_ops(host, plane, trains) | serving_facts(host) | (table_facts(host) if on_cpu else set())

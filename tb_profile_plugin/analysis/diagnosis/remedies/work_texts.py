@@ -145,6 +145,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, facts.REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
     **{(cause, PYTORCH, facts.GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    ("compute", PYTORCH, facts.DROPS_OUT): "Call model.eval() for inference: dropout runs though nothing trains.",
     **{(cause, PYTORCH, facts.UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
     (
         "compute",
@@ -208,6 +209,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         JAX,
         facts.BUILDS_HESSIAN,
     ): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
+    ("compute", JAX, facts.FORWARD_GRADIENT): (
+        "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."
+    ),
     ("decomposition", "", ""): (
         "Compute svd, eigh or qr of fewer or smaller matrices, or every N steps; power iteration is enough for the "
         "largest values."
@@ -218,6 +222,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", "", ""): LARGEST_OPS,
     ("compute", TENSORFLOW, facts.COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.COPIES_TABLES): LOOK_UP_IN_VARIABLE,
+    ("compute", TENSORFLOW, facts.GATHERS_IN_LOOP): (
+        "Look up rows before the loop (tf.gather): in each turn, the gradient fills the whole table."
+    ),
     ("compute", TENSORFLOW, facts.UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",

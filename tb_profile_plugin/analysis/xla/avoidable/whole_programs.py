@@ -29,6 +29,10 @@ _TRIP_COUNT = '"known_trip_count"'
 """What XLA notes of a loop of which it knows how many turns it takes."""
 _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
+_FORWARD = regex(r"vmap\(jvp\((?!(?:vmap\()?(?:jvp|transpose)\()")
+"""Scopes of ops that ``jax.jacfwd`` makes: a derivative for all directions at once."""
+_MANY_INPUTS = 16
+"""So many directions are worth going backwards once, which takes as long as a few of them."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
 _ALL_REDUCE, _DOT_GENERAL = regex(r"all-reduce(?:-start)?$"), "dot_general"
 """Opcodes of what gives each device the sum; end of the paths of JAX's products."""
@@ -152,6 +156,24 @@ def build_hessians(modules: Iterable[Module]) -> bool:
         if hessian_count >= _LEAST_HESSIAN and _HESSIAN_FRACTION * hessian_count >= len(module):
             return True
     return False
+
+
+def forward_gradient(module: Module) -> frozenset[str]:
+    """Names of the instructions of a program that compute a gradient in forward mode: the derivative of one number by
+    each of many inputs. None where functions return more than a number.
+    """
+    rows = [row for row, path in enumerate(module.op_names) if _FORWARD.search(path)]
+    dimensions = module.shapes.dimensions
+    directions = {
+        shape[0]
+        for row, opcode in enumerate(module.opcodes)
+        if opcode == "iota" and len(shape := dimensions[row]) == 2 and shape[0] == shape[1] >= _MANY_INPUTS
+    }
+    own = set(rows)
+    gradients = [row for row in rows if tuple(dimensions[row]) in {(count,) for count in directions}]
+    if not any(int(user) not in own for row in gradients for user in module.users[row]):
+        return frozenset()
+    return frozenset(module.names[row] for row in rows)
 
 
 def copies_its_state(module: Module) -> bool:

@@ -1,17 +1,24 @@
-"""What low-rank adapters (LoRA) cost where PyTorch computes them beside the layers that they adapt."""
+"""What PyTorch need not compute in inference: low-rank adapters (LoRA) beside the layers that they adapt; dropout."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ....model.devices.properties import device_count
+from ....model.events.outermost import outermost, outermost_ps
 from ....model.host import HostWithSteps
+from ....model.per_host import per_host
+from ....runtime.arrays import distinct
 from ....runtime.regex import regex
+from .step_counts import launched_ps
 
 _LAYER = regex(r"(?i)\$nn\.Module: \w*lora\w*_\d+$|\$(?:\S*/)?peft/tuners/\w+/\w+\.py:\d+ forward$")
 """Frames of layers with an adapter: of modules that are called so, and of PEFT's."""
 _PRODUCT = "aten::linear"
 _WITH_ADAPTER = 3
 """Products of such a layer, of which the adapter has two: merged into the layer's weights it has none."""
+_DROPOUT, _DRAWS = regex(r"aten::(?:\w+_)?dropout$"), regex(r"aten::(?:native_dropout|bernoulli_)$")
+"""Dropout, and what it calls only while it drops: in a model that evaluates it returns its input."""
 
 
 def adapters_ps(host: HostWithSteps) -> float:
@@ -27,3 +34,18 @@ def adapters_ps(host: HostWithSteps) -> float:
     counts = trace.begin[calls] >= steps.begin[0]
     ps = trace.end - trace.begin
     return float((ps[calls] - ps[own])[counts].sum()) / len(steps)
+
+
+@per_host(keep=True)
+def dropout_ps(host: HostWithSteps) -> float:
+    """ps per step that devices spend on dropout; 0 without steps."""
+    trace, steps = host.trace, host.steps
+    draws = trace.named(_DRAWS.match)
+    calls = trace.nearest_named(
+        draws[trace.begin[draws] >= steps.begin[0]] if len(steps) else draws[:0], _DROPOUT.match
+    )
+    calls = outermost(trace, distinct(calls[calls >= 0]))
+    if not len(calls):
+        return 0.0
+    ps = launched_ps(host, calls) if device_count(host) else outermost_ps(trace, calls)
+    return ps / len(steps)
