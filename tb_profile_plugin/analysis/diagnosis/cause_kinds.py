@@ -82,6 +82,10 @@ _CLASSES = regex(
 )
 """Losses that compare each row with all classes."""
 _IMAGES = regex(r"Decode(?:AndCrop)?(?:Jpeg|Image|Png|Bmp|Gif|Webp)$|image::decode_\w+$")
+_AUGMENTATION = regex(r"ImageProjectiveTransformV[23]$|Adjust(?:Contrastv2|Hue|Saturation)$|(?:HSVToRGB|RGBToHSV)$")
+"""Ops that turn, shift and recolour images: of Keras' layers for augmentation, too."""
+_SLOW_CONVOLUTION = regex(r"aten::_?slow_conv")
+"""What PyTorch convolves with on the CPU for types that its libraries do not take."""
 _RANDOM = regex(
     r"(?:Stateless)?(?:Random|Truncated)(?:Uniform|Normal|StandardNormal)\w*$|.*FillPhiloxRandom"
     r"|.*distribution_(?:elementwise|nullary)|aten::(?:bernoulli|native_dropout|normal|rand|randn|uniform)\w*$"
@@ -89,7 +93,7 @@ _RANDOM = regex(
 """Ops and kernels that make random numbers: TensorFlow's and PyTorch's."""
 KINDS_IF_LARGEST = (
     *("gather", "barrier", "broadcast", "transfer", "concatenation", "tensor_copies", "factorization", "elementwise"),
-    *("suppression", "classes", "images", "random", ARGUMENTS),
+    *("suppression", "classes", "images", "augmentation", "random", ARGUMENTS),
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
 _KINDS_IF_MOST = ("elementwise_types",)
@@ -120,6 +124,8 @@ _KINDS = {
         ("suppression", _SUPPRESSION),
         ("classes", _CLASSES),
         ("images", _IMAGES),
+        ("augmentation", _AUGMENTATION),
+        ("slow_convolution", _SLOW_CONVOLUTION),
         ("random", _RANDOM),
         ("text", regex(r"(?:String|RegexFull|RegexReplace|StaticRegex|Unicode|AsString|DecodeCSV|ParseExample)\w*$")),
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),

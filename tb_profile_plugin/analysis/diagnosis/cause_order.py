@@ -19,7 +19,8 @@ _BESIDE_WORK, _BESIDE_WORK_OF_CPU, _BESIDE_OPS, _EAGER = 1 / 3, 1 / 2, 1, "eager
 loss is what every program of the framework costs it; the third of eager execution there, which short ops are part of.
 """
 _WASTED_SHARE = 0.5
-"""Share of its time that wasteful work may do without: float32 takes half as long as float64."""
+"""Share of its time that wasteful work may do without, where that is not known: float32 takes half as long as float64.
+"""
 _TIE_MARGIN = 0.1
 """Several ways of being late lead together over another cause only where they are by this share longer than that."""
 
@@ -100,8 +101,13 @@ def _first_leads(
     beside_work = _BESIDE_OPS if first.id == _EAGER else _BESIDE_WORK_OF_CPU
     is_large &= largest_ps >= (beside_work if first.id in of_framework else _BESIDE_WORK) * work_ps
     one_op_is_more = largest_ps < _LARGE * period_ps and _is_one_op(work, largest_ps)
-    waste_is_more = is_wasteful and _WASTED_SHARE * work_ps > largest_ps
-    return is_large and not one_op_is_more and not waste_is_more
+    return is_large and not one_op_is_more and _wasted_ps(work, is_wasteful) <= largest_ps
+
+
+def _wasted_ps(work: Sequence[TimeLoss], is_wasteful: bool) -> float:
+    """What the work may do without, ps per step."""
+    known_ps = max((loss.remedy.most_ps or 0.0 for loss in work if loss.remedy is not None), default=0.0)
+    return max(known_ps, _WASTED_SHARE * sum(loss.ps for loss in work) if is_wasteful else 0.0)
 
 
 def _is_one_op(work: Sequence[TimeLoss], loss_ps: float) -> bool:

@@ -29,14 +29,14 @@ from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
 from .cause_kinds import MOSTLY, OPTIMIZER
 from .program import facts
-from .program.jax_facts import replicas
+from .program.jax_facts import replicas, updated_copies_share
 from .program.program_facts import ProgramFacts
 from .program.tensorflow_lookups import one_hot_products_ps
 from .program.tensorflow_loops import map_loop, table_gradients_ps
 from .program.tensorflow_tables import whole_tables_scope
 from .program.torch_facts import unused_forward_ps
 from .program.torch_inference import dropout_ps
-from .program.torch_shapes import pairs_ps
+from .program.torch_shapes import long_kernels_ps, pairs_ps
 from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .time_loss import WORK, TimeLoss
@@ -56,6 +56,7 @@ _WASTED_PS = {
     facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
     facts.BROADCASTS_PAIRS: pairs_ps,
     facts.DROPS_OUT: dropout_ps,
+    facts.LONG_KERNELS: long_kernels_ps,
     facts.GATHERS_IN_LOOP: table_gradients_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
@@ -249,11 +250,13 @@ def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFa
     wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
     if facts.REPLICATES in program.facts:
         wasted_ps[facts.REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
+    if facts.COPIES_UPDATED in program.facts:
+        wasted_ps[facts.COPIES_UPDATED] = work.ps * max(map(updated_copies_share, hosts))
     if not any(wasted_ps.values()):
         return None
     fact = max(wasted_ps, key=wasted_ps.__getitem__)
     return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=wasted_ps[fact])
 
 
-NEEDS = (*_WASTED_PS.values(), map_loop, replicas, kernel_ops, optimizer_share)
+NEEDS = (*_WASTED_PS.values(), map_loop, replicas, updated_copies_share, kernel_ops, optimizer_share)
 """Per-host functions that these merge."""

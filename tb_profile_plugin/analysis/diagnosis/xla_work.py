@@ -34,11 +34,22 @@ def name_xla_work(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typic
         loss.origins = [*_sums(times, lambda origin: origin.label).items()]
         loss.has_library_names = sum(ps for origin, ps in times.items() if origin.is_library) > MOSTLY * total_ps
     if loss.id == WORK:
-        _tell_programs(loss, hosts, _sums(times, lambda origin: origin.program), program)
+        programs = _sums(times, lambda origin: origin.program)
+        if not loss.origins and _is_one_instruction(loss, programs):
+            loss.origins = [*programs.items()]
+        _tell_programs(loss, hosts, programs, program)
     else:
         purpose, purpose_ps = next(iter(_sums(times, lambda origin: origin.purpose).items()))
         if purpose and purpose_ps >= MOSTLY * loss.ps:
             loss.remedy = _remedy(purpose, program, purpose_ps)
+
+
+def _is_one_instruction(loss: TimeLoss, programs: dict[str, float]) -> bool:
+    """Whether the largest of several programs does little else than one instruction: such as ``jit_scatter``, whose name
+    tells more then.
+    """
+    largest_ps = max((ps for name, ps, _ in loss.by_name() if name), default=0.0)
+    return len(programs) > 1 and MOSTLY * next(iter(programs.values())) <= largest_ps
 
 
 def _times(hosts: Sequence[HostWithSteps], typical: Typical, state: str) -> dict[XlaOrigin, float]:

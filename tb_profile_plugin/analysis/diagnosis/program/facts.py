@@ -35,6 +35,8 @@ COMPILES_AGAIN = "compiles_again"
 """JAX compiles the same instructions for the same sizes more than once."""
 GROWING_ARGUMENTS = "growing_arguments"
 """A function of JAX is compiled for more and more arrays, as where a list among its arguments grows."""
+COPIES_UPDATED = "copies_updated"
+"""Programs of JAX copy arrays of which they update a part, for a notable part of the compute."""
 NOT_DONATED = "not_donated"
 """A program of JAX writes new arrays in place of its parameters and does little else."""
 
@@ -130,6 +132,12 @@ GRAPH_BREAKS = "graph_breaks"
 """Several regions that torch.compile made run in each step, or Python goes on after one."""
 MANY_GRAPH_BREAKS = "many_graph_breaks"
 """So many of these run in each step, or for so long, that what runs between them is a cost of its own."""
+STEPS_CELLS = "steps_cells"
+"""Recurrent cells of PyTorch run one time step after the other, for a notable part of the steps."""
+LONG_KERNELS = "long_kernels"
+"""PyTorch convolves sequences with kernels of hundreds of taps, for a notable part of the steps."""
+HALF_ON_CPU = "half_on_cpu"
+"""Most of the time of PyTorch's ops on the CPU is that of ops which take float16."""
 SORTS_MORE = "sorts_more"
 """Each step of PyTorch sorts more than the one before, by the same number of elements."""
 GROWS = "grows"
@@ -204,7 +212,7 @@ WASTEFUL = frozenset(
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
-        *(DROPS_OUT, FORWARD_GRADIENT, GATHERS_IN_LOOP),
+        *(DROPS_OUT, FORWARD_GRADIENT, GATHERS_IN_LOOP, LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

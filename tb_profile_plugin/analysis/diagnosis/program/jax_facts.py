@@ -94,6 +94,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         facts.MULTIPLIES_ONE_HOT: _op_share(host, (products.lookups for products in of_one_hot)) >= _MUCH_PICKED,
         facts.COMPUTES_ALL_EXPERTS: _op_share(host, (products.selected_from for products in of_one_hot))
         >= _MUCH_PICKED,
+        facts.COPIES_UPDATED: updated_copies_share(host) >= _MUCH_MULTIPLYING,
         facts.RESHARDS: _reshard_much(host),
         facts.COPIES_ARGUMENTS: _copy_arguments(host),
         facts.ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
@@ -119,6 +120,16 @@ def replicas(host: HostWithSteps) -> int:
 
     modules = _small_modules(host) if framework(host) == JAX else []
     return max((module.device_assignment.size for module in modules if not split_arguments(module)), default=1)
+
+
+@per_host(keep=True)
+def updated_copies_share(host: HostWithSteps) -> float:
+    """Share of the compute of JAX's programs that copies arguments of which a part is then updated, 0–1."""
+    # HLO is read for JAX only.
+    from ...xla.avoidable.whole_programs import copies_of_updated
+
+    modules = _small_modules(host) if framework(host) == JAX else []
+    return _op_share(host, map(copies_of_updated, modules))
 
 
 def _repeats(host: HostWithSteps, modules: Sequence[Module]) -> set[str]:

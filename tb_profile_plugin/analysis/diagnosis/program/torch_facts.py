@@ -26,7 +26,7 @@ from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, sli
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
 from .torch_serving import serving_facts
-from .torch_shapes import pairs_ps, sorts_more
+from .torch_shapes import long_kernels_ps, pairs_ps, sorts_more
 from .torch_tables import table_facts
 from .torch_weights import repeated_weights_ps
 
@@ -47,7 +47,7 @@ _ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _EXPANDS = frozenset(("aten::expand", "aten::expand_as", "aten::broadcast_to"))
 _COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshape"))
-_INPUT_TYPES, _DOUBLE = "Input type", '"double"'
+_INPUT_TYPES, _DOUBLE, _HALF = "Input type", '"double"', '"c10::Half"'
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
 _FIRST_INPUT = regex(r"(?:\[\d+\], ?)?\[([\d, ]*)\], ?(.+)")
@@ -66,6 +66,8 @@ _FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
 _OBJECTS = regex(r"\$torch/distributed/\S+ (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$")
 """Functions of ``torch.distributed`` that pickle what they exchange."""
 _COPIES_ALL = regex(r"\$(?:\S*/)?copy\.py:\d+ deepcopy\b")
+_CELL = regex(r"aten::(?:gru|lstm|rnn_relu|rnn_tanh)_cell$")
+"""What modules for one time step call; layers for whole sequences do not."""
 _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
 _LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
 _LAUNCH, _LOADER = regex(r"\$multiprocessing/popen_\w+\.py:\d+ _launch$"), regex(r"\$torch/utils/data/dataloader\.py:")
@@ -114,6 +116,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
         facts.SECOND_ORDER: are_in_most_steps(host, trace.named(_SECOND_ORDER.match)),
         facts.LOADS_ROWS: _loads_rows(trace),
+        facts.STEPS_CELLS: _steps_cells(host),
         facts.STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
         facts.UPDATES: on_cpu and _are_mostly_updates(trace),
         facts.INFERS_ON_CPU: on_cpu and not trains,
@@ -126,6 +129,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     step_ps = host.steps.mean_ps
     holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
     holds[facts.BROADCASTS_PAIRS] = 0 < _MUCH_FORWARD * step_ps <= pairs_ps(host)
+    holds[facts.LONG_KERNELS] = 0 < _MUCH_FORWARD * step_ps <= long_kernels_ps(host)
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
     holds[facts.DROPS_OUT] = not trains and 0 < _MUCH_FORWARD * step_ps <= dropout_ps(host)
     if not holds[facts.RECOMPUTES]:
@@ -163,7 +167,8 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     ops = trace.once(outermost_torch_ops)
     half_ps = ps[ops].sum() / 2
     holds = {
-        facts.FLOAT64: ps[ops[_takes_float64(trace, plane)[ops]]].sum() > half_ps,
+        facts.FLOAT64: ps[ops[_takes_type(trace, plane, _DOUBLE)[ops]]].sum() > half_ps,
+        facts.HALF_ON_CPU: on_cpu and ps[ops[_takes_type(trace, plane, _HALF)[ops]]].sum() > half_ps,
         facts.SINGLE_ROWS: ps[single_rows].sum() > half_ps,
         **{_MOST_OF_OPS[name]: ps[trace.named(name.__eq__)].sum() > half_ps for name in candidates},
     }
@@ -258,10 +263,15 @@ def _multiplies_one_hot(trace: Trace) -> bool:
 
 
 def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
-    """Whether frames of these names take a notable part of the steps."""
+    """Whether frames or ops of these names take a notable part of the steps."""
     trace, steps = host.trace, host.steps
     ps = outermost_ps(trace, trace.named(names.match))
     return bool(ps > _MUCH_OF_OPS * steps.length.sum() > 0)
+
+
+def _steps_cells(host: HostWithSteps) -> bool:
+    """Whether many recurrent cells run in each step, and take a notable part of it."""
+    return len(host.trace.named(_CELL.match)) >= _MANY * max(len(host.steps), 1) and _take_much(host, _CELL)
 
 
 def _starts_of_workers(trace: Trace) -> Array:
@@ -363,12 +373,12 @@ def _products_of_one_row(trace: Trace, plane: Plane) -> Array:
     )
 
 
-def _takes_float64(trace: Trace, plane: Plane) -> Array:
-    """bool[events of the trace]: which ops of the plane take tensors of float64."""
-    takes_float64 = np.zeros(len(trace), bool)
+def _takes_type(trace: Trace, plane: Plane, name: str) -> Array:
+    """bool[events of the trace]: which ops of the plane take tensors of a type, which is named as PyTorch lists it."""
+    takes_type = np.zeros(len(trace), bool)
     if plane.has_stat(_INPUT_TYPES):
         stat = plane.stat(_INPUT_TYPES)
         codes, types = stat.codes
-        takes_double = np.array([_DOUBLE in listed for listed in types], bool)
-        takes_float64[trace.rows(plane).start + stat.owner[takes_double[codes]]] = True
-    return takes_float64
+        has_type = np.array([name in listed for listed in types], bool)
+        takes_type[trace.rows(plane).start + stat.owner[has_type[codes]]] = True
+    return takes_type

@@ -1,4 +1,4 @@
-"""What the shapes of inputs tell of PyTorch's ops: sorts that grow, and arrays of all pairs."""
+"""What the shapes of inputs tell of PyTorch's ops: sorts that grow, arrays of all pairs, and long kernels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from .step_counts import launched_ps
 _MAKES_PAIRS, _REDUCES = regex(r"aten::(?:sub|mul)$"), regex(r"aten::(?:sum|mean|norm|linalg_vector_norm)$")
 _ENLARGED = 8
 """So many times as large as both arrays, what broadcasting makes of them is large."""
+_CONVOLUTION, _GRADIENT = regex(r"aten::convolution(?:_backward)?$"), regex(r"aten::convolution_backward$")
+_LONG, _LEAST_RESULTS = 256, 4
+"""So many taps of a kernel are cheaper by Fourier transforms, where it moves so little that one in so many inputs has a
+result.
+"""
 _SORT = regex(r"aten::(?:sort|argsort|msort)$")
 _LEAST_RISES = 4
 """So many steps in a row, each of which sorts as many elements more than the one before as the others do, collect what
@@ -61,6 +66,33 @@ def pairs_ps(host: HostWithSteps) -> float:
     ops = distinct(events[makes_pairs | takes_pairs])
     ps = launched_ps(host, outermost(trace, ops)) if device_count(host) else outermost_ps(trace, ops)
     return ps / len(host.steps)
+
+
+@per_host(keep=True)
+def long_kernels_ps(host: HostWithSteps) -> float:
+    """ps per step of convolutions of sequences with long kernels, and of their gradients, which tell how far kernels
+    move. 0 where that is not known, as without ``record_shapes``.
+    """
+    trace = host.trace
+    is_known = len(host.steps) and any(map(_GRADIENT.match, trace.names))
+    shapes_of_ops = input_shapes(host) if is_known else None
+    if shapes_of_ops is None:
+        return 0.0
+    events, codes, shapes = shapes_of_ops
+    gradients = distinct(codes[trace.are_named(events, _GRADIENT.match)]).tolist()
+    kernels = {shapes[code][2] for code in gradients if _is_long(shapes[code])}
+    takes_kernel = np.array([not kernels.isdisjoint(inputs) for inputs in shapes], bool)[codes]
+    ops = distinct(events[takes_kernel & trace.are_named(events, _CONVOLUTION.match)])
+    ps = launched_ps(host, outermost(trace, ops)) if device_count(host) else outermost_ps(trace, ops)
+    return ps / len(host.steps)
+
+
+def _is_long(shapes: Sequence[Shape]) -> bool:
+    """Whether a convolution's gradient, input and kernel, of sequences, are those of a long kernel."""
+    if len(shapes) < 3 or any(len(shape) != 3 for shape in shapes[:3]):
+        return False
+    gradient, sequence, kernel = shapes[:3]
+    return kernel[-1] >= _LONG and _LEAST_RESULTS * gradient[-1] >= sequence[-1]
 
 
 def _shape_of_pairs(shapes: Sequence[Shape]) -> Shape:

@@ -18,6 +18,10 @@ UNRECORDED_NVIDIA_REMEDY = (
 UNRECORDED_AMD_REMEDY = "Record the device: install rocprofiler. Then read the errors in the notes on this capture."
 
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
+NO_HALF_TORCH = "Compute in float32 on the CPU: PyTorch has no fast kernels for float16 there."
+WHOLE_SEQUENCES_TORCH = (
+    "Run nn.GRU or nn.LSTM over the whole sequence where inputs are known, not a cell for each time step."
+)
 USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
 ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
 LOOK_UP_TORCH = "Replace products with one_hot() by lookups: F.embedding, or table[indices]."
@@ -137,6 +141,11 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "",
     ): "Decode images ahead of the step, and no larger than needed (ratio of tf.io.decode_jpeg).",
     (
+        "augmentation",
+        TENSORFLOW,
+        "",
+    ): "Augment images ahead of the step, in the input pipeline (dataset.map), rather than in the model.",
+    (
         "random",
         "",
         "",
@@ -145,6 +154,14 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, facts.REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
     **{(cause, PYTORCH, facts.GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    ("slow_convolution", PYTORCH, ""): (
+        "Convolve in float32 on the CPU: for float16 and float64, PyTorch has only slow kernels there."
+    ),
+    **{(cause, PYTORCH, facts.HALF_ON_CPU): NO_HALF_TORCH for cause in ("compute", "elementwise", "slow_convolution")},
+    ("compute", PYTORCH, facts.LONG_KERNELS): (
+        "Convolve by FFT (torch.fft.rfft): kernels of hundreds of taps cost their length for each sample."
+    ),
+    **{(cause, PYTORCH, facts.STEPS_CELLS): WHOLE_SEQUENCES_TORCH for cause in ("compute", "eager")},
     ("compute", PYTORCH, facts.DROPS_OUT): "Call model.eval() for inference: dropout runs though nothing trains.",
     **{(cause, PYTORCH, facts.UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
     (
@@ -209,6 +226,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         JAX,
         facts.BUILDS_HESSIAN,
     ): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
+    ("compute", JAX, facts.COPIES_UPDATED): (
+        "Donate arrays that are updated (jit with donate_argnums): .at[].set() outside of jit copies the whole array."
+    ),
     ("compute", JAX, facts.FORWARD_GRADIENT): (
         "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."
     ),

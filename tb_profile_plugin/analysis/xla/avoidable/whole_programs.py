@@ -31,6 +31,8 @@ _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
 _FORWARD = regex(r"vmap\(jvp\((?!(?:vmap\()?(?:jvp|transpose)\()")
 """Scopes of ops that ``jax.jacfwd`` makes: a derivative for all directions at once."""
+_UPDATES = frozenset(("dynamic-update-slice", "scatter"))
+"""Opcodes of what changes a part of an array, in its place where that is free."""
 _MANY_INPUTS = 16
 """So many directions are worth going backwards once, which takes as long as a few of them."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
@@ -189,6 +191,24 @@ def copies_its_state(module: Module) -> bool:
     parameter_arrays = {array for row in parameters for array in _arrays(module, row)}
     replaced_bytes = sum(array.bytes for array in _arrays(module, root) if array in parameter_arrays)
     return 2 * replaced_bytes >= float(module.shapes.leaf_bytes[root])
+
+
+def copies_of_updated(module: Module) -> frozenset[str]:
+    """Names of the instructions that copy an argument of a program, so that a part of the copy can be updated."""
+    if module.entry < 0:
+        return frozenset()
+    copies = [
+        row
+        for row in module.rows_in(module.entry)
+        if module.opcodes[row] == "copy" and module.opcodes[module.operands[row][0]] == "parameter"
+    ]
+    return frozenset(
+        module.names[row] for row in copies if any(_updates_part(module, user) for user in module.users[row])
+    )
+
+
+def _updates_part(module: Module, row: int) -> bool:
+    return not _UPDATES.isdisjoint(module.opcodes[fused] for fused in module.fused_rows(row))
 
 
 class SplitWeights(NamedTuple):
