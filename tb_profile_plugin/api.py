@@ -196,7 +196,7 @@ class Capture(Session):
         result_cache = ResultCache(True)
 
         def digests(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, Digest]]:
-            sources = [load.source(os.fspath(path)) for path in paths]
+            sources = [load.named_source(os.fspath(path)) for path in paths]
             return [(source.name, load.load(source, result_cache)) for source in sources]
 
         own = self.name, load.digest_of(load.Source(self.name, self.stored, None), result_cache, lambda: self)

@@ -20,7 +20,7 @@ else:
     import tomli as tomllib
 
 ERROR, WARN = "error", "warn"
-_BUDGET_HEADER = "[[tool.tb-profile.check.budget]]"
+_HEADER, _BUDGET_HEADER = "[tool.tb-profile.check]", "[[tool.tb-profile.check.budget]]"
 
 
 @dataclass(frozen=True)
@@ -98,42 +98,35 @@ def _error(message: str, where: str, remedy: str = Message("See docs/check.md fo
 def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
     settings: dict[str, Any] = {}
     for key, value in table.items():
-        if key == "budget":
-            continue
-        where = f"{path}:{_line_of(text, key)}"
-        if key not in _TYPE_OF_KEY:
-            raise _error(Message("{key} is not a known key.", key=repr(key)), where)
-        value_type = _TYPE_OF_KEY[key]
-        if not isinstance(value, (int, float) if value_type is float else value_type) or isinstance(value, bool):
-            raise _error(
-                Message(
-                    "{key} = {value} is not of type {type_name}.",
-                    key=key,
-                    value=repr(value),
-                    type_name=value_type.__name__,
-                ),
-                where,
-            )
-        settings[key.replace("-", "_")] = value
-    if "threshold" in settings:
-        settings["threshold"] = _quantity(settings["threshold"], f"{path}:{_line_of(text, 'threshold')}").value
-    for key in ("min_captures", "min_steps", "items_per_step"):
-        if settings.get(key, 1) < 1:
-            raise _error(
-                Message("{key} must be at least 1.", key=key.replace("_", "-")),
-                f"{path}:{_line_of(text, key.replace('_', '-'))}",
-            )
-    if not 0 < settings.get("alpha", 0.05) < 0.5:
-        raise _error(Message("alpha must be between 0 and 0.5."), f"{path}:{_line_of(text, 'alpha')}")
+        if key != "budget":
+            settings[key.replace("-", "_")] = _setting(key, value, f"{path}:{_line_of(text, key)}")
     budgets = table.get("budget", [])
     if not isinstance(budgets, list) or not all(isinstance(entry, dict) for entry in budgets):
         raise _error(Message("Budgets must be written as {head}.", head=_BUDGET_HEADER), str(path))
     if not budgets:
         raise _error(Message("The configuration has no budget."), str(path))
-    header_lines = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _BUDGET_HEADER]
+    header_lines = [number for number, line in enumerate(text.splitlines(), 1) if _code(line) == _BUDGET_HEADER]
     locations = [f"{path}:{header_lines[i]}" if i < len(header_lines) else str(path) for i in range(len(budgets))]
     settings["budgets"] = tuple(budget(entry, location) for entry, location in zip(budgets, locations, strict=True))
     return Config(**settings)
+
+
+def _setting(key: str, value: Any, where: str) -> Any:
+    """What a key sets; raises `ProblemError` for a key that there is not, or a value that it cannot have."""
+    if key not in _TYPE_OF_KEY:
+        raise _error(Message("{key} is not a known key.", key=repr(key)), where)
+    value_type = _TYPE_OF_KEY[key]
+    fits = isinstance(value, (int, float) if value_type is float else value_type) and not isinstance(value, bool)
+    if not fits:
+        text = Message(
+            "{key} = {value} is not of type {type_name}.", key=key, value=repr(value), type_name=value_type.__name__
+        )
+        raise _error(text, where)
+    if value_type is int and value < 1:
+        raise _error(Message("{key} must be at least 1.", key=key), where)
+    if key == "alpha" and not 0 < value < 0.5:
+        raise _error(Message("alpha must be between 0 and 0.5."), where)
+    return _quantity(value, where).value if key == "threshold" else value
 
 
 def budget(table: Mapping[str, Any], where: str = "") -> Budget:
@@ -141,7 +134,7 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
     for key, value in table.items():
         if key not in _BUDGET_KEYS:
             raise _error(Message("{key} is not a known key of a budget.", key=repr(key)), where)
-        if not isinstance(value, (str, int)) or isinstance(value, bool):
+        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
             raise _error(Message("{key} = {value} is not a text.", key=key, value=repr(value)), where)
     metric = str(table.get("metric", ""))
     measured = find_metric(metric)
@@ -179,6 +172,13 @@ def _quantity(text: str, where: str) -> Quantity:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The number of the first line with a key; 1 where it is not found."""
-    keys = [line.split("=")[0].strip().strip("\"'") for line in text.splitlines()]
-    return keys.index(key) + 1 if key in keys else 1
+    """The number of the table's first line with a key; 1 where it is not found, as where tables are nested."""
+    lines = text.splitlines()
+    first = next((number for number, line in enumerate(lines, 1) if _code(line) == _HEADER), 0)
+    keys = [line.split("=")[0].strip().strip("\"'") for line in lines[first:]]
+    return first + keys.index(key) + 1 if key in keys else first or 1
+
+
+def _code(line: str) -> str:
+    """A line without its comment."""
+    return line.split("#")[0].strip()

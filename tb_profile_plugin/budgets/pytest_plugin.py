@@ -182,13 +182,13 @@ class Run:
         return f" {self._root} has no baseline of {self.name!r} for this machine: create it with --profile-update."
 
     def _finish(self) -> None:
-        from ..analysis.compare.load import load, source
+        from ..analysis.compare.load import load, named_source
         from ..analysis.compare.side import side_of_digests
         from ..store.result_cache import ResultCache
         from . import baselines
 
         self._profiler_stack.close()
-        digest = load(source(str(self._folder)), ResultCache(False))
+        digest = load(named_source(str(self._folder)), ResultCache(False))
         self._side = side_of_digests([(self.name, digest)])
         earlier_digests = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
         self._base = side_of_digests(earlier_digests) if earlier_digests else None

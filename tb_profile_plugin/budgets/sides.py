@@ -41,7 +41,7 @@ def sides(args: argparse.Namespace, names_of_sides: Sequence[Sequence[str]], ite
 
     cache = ResultCache(not args.no_cache)
     steps = args.steps or "typical"
-    sources = [[load.source(name, args.step_event, steps) for name in names] for names in names_of_sides]
+    sources = [[load.named_source(name, args.step_event, steps) for name in names] for names in names_of_sides]
     for name, source in zip(chain(*names_of_sides), chain(*sources), strict=True):
         if source.older:
             newest = Message(

@@ -187,10 +187,8 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                     _fetch_parts(files, path, file, os.fspath(draft), progress)
                 else:
                     _fetch_file(files, path, file, os.fspath(draft), progress)
-                if (
-                    _stored_file(file.host, file.url, files.info(path))._replace(is_substitute=file.is_substitute)
-                    != file
-                ):
+                current = _stored_file(file.host, file.url, files.info(path))
+                if current._replace(is_substitute=file.is_substitute) != file:
                     raise _changed_error(file)
         except OSError as error:
             if _names_path_at(error, file.path.parents[1]) or error.errno in _WRITE_ERRORS:
@@ -289,7 +287,7 @@ def relocated(file: StoredFile) -> StoredFile:
 
 def _nanoseconds(time: Any) -> int:
     """ns since the epoch, from a number, a text or a datetime, as file systems tell times; 0 where it is neither."""
-    # Far more than all else that local files need.
+    # Slow to import; only dates of HTTP need it.
     from email.utils import parsedate_to_datetime
 
     try:
@@ -330,9 +328,9 @@ def _translate_errors(url: str) -> Iterator[None]:
         raise problem_error("unreadable", message, _credentials_remedy(scheme), url, status=403) from error
     except Exception as error:
         text = f"{type(error).__name__}: {error}".strip(": ")
-        if "redential" in text or getattr(error, "status", 0) in (401, 403):
+        if "credential" in text.lower() or getattr(error, "status", 0) in (401, 403):
             raise problem_error("unreadable", f"{text}.", _credentials_remedy(scheme), url, status=403) from error
-        if isinstance(error, ValueError) and "rotocol" in text:
+        if isinstance(error, ValueError) and "protocol" in text.lower():
             message = Message("No package is known that reads {scheme}://.", scheme=scheme)
             raise problem_error("unknown_scheme", message, "Use a URL that fsspec supports.", url) from error
         remedy = Message("Check the address and the network.")

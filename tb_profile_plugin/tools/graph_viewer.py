@@ -35,9 +35,9 @@ _FIGURES_WITHOUT_RUN = frozenset({"flops", "bytes", "flop_per_byte", "cost", "dt
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    return (
-        None if any(xla_ops(host).program_count for host in hosts) else xla.no_ops_problem(session, has_programs=False)
-    )
+    if any(xla_ops(host).program_count for host in hosts):
+        return None
+    return xla.no_ops_problem(session, has_programs=False)
 
 
 _NODES = Table(
@@ -166,9 +166,9 @@ def graph_viewer(
         "instructions": len(module),
     }
     notes = xla.unread_problems([module.title] if module.damaged else [], [module.title] if module.cut else [])
-    return Answer(
-        facts, tables, _headline(module, row, ops, xla.name_in_sentences(module, host.modules.values())), notes
-    )
+    program_name, program_ps = xla.name_in_sentences(module, host.modules.values()), op_table.program_self_ps
+    headline = _headline(module, row, ops, program_name, program_ps.get(module.program_id, 0))
+    return Answer(facts, tables, headline, notes)
 
 
 def centre_instruction(host: Host, program: str, name: str) -> tuple[Module, int]:
@@ -199,14 +199,13 @@ def centre_instruction(host: Host, program: str, name: str) -> tuple[Module, int
 
 def _default_instruction(host: Host, program: str) -> tuple[Module, int]:
     """The op that takes most time; where none ran, the result of the largest program."""
-    op_table, only_module = xla_ops(host), xla.program_of(host.modules, program) if program else None
-    for op in op_table.ops:
-        if op.program not in host.modules or (only_module is not None and op.program != only_module.program_id):
-            continue
-        row = host.modules[op.program].row(op.name)
+    only_module = xla.program_of(host.modules, program) if program else None
+    modules = host.modules if only_module is None else {only_module.program_id: only_module}
+    for op in xla_ops(host).ops:
+        row = modules[op.program].row(op.name) if op.program in modules else -1
         if row >= 0:
-            return host.modules[op.program], row
-    module = max(host.modules.values(), key=len) if only_module is None else only_module
+            return modules[op.program], row
+    module = max(modules.values(), key=len)
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     if root < 0:
         raise problem_error(
@@ -220,7 +219,7 @@ def _default_instruction(host: Host, program: str) -> tuple[Module, int]:
 
 def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByName) -> list[dict[str, Any]]:
     op_maker, peaks = OpMaker(host), peaks_of(xla_ops(host).devices)
-    total_ps = _program_ps(module, ops)
+    total_ps = xla_ops(host).program_self_ps.get(module.program_id, 0)
     rows = []
     for node in subgraph.nodes:
         row, name = node.row, module.names[node.row]
@@ -251,10 +250,6 @@ def _node_rows(host: Host, module: Module, subgraph: Neighbourhood, ops: OpsByNa
             }
         )
     return rows
-
-
-def _program_ps(module: Module, ops: OpsByName) -> int:
-    return sum(op.self_ps for op in ops.values() if op.program == module.program_id)
 
 
 def _shape_text(module: Module, row: int) -> str | None:
@@ -320,7 +315,7 @@ def _program_rows(modules: Mapping[int, Module], table: XlaOpTable) -> list[dict
     ]
 
 
-def _headline(module: Module, row: int, ops: OpsByName, program: str) -> Headline:
+def _headline(module: Module, row: int, ops: OpsByName, program: str, program_ps: int) -> Headline:
     name, op = module.names[row] or Message("An unnamed instruction"), ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (producers, more_producers), (consumers, more_consumers) = flow.inputs(row), flow.consumers(row)
@@ -335,7 +330,7 @@ def _headline(module: Module, row: int, ops: OpsByName, program: str) -> Headlin
         sentence = Message(
             "{op} takes {share} of the time of {program}: {self_ps} in {runs, plural, one {# run} other {# runs}}.",
             **names,
-            share=op.self_ps / (_program_ps(module, ops) or 1),
+            share=op.self_ps / (program_ps or 1),
             self_ps=op.self_ps,
             runs=op.executions,
         )

@@ -84,7 +84,8 @@ _FACTS = (
         "mfu",
         "FLOPs utilization",
         "share",
-        "FLOPs of the ops as a share of the devices' 16-bit peak, idle time included.",
+        "FLOPs of the ops as a share of the devices' 16-bit peak, idle time included. "
+        "The Overview's MFU is that of the model's FLOPs, at the peaks of their types.",
     ),
     number(
         "transfer_gb_per_s",

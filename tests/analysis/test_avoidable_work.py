@@ -9,6 +9,8 @@ from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     build_hessians,
     computes_in_float64,
     copies_its_state,
+    copies_of_updated,
+    forward_gradient,
     gradient_sums_in_loops,
     light_programs,
     names_in_loops,
@@ -115,3 +117,49 @@ def test_programs_that_copy_their_state() -> None:
     assert not copies_its_state(module(update(large, opcode="dot"), entry="c1"))
     given = field(8, field(1, b"\x10\x00"))
     assert not copies_its_state(module(update(large), given, entry="c1"))
+
+
+@pytest.mark.parametrize(
+    ("directions", "gradient", "scope", "outer_scope", "is_told"),
+    [
+        (64, (64,), "vmap(jvp(energy))", "sub", True),
+        (64, (64,), "vmap(jvp())", "vmap(jvp())", False),
+        (64, (64, 10), "vmap(jvp())", "sub", False),
+        (8, (8,), "vmap(jvp())", "sub", False),
+        (64, (64,), "vmap(jvp(jvp()))", "sub", False),
+        (64, (64,), "vmap(transpose(jvp()))", "sub", False),
+    ],
+    ids=["a gradient", "never used", "a Jacobian", "few inputs", "a Hessian", "backwards"],
+)
+def test_gradients_in_forward_mode(
+    directions: int, gradient: tuple[int, ...], scope: str, outer_scope: str, is_told: bool
+) -> None:
+    """As ``jax.jacfwd`` of a loss makes them: by all inputs at once, each of which is a row of the unit matrix."""
+    paths = [field(7, field(2, f"jit(step)/{each}/mul".encode())) for each in ("", scope, scope, outer_scope)]
+    body = instruction(1, "iota", shape(directions, directions), rest=paths[0])
+    body += instruction(2, "dot", shape(1024, directions, 8), [1], name="dot.tangents", rest=paths[1])
+    body += instruction(3, "reduce", shape(*gradient), [2], name="reduce.gradient", rest=paths[2])
+    body += instruction(4, "subtract", shape(*gradient), [3], rest=paths[3])
+    program = module(computation(1, body, 4), entry="c1")
+    assert forward_gradient(program) == ({"dot.tangents", "reduce.gradient"} if is_told else set())
+
+
+@pytest.mark.parametrize(
+    ("copied", "update", "is_told"),
+    [
+        ("parameter", "dynamic-update-slice", True),
+        ("parameter", "scatter", True),
+        ("parameter", "add", False),
+        ("add", "scatter", False),
+    ],
+)
+def test_arguments_that_are_copied_to_be_updated(copied: str, update: str, is_told: bool) -> None:
+    """As ``.at[].set()`` does outside of ``jax.jit``, or in a program that is not given the array for good."""
+    fused = computation(
+        2, instruction(11, "parameter", shape(60_000)) + instruction(12, update, shape(60_000), [11]), 12
+    )
+    body = instruction(1, copied, shape(60_000)) + instruction(2, "copy", shape(60_000), [1], name="copy.1")
+    body += instruction(3, "fusion", shape(60_000), [2], called=[2])
+    program = module(fused, computation(1, body, 3), entry="c1")
+    assert copies_of_updated(program) == ({"copy.1"} if is_told else set())
+    assert copies_of_updated(module(computation(1, instruction(1, "copy", shape(8)), 1), entry="c1")) == set()

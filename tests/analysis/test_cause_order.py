@@ -54,3 +54,15 @@ def test_eager_execution_of_a_cpu_leads_where_it_takes_more_than_compute(eager_p
     losses = [TimeLoss("eager", eager_ps), TimeLoss("compute", 1000 - eager_ps)]
     assert by_cost(losses, PERIOD_PS, False, ["eager"])[0].id == leads
     assert by_cost(losses, PERIOD_PS, False, [])[0].id == "eager"
+
+
+@pytest.mark.parametrize(
+    ("most_ps", "is_wasteful", "leads"),
+    [(None, False, "dispatch"), (None, True, "dispatch"), (400.0, True, "compute"), (200.0, True, "dispatch")],
+    ids=["no waste", "half of it", "most of it", "less than the loss"],
+)
+def test_known_waste_leads_over_smaller_losses(most_ps: float | None, is_wasteful: bool, leads: str) -> None:
+    """Of work of 45 % of the step beside framework overhead of 30 %."""
+    work = TimeLoss("compute", 450, remedy=Remedy("Donate arrays.", most_ps=most_ps))
+    losses = [TimeLoss("dispatch", 300), work, TimeLoss("sync", 10)]
+    assert by_cost(losses, PERIOD_PS, is_wasteful, [])[0].id == leads

@@ -26,9 +26,9 @@ def parts(text: str) -> dict[str, int]:
 def test_names_of_collectives_on_the_host() -> None:
     told = "a/CollectiveReduceV2:CollectiveReduceV2 CollectiveExecutor::CompleteParams gloo:all_reduce MPI_Allreduce"
     told += " Rendezvous psum.7 all_gather.7 ppermute.3 reduce_scatter.7 all-reduce.3 all-gather-start.1"
-    assert all(map(collectives.on_host, [*told.split(), "Wait: pending_threads=2/4", "x:HorovodAllreduce"]))
+    assert all(map(collectives.is_part_on_host, [*told.split(), "Wait: pending_threads=2/4", "x:HorovodAllreduce"]))
     others = ["model/MatMul:MatMul", "Wait for usage holds", "all_gather_fusion", "psummary", "$train.py:3 all_gather"]
-    assert not any(map(collectives.on_host, others))
+    assert not any(map(collectives.is_part_on_host, others))
 
 
 def test_waits_in_and_for_a_collective_are_the_collectives() -> None:

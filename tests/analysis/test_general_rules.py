@@ -307,6 +307,18 @@ def test_ops_that_take_float64(types: Sequence[str], is_float64: bool) -> None:
     assert ("float64" in program_facts(torchtrace.host(*ops))) == is_float64
 
 
+@pytest.mark.parametrize(
+    ("types", "is_half"), [(("c10::Half", "float"), True), (("float", "float"), False), (("c10::BFloat16",) * 2, False)]
+)
+def test_a_cpu_has_no_fast_kernels_for_float16(types: tuple[str, str], is_half: bool) -> None:
+    inputs: dict[str, Any] = {"Input type": types, "Input Dims": [[8, 8], [8, 8]]}
+    events = [torchtrace.op("aten::convolution", 100 * index, 90, **inputs) for index in range(4)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("half_on_cpu" in program_facts(host)) == is_half
+    assert ("no fast kernels for float16" in diagnose([host]).causes[0].remedy.text) == is_half
+    assert "half_on_cpu" not in program_facts(torchtrace.host(*events))
+
+
 @pytest.mark.parametrize(("dtype", "leads"), [("double", "compute"), ("float", "unrecorded")])
 def test_half_of_wasteful_work_leads_a_smaller_loss(dtype: str, leads: str) -> None:
     events: list[dict[str, Any]] = []

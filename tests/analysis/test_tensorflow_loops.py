@@ -6,6 +6,7 @@ import pytest
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.program.tensorflow_loops import table_gradients_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 MAP = "model/crops_1/map/while/body/_7/model/crops_1/map/while/resize:ResizeBilinear"
@@ -62,3 +63,31 @@ def test_other_loops_have_no_such_remedy(count: int, each: int, name: str) -> No
     host = turns(count, each, name)
     assert "maps_in_loop" not in program_facts(host)
     assert "tf.map_fn" not in overhead(host).remedy.text
+
+
+GRADIENTS = "gradient_tape/while/while_grad/body/_88/gradient_tape/while/gradients/AddN"
+
+
+@pytest.mark.parametrize(
+    ("name", "fills"),
+    [
+        (f"{GRADIENTS}/inputs_1:UnsortedSegmentSum", True),
+        ("gradient_tape/model/embedding/AddN/inputs_1:UnsortedSegmentSum", False),
+        (f"{GRADIENTS}/inputs_1:Mul", False),
+    ],
+    ids=["in turns", "without a loop", "another op"],
+)
+def test_a_lookup_in_each_turn_fills_the_whole_table(name: str, fills: bool) -> None:
+    """As ``tf.gather(table, row)`` in a ``for`` over rows does."""
+    ops = " ".join(f"{name}[{at},60] {GRADIENTS}:AddN[{at + 60},20]" for at in range(60, 860, 100))
+    text = f"""
+/host:CPU
+  python | train[0,1000]{{_r=1, step_num=s}} EagerExecute[20,960] EagerKernelExecute[30,940]
+         | FunctionRun[32,8]{{_pt=2, _p=10s+1}}
+  tf_Compute/1 | ExecutorState::Process[50,900]{{_ct=2, _c=10s+1}} {ops} while/MatMul:MatMul[870,50]
+"""
+    host = draw.host(text, steps=5)
+    assert ("gathers_in_loop" in program_facts(host)) == fills
+    assert table_gradients_ps(host) == (640 * 10**6 if fills else 0)
+    compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
+    assert ("before the loop" in compute.remedy.text) == fills

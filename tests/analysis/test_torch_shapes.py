@@ -1,4 +1,6 @@
-"""What shapes tell: metrics over all predictions so far sort more in each step; distances make arrays of all pairs."""
+"""What shapes tell: metrics over all predictions so far sort more in each step; distances make arrays of all pairs;
+kernels of convolutions are long.
+"""
 
 from typing import Any
 
@@ -7,7 +9,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch_shapes import pairs_ps
+from tb_profile_plugin.analysis.diagnosis.program.torch_shapes import long_kernels_ps, pairs_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -94,6 +96,55 @@ def test_distances_of_all_pairs_are_products(
     compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
     assert ("torch.cdist" in compute.remedy.text) == makes_pairs
     assert not makes_pairs or compute.gain_ps == 3 * at_once_us * 10**6
+
+
+@pytest.mark.parametrize(
+    ("repeats", "second", "makes_pairs"),
+    [("aten::repeat", [1, 256, 32], True), ("aten::expand", [1, 256, 32], True), ("aten::repeat", [384, 1, 32], False)],
+    ids=["repeated", "expanded", "by one axis"],
+)
+def test_pairs_may_be_repeated_before(repeats: str, second: list[int], makes_pairs: bool) -> None:
+    """As ``a.unsqueeze(1).repeat(…) - b.unsqueeze(0).repeat(…)`` makes them."""
+    pairs, events = [384, 256, 32], []
+    for step in range(4):
+        at = 10_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 9_990)]
+        ops = [(repeats, [[384, 1, 32], []]), (repeats, [second, []]), ("aten::sub", [pairs, pairs, []])]
+        for place, (name, dims) in enumerate([*ops, ("aten::sum", [pairs, [], [], []])]):
+            shapes: dict[str, Any] = {"Input Dims": dims}
+            events += [torchtrace.op(name, at + 10 + 1_100 * place, 1_000, **shapes)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("broadcasts_pairs" in program_facts(host)) == makes_pairs
+    assert pairs_ps(host) == (2_000 * 10**6 if makes_pairs else 0)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "kernel", "ps", "are_long"),
+    [
+        ([4, 32, 2048], [32, 1, 1024], 3_000 * 10**6, True),
+        ([4, 32, 2048], [32, 32, 9], 0, False),
+        ([4, 32, 16], [32, 1, 1024], 0, False),
+        ([4, 32, 2048, 1], [32, 1, 1024, 1], 0, False),
+    ],
+    ids=["long", "short", "patches", "images"],
+)
+def test_long_kernels_are_convolved_by_fourier_transforms(
+    gradient: list[int], kernel: list[int], ps: int, are_long: bool
+) -> None:
+    sequence, events = [*gradient[:2], 3_071, *gradient[3:]], []
+    for step in range(4):
+        at = 10_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 9_990)]
+        forward: dict[str, Any] = {"Input Dims": [sequence, kernel, [], []]}
+        backward: dict[str, Any] = {"Input Dims": [gradient, sequence, kernel, []]}
+        events += [torchtrace.op("aten::convolution", at + 10, 1_000, **forward)]
+        events += [torchtrace.op("aten::convolution_backward", at + 1_020, 2_000, **backward)]
+        events += [torchtrace.op("aten::mm", at + 3_100, 6_000)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("long_kernels" in program_facts(host)) == are_long
+    assert long_kernels_ps(host) == ps
+    compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
+    assert ("by FFT" in compute.remedy.text) == are_long
 
 
 def test_on_a_device_kernels_of_pairs_count() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tb_profile_plugin.analysis.compare.load import load, source
+from tb_profile_plugin.analysis.compare.load import load, named_source
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.serve.report import report as written
 from tb_profile_plugin.store import resolve
@@ -114,7 +114,7 @@ def test_two_files_are_compared_with_each_other(site: Sites, page: Page, traces:
     digests = [
         {"name": f"{HOSTILE}{name}.json", "mimeType": "application/json", "buffer": told.encode()}
         for name in ("jax_async_marked", "jax_steps")
-        for told in [load(source(str(traces / name)), ResultCache(False)).to_json()]
+        for told in [load(named_source(str(traces / name)), ResultCache(False)).to_json()]
     ]
     page.goto(server.link(run="keras_fit/run", tool="compare"))
     main = server.main(page)
@@ -140,7 +140,7 @@ def test_a_file_is_dropped_on_the_page(site: Sites, page: Page, traces: Path) ->
     page.goto(server.link(run="jax_steps/run", tool="compare"))
     drop = page.locator(".drop")
     expect(drop).to_be_visible()
-    digest = load(source(str(traces / "jax_async_marked")), ResultCache(False)).to_json()
+    digest = load(named_source(str(traces / "jax_async_marked")), ResultCache(False)).to_json()
     files = page.evaluate_handle(
         """(text) => {
             const files = new DataTransfer();

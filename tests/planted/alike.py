@@ -15,7 +15,7 @@ from planted.capture import ENVIRONMENT, HERE
 from tb_profile_plugin.analysis.compare.change import RunVariation, run_variation
 from tb_profile_plugin.analysis.compare.engine import compare
 from tb_profile_plugin.analysis.compare.estimate import step_estimate
-from tb_profile_plugin.analysis.compare.load import load, source
+from tb_profile_plugin.analysis.compare.load import load, named_source
 from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import Digest
@@ -32,7 +32,7 @@ def captured(python: str, out: Path, processes: int, count: int) -> list[list[Di
             command = [python, str(HERE / "programs" / "jax_again.py"), str(folder), str(count)]
             subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True)
     return [
-        [load(source(str(item)), ResultCache(True)) for item in sorted(folder.iterdir())]
+        [load(named_source(str(item)), ResultCache(True)) for item in sorted(folder.iterdir())]
         for folder in sorted(out.iterdir())
     ]
 

@@ -15,7 +15,7 @@ from planted.measured import Clock
 from planted.table import PROGRAMS
 
 from tb_profile_plugin.analysis.compare.engine import Comparison, compare
-from tb_profile_plugin.analysis.compare.load import load, source
+from tb_profile_plugin.analysis.compare.load import load, named_source
 from tb_profile_plugin.analysis.compare.side import side_of_digests
 from tb_profile_plugin.analysis.compare.verdict import ComparisonVerdict, verdict
 from tb_profile_plugin.analysis.digest.record import Digest
@@ -128,7 +128,7 @@ def judged(out: Path, rounds: int, name: str) -> Judged:
         for kind in times:
             folder = out / str(number) / name / kind
             times[kind].append(median(Clock.read(folder).period_ms))
-            digests[kind].append((f"{kind}-{number}", load(source(str(folder)), ResultCache(True))))
+            digests[kind].append((f"{kind}-{number}", load(named_source(str(folder)), ResultCache(True))))
     base, new = (side_of_digests(digests[kind], items) for kind, items in zip(digests, change.items, strict=True))
     found = compare(base, new)
     return Judged(name, change, mean(times["with"]) / mean(times["without"]) - 1, found, verdict(found))

@@ -10,7 +10,7 @@ import draw
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from tb_profile_plugin.analysis.compare.load import load, source
+from tb_profile_plugin.analysis.compare.load import load, named_source
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store.result_cache import ResultCache
@@ -36,7 +36,7 @@ def client(runs: Path) -> Client:
 
 
 def digest(runs: Path, name: str) -> str:
-    return load(source(str(runs / "plugins" / "profile" / name)), ResultCache(False)).to_json()
+    return load(named_source(str(runs / "plugins" / "profile" / name)), ResultCache(False)).to_json()
 
 
 def post(client: Client, body: str | bytes, sent: Mapping[str, str] = OURS, **query: str) -> TestResponse:

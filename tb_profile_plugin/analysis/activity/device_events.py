@@ -125,7 +125,7 @@ def kind_of(name: str) -> Kind:
 def _is_collective_op(name: str) -> bool:
     """Whether an op of that name communicates."""
     bare = name.lstrip("%")
-    return collectives.is_category(bare) or collectives.on_host(bare) or bool(_COLLECTIVE.match(name))
+    return collectives.is_opcode(bare) or collectives.is_part_on_host(bare) or bool(_COLLECTIVE.match(name))
 
 
 def _plane_work(host: Host, plane: Plane) -> DeviceWork:

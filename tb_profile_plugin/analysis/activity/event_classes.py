@@ -109,7 +109,7 @@ def class_of(name: str) -> int:
     if host_events.asks_for_input(bare) or host_events.MAKES_INPUT.match(bare):
         return State.INPUT
     # Before the rules, too: ``c10d::allreduce_`` would be a call, and waiting for others only a wait.
-    if collectives.on_host(name):
+    if collectives.is_part_on_host(name):
         return State.COLLECTIVE_HOST
     for state, pattern in _RULE_PATTERNS:
         # At the place of SYNC's own rule: what the rules before it know is no wait.

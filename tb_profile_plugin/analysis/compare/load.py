@@ -44,7 +44,7 @@ class Source(NamedTuple):
 _CHOICES = ("host", "steps", "step_event")
 
 
-def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
+def named_source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     """What a text names; raises `ProblemError` for what is not there, or a choice that does not exist."""
     path, mark, choices = text.rpartition("#") if "=" in text.rpartition("#")[2] else (text, "", "")
     options: dict[str, Any] = {"step_event": step_event, "steps": steps}
@@ -78,9 +78,9 @@ def cached_digest(source: Source, cache: ResultCache) -> Digest | None:
 def digest_of(source: Source, cache: ResultCache, open_session: Callable[[], Session]) -> Digest:
     """The digest, worked out if it has to be, and kept from now on."""
     cached = cached_digest(source, cache)
-    if cached or not source.stored:
-        assert cached, "a source is a session or a digest"
+    if cached:
         return cached
+    assert source.stored, "a source is a session or a digest"
     from ..digest.digest import digest
     from ..steps.step_choice import checked
 
@@ -113,17 +113,17 @@ def neighbour_digests(
     for stored in sessions:
         cancellation.check()
         source = Source(stored.name, stored, None, "", step_event, steps)
-        digest: Digest | Problem | None = cached_digest(source, neighbours.result_cache)
-        if digest is None and (bytes_left is None or stored.size <= bytes_left):
+        answer: Digest | Problem | None = cached_digest(source, neighbours.result_cache)
+        if answer is None and (bytes_left is None or stored.size <= bytes_left):
             bytes_left = None if bytes_left is None else bytes_left - stored.size
             try:
-                digest = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
+                answer = digest_of_session(neighbours.open(stored.name), "", step_event, steps)
             except ProblemError as error:
-                digest = error.problem
-        yield stored.name, digest
+                answer = error.problem
+        yield stored.name, answer
 
 
-def load(source: Source, cache: ResultCache, spec: str = "") -> Digest:
+def load(source: Source, cache: ResultCache, executor_spec: str = "") -> Digest:
     """`digest_of` by a session of its own, whose hosts an executor works on; nothing of it stays in memory."""
     with ExitStack() as stack:
 
@@ -132,7 +132,7 @@ def load(source: Source, cache: ResultCache, spec: str = "") -> Digest:
             from ...runtime.executors import executor
 
             assert source.stored, "digests in files need no session"
-            session = Session(source.stored, executor=stack.enter_context(closing(executor(spec))))
+            session = Session(source.stored, executor=stack.enter_context(closing(executor(executor_spec))))
             stack.callback(session.close)
             return session
 

@@ -84,8 +84,6 @@ _CLASSES = regex(
 _IMAGES = regex(r"Decode(?:AndCrop)?(?:Jpeg|Image|Png|Bmp|Gif|Webp)$|image::decode_\w+$")
 _AUGMENTATION = regex(r"ImageProjectiveTransformV[23]$|Adjust(?:Contrastv2|Hue|Saturation)$|(?:HSVToRGB|RGBToHSV)$")
 """Ops that turn, shift and recolour images: of Keras' layers for augmentation, too."""
-_SLOW_CONVOLUTION = regex(r"aten::_?slow_conv")
-"""What PyTorch convolves with on the CPU for types that its libraries do not take."""
 _RANDOM = regex(
     r"(?:Stateless)?(?:Random|Truncated)(?:Uniform|Normal|StandardNormal)\w*$|.*FillPhiloxRandom"
     r"|.*distribution_(?:elementwise|nullary)|aten::(?:bernoulli|native_dropout|normal|rand|randn|uniform)\w*$"
@@ -125,7 +123,6 @@ _KINDS = {
         ("classes", _CLASSES),
         ("images", _IMAGES),
         ("augmentation", _AUGMENTATION),
-        ("slow_convolution", _SLOW_CONVOLUTION),
         ("random", _RANDOM),
         ("text", regex(r"(?:String|RegexFull|RegexReplace|StaticRegex|Unicode|AsString|DecodeCSV|ParseExample)\w*$")),
         ("attention", regex(r"(?i)(?!.*log_?softmax).*softmax|aten::(?:bmm|baddbmm)$")),

@@ -54,7 +54,7 @@ class UnusualStep(NamedTuple):
     step: str
     host: str
     reason: str
-    """`typical.WARM_UP` or `typical.UNUSUAL`."""
+    """`step_choice.WARM_UP` or `step_choice.UNUSUAL`."""
     ps: int
     more_ps: int
     """Than the typical step; negative where it is shorter."""

@@ -45,8 +45,8 @@ def name_xla_work(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typic
 
 
 def _is_one_instruction(loss: TimeLoss, programs: dict[str, float]) -> bool:
-    """Whether the largest of several programs does little else than one instruction: such as ``jit_scatter``, whose name
-    tells more then.
+    """Whether the largest of several programs does little but one instruction, as ``jit_scatter`` does: then its name
+    tells more.
     """
     largest_ps = max((ps for name, ps, _ in loss.by_name() if name), default=0.0)
     return len(programs) > 1 and MOSTLY * next(iter(programs.values())) <= largest_ps

@@ -153,6 +153,6 @@ def _pairs(plane: Plane) -> Iterator[_Pair]:
 
 
 def _kind(instruction: hlo_text.InstructionText) -> str:
-    if collectives.is_category(instruction.opcode):
+    if collectives.is_opcode(instruction.opcode):
         return COLLECTIVE
     return TO_HOST if instruction.writes_host else FROM_HOST if instruction.reads_host else ON_DEVICE

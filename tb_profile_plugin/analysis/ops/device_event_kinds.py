@@ -101,7 +101,7 @@ def _refine_by_shape(plane: Plane, kinds: Array) -> None:
 
 
 def _kind_of_category(text: str) -> DeviceKind | None:
-    if collectives.is_category(text):
+    if collectives.is_opcode(text):
         return DeviceKind.COLLECTIVE
     return next((kind for prefix, kind in _KINDS_OF_CATEGORIES if text.startswith(prefix)), None)
 

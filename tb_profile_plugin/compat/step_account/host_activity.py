@@ -88,7 +88,7 @@ def _host_part(name: str, category: str, host: Host) -> int:
         return Part.UNRECORDED if is_unrecorded(host) else Part.WAITING
     if host_events.is_compiling(name):
         return Part.COMPILE
-    if collectives.on_host(name):
+    if collectives.is_part_on_host(name):
         return Part.HOST_COLLECTIVES
     if host_events.is_waiting(name) or host_events.is_sleeping(name):
         return Part.WAITING
@@ -129,7 +129,7 @@ def _collectives(host: Host, plane: Plane) -> Array:
     for at in example.tolist():
         module = host.modules.get(int(program[at]))
         instruction = module.instruction(texts[codes[at]]) if module else None
-        is_collective.append(instruction is not None and collectives.is_category(instruction.opcode))
+        is_collective.append(instruction is not None and collectives.is_opcode(instruction.opcode))
     return column.owner[np.array(is_collective, bool)[kind]]
 
 

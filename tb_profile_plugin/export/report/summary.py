@@ -10,7 +10,7 @@ from typing import Any
 
 from ...runtime.messages import Message, listed, localized, sentences, shortened, translated, with_percent
 from ...runtime.terminal import printable
-from ...runtime.units import duration
+from ...runtime.units import PS_PER_MS, duration
 from ...runtime.version import __version__
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped, table_lines
@@ -145,7 +145,7 @@ def _warnings(overview: AnswerReader) -> list[dict[str, Any]]:
 
 
 def _ms(ps: int | None) -> float | None:
-    return None if ps is None else ps / 1e9
+    return None if ps is None else ps / PS_PER_MS
 
 
 def _name(text: str) -> str:
@@ -156,9 +156,9 @@ def _sentence(text: str | None) -> str:
     return _one_line(text or "", _SENTENCE_CHARACTERS)
 
 
-def _one_line(text: str, letters: int) -> str:
-    """The text on one line, without control characters, cut to so many letters."""
-    return shortened(printable(text), letters)
+def _one_line(text: str, characters: int) -> str:
+    """The text on one line, without control characters, cut to so many characters."""
+    return shortened(printable(text), characters)
 
 
 def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] = escaped) -> str:
@@ -171,6 +171,8 @@ def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] =
     bytes_left = budget * _BYTES_PER_TOKEN - len(more_text.encode()) - 1
     lines: list[str] = []
     for head, rows in _sections(summary, escape):
+        if not rows:
+            continue
         section_lines = []
         bytes_left -= _byte_count(head)
         for row in rows:

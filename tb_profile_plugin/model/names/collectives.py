@@ -33,20 +33,20 @@ _ON_HOST = regex(
 
 
 @lru_cache(maxsize=65536)
-def is_category(text: str) -> bool:
+def is_opcode(text: str) -> bool:
     """Whether an XLA opcode or category is that of a collective; sends and receives between devices are, too."""
     return bool(_OPCODE.match(text))
 
 
 @lru_cache(maxsize=65536)
-def on_host(name: str) -> bool:
+def is_part_on_host(name: str) -> bool:
     """Whether an event of a host's thread is part of a collective."""
     return bool(_OP.match(name) or _ON_HOST.match(name))
 
 
 def is_any(name: str) -> bool:
     """Whether an event of a thread or a device is a collective, or part of one."""
-    return is_range(name) or on_host(name) or is_category(name.lstrip("%")) or bool(_KERNEL.match(name))
+    return is_range(name) or is_part_on_host(name) or is_opcode(name.lstrip("%")) or bool(_KERNEL.match(name))
 
 
 @lru_cache(maxsize=65536)

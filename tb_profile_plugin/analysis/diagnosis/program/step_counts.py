@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....model.devices.properties import device_count
 from ....model.events.intervals import union
-from ....model.events.outermost import are_inside
+from ....model.events.outermost import are_inside, outermost, outermost_ps
 from ....model.host import HostWithSteps
 from ....runtime.arrays import Array, distinct
 from ...activity.device_events import device_work
@@ -25,3 +26,12 @@ def launched_ps(host: HostWithSteps, ops: Array) -> int:
         begin, end = union(work.begin[rows], work.end[rows])
         total_ps += int((end - begin).sum())
     return total_ps
+
+
+def ops_ps(host: HostWithSteps, ops: Array) -> int:
+    """ps that devices spend on what these ops (int64[k], ascending) launched; without a device ps of the ops."""
+    if not len(ops):
+        return 0
+    if device_count(host):
+        return launched_ps(host, outermost(host.trace, ops))
+    return outermost_ps(host.trace, ops)

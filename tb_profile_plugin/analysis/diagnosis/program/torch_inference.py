@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.devices.properties import device_count
-from ....model.events.outermost import outermost, outermost_ps
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import distinct
 from ....runtime.regex import regex
-from .step_counts import launched_ps
+from .step_counts import ops_ps
 
 _LAYER = regex(r"(?i)\$nn\.Module: \w*lora\w*_\d+$|\$(?:\S*/)?peft/tuners/\w+/\w+\.py:\d+ forward$")
 """Frames of layers with an adapter: of modules that are called so, and of PEFT's."""
@@ -44,8 +42,4 @@ def dropout_ps(host: HostWithSteps) -> float:
     calls = trace.nearest_named(
         draws[trace.begin[draws] >= steps.begin[0]] if len(steps) else draws[:0], _DROPOUT.match
     )
-    calls = outermost(trace, distinct(calls[calls >= 0]))
-    if not len(calls):
-        return 0.0
-    ps = launched_ps(host, calls) if device_count(host) else outermost_ps(trace, calls)
-    return ps / len(steps)
+    return ops_ps(host, distinct(calls[calls >= 0])) / max(len(steps), 1)

@@ -7,16 +7,16 @@ from math import prod
 
 import numpy as np
 
-from ....model.devices.properties import device_count
-from ....model.events.outermost import outermost, outermost_ps
+from ....model.events.outermost import outermost
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import distinct
 from ....runtime.regex import regex
 from .input_shapes import Shape, input_shapes
-from .step_counts import launched_ps
+from .step_counts import ops_ps
 
 _MAKES_PAIRS, _REDUCES = regex(r"aten::(?:sub|mul)$"), regex(r"aten::(?:sum|mean|norm|linalg_vector_norm)$")
+_REPEATS = regex(r"aten::(?:repeat|expand|expand_as|broadcast_to)$")
 _ENLARGED = 8
 """So many times as large as both arrays, what broadcasting makes of them is large."""
 _CONVOLUTION, _GRADIENT = regex(r"aten::convolution(?:_backward)?$"), regex(r"aten::convolution_backward$")
@@ -51,21 +51,26 @@ def sorts_more(host: HostWithSteps) -> bool:
 @per_host(keep=True)
 def pairs_ps(host: HostWithSteps) -> float:
     """ps per step of ops on arrays of all pairs: differences, or products, of each row of one array and each of
-    another, of which something sums up an axis. 0 where that is not known, as without ``record_shapes``.
+    another, or of what was repeated of these before, of which something sums up an axis. 0 where that is not known, as
+    without ``record_shapes``.
     """
     trace, shapes_of_ops = host.trace, input_shapes(host) if len(host.steps) else None
     if shapes_of_ops is None:
         return 0.0
     events, codes, shapes = shapes_of_ops
-    pairs_of_code = [_shape_of_pairs(inputs) for inputs in shapes]
+    repeats = {shapes[code][0] for code in distinct(codes[trace.are_named(events, _REPEATS.match)]).tolist()}
+    pairs_of_repeats = {_shape_of_pairs((first, second)) for first in repeats for second in repeats if first != second}
+    pairs_of_code = [
+        inputs[0] if inputs[:1] == inputs[1:2] and inputs[0] in pairs_of_repeats else _shape_of_pairs(inputs)
+        for inputs in shapes
+    ]
     makes_pairs = np.array(list(map(bool, pairs_of_code)), bool)[codes] & trace.are_named(events, _MAKES_PAIRS.match)
     all_pairs = {pairs_of_code[code] for code in distinct(codes[makes_pairs]).tolist()}
     takes_pairs = np.array([not all_pairs.isdisjoint(inputs) for inputs in shapes], bool)[codes]
     if not trace.are_named(events[takes_pairs], _REDUCES.match).any():
         return 0.0
     ops = distinct(events[makes_pairs | takes_pairs])
-    ps = launched_ps(host, outermost(trace, ops)) if device_count(host) else outermost_ps(trace, ops)
-    return ps / len(host.steps)
+    return ops_ps(host, ops) / len(host.steps)
 
 
 @per_host(keep=True)
@@ -83,8 +88,7 @@ def long_kernels_ps(host: HostWithSteps) -> float:
     kernels = {shapes[code][2] for code in gradients if _is_long(shapes[code])}
     takes_kernel = np.array([not kernels.isdisjoint(inputs) for inputs in shapes], bool)[codes]
     ops = distinct(events[takes_kernel & trace.are_named(events, _CONVOLUTION.match)])
-    ps = launched_ps(host, outermost(trace, ops)) if device_count(host) else outermost_ps(trace, ops)
-    return ps / len(host.steps)
+    return ops_ps(host, ops) / len(host.steps)
 
 
 def _is_long(shapes: Sequence[Shape]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -41,17 +41,17 @@ def table_facts(host: HostWithSteps) -> set[str]:
         """bool[events]: which have such names."""
         return trace.are_named(events, pattern.match)
 
-    gradients = _gradients_of_tables(inputs, codes[named(_LOOKUP)], codes[named(_PRODUCT)], len(steps))
-    of_tables, sizes = {shape for of_table in gradients.values() for shape in of_table}, [*map(prod, gradients)]
-    first_inputs = [(*shapes, ())[0] for shapes in inputs]
-    computes, changes, reduces = (
-        named(pattern) & np.array(fits, bool)[codes]
-        for pattern, fits in (
-            (_GRADIENT, [shape in of_tables for shape in first_inputs]),
-            (_CHANGES, [shape in gradients for shape in first_inputs]),
-            (_REDUCES, [any(size <= prod(shape) < 2 * size for size in sizes) for shape in first_inputs]),
-        )
-    )
+    def takes(is_wanted: Callable[[Shape], bool]) -> Array:
+        """bool[events]: whose first input has such a shape."""
+        return np.array([is_wanted((*shapes, ())[0]) for shapes in inputs], bool)[codes]
+
+    gradient_inputs = _gradients_of_tables(inputs, codes[named(_LOOKUP)], codes[named(_PRODUCT)], len(steps))
+    inputs_of_gradients = {shape for of_table in gradient_inputs.values() for shape in of_table}
+    table_sizes = [prod(table) for table in gradient_inputs]
+    computes = named(_GRADIENT) & takes(inputs_of_gradients.__contains__)
+    changes = named(_CHANGES) & takes(gradient_inputs.__contains__)
+    # A bucket holds a whole table, and less than as much again.
+    reduces = named(_REDUCES) & takes(lambda shape: any(size <= prod(shape) < 2 * size for size in table_sizes))
     cost_ps = outermost_ps(trace, np.sort(events[computes | changes]))
     if cost_ps < _MUCH_OF_STEPS * steps.length.sum():
         return set()

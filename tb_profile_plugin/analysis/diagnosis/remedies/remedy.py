@@ -26,8 +26,11 @@ _SAVE_NOTHING = (
 _OF_CAPTURE = (ON_CPU, TRACED)
 """Facts that say more of the capture than of the program's habits."""
 _NO_USE = {
-    *((kind, SPARSE_GRADIENTS) for kind in ("optimizer", "elementwise")),
-    *(("optimizer", FUSED), ("float32", NO_TENSOR_CORES), ("input", PREFETCHES)),
+    ("optimizer", SPARSE_GRADIENTS),
+    ("elementwise", SPARSE_GRADIENTS),
+    ("optimizer", FUSED),
+    ("float32", NO_TENSOR_CORES),
+    ("input", PREFETCHES),
 }
 """Causes of which a capture shows that their remedy was taken, or cannot help."""
 
@@ -56,16 +59,12 @@ def remedy(framework: str, *causes: str, facts: frozenset[str] = frozenset()) ->
     """Remedy of the first of the causes that has one: for what the capture shows, as `program_facts` names it, in its
     framework, else what holds in all.
     """
-    keys = (
-        key
-        for cause in causes
-        for key in _advice_keys("unexplained" if cause == "unrecorded" else cause, framework, facts)
-        if key in REMEDIES
-    )
-    key = next(keys, None)
-    if key is None:
-        return Remedy("")
-    return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _SAVE_NOTHING, fact=key[2])
+    for cause in causes:
+        # What was not recorded is to be recorded, whether the host or a device is idle meanwhile.
+        for key in _advice_keys("unexplained" if cause == "unrecorded" else cause, framework, facts):
+            if key in REMEDIES:
+                return Remedy(message(REMEDIES[key]), EXAMPLES.get(key, ""), key[0] not in _SAVE_NOTHING, fact=key[2])
+    return Remedy("")
 
 
 def advised(

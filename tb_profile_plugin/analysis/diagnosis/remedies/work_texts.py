@@ -154,10 +154,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, facts.REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
     **{(cause, PYTORCH, facts.GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
-    ("slow_convolution", PYTORCH, ""): (
-        "Convolve in float32 on the CPU: for float16 and float64, PyTorch has only slow kernels there."
-    ),
-    **{(cause, PYTORCH, facts.HALF_ON_CPU): NO_HALF_TORCH for cause in ("compute", "elementwise", "slow_convolution")},
+    **{(cause, PYTORCH, facts.HALF_ON_CPU): NO_HALF_TORCH for cause in ("compute", "elementwise")},
     ("compute", PYTORCH, facts.LONG_KERNELS): (
         "Convolve by FFT (torch.fft.rfft): kernels of hundreds of taps cost their length for each sample."
     ),
