@@ -10,6 +10,7 @@ import numpy as np
 from ..analysis.finding import HeadlineLevel
 from ..analysis.health.recording_advice import TF_DATA, remedy
 from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
+from ..analysis.tfdata.advice import FILLING
 from ..analysis.tfdata.host_pipelines import host_pipelines
 from ..analysis.tfdata.pipeline import Pipeline
 from ..analysis.tfdata.pipeline_diagnosis import PipelineDiagnosis, diagnoses_of
@@ -264,7 +265,7 @@ def _headline(diagnoses: Sequence[PipelineDiagnosis]) -> Headline:
         return Headline(sentences("tf.data keeps up.", *times), "ok")
     level: HeadlineLevel = "bad" if slowest.cost.large else "warn"
     advice = slowest.findings[0] if slowest.findings else None
-    is_filling = bool(advice and advice.id.startswith("filling_"))
+    is_filling = bool(advice and advice.id.startswith(FILLING))
     if pipeline.is_contended and not pipeline.is_for_device and not is_filling:
         cause = Message("Elements were ready, but the program's thread was delayed, most likely by other threads.")
         return Headline(sentences(cause, *times, _gain_sentence(slowest)), level)

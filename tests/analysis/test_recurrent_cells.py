@@ -32,4 +32,4 @@ def test_cells_in_a_loop_take_whole_sequences(cell: str, count: int, each_us: in
     host = torchtrace.host(*events, deviceProperties=[])
     assert ("steps_cells" in program_facts(host)) == in_loop
     compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
-    assert ("whole sequence" in compute.remedy.text) == in_loop
+    assert ("whole sequences" in compute.remedy.text) == in_loop

@@ -38,9 +38,8 @@ def host(first_fills: bool, epochs: int = 3) -> HostWithSteps:
 )
 def test_buffers_that_several_iterators_fill(first_fills: bool, epochs: int, again: bool) -> None:
     """One of three may have begun before the capture; two may be those of training and of evaluation."""
-    found = [one.refilled for one in diagnoses(host(first_fills, epochs))]
-    assert any(found) == again
-    assert all(one is None or one.title.startswith("Shuffle before the map") for one in found)
+    found = [one.finding_of_long_waits for one in diagnoses(host(first_fills, epochs))]
+    assert any(one is not None and one.title.startswith("Shuffle before the map") for one in found) == again
 
 
 def test_unusual_steps_that_fill_a_buffer_say_so() -> None:

@@ -42,6 +42,9 @@ FRAGMENT = re.compile(
 VERBS = (
     *(
         "Answer",
+        "Augment",
+        "Convolve",
+        "Do",
         "Pad",
         "Serve",
         "Set",

@@ -104,7 +104,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     early = max(early_share(host) for host in hosts)
     losses = _losses(hosts, typical, program)
     if (of_unusual := cause_of_unusual(typical, unusual)) is not None:
-        input_stage.name_refilled_shuffle(of_unusual, hosts)
+        input_stage.name_slow_pipeline(of_unusual, hosts)
         losses.append(of_unusual)
     if (of_warm_up := cause_of_warm_up(typical, unusual, early)) is not None:
         losses.append(of_warm_up)

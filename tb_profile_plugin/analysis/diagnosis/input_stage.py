@@ -10,6 +10,7 @@ from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ..steps.program_functions import loops_of_loader
 from ..tfdata import pipeline_diagnosis
+from ..tfdata.advice import FILLING
 from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead, shape
@@ -23,11 +24,15 @@ _MAIN_SHARE = 0.5
 """Share of the wait for input from which on one pipeline is to blame for it."""
 
 
-def name_refilled_shuffle(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
-    """Add to unusual steps that wait for input that a pipeline fills a buffer anew each time, where one does."""
-    findings = [finding for host in hosts for diagnosis in diagnoses(host) if (finding := diagnosis.refilled)]
-    if findings and loss.main_cause == "input":
-        loss.remedy = Remedy(findings[0].title, findings[0].code)
+def name_slow_pipeline(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
+    """Add to unusual steps that wait for input, again and again, what helps the pipeline that they wait for longest."""
+    if loss.main_cause != "input" or not loss.recurs:
+        return
+    all_diagnoses = [diagnosis for host in hosts for diagnosis in diagnoses(host)]
+    longest = max(all_diagnoses, key=lambda diagnosis: diagnosis.pipeline.total_ps, default=None)
+    finding = longest.finding_of_long_waits if longest is not None else None
+    if finding is not None:
+        loss.remedy = Remedy(finding.title, finding.code)
 
 
 def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
@@ -73,7 +78,7 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     first = slowest.findings[0]
     of_hosts = findings_of_hosts(hosts).get(first.title)
     most_ps = of_hosts.gain_ps if of_hosts else None
-    loss.remedy = Remedy(first.title, first.code, saves=not first.id.startswith("filling_"), most_ps=most_ps)
+    loss.remedy = Remedy(first.title, first.code, saves=not first.id.startswith(FILLING), most_ps=most_ps)
 
 
 def name_input_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:

@@ -21,6 +21,8 @@ _LEAST_WAITING = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
 _SURE_PROBABILITY = 0.9985
 """How probable it must be by the steps' waits, on one side: what all hosts are late by in turns is no straggler."""
+_LIKELY_PROBABILITY, _ALONE = 0.95, 0.1
+"""The same where a host does what the others do for at most such a share of the time, as one that saves checkpoints."""
 _LEAST_TURNS, _LEAST_TURNS_WITH_WORK = 4, 3
 """So often a host is waited for at the same distance of steps, at least: three may be so by chance, unless it calls
 then what it does not call in other steps.
@@ -40,7 +42,7 @@ class LatePeer(NamedTuple):
     every: int = 0
     """Every how many steps they wait for it, where they do not in those between; else 0."""
     own_work: str = ""
-    """What it calls in these steps only, where that is most of what they wait for."""
+    """What it calls in these steps only, or alone among the hosts, where that is most of what they wait for."""
 
 
 def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array]) -> LatePeer | None:
@@ -61,13 +63,15 @@ def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array
     turns = int(is_turn.sum())
     own = _own_work(hosts[last], rows[last], is_turn, waiting) if turns >= _LEAST_TURNS_WITH_WORK else ""
     every = period(rows[0][is_turn] // 2) if own or turns >= _LEAST_TURNS else 0
-    if not (every or own or _is_not_by_chance(waits)):
-        return None
-    more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
+    of_others = np.delete(times, last, axis=0).mean(axis=0)
+    more = times[last] - of_others
     more[_COMMUNICATION] = 0.0
     longest = int(more.argmax())
+    alone = "" if own else _work_alone(figures(hosts[last]), rows[last], longest, of_others, waiting)
+    if not (every or own or _is_not_by_chance(waits, _LIKELY_PROBABILITY if alone else _SURE_PROBABILITY)):
+        return None
     more_ps = waiting if own else float(more[longest])
-    return LatePeer(hosts[last].name, waiting, STATES[longest], more_ps, every, own)
+    return LatePeer(hosts[last].name, waiting, STATES[longest], more_ps, every, own or alone)
 
 
 def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
@@ -106,8 +110,22 @@ def _own_work(host: HostWithSteps, rows: Array, is_turn: Array, waiting: float) 
     return ""
 
 
-def _is_not_by_chance(waits: Array | None) -> bool:
+def _work_alone(of_host: HostFigures, rows: Array, state: int, of_others: Array, waiting: float) -> str:
+    """The largest name of a state of a host's steps, if that is half of the ``waiting`` or more and the others, whose
+    times by state are ``of_others``, are hardly in that state; else empty.
+    """
+    columns = [column for column, (name_state, _) in enumerate(of_host.names) if name_state == STATES[state]]
+    if not columns:
+        return ""
+    windows = np.concatenate((rows, rows + 1))
+    name_ps = of_host.name_ps[windows[windows < of_host.steps.stop]][:, columns].sum(axis=0) / len(rows)
+    largest_ps = float(name_ps.max())
+    is_alone = 2 * largest_ps >= waiting and of_others[state] <= _ALONE * largest_ps
+    return of_host.names[columns[int(name_ps.argmax())]][1] if is_alone else ""
+
+
+def _is_not_by_chance(waits: Array | None, probability: float) -> bool:
     """Whether others wait for a host step after step, not by chance; so where steps are too few to tell, or differ."""
     if waits is None:
         return True
-    return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(_SURE_PROBABILITY, len(waits) - 1) * waits.std(ddof=1))
+    return bool(waits.mean() * np.sqrt(len(waits)) >= quantile(probability, len(waits) - 1) * waits.std(ddof=1))

@@ -91,7 +91,8 @@ def _reasons(duration: Array, compiling: Array) -> Array:
     steps = np.flatnonzero(reason == SELECTED)
     is_unusual = are_unusual(duration[steps])
     # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
-    is_leading = np.cumprod(is_unusual).astype(bool) & (not _recurs(steps[is_unusual], duration))
+    is_leading = np.cumprod(is_unusual).astype(bool)
+    is_leading &= not _last_as_long(steps[is_leading], steps[is_unusual & ~is_leading], duration)
     reason[steps[is_unusual]] = UNUSUAL
     reason[steps[is_leading]] = WARM_UP
     series = steps[~is_unusual | is_leading]
@@ -104,11 +105,11 @@ def _reasons(duration: Array, compiling: Array) -> Array:
     return reason
 
 
-def _recurs(unusual: Array, duration: Array) -> bool:
-    """Whether what takes long at the first step comes again every so many steps, and takes about as long then."""
-    every = period(unusual)
-    again = every > 0 and unusual[0] == 0 and unusual[1] == every
-    return bool(again and duration[0] <= _UNUSUAL_FACTOR * duration[unusual[1:]].max())
+def _last_as_long(leading: Array, later: Array, duration: Array) -> bool:
+    """Whether steps that come later last about as long as the leading ones, which do not warm up then."""
+    if not len(leading) or not len(later):
+        return False
+    return bool(duration[leading].max() <= _UNUSUAL_FACTOR * duration[later].max())
 
 
 def warm_up(duration: Array) -> int:

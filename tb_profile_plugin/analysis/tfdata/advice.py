@@ -27,7 +27,9 @@ from .structure import (
     python_works_ahead,
 )
 
-REFILLED = "refilled_shuffle"
+FILLING = "filling_"
+"""Begin of the ids of what is found where only the start of a pipeline was captured."""
+_REFILLED = "refilled_shuffle"
 """Id of the finding that each new iterator fills a shuffle buffer."""
 _MAPS = ("Map", "ParallelMap")
 """Kinds that run the program's function on each element."""
@@ -48,11 +50,11 @@ def findings(
     ``function_ps``, where that is known. ``is_random`` says that their elements may differ from epoch to epoch,
     ``are_cores_busy`` that a Prefetch could not work ahead.
     """
-    rules = (_bottleneck_finding, late_cache_finding, early_cache_finding, _contention_finding)
+    # Of equal gains the one without the work comes first.
+    rules = (late_cache_finding, early_cache_finding, _bottleneck_finding, _contention_finding)
     candidates = [*(rule(pipeline) for rule in rules), _prefetch_finding(pipeline, are_cores_busy)] if costly else []
     row, is_slow = pipeline.bottleneck, costly and pipeline.slow_calls and not pipeline.is_contended
     if is_slow and row >= 0:
-        # Of equal gains the one without the work comes first.
         candidates = [cache_finding(pipeline, row, is_random), *candidates, _parallel_python_finding(pipeline, row)]
         batch_first = _batch_first_finding(pipeline, row, function_ps)
         candidates.append(batch_first)
@@ -113,7 +115,7 @@ def filling_finding(pipeline: Pipeline, same_stages: PipelineCounts) -> Pipeline
     if stage.kind in CACHES:
         title = Message("Capture a later epoch: this is the first one, which fills the cache.")
         evidence = sentences(cost_text, "From the second epoch on, the stages before the cache cost nothing.")
-        return PipelineFinding("filling_cache", title, evidence, None, "warn", stage=row)
+        return PipelineFinding(f"{FILLING}cache", title, evidence, None, "warn", stage=row)
     if fills_again(pipeline, same_stages):
         is_mapped = any(pipeline.stages[below].kind in _MAPS for below in all_inputs(pipeline, row))
         title = Message(
@@ -127,10 +129,12 @@ def filling_finding(pipeline: Pipeline, same_stages: PipelineCounts) -> Pipeline
             else ""
         )
         evidence, snippet = sentences(cost_text, others), snippets.SHUFFLE_FIRST if is_mapped else ""
-        return PipelineFinding(REFILLED, title, evidence, stage.filled_ps, "bad", snippets.runnable(snippet), stage=row)
+        return PipelineFinding(
+            _REFILLED, title, evidence, stage.filled_ps, "bad", snippets.runnable(snippet), stage=row
+        )
     title = Message("Capture some steps later: this is warm-up, which fills the shuffle buffer.")
     evidence = sentences(cost_text, "Later calls take one element per element returned.")
-    return PipelineFinding("filling_shuffle", title, evidence, None, "warn", stage=row)
+    return PipelineFinding(f"{FILLING}shuffle", title, evidence, None, "warn", stage=row)
 
 
 def _input_count(pipeline: Pipeline, row: int) -> int:

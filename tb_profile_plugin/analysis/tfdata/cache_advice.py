@@ -48,7 +48,15 @@ def early_cache_finding(pipeline: Pipeline) -> PipelineFinding | None:
     evidence = Message("{stage} runs after the cache, so every epoch repeats its work.", stage=slowest.label)
     title = Message("Put cache() after the slow transformation, if its results fit into memory and are not random.")
     snippet = snippets.runnable(f"{snippets.PARALLEL_MAP}\n{snippets.CACHE}")
-    return PipelineFinding("early_cache", title, evidence, slowest.blame_ps, code=snippet, stage=cache)
+    return PipelineFinding(
+        "early_cache",
+        title,
+        evidence,
+        slowest.blame_ps,
+        "bad" if is_read_again(pipeline, pipeline.stages.index(slowest)) else "info",
+        snippet,
+        stage=cache,
+    )
 
 
 def cache_finding(pipeline: Pipeline, row: int, is_random: bool) -> PipelineFinding | None:

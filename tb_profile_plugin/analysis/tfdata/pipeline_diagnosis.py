@@ -11,7 +11,7 @@ from ...model.per_host import per_host
 from ...runtime.memo import lazy
 from ...runtime.records import record
 from . import input_wait_cost, iterator_calls
-from .advice import REFILLED, filling_finding, findings
+from .advice import FILLING, findings
 from .functions import function_ps, has_random_ops
 from .input_wait_cost import InputCost, input_cost
 from .pipeline import Pipeline, Stage
@@ -58,10 +58,10 @@ class PipelineDiagnosis:
         return None if row < 0 or self.pipeline.is_contended else self.pipeline.stages[row]
 
     @property
-    def refilled(self) -> PipelineFinding | None:
-        """That its shuffle buffer is filled again and again, however much steps wait for it; None where it is not."""
-        finding = None if self.pipeline.is_for_device else filling_finding(self.pipeline, self.same_stages)
-        return finding if finding is not None and finding.id == REFILLED else None
+    def finding_of_long_waits(self) -> PipelineFinding | None:
+        """What helps first where steps wait long for it, however few; None for what only the start of it costs."""
+        of_waits = () if self.pipeline.is_for_device else self._findings(costly=True)
+        return next((finding for finding in of_waits if not finding.id.startswith(FILLING)), None)
 
     @lazy
     def findings(self) -> list[PipelineFinding]:
@@ -69,13 +69,13 @@ class PipelineDiagnosis:
         if self.pipeline.is_for_device:
             return []
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
-        of_calls = findings(
-            self.pipeline, self.cost.costly, self.function_ps, self.same_stages, self.is_random, self.are_cores_busy
-        )
         return [
             replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
-            for finding in of_calls
+            for finding in self._findings(self.cost.costly)
         ]
+
+    def _findings(self, costly: bool) -> list[PipelineFinding]:
+        return findings(self.pipeline, costly, self.function_ps, self.same_stages, self.is_random, self.are_cores_busy)
 
 
 @per_host

@@ -58,10 +58,11 @@ def pairs_ps(host: HostWithSteps) -> float:
     if shapes_of_ops is None:
         return 0.0
     events, codes, shapes = shapes_of_ops
-    repeats = {shapes[code][0] for code in distinct(codes[trace.are_named(events, _REPEATS.match)]).tolist()}
+    repeat_codes = distinct(codes[trace.are_named(events, _REPEATS.match)]).tolist()
+    repeats = {shape for code in repeat_codes for shape in shapes[code][:1]}
     pairs_of_repeats = {_shape_of_pairs((first, second)) for first in repeats for second in repeats if first != second}
     pairs_of_code = [
-        inputs[0] if inputs[:1] == inputs[1:2] and inputs[0] in pairs_of_repeats else _shape_of_pairs(inputs)
+        next((shape for shape in inputs[:1] if shape in pairs_of_repeats), ()) or _shape_of_pairs(inputs)
         for inputs in shapes
     ]
     makes_pairs = np.array(list(map(bool, pairs_of_code)), bool)[codes] & trace.are_named(events, _MAKES_PAIRS.match)

@@ -347,6 +347,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("late_input", "", ""): "Prepare this worker's input as the others do theirs: it waits longer for its batches.",
     **{(cause, PYTORCH, facts.BROADCASTS_BATCHES): OWN_BATCHES_TORCH for cause in ("broadcast", "late_input")},
     ("late_compute", "", ""): "Give all workers equal work; where they have that, check this worker's device.",
+    ("late_pause", "", ""): "Do this less often, or in a background thread: the other workers wait for it.",
     ("late_peer", "", ""): "Find what takes longer on the straggler; the Pod page compares it with the others.",
     **WORK_REMEDIES,
 }

@@ -20,7 +20,7 @@ UNRECORDED_AMD_REMEDY = "Record the device: install rocprofiler. Then read the e
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
 NO_HALF_TORCH = "Compute in float32 on the CPU: PyTorch has no fast kernels for float16 there."
 WHOLE_SEQUENCES_TORCH = (
-    "Run nn.GRU or nn.LSTM over the whole sequence where inputs are known, not a cell for each time step."
+    "Run nn.GRU or nn.LSTM over whole sequences where inputs are known, instead of cells step by step."
 )
 USE_FORWARD_TORCH = "Reuse the forward pass: backward() needs nothing of a second one (or run that under no_grad())."
 ONE_GRADIENT = "Compute one gradient of the summed losses: each backward pass runs again for each loss."
