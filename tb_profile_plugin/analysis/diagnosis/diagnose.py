@@ -119,7 +119,7 @@ def diagnose(hosts: Sequence[HostWithSteps], wanted: str = TYPICAL, replays: boo
     accounting = [part for host in hosts for part in capture_parts(host)]
     devices = [device for host in hosts for device in devices_of(host)]
     return Diagnosis(
-        headline=headline(ranked, typical, hosts),
+        headline=headline(ranked, typical, hosts, causes[0].remedy.fact if causes else ""),
         accounting=accounting,
         typical=typical,
         causes=by_gain(ranked, causes),

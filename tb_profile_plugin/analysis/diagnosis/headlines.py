@@ -13,7 +13,7 @@ from ..finding import HeadlineLevel
 from ..steps.event_names import short_name
 from ..steps.step_choice import ALL, TYPICAL
 from ..steps.typical_times import Typical, is_gap_notable
-from .catalogue import Sentence, joined
+from .catalogue import TEMPLATES, Sentence, joined
 from .causes import HOST_LATE
 from .input_stage import name_input_stage
 from .program.facts import NOT_FINE
@@ -67,8 +67,11 @@ def passing(losses: Sequence[TimeLoss]) -> tuple[str, ...]:
     )
 
 
-def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]) -> DiagnosisHeadline:
-    """By the first of the ranked causes, or by all ways in which the host is late where these lead only together."""
+def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host], fact: str = "") -> DiagnosisHeadline:
+    """By the first of the ranked causes, or by all ways in which the host is late where these lead only together.
+
+    ``fact`` is what the first one's remedy is for (`Remedy.fact`): of work a headline says that, not its names.
+    """
     period_ps = typical.period_ps
     if not ranked or not period_ps:
         return DiagnosisHeadline(Sentence("headline.nothing"), "unknown")
@@ -76,6 +79,10 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     if lead.id == WORK:
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         level: HeadlineLevel = "ok" if _is_fine(ranked, period_ps, hosts) else "info"
+        clause = f"mostly.{fact}"
+        if fact and clause in TEMPLATES:
+            arguments = _arguments(lead, typical, hosts) | {"names": Sentence(clause)}
+            return DiagnosisHeadline(Sentence(code, arguments), level)
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), level)
     late = [loss for loss in ranked if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)

@@ -29,7 +29,7 @@ from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
 from .cause_kinds import MOSTLY, OPTIMIZER
 from .program import facts
-from .program.jax_facts import replicas, updated_copies_share
+from .program.jax_facts import recomputed_share, replicas, updated_copies_share
 from .program.program_facts import ProgramFacts
 from .program.tensorflow_lookups import one_hot_products_ps
 from .program.tensorflow_loops import map_loop, table_gradients_ps
@@ -60,6 +60,10 @@ _WASTED_PS = {
     facts.GATHERS_IN_LOOP: table_gradients_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
+
+
+_WASTED_SHARES = {facts.COPIES_UPDATED: updated_copies_share, facts.RECOMPUTES: recomputed_share}
+"""By fact the share of a step's compute that need not be, 0–1; 0 where that is not known."""
 
 
 def name_work(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
@@ -250,13 +254,14 @@ def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFa
     wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
     if facts.REPLICATES in program.facts:
         wasted_ps[facts.REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
-    if facts.COPIES_UPDATED in program.facts:
-        wasted_ps[facts.COPIES_UPDATED] = work.ps * max(map(updated_copies_share, hosts))
+    for fact, share in _WASTED_SHARES.items():
+        if fact in program.facts:
+            wasted_ps[fact] = work.ps * max(map(share, hosts))
     if not any(wasted_ps.values()):
         return None
     fact = max(wasted_ps, key=wasted_ps.__getitem__)
     return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=wasted_ps[fact])
 
 
-NEEDS = (*_WASTED_PS.values(), map_loop, replicas, updated_copies_share, kernel_ops, optimizer_share)
+NEEDS = (*_WASTED_PS.values(), *_WASTED_SHARES.values(), map_loop, replicas, kernel_ops, optimizer_share)
 """Per-host functions that these merge."""

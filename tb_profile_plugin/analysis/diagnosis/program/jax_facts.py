@@ -95,6 +95,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         facts.COMPUTES_ALL_EXPERTS: _op_share(host, (products.selected_from for products in of_one_hot))
         >= _MUCH_PICKED,
         facts.COPIES_UPDATED: updated_copies_share(host) >= _MUCH_MULTIPLYING,
+        facts.RECOMPUTES: recomputed_share(host) >= _MUCH_MULTIPLYING,
         facts.RESHARDS: _reshard_much(host),
         facts.COPIES_ARGUMENTS: _copy_arguments(host),
         facts.ONE_PROGRAM: 0 < calls_per_step(host) < _TWO_CALLS,
@@ -130,6 +131,16 @@ def updated_copies_share(host: HostWithSteps) -> float:
 
     modules = _small_modules(host) if framework(host) == JAX else []
     return _op_share(host, map(copies_of_updated, modules))
+
+
+@per_host(keep=True)
+def recomputed_share(host: HostWithSteps) -> float:
+    """Share of the compute of JAX's programs that runs forward passes again for gradients, 0–1."""
+    # HLO is read for JAX only.
+    from ...xla.avoidable.whole_programs import rematerialized
+
+    modules = _small_modules(host) if framework(host) == JAX else []
+    return _op_share(host, map(rematerialized, modules))
 
 
 def _repeats(host: HostWithSteps, modules: Sequence[Module]) -> set[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from math import prod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -21,10 +20,10 @@ from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
 from .step_counts import are_in_most_steps, launched_ps
 from .torch_gathers import shards_layers
-from .torch_inference import adapters_ps, dropout_ps
+from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_outputs import computes_all_rows
-from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_itself
+from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_each_pass, reduces_itself
 from .torch_serving import serving_facts
 from .torch_shapes import long_kernels_ps, pairs_ps, sorts_more
 from .torch_tables import table_facts
@@ -50,8 +49,6 @@ _COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshap
 _INPUT_TYPES, _DOUBLE, _HALF = "Input type", '"double"', '"c10::Half"'
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
-_FIRST_INPUT = regex(r"(?:\[\d+\], ?)?\[([\d, ]*)\], ?(.+)")
-"""Of the shapes of a product without the outermost bracket: a bias of one dimension, the rows, and the rest."""
 _SEVERAL = 2
 """Regions that are graph breaks."""
 _MANY = 10
@@ -65,7 +62,7 @@ _ONE_HOT, _CONVERSION = "aten::one_hot", "aten::to"
 _FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
 _OBJECTS = regex(r"\$torch/distributed/\S+ (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$")
 """Functions of ``torch.distributed`` that pickle what they exchange."""
-_COPIES_ALL = regex(r"\$(?:\S*/)?copy\.py:\d+ deepcopy\b")
+_COPIES_ALL = regex(r"\$(?:\S*/)?(?:copy\.py:\d+ deepcopy|module\.py:\d+ load_state_dict)\b")
 _CELL = regex(r"aten::(?:gru|lstm|rnn_relu|rnn_tanh)_cell$")
 """What modules for one time step call; layers for whole sequences do not."""
 _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
@@ -79,8 +76,6 @@ _MANY_ROWS = 64
 """So many ops for one batch are one for each of its rows."""
 _MUCH_FORWARD = 0.1
 """Share of the step from which on forward work that nothing uses is no small metric, and weights are no small ones."""
-_PASSES = 6
-"""So many passes in a step, each of more rows than the one before, are a sequence that is computed anew."""
 
 
 def torch_facts(host: HostWithSteps) -> set[str]:
@@ -96,6 +91,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         or len(trace.named(lambda name: bool(_REGION.match(name)))) >= _MANY * max(len(host.steps), 1),
         facts.ACCUMULATES: accumulates_gradients(host, plane),
         facts.OWN_REDUCTIONS: reduces_itself(host),
+        facts.REDUCES_EACH_PASS: reduces_each_pass(host),
         facts.BROADCASTS_BUFFERS: bool(
             (trace.nearest_named(trace.named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()
         ),
@@ -121,7 +117,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.UPDATES: on_cpu and _are_mostly_updates(trace),
         facts.INFERS_ON_CPU: on_cpu and not trains,
         facts.UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
-        facts.GROWING_INPUT: not trains and _computes_again(host, plane),
+        facts.GROWING_INPUT: not trains and computes_again(host, plane),
     }
     holds[facts.SLICES_ATTENTION] = holds[facts.UNFUSED_ATTENTION] and slices_attention(trace)
     holds[facts.ACCUMULATES] &= not holds[facts.OWN_REDUCTIONS]
@@ -316,38 +312,6 @@ def _names_with_inplace_form(trace: Trace) -> set[str]:
     """Names of ops that copy a tensor and then change the copy: each calls the op of the name that ends with ``_``."""
     names = {*trace.names}
     return {name for name in names if name.startswith(vocabulary.TORCH_OP) and f"{name}_" in names}
-
-
-def _computes_again(host: HostWithSteps, plane: Plane) -> bool:
-    """Whether most products of the same weights take more and more rows, from pass to pass of a step, or from step to
-    step: they compute again what they did.
-    """
-    if not plane.has_stat(vocabulary.INPUT_SHAPES):
-        return False
-    trace, stat = host.trace, plane.stat(vocabulary.INPUT_SHAPES)
-    events, (codes, texts) = stat.owner + trace.rows(plane).start, stat.codes
-    is_product = trace.are_named(events, PRODUCT.match)
-    step = np.searchsorted(host.steps.begin, trace.begin[events], "right") - 1
-    by_step: dict[tuple[int, str, str], list[int]] = {}
-    in_all: dict[tuple[str, str], list[int]] = {}
-    for index in np.flatnonzero(is_product & (step >= 0 if len(host.steps) else True)).tolist():
-        if shapes := _FIRST_INPUT.match(texts[codes[index]][1:]):
-            rows, product = prod(map(int, filter(str.strip, shapes[1].split(",")))), trace.name(int(events[index]))
-            by_step.setdefault((int(step[index]), product, shapes[2]), []).append(rows)
-            in_all.setdefault((product, shapes[2]), []).append(rows)
-    return _do_most_grow(by_step.values()) or _do_most_grow(in_all.values())
-
-
-def _do_most_grow(sizes_of_products: Collection[Sequence[int]]) -> bool:
-    """Whether most products are of those whose sizes, in order of time, grow evenly."""
-    growing = sum(len(sizes) for sizes in sizes_of_products if _grow_evenly(sizes))
-    return 2 * growing > sum(map(len, sizes_of_products))
-
-
-def _grow_evenly(sizes: Sequence[int]) -> bool:
-    """Whether sizes never fall, and rise by the same again and again."""
-    rises = np.diff(sizes)
-    return len(rises[rises > 0]) >= _PASSES - 1 and bool((rises >= 0).all()) and len({*rises[rises > 0].tolist()}) == 1
 
 
 def _runs_more_and_more_ops(host: HostWithSteps) -> bool:

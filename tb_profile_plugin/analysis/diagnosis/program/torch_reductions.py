@@ -11,6 +11,7 @@ from ....model.host import HostWithSteps
 from ....runtime.arrays import Array
 from ....runtime.regex import regex
 from ...activity.device_events import device_work
+from ..cause_kinds import OPTIMIZER
 
 FORWARD = "DistributedDataParallel.forward"
 _REDUCES, _KERNEL = regex(r"(?:gloo|nccl):all_reduce"), regex(r"[nr]ccl\w*AllReduce")
@@ -18,7 +19,7 @@ _CALL = regex(r"c10d::allreduce_")
 _SENDS, _SEND_KERNEL = regex(r"(?:gloo|nccl):(?:broadcast|scatter)"), regex(r"[nr]ccl\w*Broadcast")
 _SEND_CALL = regex(r"c10d::(?:broadcast|scatter)_")
 _SEVERAL = 2
-"""Forward passes in a step that accumulate."""
+"""Forward passes in a step that accumulate, or backward passes after which a step reduces."""
 _MUCH = 1 / 3
 """Share of the time of reductions from which on the program's own are worth a change: gradients hide none of them."""
 _MUCH_OF_STEPS = 0.1
@@ -50,6 +51,23 @@ def reduces_itself(host: HostWithSteps) -> bool:
     begin, ps = _collectives(host, _REDUCES, _KERNEL)
     call = np.searchsorted(trace.begin[calls], begin, "right") - 1
     return bool(ps[(call >= 0) & is_own[call]].sum() > _MUCH * ps.sum())
+
+
+def reduces_each_pass(host: HostWithSteps) -> bool:
+    """Whether a program without DistributedDataParallel reduces gradients after each of several backward passes of most
+    steps, of which one changes the weights once.
+    """
+    trace, steps = host.trace, host.steps
+    if not len(steps) or FORWARD in trace.names:
+        return False
+    calls, optimizers = trace.named(_CALL.match), trace.named(lambda name: name.startswith(OPTIMIZER))
+    gradients = trace.named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    events = trace.by_time(np.concatenate((calls, gradients)))
+    is_call, step = np.isin(events, calls), np.searchsorted(steps.begin, trace.begin[events], "right") - 1
+    begins_calls = is_call[1:] & ~is_call[:-1] & (step[1:] == step[:-1]) & (step[1:] >= 0)
+    times_reduced = np.bincount(step[1:][begins_calls], minlength=len(steps))
+    changes = np.diff(np.searchsorted(np.sort(trace.begin[optimizers]), (steps.begin, steps.end)), axis=0)[0]
+    return 2 * int(((times_reduced >= _SEVERAL) & (changes == 1)).sum()) > len(steps)
 
 
 def awaits_broadcasts(host: HostWithSteps) -> bool:

@@ -42,6 +42,9 @@ ARGUMENTS_ONCE_JAX = (
 REDUCE_ONCE_JAX = "Sum gradients on each device over the loop, and reduce them once after it (jax.shard_map, psum)."
 NO_SYNC_TORCH = "Reduce gradients once a step: run all but the last micro-batch under no_sync()."
 GRAPH_BREAKS_TORCH = "Make the step one compiled region: TORCH_LOGS=graph_breaks lists what splits it."
+REDUCE_ONCE_TORCH = (
+    "Reduce gradients once per optimizer step, joined into one tensor, instead of after each backward pass."
+)
 OWN_REDUCTIONS_TORCH = (
     "Reduce less in calls of your own (dist.all_reduce): stack values into one tensor, or reduce every N steps; DDP "
     "reduces gradients itself."
@@ -336,6 +339,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     **{
         (cause, PYTORCH, facts.OWN_REDUCTIONS): OWN_REDUCTIONS_TORCH
         for cause in ("exposed_collective", "few_collectives")
+    },
+    **{
+        (cause, PYTORCH, facts.REDUCES_EACH_PASS): REDUCE_ONCE_TORCH
+        for cause in ("exposed_collective", "few_collectives", "collective_host")
     },
     **{(cause, PYTORCH, facts.ACCUMULATES): NO_SYNC_TORCH for cause in ("exposed_collective", "few_collectives")},
     ("resharding", "", ""): (

@@ -44,7 +44,7 @@ WEIGHTS_ONCE_TORCH = (
 LARGEST_OPS = "Start with the largest ops; the Ops page lists them."
 FEWER_PENALTIES_TORCH = "Compute gradients of gradients, such as a gradient penalty, every N steps."
 COPY_IN_PLACE_TORCH = (
-    "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() in each step."
+    "Update copies of weights in place (torch._foreach_lerp_, copy_()), instead of deepcopy() or load_state_dict()."
 )
 TENSORS_TORCH = "Send tensors instead of objects, which are pickled (all_gather_object and its like), or less often."
 SPLIT_BATCH_JAX = (
@@ -201,7 +201,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.SECOND_ORDER): FEWER_PENALTIES_TORCH for cause in ("compute", "eager")},
     **{
         (cause, PYTORCH, facts.COPIES_MODEL): COPY_IN_PLACE_TORCH
-        for cause in ("compute", "eager", "python", "dispatch", "elementwise", "tensor_copies")
+        for cause in ("eager", "python", "dispatch", "tensor_copies")
     },
     ("compute", JAX, facts.REPLICATES): (
         "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
@@ -223,6 +223,10 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         JAX,
         facts.BUILDS_HESSIAN,
     ): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
+    ("compute", JAX, facts.RECOMPUTES): (
+        "Checkpoint less (jax.checkpoint, nn.remat) if memory allows, or save products by a policy: gradients run "
+        "forward passes again."
+    ),
     ("compute", JAX, facts.COPIES_UPDATED): (
         "Donate arrays that are updated (jit with donate_argnums): .at[].set() outside of jit copies the whole array."
     ),

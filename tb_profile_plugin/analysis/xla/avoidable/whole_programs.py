@@ -31,6 +31,8 @@ _HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
 """Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
 _FORWARD = regex(r"vmap\(jvp\((?!(?:vmap\()?(?:jvp|transpose)\()")
 """Scopes of ops that ``jax.jacfwd`` makes: a derivative for all directions at once."""
+_RUN_AGAIN = "rematted_computation"
+"""Part of the paths of what ``jax.checkpoint`` runs again."""
 _UPDATES = frozenset(("dynamic-update-slice", "scatter"))
 """Opcodes of what changes a part of an array, in its place where that is free."""
 _MANY_INPUTS = 16
@@ -191,6 +193,13 @@ def copies_its_state(module: Module) -> bool:
     parameter_arrays = {array for row in parameters for array in _arrays(module, row)}
     replaced_bytes = sum(array.bytes for array in _arrays(module, root) if array in parameter_arrays)
     return 2 * replaced_bytes >= float(module.shapes.leaf_bytes[root])
+
+
+def rematerialized(module: Module) -> frozenset[str]:
+    """Names of the instructions that ``jax.checkpoint`` runs again for gradients."""
+    return frozenset(
+        name for row, name in enumerate(module.names) if _RUN_AGAIN in module.op_names[module.origin_row(row)]
+    )
 
 
 def copies_of_updated(module: Module) -> frozenset[str]:
