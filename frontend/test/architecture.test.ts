@@ -36,9 +36,9 @@ it.each([
 const FIGURE =
   /\.reduce\([^;]*?[^+]\+[^+]|\+=[^;]*\.(?:number|numberOrZero|cell)\(|\.(?:number|numberOrZero)\([^()]*\)\s*[+/]\s*[\w(]|\b(?:median|mean|average|sum|deviation|quantile|percentile)\(|\bpercent\([^()]*\/|Math\.(?:sqrt|pow|hypot)/;
 /** Where sizes on the screen are added up, and where a picture says what part of its whole each piece is. */
-const DRAWS = ["calltable.tsx", "flamegraph.tsx", "grid.tsx", "sharebars.tsx", "stackbar.tsx", "stacked.tsx"]
+const DRAWS = ["calltable.tsx", "flamegraph.tsx", "grid.tsx", "sharebars.tsx", "stackbar.tsx", "stackedchart.ts"]
   .map((name) => join("view", name))
-  .concat(join("tools", "timeline", "overview.ts"));
+  .concat(join("tools", "timeline", "minimap.ts"));
 
 it.each([
   "rows.reduce((sum, row) => sum + table.numberOrZero(row, 'total_us'), 0)",

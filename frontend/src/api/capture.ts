@@ -1,7 +1,7 @@
 /** Captures: start, watch, stop. */
 
+import type { Problem } from "../base/schema";
 import { getJson, post } from "./client";
-import type { Problem } from "./types";
 
 export type WorkerState = "connecting" | "waiting" | "capturing" | "collecting" | "done" | "failed" | "stopped";
 

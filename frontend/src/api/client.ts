@@ -5,10 +5,10 @@ import { bytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
 import { currentLanguage, t } from "../base/messages";
 import type * as schema from "../base/schema";
+import type { Contents, Problem, Progress, Scaled, SessionDetails, SessionList, ToolEntry } from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
 import { Answer, type RowChoice, type RowSource } from "../base/table";
 import { cutEnd } from "../base/text";
-import type { Contents, Problem, Progress, Scaled, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
 export class RequestError extends Error {

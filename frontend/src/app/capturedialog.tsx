@@ -5,7 +5,7 @@ import type { Capture } from "../state/capture";
 import { Dialog } from "../view/dialog";
 import styles from "../view/style/capture.css?inline";
 import { addStyles } from "../view/styles";
-import { CaptureFields } from "./captureform";
+import { CaptureFields } from "./capturefields";
 import { CaptureProgress } from "./captureprogress";
 
 addStyles(styles);

@@ -2,8 +2,8 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Problem, ToolEntry } from "../api/types";
 import { t } from "../base/messages";
+import type { Problem, ToolEntry } from "../base/schema";
 import { Answer } from "../base/table";
 import { MISSING_PAGES } from "../state/pages";
 import { toProblem } from "../state/resource";

@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { captureApi } from "../api/capture";
-import type { Problem } from "../api/types";
 import { t } from "../base/messages";
+import type { Problem } from "../base/schema";
 import { ProblemLine } from "../view/problems";
 
 /** That there is no capture is what the page says anyway. */

@@ -3,7 +3,7 @@
 import { h } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { moduleAddress } from "../api/client";
-import type { ToolEntry } from "../api/types";
+import type { ToolEntry } from "../base/schema";
 import type { Answer } from "../base/table";
 import type { Page, PageProps } from "../tools/page";
 

@@ -1,7 +1,7 @@
 /** The one place of the pages that a capture cannot fill: what each lacks, and how to record it. */
 
-import type { ToolEntry } from "../api/types";
 import { t } from "../base/messages";
+import type { ToolEntry } from "../base/schema";
 import { missingByReason } from "../state/pages";
 import type { Store } from "../state/store";
 import { ProblemPage } from "../view/problems";

@@ -14,7 +14,7 @@ import summary from "../view/style/summary.css?inline";
 import table from "../view/style/table.css?inline";
 import xla from "../view/style/xla.css?inline";
 import { addStyles } from "../view/styles";
-import { AppFrame } from "./shell";
+import { AppFrame } from "./appframe";
 
 export function mount(): void {
   addStyles([base, frame, menu, page, state, chart, table, xla, summary].join("\n"));

@@ -1,15 +1,15 @@
 /** Pages for when there is no session to show: none at all, or none of the wanted name. */
 
-import type { SessionList } from "../api/types";
 import { joinNames, t } from "../base/messages";
 import { recipes } from "../base/recipes";
+import type { SessionList } from "../base/schema";
 import { similarNames } from "../base/similarnames";
 import type { Store } from "../state/store";
 import { withElements } from "../view/slots";
 import { Code } from "../view/textparts";
-import { GoLink } from "../view/verdict";
+import { ViewLink } from "../view/viewlink";
 import { DoctorFindings } from "./doctorfindings";
-import { HangLinks } from "./hangs";
+import { HangLinks } from "./hanglinks";
 
 function foundText({ event_files, captures, near_misses }: SessionList["found"]): string {
   const nearMissCount = near_misses.length;
@@ -89,13 +89,13 @@ export function NoSuchSession({ store, list }: { store: Store; list: SessionList
           <ul>
             {similarRuns.map((run) => (
               <li key={run}>
-                <GoLink {...link(run)} />
+                <ViewLink {...link(run)} />
               </li>
             ))}
           </ul>
         </>
       )}
-      {newest && <p>{withElements(t("The newest session is {run}"), { run: <GoLink {...link(newest)} /> })}</p>}
+      {newest && <p>{withElements(t("The newest session is {run}"), { run: <ViewLink {...link(newest)} /> })}</p>}
     </section>
   );
 }

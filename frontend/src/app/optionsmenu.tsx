@@ -1,7 +1,7 @@
 /** The options of a tool, as the server declares them; what is set stands in the URL. */
 
-import type { Param } from "../api/types";
 import { t } from "../base/messages";
+import type { Param } from "../base/schema";
 import { isBaseline, type Store } from "../state/store";
 import { Menu } from "../view/menu";
 

@@ -2,9 +2,9 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, routeAddress } from "../api/client";
-import type { Contents, SessionEntry } from "../api/types";
 import { bytes, moment } from "../base/format";
 import { joinNames, t } from "../base/messages";
+import type { Contents, SessionEntry } from "../base/schema";
 import { readTimelineView } from "../base/timelinecodec";
 import { TIMELINE } from "../state/links";
 import { resource } from "../state/resource";

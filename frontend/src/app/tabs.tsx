@@ -1,11 +1,11 @@
 /** The way to every page: groups, the pages of the shown group, and what this capture cannot show. */
 
-import type { ToolEntry } from "../api/types";
 import { joinNames, t } from "../base/messages";
+import type { ToolEntry } from "../base/schema";
 import { groupsOf, MISSING_PAGES, missingByReason, type PageGroup } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
-import { onPlainClick } from "../view/plainclick";
 import { LabelledSelect } from "../view/select";
+import { onPlainClick } from "../view/viewlink";
 import { groupLetters } from "./keys";
 
 interface TabProps {

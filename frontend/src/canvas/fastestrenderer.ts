@@ -1,6 +1,6 @@
 /** Which renderer draws slices fastest on this machine: measured once, since browsers offer WebGL without a graphics card, too. */
 
-import { createFlatRenderer } from "./flatrenderer";
+import { createFlatRenderer } from "./canvas2drenderer";
 import type { Renderer, Slices } from "./renderer";
 import { createWebglRenderer } from "./webglrenderer";
 

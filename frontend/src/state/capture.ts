@@ -2,7 +2,6 @@
 
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type CaptureJob, captureApi, type PingAnswer } from "../api/capture";
-import type { Problem } from "../api/types";
 import {
   type CaptureForm,
   type Faults,
@@ -13,6 +12,7 @@ import {
   requestParameters,
   withRecent,
 } from "../base/captureform";
+import type { Problem } from "../base/schema";
 import { toProblem } from "./resource";
 import { readStored, writeStored } from "./storage";
 import type { Store } from "./store";

@@ -1,6 +1,6 @@
 /** Which figures the findings about a capture make doubtful. */
 
-import type { Problem } from "../api/types";
+import type { Problem } from "../base/schema";
 
 /** Findings by the aspect of the capture that they affect, on which figures depend; the worst first. */
 export type Doubts = ReadonlyMap<string, readonly Problem[]>;

@@ -1,7 +1,7 @@
 /** The pages of a session in their groups, as tools declare them. */
 
-import type { ToolEntry } from "../api/types";
 import { groupBy } from "../base/group";
+import type { ToolEntry } from "../base/schema";
 
 /** Stands in the address instead of a tool's name, for the list of pages with nothing to show. */
 export const MISSING_PAGES = "not_in_capture";

@@ -2,8 +2,8 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { RequestError } from "../api/client";
-import type { Problem } from "../api/types";
 import { t } from "../base/messages";
+import type { Problem } from "../base/schema";
 
 export interface Loaded<T> {
   /** The latest value of the current key, also while it is fetched again. */

@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { api } from "../api/client";
-import type { Param, Progress, SessionDetails, SessionEntry, SessionList, ToolEntry } from "../api/types";
+import type { Param, Progress, SessionDetails, SessionEntry, SessionList, ToolEntry } from "../base/schema";
 import type { Answer } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { detectFrame, type Frame } from "./frame";

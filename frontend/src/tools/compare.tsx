@@ -6,20 +6,21 @@ import { isReport } from "../api/client";
 import { percent } from "../base/format";
 import { t } from "../base/messages";
 import type { Table } from "../base/table";
-import { TIMELINE } from "../state/links";
+import { linkTo, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpecs } from "../view/gridmodel";
 import { Findings, Notes } from "../view/problems";
 import { Section } from "../view/section";
 import styles from "../view/style/compare.css?inline";
 import { addStyles } from "../view/styles";
-import { GoLink, Verdict } from "../view/verdict";
+import { Verdict } from "../view/verdict";
+import { ViewLink } from "../view/viewlink";
 import { BaseChoice, linkToLikelyBase } from "./compare/basechoice";
 import { openedFiles, openFiles, useComparison } from "./compare/openedfiles";
 import { Reasons } from "./compare/reasons";
-import { StepStrips } from "./compare/strips";
+import { StepStrips } from "./compare/stepstrips";
 import { Waterfall } from "./compare/waterfall";
-import { exportName, linkTo, type PageProps } from "./page";
+import { exportName, type PageProps } from "./page";
 import { StepChoice } from "./steps/stepchoice";
 
 addStyles(styles);
@@ -104,7 +105,7 @@ function ComparisonSections(props: PageProps) {
               answer={answer}
               controls={
                 <>
-                  {timeline && <GoLink {...timeline} label={t("Both timelines")} />}
+                  {timeline && <ViewLink {...timeline} label={t("Both timelines")} />}
                   {!(openedFiles.value?.base && openedFiles.value.new) && <StepChoice />}
                 </>
               }

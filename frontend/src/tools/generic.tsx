@@ -2,14 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import type { Row, Table } from "../base/table";
-import { linkToEvent } from "../state/links";
+import { linkTo, linkToEvent } from "../state/links";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import type { RowLink } from "../view/gridbody";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
-import { exportName, linkTo, type PageProps } from "./page";
+import { exportName, type PageProps } from "./page";
 
 interface GenericProps extends PageProps {
   /** Tables that are drawn in another way than as a grid, by id. */

@@ -15,7 +15,7 @@ import { OpCard } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
 import { TableSection } from "./shared/tablesection";
-import { OpGraph } from "./xla/graph";
+import { OpGraph } from "./xla/opgraph";
 import { svgFile } from "./xla/svgfile";
 
 const MOST_HOPS = 5;

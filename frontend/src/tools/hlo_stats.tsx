@@ -3,7 +3,7 @@
 import { Facts } from "../view/facts";
 import type { PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
-import { OpsGrid } from "./xla/ops";
+import { OpsGrid } from "./xla/opsgrid";
 
 export default function HloStatsPage(props: PageProps) {
   const { answer } = props;

@@ -5,6 +5,7 @@ import { formatted as asShown, time } from "../base/format";
 import { joinSentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
+import { linkTo } from "../state/links";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
@@ -13,13 +14,14 @@ import { Findings } from "../view/problems";
 import { Section } from "../view/section";
 import { Select } from "../view/select";
 import { Figure } from "../view/textparts";
-import { GoLink, Verdict } from "../view/verdict";
+import { Verdict } from "../view/verdict";
+import { ViewLink } from "../view/viewlink";
 import { type CardOp, useOpDialog } from "./card/opcard";
-import { MemoryGrowth } from "./memory/growth";
+import { MemoryGrowth } from "./memory/memorygrowth";
+import { MemoryTimeline } from "./memory/memorytimeline";
 import { useShownAnswer } from "./memory/shownanswer";
-import { MemoryTimeline } from "./memory/timeline";
-import type { MemoryUsage } from "./memory/usage";
-import { exportName, linkTo, type PageProps } from "./page";
+import type { MemoryUsage } from "./memory/usagechart";
+import { exportName, type PageProps } from "./page";
 
 const ALLOCATION_SPECS: ColumnSpecs = {
   share: { bar: true },
@@ -125,7 +127,7 @@ function LiveAllocations({ answer, row, page, open }: { answer: Answer; row: Row
       controls={
         <>
           <Select label={allocations.label} value={view} options={VIEWS} choose={setView} />
-          {timeline && <GoLink {...timeline} label={t("This moment on the timeline")} />}
+          {timeline && <ViewLink {...timeline} label={t("This moment on the timeline")} />}
           {isMomentChosen && (
             <button type="button" class="button" onClick={() => change({ at: "" })}>
               {t("Back to the peak")}

@@ -12,7 +12,7 @@ import { useOpDialog } from "./card/opcard";
 import { exportName, type PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
 import { TableSection } from "./shared/tablesection";
-import { AllocationMap, MemoryCurve } from "./xla/memory";
+import { AllocationMap, MemoryCurve } from "./xla/programmemory";
 
 const LIVE_SPECS: ColumnSpecs = {
   kind: { facet: true },

@@ -9,7 +9,7 @@ import { Select } from "../view/select";
 import { Switch } from "../view/switch";
 import type { PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
-import { ProfileTree } from "./xla/tree";
+import { ProfileTree } from "./xla/profiletree";
 
 const GROUPINGS: readonly (readonly [string, string])[] = [
   ["", t("by program")],

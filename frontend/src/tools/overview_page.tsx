@@ -4,10 +4,10 @@ import { useEffect, useMemo } from "preact/hooks";
 import { useNarrow } from "../view/narrow";
 import type { PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
-import { StepChart } from "./steps/chart";
+import { StepChart } from "./steps/stepchart";
 import { ActionCards } from "./summary/actioncards";
-import { StepBar } from "./summary/bar";
 import { Folds } from "./summary/folds";
+import { StepBar } from "./summary/stepbar";
 import { StepLanes } from "./summary/steplanes";
 
 /** The tool whose answer tells causes, remedies and what they would save. */

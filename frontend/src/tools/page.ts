@@ -1,7 +1,7 @@
 /** What a page of a tool gets; each sibling .tsx file exports one as its default, named like the tool. */
 
 import type { ComponentType } from "preact";
-import type { SessionEntry, ToolEntry } from "../api/types";
+import type { SessionEntry, ToolEntry } from "../base/schema";
 import type { Answer } from "../base/table";
 import type { Store } from "../state/store";
 
@@ -13,8 +13,6 @@ export interface PageProps {
 }
 
 export type Page = ComponentType<PageProps>;
-
-export { linkTo } from "../state/links";
 
 /** Names the files that tables are exported to. */
 export function exportName({ session, tool }: PageProps, table: string): string {

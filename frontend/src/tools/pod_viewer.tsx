@@ -4,18 +4,20 @@ import { useCallback, useMemo, useState } from "preact/hooks";
 import { time } from "../base/format";
 import { t } from "../base/messages";
 import type { Row } from "../base/table";
+import { linkTo } from "../state/links";
 import type { Store } from "../state/store";
 import { deltaMs } from "../view/delta";
 import { MissingRanks, Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackTable } from "../view/stackbar";
-import { GoLink, Verdict } from "../view/verdict";
-import { exportName, linkTo, type PageProps } from "./page";
-import { linkToWorker, WorkerChart } from "./pod/chart";
-import { WorkerMatrix } from "./pod/matrix";
-import { type PodStep, podSteps } from "./pod/model";
+import { Verdict } from "../view/verdict";
+import { ViewLink } from "../view/viewlink";
+import { exportName, type PageProps } from "./page";
+import { type PodStep, podSteps } from "./pod/podsteps";
+import { linkToWorker, WorkerChart } from "./pod/workerchart";
+import { WorkerMatrix } from "./pod/workermatrix";
 import { WorkerPair } from "./pod/workerpair";
-import { partPieces } from "./steps/parts";
+import { partPieces } from "./steps/stepparts";
 
 interface SliderProps {
   readonly steps: readonly PodStep[];
@@ -56,7 +58,7 @@ function WorkerDetails({ step, row, store }: { step: PodStep; row: Row; store: S
     <Section
       title={workers.text(row, "worker")}
       note={t("{time}, mostly {part}", { time: time(total), part: workers.text(row, "largest") })}
-      controls={link && <GoLink {...link} />}
+      controls={link && <ViewLink {...link} />}
     >
       <StackBar pieces={pieces} totalMs={total} />
       <StackTable

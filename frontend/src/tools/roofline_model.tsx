@@ -9,7 +9,7 @@ import { Section } from "../view/section";
 import type { PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
 import { TableSection } from "./shared/tablesection";
-import { OpsGrid } from "./xla/ops";
+import { OpsGrid } from "./xla/opsgrid";
 import { opsOnChart, rooflineOption } from "./xla/roofline";
 
 const DOC = joinSentences(

@@ -12,8 +12,8 @@ import { withElements } from "../view/slots";
 import { Code } from "../view/textparts";
 import { LevelMark, toLevel, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
-import { PipelineGraph } from "./tfdata/graph";
-import { LatencyHistogram } from "./tfdata/histogram";
+import { LatencyHistogram } from "./tfdata/latencyhistogram";
+import { PipelineGraph } from "./tfdata/pipelinegraph";
 
 const PIPELINE_SPECS: ColumnSpecs = {
   host: { facet: true },

@@ -8,8 +8,8 @@ import { Select } from "../view/select";
 import { type CardOp, useOpDialog } from "./card/opcard";
 import Generic from "./generic";
 import type { PageProps } from "./page";
-import { CallingLines } from "./torch/lines";
-import { ModuleTree } from "./torch/modules";
+import { CallingLines } from "./torch/callinglines";
+import { ModuleTree } from "./torch/moduletree";
 import { Suggestions } from "./torch/suggestions";
 
 /** What a row of one of the tables is about; null of what has no events. */

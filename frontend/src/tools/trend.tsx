@@ -12,7 +12,7 @@ import { addStyles } from "../view/styles";
 import type { PageProps } from "./page";
 import { PageHead } from "./shared/pagehead";
 import { TableSection } from "./shared/tablesection";
-import { StepHistory } from "./trend/history";
+import { StepHistory } from "./trend/stephistory";
 
 addStyles(styles);
 

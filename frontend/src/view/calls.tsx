@@ -2,9 +2,9 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
-import type { Problem } from "../api/types";
 import { type CallTree, callName, pathTo, type WeightedCalls } from "../base/calltree";
 import { t } from "../base/messages";
+import type { Problem } from "../base/schema";
 import type { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";

@@ -4,7 +4,7 @@ import { t } from "../base/messages";
 import type { Row, Value } from "../base/table";
 import { hasSize, type PresentedColumn } from "./gridmodel";
 import { PathName } from "./pathname";
-import { onPlainClick } from "./plainclick";
+import { onPlainClick } from "./viewlink";
 
 /** How a row is marked that only the baseline has. */
 const BASELINE_ONLY = "gone";

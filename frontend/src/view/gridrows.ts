@@ -1,8 +1,8 @@
 /** The rows of a long table, of which the answer holds only the first: the server is asked for others as they show. */
 
 import { useEffect, useMemo, useReducer } from "preact/hooks";
-import type { Problem } from "../api/types";
 import type { GridChoice } from "../base/gridcodec";
+import type { Problem } from "../base/schema";
 import type { Row, Table } from "../base/table";
 import { toProblem } from "../state/resource";
 

@@ -1,8 +1,8 @@
 /** What is being done and how far it is. */
 
-import type { Progress } from "../api/types";
 import { percent } from "../base/format";
 import { joinNames, t } from "../base/messages";
+import type { Progress } from "../base/schema";
 
 interface LoadingProps {
   readonly what: string;

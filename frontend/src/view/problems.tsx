@@ -1,8 +1,8 @@
 /** Problems as the server words them: what happened, what to do, and the details folded. */
 
 import type { ComponentChildren } from "preact";
-import type { Problem } from "../api/types";
 import { t } from "../base/messages";
+import type { Problem } from "../base/schema";
 import { worstFirst } from "../state/doubts";
 import type { Store } from "../state/store";
 import { Icon, type IconName } from "./icons";

@@ -5,7 +5,7 @@ import { t } from "../base/messages";
 import { type Part, part } from "../base/parts";
 import type { Link } from "../state/links";
 import { DeltaCell, DeltaHead } from "./delta";
-import { GoLink } from "./verdict";
+import { ViewLink } from "./viewlink";
 
 export interface BarPiece {
   readonly part: Part;
@@ -99,7 +99,7 @@ export function StackTable({ pieces, totalMs, sumLabel, delta, link }: StackLege
                 <th scope="row">
                   <Swatch id={piece.part.id} />
                   {to ? (
-                    <GoLink {...to} label={piece.label} tip={piece.doc} />
+                    <ViewLink {...to} label={piece.label} tip={piece.doc} />
                   ) : (
                     <span class={piece.doc ? "explained" : undefined} data-tip={piece.doc}>
                       {piece.label}

@@ -1,11 +1,13 @@
 /** The answer of a page in one sentence, with the way on. */
 
 import { t } from "../base/messages";
+import type { Headline } from "../base/schema";
 import { withUnitsBesideFigures } from "../base/text";
+import type { Link } from "../state/links";
 import { Icon, type IconName } from "./icons";
-import { onPlainClick } from "./plainclick";
+import { ViewLink } from "./viewlink";
 
-export type Level = "ok" | "warn" | "bad" | "info" | "unknown";
+export type Level = Headline["level"];
 
 const ICONS: Readonly<Record<Level, IconName>> = {
   ok: "ok",
@@ -40,7 +42,7 @@ interface VerdictProps {
   /** Why the sentence may be wrong; empty where nothing speaks against it. */
   readonly doubt?: string;
   /** Where to look next, e.g. the tool that shows the cause. */
-  readonly next?: { readonly label: string; readonly href: string; readonly go: () => void } | undefined;
+  readonly next?: Link | undefined;
 }
 
 export function Verdict({ level, text, doubt, next }: VerdictProps) {
@@ -55,23 +57,7 @@ export function Verdict({ level, text, doubt, next }: VerdictProps) {
           </span>
         )}
       </span>
-      {next && <GoLink {...next} />}
+      {next && <ViewLink {...next} />}
     </p>
-  );
-}
-
-interface GoLinkProps {
-  readonly label: string;
-  readonly href: string;
-  readonly go: () => void;
-  readonly tip?: string | undefined;
-}
-
-/** A link that changes the view in place, and opens it in a new tab as other links do. */
-export function GoLink({ label, href, go, tip }: GoLinkProps) {
-  return (
-    <a class="go" href={href} target="_top" data-tip={tip} onClick={onPlainClick(go)}>
-      {label} <Icon name="arrow" />
-    </a>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Contents } from "../../src/api/types";
 import { contentRows } from "../../src/app/sharedialog";
+import type { Contents } from "../../src/base/schema";
 
 const NOTHING: Contents = {
   host: "vm",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisTicks, lengthLabel, tickLabel } from "../../src/canvas/ticks";
+import { axisTicks, lengthLabel, tickLabel } from "../../src/canvas/timeaxis";
 import {
   clampView,
   panView,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Problem } from "../../src/api/types";
+import type { Problem } from "../../src/base/schema";
 import { doubtsOf } from "../../src/state/doubts";
 
 function problem(code: string, affects: string[], where = "", severity: Problem["severity"] = "warning"): Problem {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ToolEntry } from "../../src/api/types";
+import type { ToolEntry } from "../../src/base/schema";
 import { groupsOf, missingByReason, pageToolOf } from "../../src/state/pages";
 
 const lacks = (message: string) => ({ code: "c", message, remedy: "r", where: "", severity: "info" as const });

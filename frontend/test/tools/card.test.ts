@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Slab } from "../../src/base/slab";
-import { editorAddress, longestPerLane } from "../../src/tools/card/origin";
+import { editorAddress, longestPerLane } from "../../src/tools/card/eventorigin";
 
 describe("the card of an op", () => {
   it("opens lines in an editor where their file has a whole path", () => {

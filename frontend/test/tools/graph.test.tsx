@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { OpGraph } from "../../src/tools/xla/graph";
 import { type GraphLayout, type GraphSizes, layoutGraph } from "../../src/tools/xla/graphlayout";
+import { OpGraph } from "../../src/tools/xla/opgraph";
 import { column, table } from "../table";
 
 const box = (inside = -1) => ({ width: 190, height: 56, inside });

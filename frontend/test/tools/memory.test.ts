@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { memory, memoryScale } from "../../src/base/format";
-import { mergePoints } from "../../src/tools/memory/usage";
+import { mergePoints } from "../../src/tools/memory/usagechart";
 import { column, table } from "../table";
 
 it("counts memory by 1024", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { workByTime } from "../../src/tools/input/inputwork";
-import { podSteps } from "../../src/tools/pod/model";
-import { chartDescription, chartTable, stepColumns } from "../../src/tools/steps/chart";
-import { partLayers, partPieces, usedPartIds } from "../../src/tools/steps/parts";
-import { averageText } from "../../src/tools/summary/bar";
+import { podSteps } from "../../src/tools/pod/podsteps";
+import { chartDescription, chartTable, stepColumns } from "../../src/tools/steps/stepchart";
+import { partLayers, partPieces, usedPartIds } from "../../src/tools/steps/stepparts";
+import { averageText } from "../../src/tools/summary/stepbar";
 import { answer } from "../table";
 
 const steps = {

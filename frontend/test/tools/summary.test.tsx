@@ -3,8 +3,8 @@ import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
 import type { Answer } from "../../src/base/table";
 import { actionsOf, splitRemedy } from "../../src/tools/summary/actions";
-import { StepBar } from "../../src/tools/summary/bar";
 import { PartsTable } from "../../src/tools/summary/partstable";
+import { StepBar } from "../../src/tools/summary/stepbar";
 import { answer } from "../table";
 import { root, withRoot } from "../view/root";
 

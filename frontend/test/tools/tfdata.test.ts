@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Table } from "../../src/base/table";
-import { callGraph, stageGraph } from "../../src/tools/tfdata/model";
+import { callGraph, stageGraph } from "../../src/tools/tfdata/graphnodes";
 import { column, table as made } from "../table";
 
 function table(ids: readonly string[], ...rows: readonly (string | number | boolean)[][]): Table {

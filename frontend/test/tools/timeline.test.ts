@@ -8,7 +8,7 @@ import {
   summaryLanes,
   visibleRange,
 } from "../../src/tools/timeline/layout";
-import { type LaneSlices, sliceAt } from "../../src/tools/timeline/loader";
+import { type LaneSlices, sliceAt } from "../../src/tools/timeline/sliceloader";
 
 const lane = (key: string, name: string, rows: number, kind = "thread"): LaneEntry => ({
   key,

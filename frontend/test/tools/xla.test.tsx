@@ -2,8 +2,8 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
 import type { Store } from "../../src/state/store";
+import { ProfileTree } from "../../src/tools/xla/profiletree";
 import { opsOnChart, rooflineOption } from "../../src/tools/xla/roofline";
-import { ProfileTree } from "../../src/tools/xla/tree";
 import { column, table } from "../table";
 import { root, withRoot } from "../view/root";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { part } from "../../src/base/parts";
-import { usageOption } from "../../src/tools/memory/usage";
-import { stackedOption } from "../../src/view/stacked";
+import { usageOption } from "../../src/tools/memory/usagechart";
+import { stackedOption } from "../../src/view/stackedchart";
 import { column, table } from "../table";
 
 const NAME = `<img src=x onerror="hit()"><a href='https://evil.example'>&lt;b&gt;</a>`;

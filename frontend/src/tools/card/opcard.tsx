@@ -10,8 +10,8 @@ import type { Store } from "../../state/store";
 import { CopyButton } from "../../view/copy";
 import { Dialog } from "../../view/dialog";
 import { Code, Figure } from "../../view/textparts";
-import { GoLink } from "../../view/verdict";
-import { type HostEvent, Origin, SourceLine } from "./origin";
+import { ViewLink } from "../../view/viewlink";
+import { type HostEvent, Origin, SourceLine } from "./eventorigin";
 
 /** Columns of figures that are shown where the table has them and the row knows them. */
 const FIGURE_COLUMNS = `
@@ -63,7 +63,7 @@ function OpLinks({ store, op }: { store: Store; op: CardOp }) {
   return (
     <p class="op-actions">
       {links.map((link) => (
-        <GoLink key={link.label} {...link} />
+        <ViewLink key={link.label} {...link} />
       ))}
       <CopyButton text={() => op.name} label={t("Copy name")} />
     </p>

@@ -3,9 +3,9 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
-import type { Problem } from "../../api/types";
 import { digestIn } from "../../base/digest";
 import { t } from "../../base/messages";
+import type { Problem } from "../../base/schema";
 import type { Answer } from "../../base/table";
 import type { Options } from "../../state/optionstore";
 import { toProblem } from "../../state/resource";

@@ -7,10 +7,10 @@ import type { Answer } from "../../base/table";
 import { ChartSection } from "../../view/chartsection";
 import { DeltaCell, DeltaHead } from "../../view/delta";
 import type { Palette } from "../../view/palette";
-import { stackedOption } from "../../view/stacked";
+import { stackedOption } from "../../view/stackedchart";
 import { exportName, type PageProps } from "../page";
-import { chartTable, stepColumns, stepLinker } from "../steps/chart";
-import { BASE_PART_SPECS, partLayer } from "../steps/parts";
+import { chartTable, stepColumns, stepLinker } from "../steps/stepchart";
+import { BASE_PART_SPECS, partLayer } from "../steps/stepparts";
 
 interface StatisticsRowProps {
   readonly answer: Answer;

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
-import type { Problem } from "../../api/types";
+import type { Problem } from "../../base/schema";
 import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import type { PageProps } from "../page";

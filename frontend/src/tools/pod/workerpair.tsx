@@ -10,7 +10,7 @@ import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
 import { LabelledSelect } from "../../view/select";
 import { StackBar } from "../../view/stackbar";
-import { partPieces } from "../steps/parts";
+import { partPieces } from "../steps/stepparts";
 
 interface PairProps {
   readonly answer: Answer;

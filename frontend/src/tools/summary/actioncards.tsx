@@ -4,12 +4,13 @@ import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { withUnitsBesideFigures } from "../../base/text";
+import { linkTo } from "../../state/links";
 import type { Loaded } from "../../state/resource";
 import { Findings } from "../../view/problems";
 import { withElements } from "../../view/slots";
 import { Code } from "../../view/textparts";
-import { GoLink } from "../../view/verdict";
-import { linkTo, type PageProps } from "../page";
+import { ViewLink } from "../../view/viewlink";
+import type { PageProps } from "../page";
 import { type Action, actionsOf } from "./actions";
 import { isPerStep } from "./causes";
 import { evidenceLinks } from "./evidence";
@@ -73,9 +74,9 @@ function ActionCard({ action, page, why }: { action: Action; page: PageProps; wh
       {(evidenceLink || toolLink) && (
         <p class="see">
           {evidenceLink && (
-            <GoLink {...evidenceLink} label={t("See it: {evidence}", { evidence: evidenceLink.label })} />
+            <ViewLink {...evidenceLink} label={t("See it: {evidence}", { evidence: evidenceLink.label })} />
           )}{" "}
-          {toolLink && <GoLink {...toolLink} />}
+          {toolLink && <ViewLink {...toolLink} />}
         </p>
       )}
     </li>

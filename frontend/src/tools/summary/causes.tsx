@@ -6,7 +6,7 @@ import type { Answer, Row, Table } from "../../base/table";
 import { deltaClass, deltaMs } from "../../view/delta";
 import { Swatch } from "../../view/stackbar";
 import { Code } from "../../view/textparts";
-import { GoLink } from "../../view/verdict";
+import { ViewLink } from "../../view/viewlink";
 import type { PageProps } from "../page";
 import { evidenceLinks } from "./evidence";
 
@@ -79,7 +79,7 @@ function EvidenceLinks({ page, why, cause }: CauseProps) {
       <li class="quiet">{t("On the timeline:")}</li>
       {links.map((link) => (
         <li key={link.href}>
-          <GoLink {...link} />
+          <ViewLink {...link} />
         </li>
       ))}
     </ul>

@@ -10,11 +10,11 @@ import type { PageProps } from "../page";
 import { Causes, causesText, isPerStep } from "./causes";
 import { Environment, Precisions } from "./environment";
 import { DeviceTables, deviceTableIds, FoldTable } from "./foldtables";
-import { HostComparison } from "./hosts";
+import { HostComparison } from "./hostcomparison";
+import { OpSlider } from "./opslider";
 import { PartsTable } from "./partstable";
 import { TopOps } from "./topops";
 import { WallClock } from "./wallclock";
-import { OpSlider } from "./whatif";
 
 interface FoldsProps {
   readonly page: PageProps;

@@ -6,7 +6,7 @@ import type { Answer, Row, Table } from "../../base/table";
 import { DeltaCell, DeltaHead, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Swatch } from "../../view/stackbar";
-import { stepFacts, usedParts } from "./bar";
+import { stepFacts, usedParts } from "./stepbar";
 
 interface PartRowProps {
   readonly table: Table;

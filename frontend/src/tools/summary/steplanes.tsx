@@ -11,7 +11,7 @@ import { sliceColour, textColour } from "../../base/slicecolour";
 import { linkToTime } from "../../state/links";
 import type { Theme } from "../../state/theme";
 import { fontFamily } from "../../view/fonts";
-import { GoLink } from "../../view/verdict";
+import { ViewLink } from "../../view/viewlink";
 import type { PageProps } from "../page";
 
 const ROW_PX = 13;
@@ -129,7 +129,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
       <figcaption>
         <span>0</span>
         <span>
-          {hasLanes && lanesText} {timelineLink && <GoLink {...timelineLink} />}
+          {hasLanes && lanesText} {timelineLink && <ViewLink {...timelineLink} />}
         </span>
         <span>{time(length)}</span>
       </figcaption>

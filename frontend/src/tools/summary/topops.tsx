@@ -1,12 +1,12 @@
 /** The ten ops that take most of the device's time, or of the host's, or why there are none. */
 
 import { t } from "../../base/messages";
-import { linkToOpEvents } from "../../state/links";
+import { linkTo, linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
-import { GoLink } from "../../view/verdict";
-import { exportName, linkTo, type PageProps } from "../page";
+import { ViewLink } from "../../view/viewlink";
+import { exportName, type PageProps } from "../page";
 
 const SPECS: ColumnSpecs = { share: { bar: true }, place: { facet: true } };
 
@@ -15,7 +15,7 @@ export function TopOps({ page }: { page: PageProps }) {
   const more = linkTo(page.store, "framework_op_stats");
   const hasOps = ops.rows.length > 0;
   return (
-    <Section title={ops.label} doc={ops.doc} controls={hasOps && more && <GoLink {...more} label={t("All ops")} />}>
+    <Section title={ops.label} doc={ops.doc} controls={hasOps && more && <ViewLink {...more} label={t("All ops")} />}>
       {hasOps ? (
         <Grid
           table={ops}

@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Alignment, clockChoice, TimelineApi } from "../../api/timeline";
-import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
+import type { Problem } from "../../base/schema";
 import { cutEnd } from "../../base/text";
 import { DEFAULT_VIEW } from "../../base/timelinecodec";
 import { type Viewport, viewAround } from "../../canvas/viewport";

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { t } from "../../base/messages";
 import { Table } from "../../base/table";
 import { BOX_TABS, type Box, type BoxTab } from "../../base/timelinecodec";
-import { lengthLabel } from "../../canvas/ticks";
+import { lengthLabel } from "../../canvas/timeaxis";
 import { CallControls, CallView } from "../../view/calls";
 import { Grid } from "../../view/grid";
 import type { Scene } from "./scene";

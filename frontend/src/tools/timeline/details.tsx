@@ -3,9 +3,9 @@
 import type { Arrow, EventDetails, EventPlace } from "../../api/timeline";
 import { t } from "../../base/messages";
 import { displayName } from "../../base/parts";
-import { lengthLabel, tickLabel } from "../../canvas/ticks";
+import { lengthLabel, tickLabel } from "../../canvas/timeaxis";
 import { BoxDetails } from "./boxdetails";
-import { GapCard } from "./gap";
+import { GapCard } from "./gapcard";
 import type { Scene } from "./scene";
 
 export interface DetailActions {

@@ -6,11 +6,12 @@ import type { EventDetails, EventPlace } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
 import { type Viewport, viewAround, viewBetween } from "../../canvas/viewport";
 import { type CanvasColours, readCanvasColours } from "./canvascolours";
+import { counterValueAt, counterValueText } from "./counters";
 import type { FrameInput, Overview } from "./frameinput";
-import { eventPlaceOf, sliceAt } from "./loader";
-import { counterValueAt, counterValueText, OVERVIEW_COLUMNS, overviewOf } from "./overview";
+import { OVERVIEW_COLUMNS, overviewOf } from "./minimap";
 import { paintFrame } from "./paint";
 import type { Scene } from "./scene";
+import { eventPlaceOf, sliceAt } from "./sliceloader";
 
 const GLIDE_MS = 220;
 /** What is gone to is shown with at least this much around it, ps. */

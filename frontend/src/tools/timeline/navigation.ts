@@ -2,7 +2,7 @@
 
 import { batch } from "@preact/signals";
 import type { Engine } from "./engine";
-import { eventPlaceOf } from "./loader";
+import { eventPlaceOf } from "./sliceloader";
 
 /** Begin of the ids of lanes that tell why devices are idle. */
 const IDLE_LANE_PREFIX = "why.";

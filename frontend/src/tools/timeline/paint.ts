@@ -3,14 +3,15 @@
 import type { Arrow } from "../../api/timeline";
 import { textColour } from "../../base/slicecolour";
 import { fitText } from "../../canvas/fittext";
-import { axisTicks, lengthLabel, tickLabel } from "../../canvas/ticks";
+import { axisTicks, lengthLabel, tickLabel } from "../../canvas/timeaxis";
 import { toPixel } from "../../canvas/viewport";
 import { fontFamily } from "../../view/fonts";
+import { paintCounter } from "./counters";
 import type { FrameInput } from "./frameinput";
 import { type Band, summaryLanes } from "./layout";
-import type { LaneSlices } from "./loader";
-import { paintCounter, paintMinimap } from "./overview";
+import { paintMinimap } from "./minimap";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX, STEPS_PX } from "./scene";
+import type { LaneSlices } from "./sliceloader";
 
 const FONT = `11px ${fontFamily()}`;
 /** Narrower slices show no name. */

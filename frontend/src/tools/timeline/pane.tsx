@@ -1,22 +1,21 @@
-/** One session's lanes: canvases, names of the lanes, and the details of what is selected. */
-
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, Lanes, TimelineApi } from "../../api/timeline";
-import type { Problem } from "../../api/types";
 import { t } from "../../base/messages";
+import type { Problem } from "../../base/schema";
 import { cutEnd } from "../../base/text";
 import { createRenderer } from "../../canvas/fastestrenderer";
+import { linkTo } from "../../state/links"; /** One session's lanes: canvases, names of the lanes, and the details of what is selected. */
 import { shownPageKeys } from "../../state/pagekeys";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
-import { linkTo } from "../page";
+
 import { type DetailActions, Details } from "./details";
 import { Engine } from "./engine";
 import { type AddressOptions, followState } from "./followstate";
-import { HitList } from "./hits";
+import { HitList } from "./hitlist";
 import { listenToTimelineKeys, TIMELINE_KEYS } from "./keys";
-import { LaneLabels } from "./labels";
+import { LaneLabels } from "./lanelabels";
 import { selectFirstInView, selectGapOrArrowEnd, selectNeighbour } from "./navigation";
 import { listenToPointer } from "./pointer";
 import { Scene } from "./scene";

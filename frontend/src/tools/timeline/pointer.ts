@@ -1,10 +1,10 @@
 /** Pointer and wheel on the canvas: what a click, a drag and a turn of the wheel do in each mode. */
 
 import { t } from "../../base/messages";
-import { lengthLabel } from "../../canvas/ticks";
+import { lengthLabel } from "../../canvas/timeaxis";
 import { LEAST_PS, panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
 import type { Engine } from "./engine";
-import { minimapWindow } from "./overview";
+import { minimapWindow } from "./minimap";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
 
 /** A pointer that moves less is a click. */

@@ -6,7 +6,7 @@ import type { Renderer } from "../../canvas/renderer";
 import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
 import { EventNames } from "./eventnames";
 import { arrangeBands, type Band, type Layout, summaryLanes, visibleRange } from "./layout";
-import { type DecodedSlices, type NeededLane, SliceLoader } from "./loader";
+import { type DecodedSlices, type NeededLane, SliceLoader } from "./sliceloader";
 import type { TimelineState } from "./state";
 
 /** Heights above the lanes, in pixels. */

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api as serverApi } from "../../api/client";
 import type { Lanes, TimelineApi } from "../../api/timeline";
-import type { Problem, Progress } from "../../api/types";
+import type { Problem, Progress } from "../../base/schema";
 import { toProblem } from "../../state/resource";
 
 const POLL_MS = 400;

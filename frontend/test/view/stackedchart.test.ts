@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { part } from "../../src/base/parts";
-import { axisEndMs, type StackedColumn, stackedOption } from "../../src/view/stacked";
+import { axisEndMs, type StackedColumn, stackedOption } from "../../src/view/stackedchart";
 
 const PALETTE = { dark: false, text: "#000", quiet: "#888", line: "#ccc", panel: "#fff", accent: "#06c" };
 

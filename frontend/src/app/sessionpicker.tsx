@@ -3,13 +3,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isReport, joinOrSplit } from "../api/client";
-import type { SessionEntry } from "../api/types";
 import { bytes, moment, timeAgo } from "../base/format";
 import { t } from "../base/messages";
+import type { SessionEntry } from "../base/schema";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
-import { HangLinks } from "./hangs";
+import { HangLinks } from "./hanglinks";
 
 /** The facts that are known, in words; steps and device come once something has decoded the session. */
 export function sessionFacts(entry: SessionEntry): string[] {

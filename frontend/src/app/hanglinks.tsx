@@ -1,8 +1,8 @@
 /** Links to what dumps of PyTorch's flight recorder tell of hangs. */
 
 import { isReport, routeAddress } from "../api/client";
-import type { SessionList } from "../api/types";
 import { t } from "../base/messages";
+import type { SessionList } from "../base/schema";
 
 export function HangLinks({ list }: { list: SessionList }) {
   const { dumps } = list.found;

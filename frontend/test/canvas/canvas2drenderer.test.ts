@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createFlatRenderer } from "../../src/canvas/flatrenderer";
+import { createFlatRenderer } from "../../src/canvas/canvas2drenderer";
 
 it("draws what is in view, at least a pixel wide, and leaves the rows out that are folded", () => {
   const drawn: number[][] = [];

@@ -2,11 +2,12 @@
 
 import { joinSentences, t } from "../../base/messages";
 import type { Row } from "../../base/table";
+import { linkTo } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
-import { GoLink } from "../../view/verdict";
-import { exportName, linkTo, type PageProps } from "../page";
+import { ViewLink } from "../../view/viewlink";
+import { exportName, type PageProps } from "../page";
 
 const SPECS: ColumnSpecs = { slowest: { bar: true } };
 const SORT = [{ id: "slowest", desc: true }];
@@ -25,7 +26,7 @@ export function HostComparison({ page }: { page: PageProps }) {
       title={hosts.label}
       doc={joinSentences(hosts.doc, t("Click a host to see its steps alone."))}
       note={answer.text("hosts_compared")}
-      controls={pod && <GoLink {...pod} label={t("Step by step")} />}
+      controls={pod && <ViewLink {...pod} label={t("Step by step")} />}
     >
       <Grid table={hosts} specs={SPECS} name={exportName(page, "hosts")} id="hosts" sort={SORT} link={linkToHost} />
     </Section>

@@ -6,7 +6,7 @@ import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { Section } from "../../view/section";
-import { LEFT_OUT_REASONS } from "../steps/leftout";
+import { LEFT_OUT_REASONS } from "../steps/leftoutreasons";
 
 const HEIGHT_PX = 90;
 const WIDTH_PX = 600;

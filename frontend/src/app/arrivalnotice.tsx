@@ -1,12 +1,12 @@
 /** A capture that arrives while another one is open is announced, once. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SessionEntry } from "../api/types";
 import { t } from "../base/messages";
+import type { SessionEntry } from "../base/schema";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { withElements } from "../view/slots";
-import { GoLink } from "../view/verdict";
+import { ViewLink } from "../view/viewlink";
 
 /** The newest session, which is the first, unless it is `open` or known; those that are older are no news. */
 export function newSession(
@@ -36,7 +36,11 @@ export function ArrivalNotice({ store }: { store: Store }) {
       {arrival && (
         <>
           {withElements(t("New capture: {run}"), { run: <b>{arrival.run}</b> })}{" "}
-          <GoLink label={t("open")} href={store.href({ run: arrival.run })} go={() => store.go({ run: arrival.run })} />
+          <ViewLink
+            label={t("open")}
+            href={store.href({ run: arrival.run })}
+            go={() => store.go({ run: arrival.run })}
+          />
           <button type="button" class="button" aria-label={t("Leave it closed")} onClick={markAllKnown}>
             <Icon name="close" />
           </button>

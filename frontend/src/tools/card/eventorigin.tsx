@@ -5,12 +5,12 @@ import { type EventDetails, TimelineApi } from "../../api/timeline";
 import { joinNames, t } from "../../base/messages";
 import type { Slab } from "../../base/slab";
 import { encodeAddressPart } from "../../base/text";
-import { lengthLabel } from "../../canvas/ticks";
+import { lengthLabel } from "../../canvas/timeaxis";
 import { linkTo, linkToEvent, opPattern, TIMELINE } from "../../state/links";
 import { resource } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { Code } from "../../view/textparts";
-import { GoLink } from "../../view/verdict";
+import { ViewLink } from "../../view/viewlink";
 
 const MOST_LINKS = 6;
 const MOST_LANES = 3;
@@ -102,7 +102,7 @@ function LinkedEvents({ store, details }: { store: Store; details: EventDetails 
         <div key={link.href}>
           <dt>{relation}</dt>
           <dd>
-            <GoLink {...link} />
+            <ViewLink {...link} />
           </dd>
         </div>
       ))}
@@ -135,7 +135,7 @@ function OriginOnTimeline({ store, source }: OriginProps) {
           <div>
             <dt>{details.lane_name}</dt>
             <dd>
-              <GoLink
+              <ViewLink
                 {...link}
                 label={details.step ? t("{length}, in {step}", { length, step: details.step }) : length}
               />

@@ -7,14 +7,14 @@ import type { Row, Table } from "../../base/table";
 import { type Link, linkToEvent } from "../../state/links";
 import type { Options } from "../../state/optionstore";
 import { useChoices } from "../../view/choices";
-import { Graph } from "../../view/graph";
 import { Grid } from "../../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { LabelledSelect } from "../../view/select";
-import { GoLink } from "../../view/verdict";
+import { Graph } from "../../view/treegraph";
+import { ViewLink } from "../../view/viewlink";
 import { exportName, type PageProps } from "../page";
-import { callGraph, stageGraph } from "./model";
+import { callGraph, stageGraph } from "./graphnodes";
 
 const SPECS: ColumnSpecs = {
   share: { bar: true },
@@ -181,7 +181,7 @@ function NodeDetails({ table, place, page }: { table: Table; place: number; page
     <div class="node-details">
       <p>
         <b>{table.text(row, "label")}</b> <span class="longname">{table.text(row, "long_name")}</span>{" "}
-        {next && <GoLink {...next} label={label} />}
+        {next && <ViewLink {...next} label={label} />}
       </p>
       {table.text(row, "settings") && <p class="quiet">{table.text(row, "settings")}</p>}
       <dl class="node-figures">

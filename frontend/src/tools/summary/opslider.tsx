@@ -2,9 +2,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api, isReport } from "../../api/client";
-import type { Scaled } from "../../api/types";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
+import type { Scaled } from "../../base/schema";
 import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import { useChoice } from "../../view/choices";

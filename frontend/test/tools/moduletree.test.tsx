@@ -2,7 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
 import type { Row } from "../../src/base/table";
-import { ModuleTree, moduleTree } from "../../src/tools/torch/modules";
+import { ModuleTree, moduleTree } from "../../src/tools/torch/moduletree";
 import { column, table } from "../table";
 import { root, withRoot } from "../view/root";
 

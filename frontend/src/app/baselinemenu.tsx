@@ -4,7 +4,7 @@ import { t } from "../base/messages";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { Menu } from "../view/menu";
-import { SessionList } from "./picker";
+import { SessionList } from "./sessionpicker";
 
 export function BaselineMenu({ store }: { store: Store }) {
   const { run, base } = store.view.value;

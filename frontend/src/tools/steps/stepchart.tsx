@@ -10,10 +10,10 @@ import type { Store } from "../../state/store";
 import { ChartSection } from "../../view/chartsection";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
-import { axisEndMs, type StackedChart, type StackedLayer, stackedOption } from "../../view/stacked";
+import { axisEndMs, type StackedChart, type StackedLayer, stackedOption } from "../../view/stackedchart";
 import { exportName, type PageProps } from "../page";
-import { LEFT_OUT_REASONS } from "./leftout";
-import { BASE_PART_SPECS, baselineColumn, partLayers, unusedPartColumns } from "./parts";
+import { LEFT_OUT_REASONS } from "./leftoutreasons";
+import { BASE_PART_SPECS, baselineColumn, partLayers, unusedPartColumns } from "./stepparts";
 
 /** Columns of the answer's steps, made of these layers, with a line at the average. */
 export function stepColumns(answer: Answer, layers: readonly StackedLayer[]): StackedChart {

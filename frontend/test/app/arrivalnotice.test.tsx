@@ -2,8 +2,8 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, it, vi } from "vitest";
-import type { SessionEntry } from "../../src/api/types";
-import { ArrivalNotice } from "../../src/app/arrivals";
+import { ArrivalNotice } from "../../src/app/arrivalnotice";
+import type { SessionEntry } from "../../src/base/schema";
 import type { Store } from "../../src/state/store";
 
 const entry = (run: string) =>

@@ -4,8 +4,8 @@ import { largest } from "../../base/extent";
 import { time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import { axisTicks, tickLabel } from "../../canvas/ticks";
-import { onPlainClick } from "../../view/plainclick";
+import { axisTicks, tickLabel } from "../../canvas/timeaxis";
+import { onPlainClick } from "../../view/viewlink";
 
 const HEIGHT_PX = 220;
 /** Above and below the dots. */

@@ -3,7 +3,7 @@
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
-import { lengthLabel, tickLabel } from "../../canvas/ticks";
+import { lengthLabel, tickLabel } from "../../canvas/timeaxis";
 import type { Engine } from "./engine";
 import { showHit } from "./navigation";
 import type { Hits } from "./state";

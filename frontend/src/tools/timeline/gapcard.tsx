@@ -4,7 +4,7 @@ import type { Gap } from "../../api/timeline";
 import { percent } from "../../base/format";
 import { t } from "../../base/messages";
 import { displayName, part } from "../../base/parts";
-import { lengthLabel } from "../../canvas/ticks";
+import { lengthLabel } from "../../canvas/timeaxis";
 import { Swatch } from "../../view/stackbar";
 
 /** The next work, and how late it was launched. */

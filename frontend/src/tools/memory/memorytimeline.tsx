@@ -6,7 +6,7 @@ import { joinSentences, t } from "../../base/messages";
 import type { Table } from "../../base/table";
 import { ChartSection } from "../../view/chartsection";
 import type { Palette } from "../../view/palette";
-import { type MemoryUsage, mergePoints, usageOption } from "./usage";
+import { type MemoryUsage, mergePoints, usageOption } from "./usagechart";
 
 const ZOOM_DELAY_MS = 250;
 

@@ -12,9 +12,9 @@ import { ChartSection } from "../../view/chartsection";
 import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
 import { LabelledSelect } from "../../view/select";
-import { type StackedChart, stackedOption } from "../../view/stacked";
-import { BASE_PART_SPECS, baselineColumn, partLayers, usedPartIds } from "../steps/parts";
-import type { PodStep } from "./model";
+import { type StackedChart, stackedOption } from "../../view/stackedchart";
+import { BASE_PART_SPECS, baselineColumn, partLayers, usedPartIds } from "../steps/stepparts";
+import type { PodStep } from "./podsteps";
 
 const SLOW_MARK = "▲ ";
 const TOTAL_COLUMN = "total_ms";

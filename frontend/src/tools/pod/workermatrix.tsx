@@ -6,7 +6,7 @@ import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { Grid } from "../../view/grid";
 import { Section } from "../../view/section";
-import { unusedPartColumns, usedPartIds } from "../steps/parts";
+import { unusedPartColumns, usedPartIds } from "../steps/stepparts";
 
 /** More rows than this are drawn as a heat map. */
 const MOST_TABLE_ROWS = 64;

@@ -3,7 +3,7 @@
 import { percent, time } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
-import type { Emphasis, GraphNode } from "../../view/graph";
+import type { Emphasis, GraphNode } from "../../view/treegraph";
 
 const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
 

@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport } from "../api/client";
-import type { ToolEntry } from "../api/types";
 import { t } from "../base/messages";
+import type { ToolEntry } from "../base/schema";
 import { Capture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
 import { isInForeignPage } from "../state/frame";
@@ -16,15 +16,15 @@ import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
 import { lazy } from "../view/lazy";
 import { TipLayer } from "../view/tip";
-import { ArrivalNotice } from "./arrivals";
-import { BaselineMenu } from "./baseline";
+import { ArrivalNotice } from "./arrivalnotice";
+import { BaselineMenu } from "./baselinemenu";
 import { CaptureButton } from "./capturebutton";
 import { Content } from "./content";
-import { HealthMenu } from "./health";
+import { HealthMenu } from "./healthmenu";
 import { listenToKeys } from "./keys";
 import { LanguageMenu } from "./languagemenu";
 import { OptionsMenu } from "./optionsmenu";
-import { SessionPicker } from "./picker";
+import { SessionPicker } from "./sessionpicker";
 import { ShareButton } from "./sharebutton";
 import { GroupTabs, HostSelect, PageTabs } from "./tabs";
 

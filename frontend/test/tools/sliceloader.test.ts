@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import type { LaneEntry, TimelineApi } from "../../src/api/timeline";
 import type { Renderer } from "../../src/canvas/renderer";
 import type { EventNames } from "../../src/tools/timeline/eventnames";
-import { SliceLoader } from "../../src/tools/timeline/loader";
+import { SliceLoader } from "../../src/tools/timeline/sliceloader";
 
 const LANE = { key: "0.1", kind: "thread", rows: 2 } as LaneEntry;
 const VIEW = { begin: 0, end: 100 };

@@ -5,7 +5,7 @@ import type { Row, Table } from "../../base/table";
 import { deltaMs } from "../../view/delta";
 import type { ColumnSpecs } from "../../view/gridmodel";
 import type { BarPiece } from "../../view/stackbar";
-import type { BaselineStep, StackedLayer } from "../../view/stacked";
+import type { BaselineStep, StackedLayer } from "../../view/stackedchart";
 
 /** The parts in which any row spends time, in the order of all pages. */
 export function usedPartIds(table: Table): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { initialView } from "../../src/view/graph";
+import { initialView } from "../../src/view/treegraph";
 
 /** What a frame shows of a drawing at first: from and to, px of the drawing. */
 function shown(width: number, room: number, main: number): [number, number] {
