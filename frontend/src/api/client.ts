@@ -1,7 +1,7 @@
 /** The only place that talks to the server. */
 
 import type { CallSource, WeightedCalls } from "../base/calltree";
-import { bytes } from "../base/format";
+import { formatBytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
 import { currentLanguage, t } from "../base/messages";
 import type * as schema from "../base/schema";
@@ -33,7 +33,7 @@ export type Query = Readonly<Record<string, string | readonly string[]>>;
 export function routeAddress(route: string, query: Query = {}): string {
   const lang = currentLanguage() === "en" ? "" : currentLanguage();
   const pairs = Object.entries({ lang, ...query }).flatMap(([name, value]) =>
-    [value].flat().map((each) => [name, each]),
+    [value].flat().map((item) => [name, item]),
   );
   const text = new URLSearchParams(pairs.filter(([, value]) => value !== "")).toString();
   return baseAddress + route + (text && `?${text}`);
@@ -116,7 +116,7 @@ const MOST_BYTES = 500_000_000;
 async function parseJson<T>(response: Response, where: string): Promise<T> {
   const body = await response.blob();
   if (body.size <= MOST_BYTES) return JSON.parse(await body.text()) as T;
-  const message = t("The answer is too large for a page: {size}.", { size: bytes(body.size) });
+  const message = t("The answer is too large for a page: {size}.", { size: formatBytes(body.size) });
   const remedy = t(
     "Choose one host, or save a table as a file: tb-profile tool NAME SESSION --format csv --table TABLE.",
   );

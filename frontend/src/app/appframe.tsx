@@ -31,7 +31,7 @@ import { GroupTabs, HostSelect, PageTabs } from "./tabs";
 const CaptureDialog = lazy(async () => (await import("./dialogs")).CaptureDialog);
 const Help = lazy(async () => (await import("./dialogs")).Help);
 
-const THEMES = { auto: t("Theme: as the system"), light: t("Theme: light"), dark: t("Theme: dark") } as const;
+const THEME_LABELS = { auto: t("Theme: as the system"), light: t("Theme: light"), dark: t("Theme: dark") } as const;
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
 
 function ThemeButton({ store }: { store: Store }) {
@@ -40,7 +40,13 @@ function ThemeButton({ store }: { store: Store }) {
     store.settings.value = { ...store.settings.value, theme: NEXT_THEME[theme] };
   };
   return (
-    <button type="button" class="button" onClick={change} aria-label={THEMES[theme]} data-tip={THEMES[theme]}>
+    <button
+      type="button"
+      class="button"
+      onClick={change}
+      aria-label={THEME_LABELS[theme]}
+      data-tip={THEME_LABELS[theme]}
+    >
       <Icon name="theme" />
     </button>
   );

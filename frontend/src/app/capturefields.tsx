@@ -1,7 +1,7 @@
 /** What to capture: the fields of the dialog. */
 
 import type { ComponentChildren } from "preact";
-import { type CaptureForm, DEFAULTS, type Field } from "../base/captureform";
+import { type CaptureForm, DEFAULT_FORM, type Field } from "../base/captureform";
 import { t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
@@ -110,7 +110,7 @@ function PlacesField({ capture }: { capture: Capture }) {
                 type="radio"
                 name="capture-kind"
                 checked={tpu === kind}
-                onChange={() => changeForm(capture, { tpu: kind, places: kind ? "" : DEFAULTS.places })}
+                onChange={() => changeForm(capture, { tpu: kind, places: kind ? "" : DEFAULT_FORM.places })}
               />{" "}
               {kind ? t("TPU name") : t("Addresses")}
             </label>

@@ -1,7 +1,7 @@
 /** How far each worker is, and how it ended. */
 
 import type { CaptureJob, CaptureWorker, WorkerState } from "../api/capture";
-import { bytes, fixed } from "../base/format";
+import { formatBytes, formatFixed } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import type { Capture } from "../state/capture";
 import { Icon, type IconName } from "../view/icons";
@@ -28,9 +28,9 @@ function elapsedShare(worker: CaptureWorker, job: CaptureJob): number | undefine
 function workerText(worker: CaptureWorker): string {
   return joinNames([
     STATE_TEXTS[worker.state],
-    ...(worker.seconds_left > 0 ? [t("{seconds} s left", { seconds: fixed(worker.seconds_left, 1) })] : []),
+    ...(worker.seconds_left > 0 ? [t("{seconds} s left", { seconds: formatFixed(worker.seconds_left, 1) })] : []),
     ...(worker.attempt > 1 ? [t("attempt {number}", { number: worker.attempt })] : []),
-    ...(worker.state === "done" ? [bytes(worker.size)] : []),
+    ...(worker.state === "done" ? [formatBytes(worker.size)] : []),
   ]);
 }
 

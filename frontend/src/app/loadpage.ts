@@ -10,10 +10,10 @@ import type { Page, PageProps } from "../tools/page";
 const PAGE_MODULES = import.meta.glob<{ default: Page }>("../tools/*.tsx");
 
 /** Default export of a module that another distribution brings: draws the answer into an empty element. */
-type Draw = (element: HTMLElement, answer: Answer) => void;
+type DrawAnswer = (element: HTMLElement, answer: Answer) => void;
 
-function pageDrawnBy(draw: Draw): Page {
-  return function Drawn({ answer }: PageProps) {
+function createExternalPage(draw: DrawAnswer): Page {
+  return function ExternalPage({ answer }: PageProps) {
     const container = useRef<HTMLDivElement>(null);
     useEffect(() => {
       const element = container.current;
@@ -28,8 +28,8 @@ export async function loadPage(tool: ToolEntry): Promise<Page> {
   const load = PAGE_MODULES[`../tools/${tool.name}.tsx`];
   if (load) return (await load()).default;
   if (tool.page) {
-    const module: { default: Draw } = await import(/* @vite-ignore */ moduleAddress(tool.page));
-    return pageDrawnBy(module.default);
+    const module: { default: DrawAnswer } = await import(/* @vite-ignore */ moduleAddress(tool.page));
+    return createExternalPage(module.default);
   }
   const generic = PAGE_MODULES["../tools/generic.tsx"];
   if (!generic) throw new Error("The generic page is missing from the build.");

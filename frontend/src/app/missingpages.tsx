@@ -24,7 +24,7 @@ function ReasonRow({ pages }: { pages: readonly ToolEntry[] }) {
   );
 }
 
-/** `asked` is the page that the reader wanted to see, if any. */
+/** `wanted` is the page that the reader wanted to see, if any. */
 export function MissingPages({ store, wanted }: { store: Store; wanted?: ToolEntry | undefined }) {
   const tools = store.tools.state.value.value ?? [];
   const groups = missingByReason(tools);

@@ -11,7 +11,7 @@ import { ViewLink } from "../view/viewlink";
 import { DoctorFindings } from "./doctorfindings";
 import { HangLinks } from "./hanglinks";
 
-function foundText({ event_files, captures, near_misses }: SessionList["found"]): string {
+function contentsText({ event_files, captures, near_misses }: SessionList["found"]): string {
   const nearMissCount = near_misses.length;
   return joinNames([
     t("{count, plural, one {# capture} other {# captures}} (*.xplane.pb)", { count: captures }),
@@ -36,7 +36,7 @@ export function NoSessions({ list }: { list: SessionList }) {
         </div>
         <div class="figure">
           <dt>{t("Found")}</dt>
-          <dd>{foundText(list.found)}</dd>
+          <dd>{contentsText(list.found)}</dd>
         </div>
       </dl>
       {list.found.near_misses.length > 0 && (

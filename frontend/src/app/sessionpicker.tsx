@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isReport, joinOrSplit } from "../api/client";
-import { bytes, moment, timeAgo } from "../base/format";
+import { formatBytes, formatMoment, timeAgo } from "../base/format";
 import { t } from "../base/messages";
 import type { SessionEntry } from "../base/schema";
 import type { Store } from "../state/store";
@@ -18,13 +18,15 @@ export function sessionFacts(entry: SessionEntry): string[] {
     t("{count, plural, one {# host} other {# hosts}}", { count: entry.hosts.length }),
     ...(facts?.device ? [facts.device] : []),
     ...(facts?.steps ? [t("{count, plural, one {# step} other {# steps}}", { count: facts.steps })] : []),
-    bytes(entry.size),
+    formatBytes(entry.size),
     ...(entry.parts.length ? [t("joined of {count}", { count: entry.parts.length })] : []),
   ];
 }
 
 function containsWords(entry: SessionEntry, words: string): boolean {
-  const text = [entry.run, ...entry.hosts, entry.facts?.device ?? "", moment(entry.modified)].join(" ").toLowerCase();
+  const text = [entry.run, ...entry.hosts, entry.facts?.device ?? "", formatMoment(entry.modified)]
+    .join(" ")
+    .toLowerCase();
   return words
     .toLowerCase()
     .split(/\s+/)
@@ -43,7 +45,7 @@ function SessionRow({ entry, chosen, choose, action }: SessionRowProps) {
     <li>
       <button type="button" class="session" aria-current={chosen ? "true" : undefined} onClick={choose}>
         <span class="run">{entry.run}</span>
-        <span class="when" data-tip={moment(entry.modified)}>
+        <span class="when" data-tip={formatMoment(entry.modified)}>
           {timeAgo(entry.modified)}
         </span>
         <span class="facts">{sessionFacts(entry).join(" · ")}</span>

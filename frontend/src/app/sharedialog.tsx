@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, routeAddress } from "../api/client";
-import { bytes, moment } from "../base/format";
+import { formatBytes, formatMoment } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import type { Contents, SessionEntry } from "../base/schema";
 import { readTimelineView } from "../base/timelinecodec";
@@ -34,7 +34,7 @@ export function contentRows(contents: Contents): { kind: string; values: string;
   const rows = [
     {
       kind: t("Recorded"),
-      values: contents.recorded_ns ? moment(contents.recorded_ns / 1e9) : "",
+      values: contents.recorded_ns ? formatMoment(contents.recorded_ns / 1e9) : "",
       staysWhenRedacted: true,
     },
     { kind: t("Hosts"), values: firstNames([contents.host, ...contents.hosts]), staysWhenRedacted: false },
@@ -57,7 +57,7 @@ export function contentRows(contents: Contents): { kind: string; values: string;
   return rows.filter(({ values }) => values !== "");
 }
 
-function ContentTable({ of }: { of: Contents }) {
+function ContentTable({ contents }: { contents: Contents }) {
   return (
     <table class="legend told">
       <thead>
@@ -68,7 +68,7 @@ function ContentTable({ of }: { of: Contents }) {
         </tr>
       </thead>
       <tbody>
-        {contentRows(of).map(({ kind, values, staysWhenRedacted }) => (
+        {contentRows(contents).map(({ kind, values, staysWhenRedacted }) => (
           <tr key={kind}>
             <th scope="row">{kind}</th>
             <td>{values}</td>
@@ -95,16 +95,16 @@ function stepsQuery(store: Store): Readonly<Record<string, string>> {
   return { ...(steps && { steps }), ...(step_event && { step_event }) };
 }
 
-function DownloadLinks({ of, run, store }: { of: Contents; run: string; store: Store }) {
-  const link = (redact: "0" | "1") => routeAddress("share/capture", { run, host: of.host, redact });
-  const redact = of.kept ? "0" : "1";
+function DownloadLinks({ contents, run, store }: { contents: Contents; run: string; store: Store }) {
+  const link = (redact: "0" | "1") => routeAddress("share/capture", { run, host: contents.host, redact });
+  const redact = contents.kept ? "0" : "1";
   // In a redacted capture events have other names, and the numbers of other steps mean nothing.
   const { step_event, steps } = stepsQuery(store);
   const range = { ...(steps && !step_event && { steps }), ...timelineWindowQuery(store) };
   return (
     <>
-      {of.kept ? (
-        <p>{of.kept}</p>
+      {contents.kept ? (
+        <p>{contents.kept}</p>
       ) : (
         <p>
           {t(
@@ -113,17 +113,17 @@ function DownloadLinks({ of, run, store }: { of: Contents; run: string; store: S
         </p>
       )}
       <div class="actions">
-        {!of.kept && (
-          <a class="button primary" href={link("1")} download={`${of.alias}.xplane.pb`}>
+        {!contents.kept && (
+          <a class="button primary" href={link("1")} download={`${contents.alias}.xplane.pb`}>
             <Icon name="download" /> {t("Redacted")}
           </a>
         )}
-        <a class="button" href={link("0")} download={of.file}>
-          <Icon name="download" /> {t("As it is ({size})", { size: bytes(of.size) })}
+        <a class="button" href={link("0")} download={contents.file}>
+          <Icon name="download" /> {t("As it is ({size})", { size: formatBytes(contents.size) })}
         </a>
       </div>
       <p>
-        {of.kept
+        {contents.kept
           ? t(
               "Or all pages but the Timeline, as they are, in one file that a browser opens without a server or network.",
             )
@@ -198,8 +198,8 @@ export function ShareDialog({ store, session, first, close }: ShareDialogProps) 
       {!value && !problem && <Loading what={t("Checking the file's contents")} progress={null} />}
       {value && (
         <>
-          <ContentTable of={value} />
-          <DownloadLinks of={value} run={session.run} store={store} />
+          <ContentTable contents={value} />
+          <DownloadLinks contents={value} run={session.run} store={store} />
         </>
       )}
     </Dialog>

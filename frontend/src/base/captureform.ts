@@ -19,7 +19,7 @@ export interface CaptureForm {
 export type Field = keyof CaptureForm;
 export type Faults = Readonly<Partial<Record<Field, string>>>;
 
-export const DEFAULTS: CaptureForm = {
+export const DEFAULT_FORM: CaptureForm = {
   tpu: false,
   places: "localhost:6009",
   duration: "1000",
@@ -66,7 +66,7 @@ function workersFault(form: CaptureForm): string {
 }
 
 /** What is wrong with each field; the server checks the same again. */
-export function faults(form: CaptureForm): Faults {
+export function findFaults(form: CaptureForm): Faults {
   const faultByField: Partial<Record<Field, string>> = {};
   const places = workersFault(form);
   if (places) faultByField.places = places;
@@ -96,32 +96,32 @@ export function requestParameters(form: CaptureForm): Record<string, string> {
 }
 
 /** The form's field that a problem of the server is about. */
-export function fieldOf(where: string): Field | undefined {
+export function fieldOfProblem(where: string): Field | undefined {
   const name = where === "service_addr" ? "places" : where;
-  return Object.hasOwn(DEFAULTS, name) ? (name as Field) : undefined;
+  return Object.hasOwn(DEFAULT_FORM, name) ? (name as Field) : undefined;
 }
 
 /** Entries of places that are offered again. */
-const MOST_RECENT = 6;
+const MOST_RECENT_PLACES = 6;
 
 /** Places used lately, the newest first. */
-export function withRecent(recent: readonly string[], places: string): string[] {
+export function addRecentPlace(recent: readonly string[], places: string): string[] {
   const text = splitWorkers(places).join(", ");
-  return [text, ...recent.filter((other) => other !== text)].slice(0, MOST_RECENT);
+  return [text, ...recent.filter((other) => other !== text)].slice(0, MOST_RECENT_PLACES);
 }
 
 /** What was kept of a form, where all of it is what a form may hold; else the usual one. A session's name is of use once. */
-export function formOf(stored: unknown): CaptureForm {
-  const fields: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...Object(stored), run: "" };
-  if (Object.entries(DEFAULTS).some(([field, usual]) => typeof fields[field] !== typeof usual)) return DEFAULTS;
+export function parseStoredForm(stored: unknown): CaptureForm {
+  const fields: Readonly<Record<string, unknown>> = { ...DEFAULT_FORM, ...Object(stored), run: "" };
+  if (Object.entries(DEFAULT_FORM).some(([field, usual]) => typeof fields[field] !== typeof usual)) return DEFAULT_FORM;
   const form = Object.fromEntries(
-    Object.keys(DEFAULTS).map((field) => [field, fields[field]]),
+    Object.keys(DEFAULT_FORM).map((field) => [field, fields[field]]),
   ) as unknown as CaptureForm;
-  return Object.keys(faults(form)).length ? DEFAULTS : form;
+  return Object.keys(findFaults(form)).length ? DEFAULT_FORM : form;
 }
 
 /** What was kept of the places used lately. */
-export function recentOf(stored: unknown): string[] {
+export function parseRecentPlaces(stored: unknown): string[] {
   const texts = Array.isArray(stored) ? stored.filter((text) => typeof text === "string") : [];
-  return [...new Set(texts)].slice(0, MOST_RECENT);
+  return [...new Set(texts)].slice(0, MOST_RECENT_PLACES);
 }

@@ -16,7 +16,7 @@ export function decimalsFor(size: number): number {
 }
 
 /** A number with grouped thousands and a fixed count of decimals. */
-export function fixed(value: number, decimals: number): string {
+export function formatFixed(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value).toFixed(decimals);
   const [whole = "0", part] = size.split(".");
@@ -25,24 +25,24 @@ export function fixed(value: number, decimals: number): string {
 }
 
 /** A whole number, with grouped thousands. */
-export function count(value: number): string {
-  return fixed(value, 0);
+export function formatCount(value: number): string {
+  return formatFixed(value, 0);
 }
 
 /** Any number by its own size; whole numbers stay whole. */
-export function number(value: number): string {
-  if (Number.isInteger(value)) return fixed(value, 0);
+export function formatNumber(value: number): string {
+  if (Number.isInteger(value)) return formatFixed(value, 0);
   const magnitude = Math.abs(value);
   if (magnitude !== 0 && (magnitude < 1e-4 || magnitude >= 1e15)) return value.toExponential(2).replace("-", MINUS);
-  return fixed(value, decimalsFor(value));
+  return formatFixed(value, decimalsFor(value));
 }
 
 /** A fraction 0–1 as per cent. */
-export function percent(fraction: number, decimals = 1): string {
+export function formatPercent(fraction: number, decimals = 1): string {
   const hundredths = fraction * 100;
   if (hundredths > 0 && hundredths < 0.5 * 10 ** -decimals)
-    return `<${THIN}${withPercentSign(fixed(10 ** -decimals, decimals))}`;
-  return withPercentSign(fixed(hundredths, decimals));
+    return `<${THIN}${withPercentSign(formatFixed(10 ** -decimals, decimals))}`;
+  return withPercentSign(formatFixed(hundredths, decimals));
 }
 
 /** English sets the sign apart. */
@@ -69,7 +69,7 @@ function psPer(unit: string): number {
 }
 
 /** How many milliseconds one of this unit is; 1 for what is no unit of time. */
-export function inMilliseconds(unit: string): number {
+export function msPer(unit: string): number {
   return psPer(unit) / PS_PER_MS;
 }
 
@@ -90,24 +90,24 @@ export function withMoreDecimals(scale: Scale): Scale {
 }
 
 /** A figure of a column with this scale; something too small for its decimals is not shown as nothing. */
-export function scaled(value: number, scale: Scale): string {
+export function formatScaled(value: number, scale: Scale): string {
   const figure = value * scale.factor;
   const least = 10 ** -scale.decimals;
   // Far below that it is only what a sum of fractions leaves over.
-  if (figure > least * 1e-6 && figure < least / 2) return `<${THIN}${fixed(least, scale.decimals)}`;
-  return fixed(figure, scale.decimals);
+  if (figure > least * 1e-6 && figure < least / 2) return `<${THIN}${formatFixed(least, scale.decimals)}`;
+  return formatFixed(figure, scale.decimals);
 }
 
 /** One time with its unit, e.g. `1.43 ms`. */
-export function time(value: number, unit = "ms"): string {
+export function formatTime(value: number, unit = "ms"): string {
   const scale = timeScale(value, unit);
-  return `${scaled(value, scale)}${THIN}${scale.unit}`;
+  return `${formatScaled(value, scale)}${THIN}${scale.unit}`;
 }
 
 const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
 
 /** Bytes in powers of 1000, as disks and the file listing count. */
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   let size = Math.abs(value);
   let place = 0;
   while (size >= 1000 * (1 - ROUNDING_MARGIN) && place < BYTE_UNITS.length - 1) {
@@ -115,7 +115,7 @@ export function bytes(value: number): string {
     place += 1;
   }
   const hasTenths = place > 0 && decimalsFor(size) > 1;
-  return `${fixed(Math.sign(value) * size, hasTenths ? 1 : 0)}${THIN}${BYTE_UNITS[place]}`;
+  return `${formatFixed(Math.sign(value) * size, hasTenths ? 1 : 0)}${THIN}${BYTE_UNITS[place]}`;
 }
 
 const BINARY_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -133,13 +133,13 @@ export function memoryScale(size: number): Scale {
 }
 
 /** One size of memory with its unit, e.g. `2.99 GiB`. */
-export function memory(value: number): string {
+export function formatMemory(value: number): string {
   const scale = memoryScale(value);
-  return `${fixed(value * scale.factor, scale.decimals)}${THIN}${scale.unit}`;
+  return `${formatFixed(value * scale.factor, scale.decimals)}${THIN}${scale.unit}`;
 }
 
 /** A moment as `2026-11-20 21:38` in local time. */
-export function moment(seconds: number): string {
+export function formatMoment(seconds: number): string {
   const date = new Date(seconds * 1000);
   const two = (part: number) => String(part).padStart(2, "0");
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
@@ -157,14 +157,14 @@ export function timeAgo(seconds: number, now = Date.now() / 1000): string {
 }
 
 /** Any value with its unit, as a tool declares it. */
-export function formatted(value: string | number | boolean | null, unit: string): string {
+export function formatValue(value: string | number | boolean | null, unit: string): string {
   if (value === null) return "";
   if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "string") return value;
-  if (unit in PS_PER_UNIT) return time(value, unit);
-  if (unit === "share") return percent(value);
-  if (unit === "bytes") return bytes(value);
-  if (unit === "iB") return memory(value);
-  if (unit === "percent") return withPercentSign(number(value));
-  return unit === "" ? number(value) : `${number(value)}${THIN}${unit}`;
+  if (unit in PS_PER_UNIT) return formatTime(value, unit);
+  if (unit === "share") return formatPercent(value);
+  if (unit === "bytes") return formatBytes(value);
+  if (unit === "iB") return formatMemory(value);
+  if (unit === "percent") return withPercentSign(formatNumber(value));
+  return unit === "" ? formatNumber(value) : `${formatNumber(value)}${THIN}${unit}`;
 }

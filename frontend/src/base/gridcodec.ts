@@ -32,7 +32,7 @@ function readSort(text: string, known: ReadonlySet<string>): SortedColumn[] {
 }
 
 /** The choice for the table `name`, whose columns are `ids`; what a link says of other columns is passed over. */
-export function readChoice(
+export function readGridChoice(
   options: Options,
   name: string,
   ids: readonly string[],
@@ -57,7 +57,7 @@ export function readChoice(
 }
 
 /** The options with this choice in place of the table's former one; what is as usual takes no room. */
-export function writeChoice(options: Options, name: string, choice: GridChoice, usual: readonly SortedColumn[]) {
+export function writeGridChoice(options: Options, name: string, choice: GridChoice, usual: readonly SortedColumn[]) {
   const ownKey = /^(sort|find|cols|only\..*)$/;
   const start = `${name}.`;
   const others = Object.entries(options).filter(

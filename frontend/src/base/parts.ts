@@ -45,14 +45,14 @@ const CATEGORY_OF_OTHERS: Readonly<Record<string, CategoryId>> = {
   profiler: "unknown",
 };
 
-function partOf(id: string, category: CategoryId): Part {
+function createPart(id: string, category: CategoryId): Part {
   const [light, dark] = COLOURS[category];
   const hatched = HATCHED.includes(id) || HATCHED.includes(category);
   return { id, light, dark, pattern: hatched ? "hatched" : DOTTED.includes(id) ? "dotted" : "plain" };
 }
 
 /** The categories, in the order of all pages: work first, then what is lost. */
-export const PARTS: readonly Part[] = CATEGORIES.map(({ id }) => partOf(id, id));
+export const PARTS: readonly Part[] = CATEGORIES.map(({ id }) => createPart(id, id));
 
 /** What the host does to get input: shades of the input's red, told apart by lightness. */
 export const INPUT_PARTS: readonly Part[] = [
@@ -66,8 +66,8 @@ export const INPUT_PARTS: readonly Part[] = [
 /** What is of no category: all the rest of a step, or where time lies instead of what it is spent on. */
 const NO_CATEGORY: Part = { id: "other", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" };
 
-const STATE_PARTS = Object.entries(STATES).map(([id, { category }]) => partOf(id, category));
-const OTHER_PARTS = Object.entries(CATEGORY_OF_OTHERS).map(([id, category]) => partOf(id, category));
+const STATE_PARTS = Object.entries(STATES).map(([id, { category }]) => createPart(id, category));
+const OTHER_PARTS = Object.entries(CATEGORY_OF_OTHERS).map(([id, category]) => createPart(id, category));
 
 const BY_ID: ReadonlyMap<string, Part> = new Map(
   [...PARTS, ...STATE_PARTS, ...OTHER_PARTS, ...INPUT_PARTS, NO_CATEGORY].map((part) => [part.id, part]),
@@ -77,19 +77,19 @@ const BY_ID: ReadonlyMap<string, Part> = new Map(
 export const ALL_PARTS: readonly Part[] = [...BY_ID.values()];
 
 /** How a state, category, cause or part of the input work looks. */
-export function part(id: string): Part {
+export function partById(id: string): Part {
   return BY_ID.get(id) ?? NO_CATEGORY;
 }
 
 const STATE_IDS = Object.keys(STATES);
 
 /** Rows with a state each, by category; what is no state comes last. */
-export function byCategory(table: Table, id: string): Row[] {
-  const place = (row: Row) => {
-    const found = STATE_IDS.indexOf(table.text(row, id));
-    return found < 0 ? STATE_IDS.length : found;
+export function sortByCategory(table: Table, id: string): Row[] {
+  const rank = (row: Row) => {
+    const index = STATE_IDS.indexOf(table.text(row, id));
+    return index < 0 ? STATE_IDS.length : index;
   };
-  return [...table.rows].sort((a, b) => place(a) - place(b));
+  return [...table.rows].sort((a, b) => rank(a) - rank(b));
 }
 
 const BY_NAME: ReadonlyMap<string, { readonly id: string; readonly label: string }> = new Map(
@@ -102,7 +102,7 @@ export function stateNames(category: string): string[] {
 }
 
 /** The state that lanes call so. */
-export function stateByName(name: string): Part | undefined {
+export function partByStateName(name: string): Part | undefined {
   return BY_ID.get(BY_NAME.get(name)?.id ?? "");
 }
 

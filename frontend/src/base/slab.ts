@@ -1,6 +1,6 @@
 /** Slabs: typed arrays as the server sends them, read in place or from differences (see docs/http.md). */
 
-export type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array;
+export type TypedArray = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array;
 
 const TYPES = {
   uint8: Uint8Array,
@@ -13,10 +13,10 @@ const TYPES = {
 
 export interface Slab {
   readonly facts: Readonly<Record<string, unknown>>;
-  readonly arrays: Readonly<Record<string, Column>>;
+  readonly arrays: Readonly<Record<string, TypedArray>>;
 }
 
-interface Entry {
+interface ArrayEntry {
   readonly name: string;
   readonly dtype: keyof typeof TYPES;
   readonly length: number;
@@ -29,8 +29,8 @@ interface Entry {
 export function readSlab(buffer: ArrayBuffer): Slab {
   const size = new DataView(buffer).getUint32(0, true);
   const head = new TextDecoder().decode(new Uint8Array(buffer, 4, size));
-  const { arrays: entries, ...facts } = JSON.parse(head) as { arrays: Entry[] } & Record<string, unknown>;
-  const arrays: Record<string, Column> = {};
+  const { arrays: entries, ...facts } = JSON.parse(head) as { arrays: ArrayEntry[] } & Record<string, unknown>;
+  const arrays: Record<string, TypedArray> = {};
   for (const { name, dtype, length, offset, bytes } of entries) {
     const type = TYPES[dtype];
     if (bytes === undefined) arrays[name] = new type(buffer, offset, length);
@@ -40,7 +40,7 @@ export function readSlab(buffer: ArrayBuffer): Slab {
 }
 
 /** Fills in whole numbers: seven bits of a difference per byte, the lowest first; an odd one is below zero. */
-function decodeDifferences(differences: Uint8Array, column: Column): Column {
+function decodeDifferences(differences: Uint8Array, column: TypedArray): TypedArray {
   let at = 0;
   let value = 0;
   for (let place = 0; place < column.length; place++) {

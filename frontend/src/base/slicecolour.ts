@@ -1,7 +1,7 @@
 /** The colour of a slice: by what kind of work its name tells, the same wherever the kind occurs. */
 
-import { hash } from "./namecolour";
-import { type Part, part, stateByName } from "./parts";
+import { hashText } from "./namecolour";
+import { type Part, partById, partByStateName } from "./parts";
 import { cutEnd } from "./text";
 import type { Colouring } from "./timelinecodec";
 
@@ -41,9 +41,9 @@ const COLOURED_TEXT: Readonly<Record<Colouring, (name: string) => string>> = {
 
 /** States have theirs whatever others are coloured by. */
 export function sliceColour(name: string, dark: boolean, colouring: Colouring = "kind"): Rgb {
-  const ownPart = stateByName(name) ?? (colouring === "kind" ? partByMeaning(name) : undefined);
+  const ownPart = partByStateName(name) ?? (colouring === "kind" ? partByMeaning(name) : undefined);
   if (ownPart) return fromHex(dark ? ownPart.dark : ownPart.light);
-  const value = hash(COLOURED_TEXT[colouring](name));
+  const value = hashText(COLOURED_TEXT[colouring](name));
   const saturation = 38 + ((value >>> 9) % 22);
   const lightness = (dark ? 52 : 58) + ((value >>> 15) % 14);
   return fromHsl(value % 360, saturation / 100, lightness / 100);
@@ -61,7 +61,7 @@ export function textColour([red, green, blue]: Rgb): string {
 
 function partByMeaning(name: string): Part | undefined {
   const meaning = MEANINGS.find(([pattern]) => pattern.test(name));
-  return meaning && part(meaning[1]);
+  return meaning && partById(meaning[1]);
 }
 
 function fromHex(text: string): Rgb {

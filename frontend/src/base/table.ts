@@ -1,7 +1,7 @@
 /** A tool's named answer, and a reader of its tables that pages use instead of digging in them. */
 
 import type { CallSource } from "./calltree";
-import { largest as most } from "./extent";
+import { largest } from "./extent";
 import type { GridChoice } from "./gridcodec";
 import type * as schema from "./schema";
 
@@ -51,7 +51,7 @@ export class Table {
   }
 
   /** The answer's table, whose rows may be the first of those that a source has. */
-  static of({ columns, rows: total, label, doc }: schema.Table, source: RowSource | null = null): Table {
+  static fromAnswer({ columns, rows: total, label, doc }: schema.Table, source: RowSource | null = null): Table {
     const count = columns[0]?.values.length ?? 0;
     const loadedRows = Array.from({ length: count }, (_, row) => columns.map(({ values }) => values[row] ?? null));
     const declared = columns.map(({ values, ...column }) => column);
@@ -64,12 +64,12 @@ export class Table {
   }
 
   /** A table of the same columns with these of the rows that are here, and no others. */
-  of(rows: readonly Row[]): Table {
+  withRows(rows: readonly Row[]): Table {
     return new Table(this.columns, rows, this.label, this.doc);
   }
 
   filter(keep: (row: Row) => boolean): Table {
-    return this.of(this.rows.filter(keep));
+    return this.withRows(this.rows.filter(keep));
   }
 
   /** The rows that hold these values. */
@@ -79,7 +79,7 @@ export class Table {
   }
 
   /** The rows in which a column has any other text. */
-  except(id: string, text: string): Table {
+  withoutText(id: string, text: string): Table {
     const remaining = this.filter((row) => this.text(row, id) !== text);
     if (!this.rest) return remaining;
     const removedCount = this.column(id)?.summary?.choices.find(({ value }) => value === text)?.rows ?? 0;
@@ -88,22 +88,24 @@ export class Table {
     const columns = this.columns.map((column, index) => {
       if (!column.summary) return column;
       const sizes = (rows: readonly Row[]) => rows.map((row) => Math.abs(Number(row[index] ?? 0)) || 0);
+      const { summary } = column;
       // Where the largest of all is left out, that of the rows that are here stands for the next one.
-      const largest = sizes(removedRows).includes(column.summary.largest)
-        ? most(sizes(remaining.rows), 0)
-        : column.summary.largest;
-      const choices = column.summary.choices.filter(({ value }) => column.id !== id || value !== text);
-      return { ...column, summary: { ...column.summary, choices, largest } };
+      const isLargestRemoved = sizes(removedRows).includes(summary.largest);
+      const choices = summary.choices.filter(({ value }) => column.id !== id || value !== text);
+      return {
+        ...column,
+        summary: { ...summary, choices, ...(isLargestRemoved && { largest: largest(sizes(remaining.rows)) }) },
+      };
     });
     return new Table(columns, remaining.rows, this.label, this.doc, rest);
   }
 
   /** Rows of the rest as they are chosen there, and how many are; null of a table that is here. */
-  async more(choice: GridChoice, first: number, count: number, signal: AbortSignal) {
+  async loadRows(choice: GridChoice, first: number, count: number, signal: AbortSignal) {
     if (!this.rest) return null;
     const { source, without } = this.rest;
     const raw = await source.rows({ ...choice, without }, first, count, signal);
-    return { rows: Table.of(raw).pick(this.columns.map(({ id }) => id)).rows, total: raw.rows };
+    return { rows: Table.fromAnswer(raw).pickColumns(this.columns.map(({ id }) => id)).rows, total: raw.rows };
   }
 
   /** The values of a column as texts, in the order of the table. */
@@ -112,12 +114,12 @@ export class Table {
   }
 
   /** All columns but these. */
-  without(ids: readonly string[]): Table {
-    return this.pick(this.columns.map(({ id }) => id).filter((id) => !ids.includes(id)));
+  withoutColumns(ids: readonly string[]): Table {
+    return this.pickColumns(this.columns.map(({ id }) => id).filter((id) => !ids.includes(id)));
   }
 
   /** Some of the columns, in this order. */
-  pick(ids: readonly string[]): Table {
+  pickColumns(ids: readonly string[]): Table {
     const indices = ids.flatMap((id) => this.indexById.get(id) ?? []);
     const columns = indices.flatMap((index) => this.columns[index] ?? []);
     return new Table(
@@ -153,7 +155,7 @@ export class Table {
   }
 
   /** The cell as a number is printed; empty where it is unknown. */
-  printed(row: Row, id: string, print: (value: number) => string): string {
+  formatCell(row: Row, id: string, print: (value: number) => string): string {
     const value = this.number(row, id);
     return value === null ? "" : print(value);
   }
@@ -213,7 +215,7 @@ export class Answer {
     const existing = this.tableById.get(id);
     if (existing) return existing;
     const raw = this.raw.tables[id];
-    const table = raw ? Table.of(raw, this.source(id)) : new Table([], []);
+    const table = raw ? Table.fromAnswer(raw, this.source(id)) : new Table([], []);
     this.tableById.set(id, table);
     return table;
   }

@@ -97,15 +97,15 @@ function readSpan(text: string | undefined): readonly [number, number] | null {
 
 function readBox(text: string | undefined): Box | null {
   const [times, ...lanes] = (text ?? "").split(",");
-  const found = readSpan(times);
-  return found && lanes.length ? { begin: found[0], end: found[1], lanes } : null;
+  const span = readSpan(times);
+  return span && lanes.length ? { begin: span[0], end: span[1], lanes } : null;
 }
 
 function readMarks(text: string | undefined): Mark[] {
   return (text ? text.split(",") : []).flatMap((piece) => {
     const [times, name] = piece.split(":");
-    const found = readSpan(times);
-    return found ? [{ begin: found[0], end: found[1], name: decodeAddressPart(name ?? "") }] : [];
+    const span = readSpan(times);
+    return span ? [{ begin: span[0], end: span[1], name: decodeAddressPart(name ?? "") }] : [];
   });
 }
 

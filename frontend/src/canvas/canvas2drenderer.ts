@@ -1,6 +1,6 @@
 /** Slices on a plain canvas, where there is no WebGL. */
 
-import { GAP_PX, type LanePlace, type Renderer, SEPARATE_FROM_PX, type Slices, type UploadedLane } from "./renderer";
+import { GAP_PX, type LanePosition, type Renderer, SEPARATE_FROM_PX, type Slices, type UploadedLane } from "./renderer";
 
 /** Styles by colour: making the text for each slice would cost more than drawing it. */
 const styleByColour = new Map<number, string>();
@@ -15,15 +15,15 @@ function fillStyle(red: number, green: number, blue: number, opacity: number): s
   return style;
 }
 
-class FlatLane implements UploadedLane {
+class Canvas2dLane implements UploadedLane {
   constructor(readonly slices: Slices) {}
 
   recolour(): void {} // Colours are read anew for each frame.
 
-  drop(): void {}
+  dispose(): void {}
 }
 
-class FlatRenderer implements Renderer {
+class Canvas2dRenderer implements Renderer {
   readonly kind = "2d";
   private readonly context: CanvasRenderingContext2D;
   private widthPx = 0;
@@ -34,7 +34,7 @@ class FlatRenderer implements Renderer {
   }
 
   upload(slices: Slices): UploadedLane {
-    return new FlatLane(slices);
+    return new Canvas2dLane(slices);
   }
 
   start(widthPx: number, heightPx: number, ratio: number): void {
@@ -60,14 +60,14 @@ class FlatRenderer implements Renderer {
     this.isClipped = false;
   }
 
-  draw(handle: UploadedLane, spot: LanePlace): void {
+  draw(handle: UploadedLane, position: LanePosition): void {
     const { context, widthPx } = this;
-    const { begin, width, row, colour, count, originPs, psPerUnit } = (handle as FlatLane).slices;
-    const pixelsPerUnit = psPerUnit / spot.psPerPixel;
-    const originX = (originPs - spot.begin) / spot.psPerPixel;
+    const { begin, width, row, colour, count, originPs, psPerUnit } = (handle as Canvas2dLane).slices;
+    const pixelsPerUnit = psPerUnit / position.psPerPixel;
+    const originX = (originPs - position.begin) / position.psPerPixel;
     let lastStyle = "";
     for (let i = 0; i < count; i++) {
-      if ((row[i] as number) >= spot.rowCount) continue;
+      if ((row[i] as number) >= position.rowCount) continue;
       const leftX = originX + (begin[i] as number) * pixelsPerUnit;
       if (leftX > widthPx) continue;
       const sliceWidth = (width[i] as number) * pixelsPerUnit;
@@ -84,8 +84,8 @@ class FlatRenderer implements Renderer {
       // Merged slices, which are pale, stand side by side.
       const isSeparate = sliceWidth > SEPARATE_FROM_PX && opacity === 255;
       const drawnWidth = isSeparate ? visibleWidth - 1 : Math.max(visibleWidth, 1);
-      const top = spot.topPx + (row[i] as number) * spot.rowHeightPx;
-      context.fillRect(visibleLeft, top, drawnWidth, spot.rowHeightPx - GAP_PX);
+      const top = position.topPx + (row[i] as number) * position.rowHeightPx;
+      context.fillRect(visibleLeft, top, drawnWidth, position.rowHeightPx - GAP_PX);
     }
   }
 
@@ -94,6 +94,6 @@ class FlatRenderer implements Renderer {
   }
 }
 
-export function createFlatRenderer(canvas: HTMLCanvasElement): Renderer {
-  return new FlatRenderer(canvas);
+export function createCanvas2dRenderer(canvas: HTMLCanvasElement): Renderer {
+  return new Canvas2dRenderer(canvas);
 }

@@ -1,6 +1,6 @@
 /** Which renderer draws slices fastest on this machine: measured once, since browsers offer WebGL without a graphics card, too. */
 
-import { createFlatRenderer } from "./canvas2drenderer";
+import { createCanvas2dRenderer } from "./canvas2drenderer";
 import type { Renderer, Slices } from "./renderer";
 import { createWebglRenderer } from "./webglrenderer";
 
@@ -56,5 +56,5 @@ function isWebglFast(): boolean {
 /** WebGL where a graphics card draws it, a plain canvas elsewhere. */
 export function createRenderer(canvas: HTMLCanvasElement): Renderer {
   webglIsFast ??= isWebglFast();
-  return (webglIsFast && createWebglRenderer(canvas)) || createFlatRenderer(canvas);
+  return (webglIsFast && createWebglRenderer(canvas)) || createCanvas2dRenderer(canvas);
 }

@@ -17,11 +17,11 @@ export interface Slices {
 export interface UploadedLane {
   /** Takes new colours over. */
   recolour(): void;
-  drop(): void;
+  dispose(): void;
 }
 
 /** Where a lane is drawn, in CSS pixels. */
-export interface LanePlace {
+export interface LanePosition {
   /** ps at the left edge, and ps per pixel. */
   readonly begin: number;
   readonly psPerPixel: number;
@@ -38,7 +38,7 @@ export interface Renderer {
   start(widthPx: number, heightPx: number, ratio: number): void;
   /** Draws only between these heights (CSS pixels) from now on. */
   clip(topPx: number, bottomPx: number): void;
-  draw(handle: UploadedLane, spot: LanePlace): void;
+  draw(handle: UploadedLane, position: LanePosition): void;
   dispose(): void;
 }
 

@@ -10,13 +10,13 @@ const PS_PER_UNIT: readonly (readonly [number, string])[] = [
   [1, "ps"],
 ];
 
-export interface Ticks {
+export interface AxisTicks {
   readonly stepPs: number;
   readonly timesPs: readonly number[];
 }
 
-/** Round times, at least `least` pixels apart. */
-export function axisTicks(view: Viewport, width: number, leastPx = 110): Ticks {
+/** Round times, at least `leastPx` pixels apart. */
+export function axisTicks(view: Viewport, width: number, leastPx = 110): AxisTicks {
   const leastStep = ((view.end - view.begin) * leastPx) / Math.max(1, width);
   const power = 10 ** Math.floor(Math.log10(Math.max(leastStep, 1)));
   const stepPs = ([1, 2, 5, 10].find((factor) => factor * power >= leastStep) ?? 10) * power;

@@ -6,7 +6,7 @@ export interface Viewport {
 }
 
 /** The narrowest window: below it a pixel would be a fraction of the clock's tick. */
-export const LEAST_PS = 1000;
+export const NARROWEST_VIEW_PS = 1000;
 /** How far beyond the capture one may look, as a share of the window. */
 const MARGIN_SHARE = 0.1;
 
@@ -26,7 +26,7 @@ export function toTime(view: Viewport, widthPx: number, pixel: number): number {
 /** Keeps the window within the capture, but for a margin, and not too narrow. */
 export function clampView(view: Viewport, duration: number): Viewport {
   const widest = duration * (1 + 2 * MARGIN_SHARE);
-  const span = Math.min(Math.max(viewSpan(view), Math.min(LEAST_PS, duration)), widest);
+  const span = Math.min(Math.max(viewSpan(view), Math.min(NARROWEST_VIEW_PS, duration)), widest);
   const middle = (view.begin + view.end) / 2;
   const slack = Math.min(span, duration) * MARGIN_SHARE;
   const begin = Math.min(Math.max(middle - span / 2, -slack), Math.max(-slack, duration + slack - span));

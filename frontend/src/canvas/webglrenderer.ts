@@ -1,6 +1,6 @@
 /** Slices as instanced quads: one buffer and one call per lane. */
 
-import { GAP_PX, type LanePlace, type Renderer, SEPARATE_FROM_PX, type Slices, type UploadedLane } from "./renderer";
+import { GAP_PX, type LanePosition, type Renderer, SEPARATE_FROM_PX, type Slices, type UploadedLane } from "./renderer";
 
 /** Where the shader finds its attributes. */
 const CORNER = 0;
@@ -123,7 +123,7 @@ class WebglLane implements UploadedLane {
     this.gl.drawArraysInstanced(this.gl.TRIANGLE_STRIP, 0, 4, this.slices.count);
   }
 
-  drop(): void {
+  dispose(): void {
     for (const buffer of this.buffers) this.gl.deleteBuffer(buffer);
     this.gl.deleteVertexArray(this.vertices);
   }
@@ -202,15 +202,15 @@ class WebglRenderer implements Renderer {
     gl.scissor(0, fromBottom, canvas.width, Math.max(0, Math.round((bottomPx - topPx) * ratio)));
   }
 
-  draw(handle: UploadedLane, spot: LanePlace): void {
+  draw(handle: UploadedLane, position: LanePosition): void {
     const { gl, uniforms } = this;
     const lane = handle as WebglLane;
-    const leftUnits = (spot.begin - lane.slices.originPs) / lane.slices.psPerUnit;
+    const leftUnits = (position.begin - lane.slices.originPs) / lane.slices.psPerUnit;
     const wholeUnits = Math.max(-(2 ** 30), Math.min(2 ** 31 - 1, Math.floor(leftUnits)));
     gl.uniform1i(uniforms.left, wholeUnits);
     gl.uniform1f(uniforms.leftRest, leftUnits - wholeUnits);
-    gl.uniform1f(uniforms.pixelsPerUnit, lane.slices.psPerUnit / spot.psPerPixel);
-    gl.uniform3f(uniforms.place, spot.topPx, spot.rowHeightPx, spot.rowCount);
+    gl.uniform1f(uniforms.pixelsPerUnit, lane.slices.psPerUnit / position.psPerPixel);
+    gl.uniform3f(uniforms.place, position.topPx, position.rowHeightPx, position.rowCount);
     lane.draw();
   }
 

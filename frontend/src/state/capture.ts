@@ -3,14 +3,14 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type CaptureJob, captureApi, type PingAnswer } from "../api/capture";
 import {
+  addRecentPlace,
   type CaptureForm,
   type Faults,
-  faults,
-  fieldOf,
-  formOf,
-  recentOf,
+  fieldOfProblem,
+  findFaults,
+  parseRecentPlaces,
+  parseStoredForm,
   requestParameters,
-  withRecent,
 } from "../base/captureform";
 import type { Problem } from "../base/schema";
 import { toProblem } from "./resource";
@@ -60,9 +60,9 @@ export class Capture {
     readonly isInForeignPage = false,
   ) {
     const stored = readStored(storage, STORAGE_KEY);
-    this.form = signal(formOf(stored.form));
-    this.recentPlaces = signal(recentOf(stored.recent));
-    this.faults = computed(() => ({ ...this.refusals.value, ...faults(this.form.value) }));
+    this.form = signal(parseStoredForm(stored.form));
+    this.recentPlaces = signal(parseRecentPlaces(stored.recent));
+    this.faults = computed(() => ({ ...this.refusals.value, ...findFaults(this.form.value) }));
     void this.askWhetherAllowed();
     this.forgetAnswersToFormerForm();
   }
@@ -113,7 +113,7 @@ export class Capture {
 
   /** Asks the addresses, and starts where all answer; `anyway` starts where only some do. */
   async start(anyway: boolean): Promise<void> {
-    if (this.isInForeignPage || this.isPinging.peek() || Object.keys(faults(this.form.peek())).length) return;
+    if (this.isInForeignPage || this.isPinging.peek() || Object.keys(findFaults(this.form.peek())).length) return;
     this.isPinging.value = true;
     this.problem.value = null;
     try {
@@ -134,7 +134,7 @@ export class Capture {
     this.pingedWorkers.value = workers;
     const reachableCount = workers.filter((worker) => !worker.problem).length;
     if (!reachableCount || (reachableCount < workers.length && !anyway)) return;
-    this.recentPlaces.value = withRecent(this.recentPlaces.peek(), this.form.peek().places);
+    this.recentPlaces.value = addRecentPlace(this.recentPlaces.peek(), this.form.peek().places);
     writeStored(this.storage, STORAGE_KEY, { form: this.form.peek(), recent: this.recentPlaces.peek() });
     this.job.value = (await captureApi.start(query)).job;
     void this.watchJob();
@@ -143,7 +143,7 @@ export class Capture {
   /** Shows an error at the field that it is about, if it is about one. */
   private showError(error: unknown): void {
     const problem = toProblem(error);
-    const field = fieldOf(problem.where);
+    const field = fieldOfProblem(problem.where);
     if (field) this.refusals.value = { [field]: `${problem.message} ${problem.remedy}` };
     else this.problem.value = problem;
   }

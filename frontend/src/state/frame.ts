@@ -15,23 +15,24 @@ export function pluginName(baseUri: string): string {
 }
 
 /** Whether a page of another server lies around ours, however far out: it could lay itself over ours and lead clicks. */
-export function isInForeignPage(own: Window): boolean {
+export function isInForeignPage(ownWindow: Window): boolean {
   try {
-    for (let page = own; page !== page.parent; page = page.parent) if (page.parent.origin !== own.origin) return true;
+    for (let page = ownWindow; page !== page.parent; page = page.parent)
+      if (page.parent.origin !== ownWindow.origin) return true;
     return false;
   } catch {
     return true; // Not even its origin may be asked for.
   }
 }
 
-export function detectFrame(own: Window & typeof globalThis): Frame {
-  const plugin = pluginName(own.document.baseURI);
+export function detectFrame(ownWindow: Window & typeof globalThis): Frame {
+  const plugin = pluginName(ownWindow.document.baseURI);
   try {
-    if (plugin && own.parent !== own && own.parent.document.body) {
-      return { plugin, window: own.parent, element: own.frameElement as HTMLElement | null };
+    if (plugin && ownWindow.parent !== ownWindow && ownWindow.parent.document.body) {
+      return { plugin, window: ownWindow.parent, element: ownWindow.frameElement as HTMLElement | null };
     }
   } catch {
     // A foreign parent (a notebook that embeds us) hides its document: we are on our own there.
   }
-  return { plugin: "", window: own, element: null };
+  return { plugin: "", window: ownWindow, element: null };
 }

@@ -8,28 +8,28 @@ import { storageOf } from "./storage";
 import { addressedView } from "./view";
 
 /** The language that is wanted for a page. */
-export function wantedLanguage(own: Window & typeof globalThis): Language {
-  const addressed = addressedView(detectFrame(own)).lang;
-  const { language } = createSettings(storageOf(own)).value;
-  const [first] = [[addressed], [language], own.navigator.languages]
+export function wantedLanguage(ownWindow: Window & typeof globalThis): Language {
+  const addressed = addressedView(detectFrame(ownWindow)).lang;
+  const { language } = createSettings(storageOf(ownWindow)).value;
+  const [first] = [[addressed], [language], ownWindow.navigator.languages]
     .map((names) => names.filter(Boolean))
     .filter(({ length }) => length > 0);
   return matchLanguage(first ?? []);
 }
 
 /** Tells the page its language, before anything of it is made; without its catalogue, it stays English. */
-export async function loadLanguage(own: Window & typeof globalThis): Promise<void> {
-  const language = wantedLanguage(own);
+export async function loadLanguage(ownWindow: Window & typeof globalThis): Promise<void> {
+  const language = wantedLanguage(ownWindow);
   if (language === "en") return;
   try {
-    applyLanguage(own, language, await getJson<Catalogue>("messages", { lang: language }));
+    applyLanguage(ownWindow, language, await getJson<Catalogue>("messages", { lang: language }));
   } catch {
     // The page is worth more than its language.
   }
 }
 
 /** Texts and fonts of a page are those of a language from now on. */
-export function applyLanguage(own: Window, language: Language, texts: Catalogue): void {
-  own.document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
+export function applyLanguage(ownWindow: Window, language: Language, texts: Catalogue): void {
+  ownWindow.document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
   setLanguage(language, texts);
 }

@@ -23,9 +23,9 @@ export function pageToolOf(tools: readonly ToolEntry[], name: string): ToolEntry
 
 /** The groups in the order of their first pages. */
 export function groupsOf(tools: readonly ToolEntry[]): PageGroup[] {
-  const own = tools.filter((tool) => pageToolOf(tools, tool.name) === tool);
-  return [...new Set(own.map(({ group }) => group))].flatMap((id) => {
-    const members = own.filter(({ group }) => group === id);
+  const pageTools = tools.filter((tool) => pageToolOf(tools, tool.name) === tool);
+  return [...new Set(pageTools.map(({ group }) => group))].flatMap((id) => {
+    const members = pageTools.filter(({ group }) => group === id);
     const pages = members.filter(({ unavailable }) => !unavailable);
     const first = pages[0] ?? members[0];
     return first ? [{ id, title: first.heading, pages, first }] : [];

@@ -5,7 +5,7 @@ import { RequestError } from "../api/client";
 import { t } from "../base/messages";
 import type { Problem } from "../base/schema";
 
-export interface Loaded<T> {
+export interface ResourceState<T> {
   /** The latest value of the current key, also while it is fetched again. */
   readonly value: T | null;
   readonly problem: Problem | null;
@@ -13,7 +13,7 @@ export interface Loaded<T> {
 }
 
 export interface Resource<T> {
-  readonly state: ReadonlySignal<Loaded<T>>;
+  readonly state: ReadonlySignal<ResourceState<T>>;
   /** Fetches again and keeps showing the old value meanwhile. */
   refresh(): void;
   dispose(): void;
@@ -30,7 +30,7 @@ export function toProblem(error: unknown): Problem {
 
 /** `key` says what to load (null: nothing); `load` runs anew for each key, and a late answer to an old key is dropped. */
 export function resource<T>(key: () => string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
-  const state = signal<Loaded<T>>(NOT_LOADED);
+  const state = signal<ResourceState<T>>(NOT_LOADED);
   const refreshes = signal(0);
   let currentKey: string | null = null;
   const dispose = effect(() => {

@@ -1,9 +1,9 @@
 /** The browser's local storage: anything may have been written there, and it may be forbidden or full. */
 
 /** The browser's store; null where it is switched off, which makes the mere question throw. */
-export function storageOf(own: Window): Storage | null {
+export function storageOf(ownWindow: Window): Storage | null {
   try {
-    return own.localStorage;
+    return ownWindow.localStorage;
   } catch {
     return null;
   }

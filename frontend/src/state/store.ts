@@ -82,16 +82,16 @@ function followProgress(
 }
 
 /** Sessions made while the page is open appear by themselves; a hidden page does not ask. */
-function watchSessions(sessions: Resource<SessionList>, own: Window): void {
-  const isVisible = () => !own.document.hidden && own.innerHeight > 0;
+function watchSessions(sessions: Resource<SessionList>, ownWindow: Window): void {
+  const isVisible = () => !ownWindow.document.hidden && ownWindow.innerHeight > 0;
   setInterval(() => {
     if (isVisible() && !sessions.state.peek().loading) sessions.refresh();
   }, POLL_SESSIONS_MS);
 }
 
-export function createStore(own: Window & typeof globalThis): Store {
-  const frame = detectFrame(own);
-  const settings = createSettings(storageOf(own));
+export function createStore(ownWindow: Window & typeof globalThis): Store {
+  const frame = detectFrame(ownWindow);
+  const settings = createSettings(storageOf(ownWindow));
   const theme = createTheme(frame, settings);
   const { view, go, replace, href, restore } = createView(frame);
 
@@ -165,10 +165,10 @@ export function createStore(own: Window & typeof globalThis): Store {
       if (tools.state.peek().problem) tools.refresh();
       if (answer.state.peek().problem) answer.refresh();
     });
-  watchSessions(sessions, own);
+  watchSessions(sessions, ownWindow);
   if (frame.element) frame.element.reload = reload;
   // TensorBoard only hides the frames of other plugins: its address is another plugin's until we are shown again.
-  if (frame.plugin) own.addEventListener("resize", restore);
+  if (frame.plugin) ownWindow.addEventListener("resize", restore);
 
   return {
     frame,

@@ -1,7 +1,7 @@
 /** What do workers exchange, how fast, and who do they wait for? Collectives as rows, an arrival of each worker on them. */
 
 import { largest, smallest } from "../base/extent";
-import { time } from "../base/format";
+import { formatTime } from "../base/format";
 import { groupBy } from "../base/group";
 import { joinNames, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
@@ -9,7 +9,7 @@ import { linkToTimeOnHosts } from "../state/links";
 import type { Store } from "../state/store";
 import { MissingRanks } from "../view/problems";
 import { useOpDialog } from "./card/opcard";
-import Generic from "./generic";
+import GenericPage from "./generic";
 import type { PageProps } from "./page";
 
 interface Collective {
@@ -83,15 +83,15 @@ function CollectiveRow({ collective, longestUs, store }: CollectiveRowProps) {
             style={{ left: percentOfLongest(atUs) }}
             data-tip={
               isLate
-                ? t("{worker} arrives {time} after the first, and last", { worker, time: time(atUs, "us") })
-                : t("{worker} arrives {time} after the first", { worker, time: time(atUs, "us") })
+                ? t("{worker} arrives {time} after the first, and last", { worker, time: formatTime(atUs, "us") })
+                : t("{worker} arrives {time} after the first", { worker, time: formatTime(atUs, "us") })
             }
           />
         ))}
       </td>
       <td>{joinNames(lateWorkers)}</td>
-      <td class="number">{time(lastArrivalUs, "us")}</td>
-      <td class="number">{time(transferUs, "us")}</td>
+      <td class="number">{formatTime(lastArrivalUs, "us")}</td>
+      <td class="number">{formatTime(transferUs, "us")}</td>
     </tr>
   );
 }
@@ -137,7 +137,7 @@ export default function CommunicationPage(props: PageProps) {
   };
   return (
     <>
-      <Generic
+      <GenericPage
         {...props}
         belowHeadline={<MissingRanks notes={props.answer.notes} />}
         linkRow={openCard}

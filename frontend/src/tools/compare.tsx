@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { isReport } from "../api/client";
-import { percent } from "../base/format";
+import { formatPercent } from "../base/format";
 import { t } from "../base/messages";
 import type { Table } from "../base/table";
 import { linkTo, TIMELINE } from "../state/links";
@@ -83,7 +83,7 @@ function ComparisonSections(props: PageProps) {
   const specs = useMemo(() => opsSpecs(answer.table("parts")), [answer]);
   // A file has no timeline.
   const timeline = openedFiles.value ? undefined : linkTo(store, TIMELINE);
-  const share = (id: string) => percent(answer.number(id) ?? 0, 0);
+  const share = (id: string) => formatPercent(answer.number(id) ?? 0, 0);
   const matchedShares = { base: share("matched_base"), new: share("matched_new") };
   const grid = (table: typeof ops, id: string, specs: ColumnSpecs = {}) =>
     table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
@@ -119,7 +119,7 @@ function ComparisonSections(props: PageProps) {
             {grid(ops, "ops", specs)}
           </Section>
           <Section title={causes?.label ?? ""} doc={causes?.doc}>
-            {grid(causes?.without(["id"]), "causes")}
+            {grid(causes?.withoutColumns(["id"]), "causes")}
           </Section>
           {memory && memory.rows.length > 0 && (
             <Section title={memory.label} doc={memory.doc}>

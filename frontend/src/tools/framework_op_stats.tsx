@@ -39,8 +39,8 @@ const GROUPINGS: readonly (readonly [string, string, string])[] = [
 /** Columns of the other way to count are left out. */
 function opsCounted(ops: Table, withIdle: boolean): Table {
   const hiddenColumns = withIdle ? ["share", "cumulative"] : ["share_with_idle", "cumulative_with_idle"];
-  const shown = ops.without(hiddenColumns);
-  return withIdle ? shown : shown.except("type", IDLE_TYPE);
+  const shown = ops.withoutColumns(hiddenColumns);
+  return withIdle ? shown : shown.withoutText("type", IDLE_TYPE);
 }
 
 export default function OpsPage(props: PageProps) {

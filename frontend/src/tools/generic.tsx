@@ -25,7 +25,7 @@ interface GenericProps extends PageProps {
 /** Numbers of events are for links and scripts; files of lines are long. */
 const SPECS = { event: { hidden: true }, line: { path: true } };
 
-export default function Generic(props: GenericProps) {
+export default function GenericPage(props: GenericProps) {
   const { answer, tool, store, session } = props;
   const linkOf = (id: string, table: Table, row: Row) => {
     const [host, event] = [session.hosts.indexOf(table.text(row, "host")), table.number(row, "event")];

@@ -29,7 +29,7 @@ const NODE_SPECS: ColumnSpecs = {
     { hidden: true },
   ),
 };
-const FOUND_SPECS: ColumnSpecs = {
+const MATCH_SPECS: ColumnSpecs = {
   program: { facet: true },
   opcode: { facet: true },
   program_id: { hidden: true },
@@ -159,14 +159,14 @@ function EnclosingPath({ page }: { page: PageProps }) {
 
 function InstructionSearch({ page }: { page: PageProps }) {
   const [options, ask] = useToolOptions(page);
-  const found = page.answer.table("found");
+  const matches = page.answer.table("found");
   const words = options.find ?? "";
   const go = (row: Row) =>
-    ask({ module_name: found.text(row, "program_id"), node_name: found.text(row, "name"), open: "" });
+    ask({ module_name: matches.text(row, "program_id"), node_name: matches.text(row, "name"), open: "" });
   return (
     <Section
       title={t("Find an instruction")}
-      doc={joinSentences(found.doc, t("All words must occur in its name, opcode, framework op or source line."))}
+      doc={joinSentences(matches.doc, t("All words must occur in its name, opcode, framework op or source line."))}
       controls={
         <input
           type="search"
@@ -177,10 +177,10 @@ function InstructionSearch({ page }: { page: PageProps }) {
         />
       }
     >
-      {found.rows.length > 0 && (
-        <Grid table={found} specs={FOUND_SPECS} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
+      {matches.rows.length > 0 && (
+        <Grid table={matches} specs={MATCH_SPECS} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
       )}
-      {words && !found.rows.length && <p class="nothing">{t("No instruction contains all these words.")}</p>}
+      {words && !matches.rows.length && <p class="nothing">{t("No instruction contains all these words.")}</p>}
     </Section>
   );
 }
@@ -195,12 +195,12 @@ function Neighbourhood({ page }: { page: PageProps }) {
   const row = nodes.rows[selected];
   const name = names[selected] ?? "";
   const openFusions = nodes.rows
-    .filter((each) => nodes.cell(each, "opened") === true)
-    .map((each) => nodes.text(each, "name"));
+    .filter((row) => nodes.cell(row, "opened") === true)
+    .map((row) => nodes.text(row, "name"));
   const toggleFusion = (place: number) => {
     const fusion = names[place] ?? "";
     const next = openFusions.includes(fusion)
-      ? openFusions.filter((each) => each !== fusion)
+      ? openFusions.filter((name) => name !== fusion)
       : [...openFusions, fusion];
     ask({ open: next.join(",") });
   };

@@ -1,7 +1,7 @@
 /** Which kernels take the GPU's time, and do they use its tensor cores? */
 
 import { useMemo } from "preact/hooks";
-import { time } from "../base/format";
+import { formatTime } from "../base/format";
 import { t } from "../base/messages";
 import type { Answer, Row } from "../base/table";
 import { linkToDevice } from "../state/links";
@@ -130,7 +130,7 @@ export default function KernelPage(props: PageProps) {
     choose({ by: "launch", [column === "short" ? "kernels.find" : `kernels.only.${column}`]: name });
   const note = t("{count, plural, one {# launch} other {# launches}}, {time} in kernels.", {
     count: answer.number("launches") ?? 0,
-    time: time(answer.number("kernel_time_us") ?? 0, "us"),
+    time: formatTime(answer.number("kernel_time_us") ?? 0, "us"),
   });
   return (
     <>

@@ -1,7 +1,7 @@
 /** Who holds a device's memory at its peak, how its use goes over time, and what does not come back? */
 
 import { useMemo } from "preact/hooks";
-import { formatted as asShown, time } from "../base/format";
+import { formatValue, formatTime } from "../base/format";
 import { joinSentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
@@ -49,8 +49,8 @@ function MemoryFigures({ memories, row }: { memories: Table; row: Row }) {
       {MEMORY_FIGURES.map((id) => {
         const { label, unit, doc } = memories.column(id) ?? { label: id, unit: "", doc: "" };
         const note =
-          id === "peak_bytes" ? t("at {time}", { time: time(memories.numberOrZero(row, "peak_ms")) }) : undefined;
-        return <Figure key={id} label={label} value={asShown(memories.cell(row, id), unit)} note={note} doc={doc} />;
+          id === "peak_bytes" ? t("at {time}", { time: formatTime(memories.numberOrZero(row, "peak_ms")) }) : undefined;
+        return <Figure key={id} label={label} value={formatValue(memories.cell(row, id), unit)} note={note} doc={doc} />;
       })}
     </dl>
   );
@@ -90,7 +90,7 @@ function windowAround(ms: number): string {
 type OpenCard = (table: Table, row: Row) => { go: () => void } | undefined;
 
 /** What a row of allocations is about, at the event that stands for them. */
-function allocationOf(answer: Answer, table: Table, row: Row): CardOp | undefined {
+function cardOpOfAllocation(answer: Answer, table: Table, row: Row): CardOp | undefined {
   const [name, number] = [table.text(row, "op_name"), table.number(row, "event")];
   const event = number === null ? undefined : { host: answer.text("host"), event: number };
   return event && { table, row, name, program: "", eventName: name, event };
@@ -117,8 +117,10 @@ function LiveAllocations({ answer, row, page, open }: { answer: Answer; row: Row
     <Section
       title={
         isMomentChosen
-          ? t("Allocations at {time}", { time: time(moment) })
-          : t("Allocations at the peak, {time}", { time: time(answer.table("memories").numberOrZero(row, "peak_ms")) })
+          ? t("Allocations at {time}", { time: formatTime(moment) })
+          : t("Allocations at the peak, {time}", {
+              time: formatTime(answer.table("memories").numberOrZero(row, "peak_ms")),
+            })
       }
       note={view ? undefined : t("click a row for the line that allocates it")}
       doc={t(
@@ -162,7 +164,7 @@ export default function MemoryPage(props: PageProps) {
   const growth = answer.table("growth");
   const [openCard, dialog] = useOpDialog(store);
   const open: OpenCard = (table, allocation) => {
-    const op = allocationOf(answer, table, allocation);
+    const op = cardOpOfAllocation(answer, table, allocation);
     return op && { go: () => openCard(op) };
   };
   const points = answer.table("usage");

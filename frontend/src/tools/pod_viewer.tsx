@@ -1,7 +1,7 @@
 /** Which worker is slow, in which step, and what does its time go into? */
 
 import { useCallback, useMemo, useState } from "preact/hooks";
-import { time } from "../base/format";
+import { formatTime } from "../base/format";
 import { t } from "../base/messages";
 import type { Row } from "../base/table";
 import { linkTo } from "../state/links";
@@ -57,7 +57,7 @@ function WorkerDetails({ step, row, store }: { step: PodStep; row: Row; store: S
   return (
     <Section
       title={workers.text(row, "worker")}
-      note={t("{time}, mostly {part}", { time: time(total), part: workers.text(row, "largest") })}
+      note={t("{time}, mostly {part}", { time: formatTime(total), part: workers.text(row, "largest") })}
       controls={link && <ViewLink {...link} />}
     >
       <StackBar pieces={pieces} totalMs={total} />

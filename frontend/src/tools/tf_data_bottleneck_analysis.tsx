@@ -1,7 +1,7 @@
 /** Does tf.data keep up, which transformation holds it up, and what is the code that helps? */
 
 import { Fragment } from "preact";
-import { time } from "../base/format";
+import { formatTime } from "../base/format";
 import { joinSentences, t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { withUnitsBesideFigures } from "../base/text";
@@ -90,7 +90,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   const host = bottlenecks.text(row, "host");
   const pipeline = bottlenecks.text(row, "input_pipeline");
   const pipelineAdvice = advice.where({ host, input_pipeline: pipeline });
-  const us = (id: string) => time(bottlenecks.numberOrZero(row, id), "us");
+  const us = (id: string) => formatTime(bottlenecks.numberOrZero(row, id), "us");
   return (
     <Section
       title={t("What to do")}
@@ -149,7 +149,7 @@ function Advice({ table, row }: { table: Table; row: Row }) {
         <b>{table.text(row, "title")}</b>
         {gain > 0 && (
           <span class="gain" data-tip={table.column("gain_ms")?.doc}>
-            {t("at most {time} per step", { time: time(gain) })}
+            {t("at most {time} per step", { time: formatTime(gain) })}
           </span>
         )}
         <div>{table.text(row, "evidence")}</div>

@@ -6,14 +6,14 @@ import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice } from "../view/choices";
 import { Select } from "../view/select";
 import { type CardOp, useOpDialog } from "./card/opcard";
-import Generic from "./generic";
+import GenericPage from "./generic";
 import type { PageProps } from "./page";
 import { CallingLines } from "./torch/callinglines";
 import { ModuleTree } from "./torch/moduletree";
 import { Suggestions } from "./torch/suggestions";
 
 /** What a row of one of the tables is about; null of what has no events. */
-function opOf(id: string, table: Table, row: Row, lines: Table): CardOp | null {
+function cardOpOfRow(id: string, table: Table, row: Row, lines: Table): CardOp | null {
   if (id === "modules") {
     const module = table.text(row, "module");
     return { table, row, name: module, program: "", eventName: `nn.Module: ${module.split("/").at(-1)}` };
@@ -30,7 +30,7 @@ export default function TorchOpsPage(props: PageProps) {
   const [open, dialog] = useOpDialog(store);
   const [view, setView] = useChoice("modules");
   const openCard = (id: string, table: Table, row: Row) => {
-    const op = opOf(id, table, row, answer.table("lines"));
+    const op = cardOpOfRow(id, table, row, answer.table("lines"));
     return op ? { go: () => open(op) } : undefined;
   };
   const modules = (table: Table) => {
@@ -40,7 +40,7 @@ export default function TorchOpsPage(props: PageProps) {
   };
   return (
     <>
-      <Generic
+      <GenericPage
         {...props}
         linkRow={openCard}
         drawTable={{ modules, advice: (table) => <Suggestions table={table} /> }}

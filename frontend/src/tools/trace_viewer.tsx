@@ -75,7 +75,7 @@ function Timeline({ store, api, lanes }: TimelineProps) {
         lanes={lanes}
         label={t("Timeline")}
         isMain
-        initialState={() => createState(readTimelineView(store.view.peek().options))}
+        createInitialState={() => createState(readTimelineView(store.view.peek().options))}
         address={useMemo(() => addressOf(store), [store])}
         setRunning={setRunning}
       />

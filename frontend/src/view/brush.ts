@@ -21,7 +21,7 @@ interface PointerPosition {
  * Calls `chosen` with the first and the last column of each drag, and `draw` while it lasts. Returns a function that
  * says whether a click is the end of a drag.
  */
-export function brush(
+export function listenToDrags(
   chart: EChartsType,
   chosen: (first: number, last: number) => void,
   draw: (band: SelectedBand | null) => void,

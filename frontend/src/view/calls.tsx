@@ -22,7 +22,7 @@ const FILE_FORMATS = [
   ["collapsed", t("Collapsed stacks"), ".txt"],
 ] as const;
 
-/** How a table is shown as calls, see `ShownAs`. */
+/** Ways to show a table's rows as calls: what the address says, and what it is called. */
 export const CALL_VIEWS = [
   ["flame", t("as a flame graph")],
   ["callers", t("bottom-up")],
@@ -73,7 +73,7 @@ function SaveMenu({ href }: { href: (format: string) => string }) {
   );
 }
 
-interface CallPictureProps {
+interface CallViewProps {
   readonly calls: WeightedCalls | null;
   readonly inverted: boolean;
   readonly label: string;
@@ -81,7 +81,7 @@ interface CallPictureProps {
   readonly dark: boolean;
 }
 
-export function CallView({ calls, inverted, label, find = "", dark }: CallPictureProps) {
+export function CallView({ calls, inverted, label, find = "", dark }: CallViewProps) {
   if (!calls) return <p class="quiet">{t("Merging the calls …")}</p>;
   const weight = calls.weights.find(({ id }) => id === calls.weight)?.label ?? calls.weight;
   if (!calls.parent.length) return <p class="quiet">{t("Nothing here has this weight: {weight}.", { weight })}</p>;
@@ -114,7 +114,7 @@ function BaseOnlyCalls({ tree, weight }: { tree: CallTree; weight: string }) {
             <th
               scope="row"
               data-tip={pathTo(tree, node)
-                .map((each) => callName(tree, each))
+                .map((ancestor) => callName(tree, ancestor))
                 .join("\n")}
             >
               {callName(tree, node)}

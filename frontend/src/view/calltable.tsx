@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { type CallTree, callName } from "../base/calltree";
-import { count, memory, percent, time } from "../base/format";
+import { formatCount, formatMemory, formatPercent, formatTime } from "../base/format";
 import { t } from "../base/messages";
 import { deltaClass } from "./delta";
 import { childrenOf } from "./flamelayout";
@@ -14,7 +14,7 @@ const SHARE = t("Share");
 const TEXT_HEADS: ReadonlySet<string> = new Set([SHARE]);
 
 export function weightText({ unit }: CallTree, weight: number): string {
-  return unit === "bytes" ? memory(weight) : time(weight, "ps");
+  return unit === "bytes" ? formatMemory(weight) : formatTime(weight, "ps");
 }
 
 /** The difference from the baseline, with its sign. */
@@ -72,10 +72,10 @@ export function CallTable({ tree, label, weight, find }: CallTableProps) {
               <NameCell name={name} depth={depth} tip={name} isOpen={isNodeOpen} toggle={() => toggle(node)} />
               <td class="number">{weightText(tree, tree.total[node] ?? 0)}</td>
               {tree.delta && <td class={`number ${deltaClass(tree.delta[node] ?? 0)}`}>{deltaText(tree, node)}</td>}
-              <ShareCell text={percent(share)} length={share}>
+              <ShareCell text={formatPercent(share)} length={share}>
                 <i />
               </ShareCell>
-              <td class="number">{count(tree.calls[node] ?? 0)}</td>
+              <td class="number">{formatCount(tree.calls[node] ?? 0)}</td>
             </tr>
           );
         })}

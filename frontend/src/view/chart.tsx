@@ -3,7 +3,7 @@
 import type { ECElementEvent, EChartsType } from "echarts/core";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../base/messages";
-import { brush, type SelectedBand } from "./brush";
+import { listenToDrags, type SelectedBand } from "./brush";
 import { type Palette, readPalette } from "./palette";
 
 export type ChartOption = Parameters<EChartsType["setOption"]>[0];
@@ -44,7 +44,7 @@ function listen(
 ): void {
   chart.on("mouseover", (event) => handlers.current.onPoint?.(event as ECElementEvent));
   const isDragEnd = handlers.current.onRange
-    ? brush(chart, (first, last) => handlers.current.onRange?.(first, last), drawBand)
+    ? listenToDrags(chart, (first, last) => handlers.current.onRange?.(first, last), drawBand)
     : () => false;
   chart.getZr().on("click", ({ offsetX, offsetY }) => {
     const { onColumn } = handlers.current;

@@ -1,4 +1,4 @@
-/** A titled chart with a table as its twin. */
+/** A titled chart that can be shown as a table. */
 
 import type { ComponentChildren } from "preact";
 import { t } from "../base/messages";
@@ -21,12 +21,11 @@ interface ChartSectionProps extends ChartProps {
   readonly name: string;
   /** Short and unique on its page: under it the address keeps how it is shown. */
   readonly id: string;
-  /** Where the rows of the twin lead; the chart's columns lead there, too. */
+  /** Where the rows of the table lead; the chart's columns lead there, too. */
   readonly link?: ((row: Row) => Link | undefined) | undefined;
   readonly children?: ComponentChildren;
 }
 
-/** A titled chart that can be shown as a table. */
 export function ChartSection({
   title,
   doc,

@@ -6,21 +6,21 @@ import { memoryOptions, type OptionStore, type Options } from "../state/optionst
 
 export const OptionStoreContext = createContext<OptionStore | null>(null);
 
-/** The keeper of the address where there is one and `shared` is set; else one that lives as long as the component. */
+/** The store in the address where there is one and `shared` is set; else one that lives as long as the component. */
 export function useOptionStore(shared: boolean): OptionStore {
-  const addressKeeper = useContext(OptionStoreContext);
-  const ownKeeper = useMemo(memoryOptions, []);
-  return (shared && addressKeeper) || ownKeeper;
+  const addressStore = useContext(OptionStoreContext);
+  const memoryStore = useMemo(memoryOptions, []);
+  return (shared && addressStore) || memoryStore;
 }
 
 /** All choices of the page, and a function that changes some of them in one step; "" takes a choice back. */
 export function useChoices(): readonly [Options, (change: Options) => void] {
-  const keeper = useOptionStore(true);
+  const store = useOptionStore(true);
   const change = (changed: Options) => {
-    const next = Object.entries({ ...keeper.options.peek(), ...changed }).filter(([, value]) => value !== "");
-    keeper.write(Object.fromEntries(next), true);
+    const next = Object.entries({ ...store.options.peek(), ...changed }).filter(([, value]) => value !== "");
+    store.write(Object.fromEntries(next), true);
   };
-  return [keeper.options.value, change];
+  return [store.options.value, change];
 }
 
 /** Whether figures include the time in which devices are idle, and a function that sets that. */

@@ -1,6 +1,6 @@
 /** Differences from the baseline in tables that pages draw by themselves: with the sign and the colours of grids. */
 
-import { inMilliseconds } from "../base/format";
+import { msPer } from "../base/format";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 
@@ -9,7 +9,7 @@ export function deltaMs(table: Table, row: Row, id: string): number | null | und
   const column = table.column(`delta_${id}`);
   if (!column) return undefined;
   const value = table.number(row, column.id);
-  return value === null ? null : value * inMilliseconds(column.unit);
+  return value === null ? null : value * msPer(column.unit);
 }
 
 /** The class of a difference: more is worse. */

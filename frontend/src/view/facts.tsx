@@ -1,6 +1,6 @@
 /** A tool's facts, each with its unit and explanation; what is not known is left out, and what the page draws. */
 
-import { formatted } from "../base/format";
+import { formatValue } from "../base/format";
 import type { Answer } from "../base/table";
 import { Figure } from "./textparts";
 
@@ -11,7 +11,7 @@ export function Facts({ answer, except = [] }: { answer: Answer; except?: readon
     <dl class="figures">
       {knownIds.map((id) => {
         const { label, value, unit, doc, depends } = answer.fact(id);
-        return <Figure key={id} label={label} value={formatted(value, unit)} doc={doc} depends={depends} />;
+        return <Figure key={id} label={label} value={formatValue(value, unit)} doc={doc} depends={depends} />;
       })}
     </dl>
   );

@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { type CallTree, callName } from "../base/calltree";
-import { percent } from "../base/format";
+import { formatPercent } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import { sliceColour, textColour } from "../base/slicecolour";
 import { deltaText, weightText } from "./calltable";
@@ -56,7 +56,7 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
     const many = tree.calls[node] ?? 0;
     const figures = [
       weightText(tree, total),
-      ...(tree.total_weight > 0 ? [percent(total / tree.total_weight)] : []),
+      ...(tree.total_weight > 0 ? [formatPercent(total / tree.total_weight)] : []),
       // Threads are not called.
       ...(many ? [t("{count, plural, one {# call} other {# calls}}", { count: many })] : []),
     ];

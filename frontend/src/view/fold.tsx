@@ -27,8 +27,9 @@ export function Fold({ id, title, line, isTarget = false, children }: FoldProps)
     if (isTarget) element.current?.scrollIntoView({ block: "start" });
   }, [isTarget]);
   const onToggle = (event: { currentTarget: HTMLDetailsElement }) => {
-    const now = event.currentTarget.open;
-    if (now !== ids.includes(id)) setOpenIds((now ? [...ids, id] : ids.filter((each) => each !== id)).join(","));
+    const isOpen = event.currentTarget.open;
+    if (isOpen !== ids.includes(id))
+      setOpenIds((isOpen ? [...ids, id] : ids.filter((openId) => openId !== id)).join(","));
   };
   return (
     <details class="fold" ref={element} open={open} onToggle={onToggle}>

@@ -8,7 +8,7 @@ import {
   type VirtualizerOptions,
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { type GridChoice, readChoice, type SortedColumn, writeChoice } from "../base/gridcodec";
+import { type GridChoice, readGridChoice, type SortedColumn, writeGridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 import { useOptionStore } from "./choices";
@@ -16,21 +16,22 @@ import { type ChosenRows, GridBody, type RowLink } from "./gridbody";
 import { GridHead } from "./gridhead";
 import { ColumnMenu, ExportMenu, FacetMenus } from "./gridmenus";
 import {
-  applyChoice,
+  applyGridChoice,
   type ColumnSpecs,
-  choiceOf,
+  createGridModel,
   type GridModel,
-  gridModel,
+  gridChoiceOf,
   type PresentedColumn,
   type PresentedTable,
   presentTable,
 } from "./gridmodel";
-import { useLoadedRows, usePages } from "./gridrows";
+import { useLoadedRows, useRowPages } from "./gridrows";
 import { ProblemLine } from "./problems";
 
 const ROW_PX = 24;
 /** Fewer rows than this are simply all drawn. */
 const VIRTUAL_FROM_ROWS = 80;
+
 export interface GridProps {
   readonly table: Table;
   readonly specs?: ColumnSpecs;
@@ -51,34 +52,34 @@ const UNSORTED: readonly SortedColumn[] = [];
 
 /** The table's model, equal to what the address says about it, also after Back and Forward. */
 function useGridModel(presented: PresentedTable, id: string | undefined, usual: readonly SortedColumn[]): GridModel {
-  const keeper = useOptionStore(id !== undefined);
+  const optionStore = useOptionStore(id !== undefined);
   const name = id ?? "";
   const ids = presented.columns.map((column) => column.id);
-  const choice = readChoice(keeper.options.value, name, ids, usual);
+  const choice = readGridChoice(optionStore.options.value, name, ids, usual);
   const model = useMemo(() => {
-    const newModel = gridModel(presented, [...usual]);
-    applyChoice(newModel, presented, choice);
+    const newModel = createGridModel(presented, [...usual]);
+    applyGridChoice(newModel, presented, choice);
     return newModel;
   }, [presented]);
   const [, draw] = useReducer((turn: number) => turn + 1, 0);
   const isApplying = useRef(false);
   const choiceKey = JSON.stringify(choice);
   useLayoutEffect(() => {
-    if (JSON.stringify(choiceOf(model, presented)) === choiceKey) return;
+    if (JSON.stringify(gridChoiceOf(model, presented)) === choiceKey) return;
     isApplying.current = true;
-    applyChoice(model, presented, choice);
+    applyGridChoice(model, presented, choice);
     isApplying.current = false;
   }, [model, choiceKey]);
   useEffect(() => {
     const { unsubscribe } = model.store.subscribe(() => {
       draw(undefined);
       if (isApplying.current) return;
-      const options = keeper.options.peek();
-      const [addressChoice, modelChoice] = [readChoice(options, name, ids, usual), choiceOf(model, presented)];
+      const options = optionStore.options.peek();
+      const [addressChoice, modelChoice] = [readGridChoice(options, name, ids, usual), gridChoiceOf(model, presented)];
       if (JSON.stringify(addressChoice) === JSON.stringify(modelChoice)) return;
       // Other rows are a step to come back from; typing and sorting would fill the history.
       const step = JSON.stringify(addressChoice.only) !== JSON.stringify(modelChoice.only);
-      keeper.write(writeChoice(options, name, modelChoice, usual), step);
+      optionStore.write(writeGridChoice(options, name, modelChoice, usual), step);
     });
     return unsubscribe;
   }, [model]);
@@ -97,7 +98,7 @@ function useChosenRows(
   choice: GridChoice,
   scroller: { current: HTMLDivElement | null },
 ) {
-  const pages = usePages(table, choice);
+  const pages = useRowPages(table, choice);
   const lastTotal = useRef(table.total);
   lastTotal.current = pages.total ?? lastTotal.current;
   const localRows = table.rest ? null : model.getRowModel().rows;
@@ -140,7 +141,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
   const presented = useMemo(() => presentTable(table, specs, hideEmpty), [table, specs, hideEmpty]);
   const model = useGridModel(presented, id, sort);
   const scroller = useRef<HTMLDivElement>(null);
-  const choice = choiceOf(model, presented);
+  const choice = gridChoiceOf(model, presented);
   const { rows, window, problem } = useChosenRows(table, model, choice, scroller);
   const hidden = model.store.state.columnVisibility;
   const columns = presented.columns

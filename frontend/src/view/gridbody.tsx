@@ -72,7 +72,7 @@ function RowAction({ href, go, text }: RowLink & { readonly text: string }) {
   );
 }
 
-interface BodyProps {
+interface GridBodyProps {
   readonly onRow: ((row: Row) => void) | undefined;
   readonly link: ((row: Row) => RowLink | undefined) | undefined;
   readonly rows: ChosenRows;
@@ -87,7 +87,7 @@ interface BodyProps {
   readonly matchIndex: number;
 }
 
-export function GridBody({ rows, from, to, columns, actionColumn, matchIndex, onRow, link }: BodyProps) {
+export function GridBody({ rows, from, to, columns, actionColumn, matchIndex, onRow, link }: GridBodyProps) {
   return (
     <>
       {Array.from({ length: to - from }, (_, offset) => {

@@ -1,7 +1,7 @@
 /** The menus of a table: which columns are shown, and taking the rows elsewhere. */
 
 import { csv, fileName, json } from "../base/csv";
-import { count } from "../base/format";
+import { formatCount } from "../base/format";
 import type { GridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
@@ -47,7 +47,8 @@ export function FacetMenus({ model, columns }: { model: GridModel; columns: read
             options={[
               ["", t("{column}: all", { column: column.label })],
               ...column.choices.map(
-                ([value, rowCount]) => [value, `${column.show(value) || t("(none)")} (${count(rowCount)})`] as const,
+                ([value, rowCount]) =>
+                  [value, `${column.show(value) || t("(none)")} (${formatCount(rowCount)})`] as const,
               ),
             ]}
             choose={(value) => model.getColumn(column.id)?.setFilterValue(value || undefined)}

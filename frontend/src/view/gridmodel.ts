@@ -15,14 +15,14 @@ import {
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
 import {
-  bytes,
   decimalsFor,
-  fixed,
-  inMilliseconds,
-  memory,
-  percent,
+  formatBytes,
+  formatFixed,
+  formatMemory,
+  formatPercent,
+  formatScaled,
+  msPer,
   type Scale,
-  scaled,
   timeScale,
 } from "../base/format";
 import type { GridChoice } from "../base/gridcodec";
@@ -113,10 +113,10 @@ function tableScale(table: Table, specs: ColumnSpecs): (unit: string) => Scale {
   const sizes = table.columns.map((column, place) => {
     const counts = TIME_UNITS.has(column.unit) && !specOf(column, specs).hidden;
     const size = counts ? columnMagnitude(column, () => table.rows.map((row) => row[place] ?? null)) : 0;
-    return size * inMilliseconds(column.unit);
+    return size * msPer(column.unit);
   });
   const common = timeScale(largestMagnitude(sizes));
-  return (unit) => ({ ...common, factor: inMilliseconds(unit) * common.factor, decimals: 3 });
+  return (unit) => ({ ...common, factor: msPer(unit) * common.factor, decimals: 3 });
 }
 
 /** Digits behind the point: two, fewer where the largest figure has four and more before it, more where it is small. */
@@ -135,18 +135,21 @@ function unitAndFormat(
   if (TIME_UNITS.has(unit)) {
     const scale = timeIn(unit);
     // Of a difference that is too small for the decimals, not even the sign is known.
-    return [scale.unit, (value) => (signed ? fixed(value * scale.factor, scale.decimals) : scaled(value, scale))];
+    return [
+      scale.unit,
+      (value) => (signed ? formatFixed(value * scale.factor, scale.decimals) : formatScaled(value, scale)),
+    ];
   }
-  if (unit === "share") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
-  if (unit === "bytes") return ["", bytes];
-  if (unit === "iB") return ["", memory];
+  if (unit === "share") return ["%", (value) => formatPercent(value).replace(/\s?%$/u, "")];
+  if (unit === "bytes") return ["", formatBytes];
+  if (unit === "iB") return ["", formatMemory];
   const whole = summary?.whole ?? values.every((value) => value === null || Number.isInteger(value));
   const scale = { unit, factor: 1, decimals: whole ? 0 : decimalsOfColumn(columnMagnitude(column, () => values)) };
-  return [unit === "percent" ? "%" : unit, (value) => scaled(value, scale)];
+  return [unit === "percent" ? "%" : unit, (value) => formatScaled(value, scale)];
 }
 
 /** The values of a column with how often each occurs, most frequent first. */
-function choicesOf({ summary }: Column, values: readonly Value[]): [string, number][] {
+function valueCounts({ summary }: Column, values: readonly Value[]): [string, number][] {
   if (summary) return summary.choices.map(({ value, rows }) => [value, rows]);
   const counts = new Map<string, number>();
   for (const value of values) {
@@ -200,7 +203,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     depends: column.depends,
     numeric,
     signed: column.signed ?? false,
-    choices: spec.facet ? choicesOf(column, values) : [],
+    choices: spec.facet ? valueCounts(column, values) : [],
     hidden: spec.hidden ?? (hideEmpty && !known),
     widthPx: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER_PX + (numeric ? 26 : 38)))),
     show,
@@ -259,7 +262,7 @@ const compareAscending: SortFn<typeof features, Row> = (one, other, column) => {
 };
 
 /** A headless table that sorts, filters and hides; its store tells of changes. */
-export function gridModel({ columns, rows }: PresentedTable, sorting: SortingState) {
+export function createGridModel({ columns, rows }: PresentedTable, sorting: SortingState) {
   const first = columns[0]?.id;
   return constructTable({
     features,
@@ -282,10 +285,10 @@ export function gridModel({ columns, rows }: PresentedTable, sorting: SortingSta
   });
 }
 
-export type GridModel = ReturnType<typeof gridModel>;
+export type GridModel = ReturnType<typeof createGridModel>;
 
 /** What the reader has chosen in the table as it stands. */
-export function choiceOf(model: GridModel, { columns }: PresentedTable): GridChoice {
+export function gridChoiceOf(model: GridModel, { columns }: PresentedTable): GridChoice {
   const { sorting, globalFilter, columnFilters, columnVisibility } = model.store.state;
   const changed = columns.filter(({ id, hidden }) => (columnVisibility[id] === false) !== hidden);
   return {
@@ -296,7 +299,7 @@ export function choiceOf(model: GridModel, { columns }: PresentedTable): GridCho
   };
 }
 
-export function applyChoice(model: GridModel, { columns }: PresentedTable, choice: GridChoice): void {
+export function applyGridChoice(model: GridModel, { columns }: PresentedTable, choice: GridChoice): void {
   model.setSorting([...choice.sort]);
   model.setGlobalFilter(choice.find || undefined);
   model.setColumnFilters(Object.entries(choice.only).map(([id, value]) => ({ id, value })));

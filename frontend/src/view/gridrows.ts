@@ -13,7 +13,7 @@ const MOST_PAGES = 16;
 const PAUSE_MS = 80;
 
 /** The rows that a choice selects, page by page. */
-class Pages {
+class RowPages {
   private readonly loaded = new Map<number, readonly Row[]>();
   /** How many rows the choice selects; null while unknown. */
   total: number | null = null;
@@ -50,13 +50,13 @@ class Pages {
 }
 
 /** The pages of a choice, kept as long as table and choice stay the same. */
-export function usePages(table: Table, choice: GridChoice): Pages {
+export function useRowPages(table: Table, choice: GridChoice): RowPages {
   const code = JSON.stringify([choice.sort, choice.find, choice.only]);
-  return useMemo(() => new Pages(table, choice), [table, code]);
+  return useMemo(() => new RowPages(table, choice), [table, code]);
 }
 
 /** Loads the rows that are shown and missing, once the reader pauses. */
-export function useLoadedRows(pages: Pages, table: Table, choice: GridChoice, from: number, to: number): void {
+export function useLoadedRows(pages: RowPages, table: Table, choice: GridChoice, from: number, to: number): void {
   const [, draw] = useReducer((turn: number) => turn + 1, 0);
   const missing = table.rest ? pages.missing(from, to) : null;
   useEffect(() => {
@@ -66,7 +66,7 @@ export function useLoadedRows(pages: Pages, table: Table, choice: GridChoice, fr
     const load = async () => {
       try {
         const count = (last - first + 1) * ROWS_PER_PAGE;
-        const more = await table.more(choice, first * ROWS_PER_PAGE, count, controller.signal);
+        const more = await table.loadRows(choice, first * ROWS_PER_PAGE, count, controller.signal);
         pages.put(first, more?.rows ?? []);
         pages.total = more?.total ?? null;
         pages.problem = null;

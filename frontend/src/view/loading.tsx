@@ -1,6 +1,6 @@
 /** What is being done and how far it is. */
 
-import { percent } from "../base/format";
+import { formatPercent } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import type { Progress } from "../base/schema";
 
@@ -19,7 +19,7 @@ function Phases({ progress }: { progress: Progress }) {
           <span class="host">{host}</span>
           <span class="name">{phase}</span>
           <progress max={1} value={fraction} aria-label={`${host}: ${phase}`} />
-          <span class="number">{percent(fraction, 0)}</span>
+          <span class="number">{formatPercent(fraction, 0)}</span>
         </div>
       ))}
       {visibleHosts.length > 8 && (

@@ -49,8 +49,8 @@ export function Notes({ notes, store }: { notes: readonly Problem[]; store: Stor
 
 /** Which ranks are missing: whatever tells who is late does so without them. */
 export function MissingRanks({ notes }: { notes: readonly Problem[] }) {
-  const found = notes.filter(({ code }) => code === "ranks_missing");
-  return found.length ? <Findings problems={found} /> : null;
+  const missing = notes.filter(({ code }) => code === "ranks_missing");
+  return missing.length ? <Findings problems={missing} /> : null;
 }
 
 interface ProblemPageProps {

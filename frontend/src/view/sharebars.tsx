@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { largest } from "../base/extent";
-import { percent, time } from "../base/format";
+import { formatPercent, formatTime } from "../base/format";
 import { t } from "../base/messages";
 import { nameColour } from "../base/namecolour";
 import type { Table } from "../base/table";
@@ -78,15 +78,15 @@ function ShareBars({ title, shares, pick }: ShareBarsProps) {
             {": "}
             {t("{name} {share} of {time}", {
               name: first.name,
-              share: percent(first.us / sumUs),
-              time: time(sumUs, "us"),
+              share: formatPercent(first.us / sumUs),
+              time: formatTime(sumUs, "us"),
             })}
           </span>
         )}
       </figcaption>
       <ol>
         {shares.map((share, index) => (
-          <li key={share.name} data-tip={`${share.name}: ${time(share.us, "us")}`}>
+          <li key={share.name} data-tip={`${share.name}: ${formatTime(share.us, "us")}`}>
             {share.column !== undefined && index < MOST_NAMES ? (
               <button type="button" class="pick" onClick={() => pick(share.name, share.column ?? "")}>
                 <PathName text={share.name} />
@@ -106,8 +106,8 @@ function ShareBars({ title, shares, pick }: ShareBarsProps) {
                 }}
               />
             </span>
-            <span class="number quiet">{time(share.us, "us")}</span>
-            <span class="number">{sumUs > 0 && percent(share.us / sumUs)}</span>
+            <span class="number quiet">{formatTime(share.us, "us")}</span>
+            <span class="number">{sumUs > 0 && formatPercent(share.us / sumUs)}</span>
           </li>
         ))}
       </ol>

@@ -1,8 +1,8 @@
 /** One horizontal bar of parts, drawn in their colours and patterns. */
 
-import { percent, scaled, time, timeScale, withMoreDecimals } from "../base/format";
+import { formatPercent, formatScaled, formatTime, timeScale, withMoreDecimals } from "../base/format";
 import { t } from "../base/messages";
-import { type Part, part } from "../base/parts";
+import { type Part, partById } from "../base/parts";
 import type { Link } from "../state/links";
 import { DeltaCell, DeltaHead } from "./delta";
 import { ViewLink } from "./viewlink";
@@ -19,7 +19,7 @@ export interface BarPiece {
 
 /** A patch of a part's colour with its pattern, as in every chart's legend. */
 export function Swatch({ id }: { id: string }) {
-  const shownPart = part(id);
+  const shownPart = partById(id);
   return (
     <i
       class={`swatch pattern-${shownPart.pattern}`}
@@ -37,7 +37,7 @@ interface StackBarProps {
 
 export function StackBar({ pieces, totalMs }: StackBarProps) {
   if (totalMs <= 0) return null;
-  const text = (piece: BarPiece) => `${piece.label}: ${time(piece.ms)} (${percent(piece.ms / totalMs)})`;
+  const text = (piece: BarPiece) => `${piece.label}: ${formatTime(piece.ms)} (${formatPercent(piece.ms / totalMs)})`;
   return (
     <div
       class="stackbar"
@@ -56,15 +56,14 @@ export function StackBar({ pieces, totalMs }: StackBarProps) {
             style={{ flexGrow: piece.ms / totalMs, backgroundColor: `var(--part-${piece.part.id})` }}
             data-tip={piece.doc ? `${text(piece)}\n${piece.doc}` : text(piece)}
           >
-            {piece.ms / totalMs > 0.06 && <b>{percent(piece.ms / totalMs, 0)}</b>}
+            {piece.ms / totalMs > 0.06 && <b>{formatPercent(piece.ms / totalMs, 0)}</b>}
           </span>
         ))}
     </div>
   );
 }
 
-/** The bar's twin: one row per piece with its time and share, and the sum. */
-interface StackLegendProps extends StackBarProps {
+interface StackTableProps extends StackBarProps {
   readonly sumLabel: string;
   /** From the baseline's total, in ms. */
   readonly delta?: number | null | undefined;
@@ -72,7 +71,8 @@ interface StackLegendProps extends StackBarProps {
   readonly link?: (part: string) => Link | undefined;
 }
 
-export function StackTable({ pieces, totalMs, sumLabel, delta, link }: StackLegendProps) {
+/** The bar's figures: one row per piece with its time and share, and the sum. */
+export function StackTable({ pieces, totalMs, sumLabel, delta, link }: StackTableProps) {
   const scale = withMoreDecimals(timeScale(totalMs));
   const hasBaseline = pieces.some(({ delta }) => delta !== undefined);
   return (
@@ -106,17 +106,17 @@ export function StackTable({ pieces, totalMs, sumLabel, delta, link }: StackLege
                     </span>
                   )}
                 </th>
-                <td class="number">{scaled(piece.ms, scale)}</td>
-                <td class="number">{percent(totalMs > 0 ? piece.ms / totalMs : 0)}</td>
-                {hasBaseline && <DeltaCell delta={piece.delta} show={(ms) => scaled(ms, scale)} />}
+                <td class="number">{formatScaled(piece.ms, scale)}</td>
+                <td class="number">{formatPercent(totalMs > 0 ? piece.ms / totalMs : 0)}</td>
+                {hasBaseline && <DeltaCell delta={piece.delta} show={(ms) => formatScaled(ms, scale)} />}
               </tr>
             );
           })}
         <tr class="sum">
           <th scope="row">{sumLabel}</th>
-          <td class="number">{scaled(totalMs, scale)}</td>
-          <td class="number">{percent(totalMs > 0 ? 1 : 0)}</td>
-          {hasBaseline && <DeltaCell delta={delta} show={(ms) => scaled(ms, scale)} />}
+          <td class="number">{formatScaled(totalMs, scale)}</td>
+          <td class="number">{formatPercent(totalMs > 0 ? 1 : 0)}</td>
+          {hasBaseline && <DeltaCell delta={delta} show={(ms) => formatScaled(ms, scale)} />}
         </tr>
       </tbody>
     </table>

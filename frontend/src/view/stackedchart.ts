@@ -1,7 +1,7 @@
 /** Stacked columns in the parts' colours, with a line across. */
 
 import { largest } from "../base/extent";
-import { percent, type Scale, scaled } from "../base/format";
+import { formatPercent, formatScaled, type Scale } from "../base/format";
 import { t } from "../base/messages";
 import type { Part } from "../base/parts";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
@@ -31,7 +31,7 @@ export interface BaselineStep {
   /** How much longer this session's step takes, in ms; null where they cannot be compared. */
   readonly delta: number | null;
   /** Which step or average of the baseline it is; empty where it is the same step. */
-  readonly baselineStep: string;
+  readonly name: string;
 }
 
 export interface StackedChart {
@@ -78,7 +78,7 @@ function cutMarkers({ columns, scale }: StackedChart, palette: Palette) {
         position: "right" as const,
         backgroundColor: palette.panel,
         padding: [1, 3],
-        formatter: ({ dataIndex }: { dataIndex: number }) => scaled(columns[dataIndex]?.total ?? 0, scale),
+        formatter: ({ dataIndex }: { dataIndex: number }) => formatScaled(columns[dataIndex]?.total ?? 0, scale),
       },
       data: columns.map(({ total }) => (total > endMs ? endMs * scale.factor : null)),
     },
@@ -94,7 +94,7 @@ function lineAcross({ line, scale }: StackedChart, palette: Palette) {
       lineStyle: { color: palette.text, type: "dashed" as const, opacity: 0.7 },
       label: {
         ...textStyle(palette, 10),
-        formatter: `${line.label} ${scaled(line.value, scale)}`,
+        formatter: `${line.label} ${formatScaled(line.value, scale)}`,
         position: "end" as const,
       },
       data: [{ yAxis: line.value * scale.factor }],
@@ -110,8 +110,12 @@ function columnTooltip({ layers, columns, scale }: StackedChart, index: number, 
     .filter(({ values }) => (values[index] ?? 0) > 0)
     .map(({ label, part, values }) => {
       const value = values[index] ?? 0;
-      const share = column.total > 0 ? ` · ${percent(value / column.total)}` : "";
-      return tooltipRow(palette.dark ? part.dark : part.light, label, `${scaled(value, scale)} ${scale.unit}${share}`);
+      const share = column.total > 0 ? ` · ${formatPercent(value / column.total)}` : "";
+      return tooltipRow(
+        palette.dark ? part.dark : part.light,
+        label,
+        `${formatScaled(value, scale)} ${scale.unit}${share}`,
+      );
     });
   return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}${column.base ? baselineTooltip(column.base, scale) : ""}`;
 }
@@ -134,9 +138,9 @@ function baselineMarkers({ columns, scale }: StackedChart, palette: Palette) {
 }
 
 /** What a column is held against, in words. */
-function baselineTooltip({ total, delta, baselineStep }: BaselineStep, scale: Scale): string {
-  const change = delta === null ? "" : ` · ${delta > 0 ? "+" : ""}${scaled(delta, scale)} ${scale.unit}`;
-  return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${baselineStep && `, ${baselineStep}`}: ${scaled(total, scale)} ${scale.unit}${change}`)}</div>`;
+function baselineTooltip({ total, delta, name: baselineStep }: BaselineStep, scale: Scale): string {
+  const change = delta === null ? "" : ` · ${delta > 0 ? "+" : ""}${formatScaled(delta, scale)} ${scale.unit}`;
+  return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${baselineStep && `, ${baselineStep}`}: ${formatScaled(total, scale)} ${scale.unit}${change}`)}</div>`;
 }
 
 /** Ends where columns are cut, at no round number. */

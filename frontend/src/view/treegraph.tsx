@@ -19,7 +19,7 @@ export interface GraphNode {
   readonly tip: string;
 }
 
-interface GraphProps {
+interface TreeGraphProps {
   readonly label: string;
   readonly nodes: readonly GraphNode[];
   readonly selected: number;
@@ -58,7 +58,7 @@ export function initialView(
   return { view: { x: Math.min(0, x), y: 0, scale }, height: Math.min(height * scale, 520) };
 }
 
-export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) {
+export function TreeGraph({ label, nodes, selected, onSelect, legend }: TreeGraphProps) {
   const lines = largest(nodes.map((node) => node.lines.length));
   const boxHeight = 26 + lines * LINE_PX;
   const { boxes, width, height, start } = useMemo(() => {
@@ -78,7 +78,7 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
         <Arrow key={index} node={node} from={boxes[index]} to={boxes[node.parent]} tall={boxHeight} />
       ))}
       {nodes.map((node, index) => (
-        <BoxCorner
+        <NodeBox
           key={index}
           node={node}
           box={boxes[index] ?? { x: 0, y: 0 }}
@@ -119,7 +119,7 @@ interface NodeBoxProps {
   readonly select: () => void;
 }
 
-function BoxCorner({ node, box, tall, selected, select }: NodeBoxProps) {
+function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
   return (
     <SvgButton
       class={`box ${node.emphasis}${selected ? " selected" : ""}`}

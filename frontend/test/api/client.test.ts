@@ -36,8 +36,8 @@ it("asks for more rows of a table that is here in part, as they are chosen", asy
   expect([ops.total, ops.rows]).toEqual([9000, [["a"]]]);
   const fetched = answer(JSON.stringify({ ...part, rows: 7 }));
   const choice = { sort: [{ id: "op", desc: true }], find: "mat mul", only: { op: "b", place: "x:y" }, columns: {} };
-  const kept = ops.except("op", "IDLE");
-  const more = await kept.more(choice, 500, 250, new AbortController().signal);
+  const kept = ops.withoutText("op", "IDLE");
+  const more = await kept.loadRows(choice, 500, 250, new AbortController().signal);
   expect(more).toEqual({ rows: [["a"]], total: 7 });
   const chosen = "sort=-op&find=mat+mul&only=op%3Ab&only=place%3Ax%3Ay&without=op%3AIDLE";
   const where = "http://host/prefix/data/plugin/profile/";

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import {
+  addRecentPlace,
   type CaptureForm,
-  DEFAULTS,
-  faults,
-  fieldOf,
+  DEFAULT_FORM,
+  fieldOfProblem,
+  findFaults,
   requestParameters,
   splitWorkers,
-  withRecent,
 } from "../../src/base/captureform";
 
-const form = (change: Partial<CaptureForm>): CaptureForm => ({ ...DEFAULTS, ...change });
+const form = (change: Partial<CaptureForm>): CaptureForm => ({ ...DEFAULT_FORM, ...change });
 
 describe("the form of a capture", () => {
   it.each(["localhost:6009", "grpc://10.0.0.1:8466", "[::1]:6009, my-host.example:1", "a:1 b:2\nc:65535"])(
     "takes %j",
     (places) => {
-      expect(faults(form({ places }))).toEqual({});
+      expect(findFaults(form({ places }))).toEqual({});
     },
   );
 
@@ -28,13 +28,13 @@ describe("the form of a capture", () => {
     ["::1:6009", /not an address/],
     ["a:1,/etc/passwd", /not an address/],
   ])("says what is wrong with the address %j", (places, told) => {
-    expect(faults(form({ places })).places).toMatch(told);
+    expect(findFaults(form({ places })).places).toMatch(told);
   });
 
   it("takes any name of a TPU, but at most so many places", () => {
-    expect(faults(form({ tpu: true, places: "my-tpu" }))).toEqual({});
+    expect(findFaults(form({ tpu: true, places: "my-tpu" }))).toEqual({});
     const many = Array.from({ length: 257 }, (_, place) => `host${place}:1`).join();
-    expect(faults(form({ places: many })).places).toMatch(/At most 256/);
+    expect(findFaults(form({ places: many })).places).toMatch(/At most 256/);
   });
 
   it.each([
@@ -49,7 +49,7 @@ describe("the form of a capture", () => {
     ["run", "../x"],
     ["run", ".hidden"],
   ] as const)("refuses %s %j", (field, text) => {
-    expect(Object.keys(faults(form({ [field]: text })))).toEqual([field]);
+    expect(Object.keys(findFaults(form({ [field]: text })))).toEqual([field]);
   });
 
   it("is sent as the server takes it", () => {
@@ -64,14 +64,14 @@ describe("the form of a capture", () => {
       run: "r1",
     });
     expect(requestParameters(form({ tpu: true }))).toHaveProperty("is_tpu_name", "true");
-    expect(fieldOf("service_addr")).toBe("places");
-    expect(fieldOf("duration")).toBe("duration");
-    expect(fieldOf("/logs")).toBeUndefined();
+    expect(fieldOfProblem("service_addr")).toBe("places");
+    expect(fieldOfProblem("duration")).toBe("duration");
+    expect(fieldOfProblem("/logs")).toBeUndefined();
   });
 
   it("remembers the last places, each once", () => {
     expect(splitWorkers(";a:1\n")).toEqual(["a:1"]);
-    expect(withRecent(["b:2", "a:1"], "a:1")).toEqual(["a:1", "b:2"]);
-    expect(withRecent(["1", "2", "3", "4", "5", "6"], "7")).toHaveLength(6);
+    expect(addRecentPlace(["b:2", "a:1"], "a:1")).toEqual(["a:1", "b:2"]);
+    expect(addRecentPlace(["1", "2", "3", "4", "5", "6"], "7")).toHaveLength(6);
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
-  bytes,
-  count,
-  fixed,
-  inMilliseconds,
-  moment,
-  number,
-  percent,
-  scaled,
-  time,
+  formatBytes,
+  formatCount,
+  formatFixed,
+  formatMoment,
+  formatNumber,
+  formatPercent,
+  formatScaled,
+  formatTime,
+  msPer,
   timeAgo,
   timeScale,
   withMoreDecimals,
@@ -26,28 +26,28 @@ describe("numbers", () => {
     [-1.5, 1, "-1.5"],
     [Number.NaN, 1, "–"],
   ])("%s with %s decimals", (value, decimals, text) => {
-    expect(plain(fixed(value, decimals))).toBe(text);
+    expect(plain(formatFixed(value, decimals))).toBe(text);
   });
 
   it("keeps three significant digits and whole numbers whole", () => {
-    expect([1.23456, 12.3456, 123.456, 7, 0.0123456].map(number)).toEqual(["1.23", "12.3", "123", "7", "0.0123"]);
-    expect(plain(number(-1.5e-7))).toBe("-1.50e-7");
+    expect([1.23456, 12.3456, 123.456, 7, 0.0123456].map(formatNumber)).toEqual(["1.23", "12.3", "123", "7", "0.0123"]);
+    expect(plain(formatNumber(-1.5e-7))).toBe("-1.50e-7");
   });
 
   it("counts with grouped thousands", () => {
-    expect(plain(count(4300000))).toBe("4,300,000");
+    expect(plain(formatCount(4300000))).toBe("4,300,000");
   });
 });
 
 describe("percent", () => {
   it("takes a fraction", () => {
-    expect(plain(percent(0.4123))).toBe("41.2 %");
-    expect(plain(percent(1))).toBe("100.0 %");
+    expect(plain(formatPercent(0.4123))).toBe("41.2 %");
+    expect(plain(formatPercent(1))).toBe("100.0 %");
   });
 
   it("does not show a little as nothing", () => {
-    expect(plain(percent(0.0001))).toBe("< 0.1 %");
-    expect(plain(percent(0))).toBe("0.0 %");
+    expect(plain(formatPercent(0.0001))).toBe("< 0.1 %");
+    expect(plain(formatPercent(0))).toBe("0.0 %");
   });
 });
 
@@ -61,25 +61,23 @@ describe("times", () => {
     [0, "ms", "0 ms"],
     [98, "s", "98.0 s"],
   ])("%s %s", (value, unit, text) => {
-    expect(plain(time(value, unit))).toBe(text);
+    expect(plain(formatTime(value, unit))).toBe(text);
   });
 
   it("share one scale in a column", () => {
     const scale = timeScale(12.5);
-    expect([12.5, 0.3, 0].map((value) => scaled(value, scale))).toEqual(["12.5", "0.3", "0.0"]);
-    expect(plain(scaled(0.001, scale))).toBe("< 0.1");
-    expect(scaled(12.5, withMoreDecimals(scale))).toBe("12.50");
+    expect([12.5, 0.3, 0].map((value) => formatScaled(value, scale))).toEqual(["12.5", "0.3", "0.0"]);
+    expect(plain(formatScaled(0.001, scale))).toBe("< 0.1");
+    expect(formatScaled(12.5, withMoreDecimals(scale))).toBe("12.50");
   });
 
   it("convert to milliseconds", () => {
-    expect([1000, 2, 3].map((value, place) => value * inMilliseconds(["us", "s", "ms"][place] ?? ""))).toEqual([
-      1, 2000, 3,
-    ]);
+    expect([1000, 2, 3].map((value, place) => value * msPer(["us", "s", "ms"][place] ?? ""))).toEqual([1, 2000, 3]);
   });
 });
 
 it("sizes files in powers of 1000", () => {
-  expect([0, 999, 1000, 160349, 111e6, 2.5e9].map((size) => plain(bytes(size)))).toEqual([
+  expect([0, 999, 1000, 160349, 111e6, 2.5e9].map((size) => plain(formatBytes(size)))).toEqual([
     "0 B",
     "999 B",
     "1.0 kB",
@@ -90,7 +88,7 @@ it("sizes files in powers of 1000", () => {
 });
 
 it("tells moments and how long ago they were", () => {
-  expect(moment(new Date(2026, 10, 20, 21, 38).getTime() / 1000)).toBe("2026-11-20 21:38");
+  expect(formatMoment(new Date(2026, 10, 20, 21, 38).getTime() / 1000)).toBe("2026-11-20 21:38");
   expect([0, 600, 7200, 864000].map((passed) => timeAgo(1e9 - passed, 1e9))).toEqual([
     "just now",
     "10 minutes ago",

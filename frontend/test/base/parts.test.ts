@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { ALL_PARTS, byCategory, INPUT_PARTS, PARTS, type Part, part, stateByName } from "../../src/base/parts";
+import {
+  ALL_PARTS,
+  INPUT_PARTS,
+  PARTS,
+  type Part,
+  partById,
+  partByStateName,
+  sortByCategory,
+} from "../../src/base/parts";
 import { STATES } from "../../src/base/states";
 import { contrast, linear, type Rgb, themes } from "../colours";
 import { column, table } from "../table";
@@ -78,8 +86,8 @@ describe.each(["light", "dark"] as const)("colours on a %s page", (theme) => {
 
 it("draws each state in its category's colour, with a pattern for waiting, delay and what is not known", () => {
   for (const [id, { category }] of Object.entries(STATES)) {
-    const { light, dark } = part(category);
-    expect(part(id)).toMatchObject({ id, light, dark });
+    const { light, dark } = partById(category);
+    expect(partById(id)).toMatchObject({ id, light, dark });
   }
   const drawn = (pattern: string) => ALL_PARTS.filter((each) => each.pattern === pattern).map(({ id }) => id);
   expect(drawn("dotted")).toEqual(["latency", "between"]);
@@ -90,16 +98,21 @@ it("draws each state in its category's colour, with a pattern for waiting, delay
 
 it("sorts states by category, what is none last", () => {
   const states = table([column("id", "string")], [["between_steps"], ["unexplained"], ["exposed_copy"], ["peer"]]);
-  expect(byCategory(states, "id").map(([id]) => id)).toEqual(["peer", "exposed_copy", "unexplained", "between_steps"]);
+  expect(sortByCategory(states, "id").map(([id]) => id)).toEqual([
+    "peer",
+    "exposed_copy",
+    "unexplained",
+    "between_steps",
+  ]);
 });
 
 it("knows a state by its name", () => {
-  expect(stateByName("Launching ops")?.id).toBe("launch");
-  expect(stateByName("cudaLaunchKernel")).toBeUndefined();
+  expect(partByStateName("Launching ops")?.id).toBe("launch");
+  expect(partByStateName("cudaLaunchKernel")).toBeUndefined();
 });
 
 it("draws what it does not know in no category's colour", () => {
-  expect(part("input").id).toBe("input");
-  expect(part("unheard_of").id).toBe("other");
-  expect(PARTS.map(({ light }) => light)).not.toContain(part("unheard_of").light);
+  expect(partById("input").id).toBe("input");
+  expect(partById("unheard_of").id).toBe("other");
+  expect(PARTS.map(({ light }) => light)).not.toContain(partById("unheard_of").light);
 });

@@ -14,7 +14,7 @@ const RAW = {
 };
 
 it("reads cells by column id; what is unknown is null, and nothing to draw", () => {
-  const table = Table.of(RAW);
+  const table = Table.fromAnswer(RAW);
   const [first = [], second = []] = table.rows;
   expect([table.text(first, "op"), table.number(first, "time_us"), table.cell(first, "eager")]).toEqual([
     "MatMul",
@@ -25,14 +25,14 @@ it("reads cells by column id; what is unknown is null, and nothing to draw", () 
     table.cell(second, "nosuch"),
     table.number(second, "time_us"),
     table.numberOrZero(second, "time_us"),
-    table.printed(second, "time_us", String),
+    table.formatCell(second, "time_us", String),
   ]).toEqual([null, null, 0, ""]);
   expect(table.column("time_us")).toMatchObject({ unit: "us", doc: "", kind: "number" });
 });
 
 it("gives some of its rows and columns", () => {
-  const table = Table.of(RAW);
-  const some = table.filter((row) => table.text(row, "op") === "Cast").pick(["eager", "op", "nosuch"]);
+  const table = Table.fromAnswer(RAW);
+  const some = table.filter((row) => table.text(row, "op") === "Cast").pickColumns(["eager", "op", "nosuch"]);
   expect(some.rows).toEqual([[null, "Cast"]]);
   expect([some.label, some.columns.map(({ id }) => id)]).toEqual(["Ops", ["eager", "op"]]);
 });
@@ -48,7 +48,7 @@ it("gives the rows that hold all wanted values, the values to choose from, and a
   expect([mine.rows, mine.columns]).toEqual([[["a", "Host:0"]], pipelines.columns]);
   expect(pipelines.where({ host: "c" }).rows).toEqual([]);
   expect([pipelines.distinct("host"), pipelines.distinct("none")]).toEqual([["b", "a"], [""]]);
-  expect(pipelines.without(["host", "none"]).columns.map(({ id }) => id)).toEqual(["pipeline"]);
+  expect(pipelines.withoutColumns(["host", "none"]).columns.map(({ id }) => id)).toEqual(["pipeline"]);
 });
 
 it("answers by name, with nothing where there is none", () => {

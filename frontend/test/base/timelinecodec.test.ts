@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { part } from "../../src/base/parts";
+import { partById } from "../../src/base/parts";
 import { readSlab } from "../../src/base/slab";
 import { kindOf, libraryOf, sliceColour, textColour } from "../../src/base/slicecolour";
 import { DEFAULT_VIEW, readTimelineView, type TimelineView, writeTimelineView } from "../../src/base/timelinecodec";
@@ -134,10 +134,10 @@ describe("colours of slices", () => {
       `#${sliceColour(name, true)
         .map((value) => value.toString(16).padStart(2, "0"))
         .join("")}`;
-    expect(shown("ncclAllReduceKernel")).toBe(part("communication").dark);
-    expect(shown("MemcpyD2D")).toBe(part("copies").dark);
-    expect(shown("Memcpy HtoD (Pageable -> Device)")).toBe(part("copies").dark);
-    expect(shown("Launch delay")).toBe(part("launch").dark);
+    expect(shown("ncclAllReduceKernel")).toBe(partById("communication").dark);
+    expect(shown("MemcpyD2D")).toBe(partById("copies").dark);
+    expect(shown("Memcpy HtoD (Pageable -> Device)")).toBe(partById("copies").dark);
+    expect(shown("Launch delay")).toBe(partById("launch").dark);
     expect(sliceColour("copy-done.3", true)).toEqual(sliceColour("copy-start", true));
     expect(sliceColour("copy-done", false)).not.toEqual(sliceColour("add", false));
     expect(sliceColour("copyright", true)).not.toEqual(sliceColour("copy", true));

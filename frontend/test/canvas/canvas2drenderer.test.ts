@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createFlatRenderer } from "../../src/canvas/canvas2drenderer";
+import { createCanvas2dRenderer } from "../../src/canvas/canvas2drenderer";
 
 it("draws what is in view, at least a pixel wide, and leaves the rows out that are folded", () => {
   const drawn: number[][] = [];
@@ -8,7 +8,7 @@ it("draws what is in view, at least a pixel wide, and leaves the rows out that a
     set: () => true,
   });
   const canvas = { getContext: () => context } as unknown as HTMLCanvasElement;
-  const renderer = createFlatRenderer(canvas);
+  const renderer = createCanvas2dRenderer(canvas);
   const handle = renderer.upload({
     count: 4,
     originPs: 1000,

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { setBaseAddress } from "../../src/api/client";
-import { DEFAULTS } from "../../src/base/captureform";
+import { DEFAULT_FORM } from "../../src/base/captureform";
 import { Capture } from "../../src/state/capture";
 import type { Store } from "../../src/state/store";
 
@@ -130,14 +130,14 @@ it.each([
 ])("opens with the usual form where %s was kept", (kept) => {
   localStorage.setItem("tb-profile.capture", kept);
   const { form, faults, recentPlaces } = new Capture(store, localStorage);
-  expect([form.value, faults.value, recentPlaces.value]).toEqual([DEFAULTS, {}, []]);
+  expect([form.value, faults.value, recentPlaces.value]).toEqual([DEFAULT_FORM, {}, []]);
 });
 
 it("keeps what is sound, and a session's name for one time only", () => {
-  const kept = { form: { ...DEFAULTS, places: "a:1", run: "r9", more: 1 }, recent: ["a:1", 7, "a:1", "b:2"] };
+  const kept = { form: { ...DEFAULT_FORM, places: "a:1", run: "r9", more: 1 }, recent: ["a:1", 7, "a:1", "b:2"] };
   localStorage.setItem("tb-profile.capture", JSON.stringify(kept));
   const { form, recentPlaces } = new Capture(store, localStorage);
-  expect([form.value, recentPlaces.value]).toEqual([{ ...DEFAULTS, places: "a:1" }, ["a:1", "b:2"]]);
+  expect([form.value, recentPlaces.value]).toEqual([{ ...DEFAULT_FORM, places: "a:1" }, ["a:1", "b:2"]]);
 });
 
 it("captures where the browser keeps nothing", async () => {
@@ -148,10 +148,10 @@ it("captures where the browser keeps nothing", async () => {
     },
   };
   const capture = new Capture(store, full as unknown as Storage);
-  capture.form.value = { ...DEFAULTS, places: "a:1" };
+  capture.form.value = { ...DEFAULT_FORM, places: "a:1" };
   await capture.start(false);
   expect(sent.map(([path]) => path)).toEqual(["/capture/ping", "/capture/start"]);
-  expect(new Capture(store, null).form.value).toEqual(DEFAULTS);
+  expect(new Capture(store, null).form.value).toEqual(DEFAULT_FORM);
 });
 
 it("neither starts nor stops inside another server's page", async () => {

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { memory, memoryScale } from "../../src/base/format";
+import { formatMemory, memoryScale } from "../../src/base/format";
 import { mergePoints } from "../../src/tools/memory/usagechart";
 import { column, table } from "../table";
 
 it("counts memory by 1024", () => {
-  expect([memory(0), memory(512), memory(3_213_240_832), memoryScale(1024).unit]).toEqual([
+  expect([formatMemory(0), formatMemory(512), formatMemory(3_213_240_832), memoryScale(1024).unit]).toEqual([
     "0\u202fB",
     "512\u202fB",
     "2.99\u202fGiB",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { workByTime } from "../../src/tools/input/inputwork";
 import { podSteps } from "../../src/tools/pod/podsteps";
-import { chartDescription, chartTable, stepColumns } from "../../src/tools/steps/stepchart";
+import { chartDescription, chartTable, stackedSteps } from "../../src/tools/steps/stepchart";
 import { partLayers, partPieces, usedPartIds } from "../../src/tools/steps/stepparts";
 import { averageText } from "../../src/tools/summary/stepbar";
 import { answer } from "../table";
@@ -34,21 +34,23 @@ describe("the steps", () => {
   });
 
   it("show incomplete ones pale, and an average only of several", () => {
-    const { columns, line } = stepColumns(found, partLayers(table));
+    const { columns, line } = stackedSteps(found, partLayers(table));
     expect(columns.map(({ name, total, faded }) => [name, total, faded])).toEqual([
       ["1 …", 5, true],
       ["train 2", 3, false],
     ]);
     expect(line).toBeNull();
     const several = answer({ steps_kept: 2, step_average_ms: 4 }, { steps });
-    expect(stepColumns(several, []).line).toEqual({ label: "mean", value: 4 });
-    expect(chartDescription(stepColumns(several, []))).toMatch(/^Step time of \d+ steps?, mean 4.00.ms, longest step /);
+    expect(stackedSteps(several, []).line).toEqual({ label: "mean", value: 4 });
+    expect(chartDescription(stackedSteps(several, []))).toMatch(
+      /^Step time of \d+ steps?, mean 4.00.ms, longest step /,
+    );
   });
 
   it("have a table without what says nothing", () => {
     const ids = (of: typeof table) => chartTable(of).columns.map(({ id }) => id);
     expect(ids(table)).toEqual(["name", "duration_ms", "compute_ms", "input_ms", "complete", "left_out", "begin_ms"]);
-    expect(ids(table.of(table.rows.slice(1)))).not.toContain("complete");
+    expect(ids(table.withRows(table.rows.slice(1)))).not.toContain("complete");
   });
 });
 

@@ -34,7 +34,7 @@ test("a drag that the browser takes away ends, and chooses nothing", () => {
   const { engine, element, state } = timeline();
   element.dispatchEvent(pointer("pointerdown", 10));
   element.dispatchEvent(pointer("pointermove", 60));
-  expect(engine.drag).toMatchObject({ kind: "area", x0: 10, x1: 60 });
+  expect(engine.drag).toMatchObject({ kind: "box", x0: 10, x1: 60 });
   element.dispatchEvent(pointer("pointercancel", 60));
   expect(engine.drag).toBeNull();
   element.dispatchEvent(pointer("pointermove", 90));

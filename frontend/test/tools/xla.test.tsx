@@ -93,6 +93,6 @@ describe("the roofline", () => {
   });
 
   it("can be drawn without any op or ceiling", () => {
-    expect(rooflineOption(ops.of([]), ceilings.of([]), palette).series).toEqual([]);
+    expect(rooflineOption(ops.withRows([]), ceilings.withRows([]), palette).series).toEqual([]);
   });
 });

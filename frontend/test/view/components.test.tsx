@@ -1,7 +1,7 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
-import { part } from "../../src/base/parts";
+import { partById } from "../../src/base/parts";
 import type { Table } from "../../src/base/table";
 import { Grid } from "../../src/view/grid";
 import { Loading } from "../../src/view/loading";
@@ -127,8 +127,8 @@ describe("states", () => {
       <StackBar
         totalMs={4}
         pieces={[
-          { part: part("input"), label: "Input", ms: 3 },
-          { part: part("other"), label: "All others", ms: 1 },
+          { part: partById("input"), label: "Input", ms: 3 },
+          { part: partById("other"), label: "All others", ms: 1 },
         ]}
       />,
     );

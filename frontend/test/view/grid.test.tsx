@@ -34,7 +34,7 @@ it("shows the rows that are here of a long table, and asks the server for sorted
     csv: async () => "",
   };
   const names = Array.from({ length: 500 }, (_, place) => `n${place}`);
-  await act(async () => render(<Grid table={Table.of(named(9000, names), source)} name="t" />, root));
+  await act(async () => render(<Grid table={Table.fromAnswer(named(9000, names), source)} name="t" />, root));
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect([texts()[0], asked]).toEqual(["n0", []]);
   expect(root.querySelector(".toolbar")?.textContent).toContain("9,000 rows");
@@ -62,7 +62,7 @@ it("says so where rows cannot be had", async () => {
     file: () => "",
     csv: async () => "",
   };
-  const table = Table.of(named(9000, ["a"]), source);
+  const table = Table.fromAnswer(named(9000, ["a"]), source);
   await act(async () => render(<Grid table={table} name="t" sort={[{ id: "name", desc: true }]} />, root));
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect(root.textContent).toContain("This page has a bug.");

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readChoice } from "../../src/base/gridcodec";
+import { readGridChoice } from "../../src/base/gridcodec";
 import { type Column, Table, type Value } from "../../src/base/table";
-import { applyChoice, gridModel, presentTable } from "../../src/view/gridmodel";
+import { applyGridChoice, createGridModel, presentTable } from "../../src/view/gridmodel";
 import { column, table } from "../table";
 
 const TABLE = table(
@@ -31,7 +31,7 @@ const shown = (id: string) => {
 };
 
 function modelOf(sort: { id: string; desc: boolean }[] = []) {
-  const model = gridModel(presentTable(TABLE), sort);
+  const model = createGridModel(presentTable(TABLE), sort);
   return { model, ops: () => model.getRowModel().rows.map((row) => row.original[0]) };
 }
 
@@ -155,12 +155,12 @@ describe("rows as the server chooses them of long tables", () => {
   const all = table([...CASES.columns.map(({ id, kind }) => column(id, kind)), column("row")], places ?? []);
 
   it.each(CASES.choices)("$why", ({ sort = "", find = "", only = {}, without = {}, rows }) => {
-    const some = Object.entries(without).reduce((kept, [id, text]) => kept.except(id, text), all);
+    const some = Object.entries(without).reduce((kept, [id, text]) => kept.withoutText(id, text), all);
     const presented = presentTable(some);
-    const model = gridModel(presented, []);
+    const model = createGridModel(presented, []);
     const ids = some.columns.map(({ id }) => id);
-    const choice = readChoice({ "t.sort": sort }, "t", ids, []);
-    applyChoice(model, presented, { ...choice, find, only });
+    const choice = readGridChoice({ "t.sort": sort }, "t", ids, []);
+    applyGridChoice(model, presented, { ...choice, find, only });
     expect(model.getRowModel().rows.map(({ original }) => original.at(-1))).toEqual(rows);
   });
 });
@@ -179,12 +179,12 @@ it("knows of a table that is here in part what the answer tells of its other row
   ];
   const raw = { label: "", doc: "", rows: 4, columns: columnsOf };
   const source = { rows: async () => raw, file: () => "", csv: async () => "" };
-  const part = Table.of(raw, source);
+  const part = Table.fromAnswer(raw, source);
   const { columns, rows } = presentTable(part, { n: { bar: true }, s: { facet: true } });
-  const without = part.except("s", "b");
+  const without = part.withoutText("s", "b");
   expect([without.total, presentTable(without, { s: { facet: true } }).columns[1]?.choices]).toEqual([2, []]);
   expect(without.columns[0]?.summary?.largest).toBe(5);
-  expect(part.except("s", "a").columns[0]?.summary?.largest).toBe(12_345.5);
+  expect(part.withoutText("s", "a").columns[0]?.summary?.largest).toBe(12_345.5);
   expect(rows).toEqual([]);
   expect(columns.map(({ unit, choices }) => [unit, choices])).toEqual([
     ["ms", []],

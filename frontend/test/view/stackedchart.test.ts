@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { part } from "../../src/base/parts";
+import { partById } from "../../src/base/parts";
 import { axisEndMs, type StackedColumn, stackedOption } from "../../src/view/stackedchart";
 
 const PALETTE = { dark: false, text: "#000", quiet: "#888", line: "#ccc", panel: "#fff", accent: "#06c" };
 
 function optionOf(columns: readonly StackedColumn[]) {
-  const layers = [{ label: "compute", part: part("compute"), values: columns.map(({ total }) => total) }];
+  const layers = [{ label: "compute", part: partById("compute"), values: columns.map(({ total }) => total) }];
   const scale = { unit: "ms", factor: 1, decimals: 1 };
   return stackedOption({ layers, columns, scale, axisName: "", line: null, sliderFrom: 99 }, PALETTE);
 }

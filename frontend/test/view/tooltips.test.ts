@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { part } from "../../src/base/parts";
+import { partById } from "../../src/base/parts";
 import { usageOption } from "../../src/tools/memory/usagechart";
 import { stackedOption } from "../../src/view/stackedchart";
 import { column, table } from "../table";
@@ -20,7 +20,7 @@ function expectText(body: HTMLElement): void {
 
 describe("names from a capture in the tooltips of charts", () => {
   it("are text above stacked columns, and in their parts", () => {
-    const layers = [{ label: NAME, part: part("input"), values: [1] }];
+    const layers = [{ label: NAME, part: partById("input"), values: [1] }];
     const columns = [{ name: NAME, head: NAME, total: 1 }];
     const scale = { unit: "ms", factor: 1, decimals: 1 };
     const option = stackedOption({ layers, columns, scale, axisName: "", line: null, sliderFrom: 9 }, PALETTE);

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { formatted } from "../../base/format";
+import { formatValue } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { linkTo, linkToOpEvents } from "../../state/links";
@@ -87,7 +87,7 @@ export function OpCard({ store, op }: { store: Store; op: CardOp }) {
         {figures.map((id) => {
           const { label = id, unit = "", doc = "", depends = [] } = table.column(id) ?? {};
           return (
-            <Figure key={id} label={label} value={formatted(table.cell(row, id), unit)} doc={doc} depends={depends} />
+            <Figure key={id} label={label} value={formatValue(table.cell(row, id), unit)} doc={doc} depends={depends} />
           );
         })}
       </dl>

@@ -1,7 +1,7 @@
 /** What the shown session is compared with: another session of the logdir, or a file; two files with each other. */
 
 import { isReport } from "../../api/client";
-import { moment } from "../../base/format";
+import { formatMoment } from "../../base/format";
 import { joinSentences, t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Link } from "../../state/links";
@@ -115,7 +115,7 @@ export function BaseChoice({ page }: { page: PageProps }) {
         options={[
           ["", t("choose a session")],
           ...(base && !isListed ? [[base, base] as const] : []),
-          ...others.map(({ run, modified }) => [run, `${run} (${moment(modified)})`] as const),
+          ...others.map(({ run, modified }) => [run, `${run} (${formatMoment(modified)})`] as const),
         ]}
         choose={(run) => {
           closeFiles();

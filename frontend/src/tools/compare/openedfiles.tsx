@@ -97,13 +97,13 @@ export function useComparison({ answer, session, store }: PageProps): Comparison
     setComparison(NO_COMPARISON);
     if (!files) return;
     const controller = new AbortController();
-    const { base, new: fresh } = files;
+    const { base, new: changed } = files;
     const items = { base_items, new_items };
     const oneSideQuery = { run: session.run, host, steps, step_event, ...items, side: base ? "base" : "new" };
-    const bothSidesQuery = { ...items, new_name: fresh?.name ?? "", side: "both" };
-    const first = base ?? fresh;
-    const body = base && fresh ? `[${base.digest},${fresh.digest}]` : (first?.digest ?? "");
-    const query = { ...(base && fresh ? bothSidesQuery : oneSideQuery), name: first?.name ?? "" };
+    const bothSidesQuery = { ...items, new_name: changed?.name ?? "", side: "both" };
+    const first = base ?? changed;
+    const body = base && changed ? `[${base.digest},${changed.digest}]` : (first?.digest ?? "");
+    const query = { ...(base && changed ? bothSidesQuery : oneSideQuery), name: first?.name ?? "" };
     const request = api.compare(query, body, controller.signal);
     request.then(
       (fileAnswer) => setComparison({ answer: fileAnswer, problem: null }),

@@ -1,6 +1,6 @@
 /** What explains the difference, the largest first. */
 
-import { part } from "../../base/parts";
+import { partById } from "../../base/parts";
 import type { Table } from "../../base/table";
 import { Swatch } from "../../view/stackbar";
 
@@ -10,7 +10,7 @@ export function Reasons({ table }: { table: Table }) {
     <ul class="reasons">
       {table.rows.map((row) => (
         <li key={table.text(row, "text")}>
-          <Swatch id={part(table.text(row, "part")).id} /> {table.text(row, "text")}
+          <Swatch id={partById(table.text(row, "part")).id} /> {table.text(row, "text")}
         </li>
       ))}
     </ul>

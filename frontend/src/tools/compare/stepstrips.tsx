@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { largest } from "../../base/extent";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { Section } from "../../view/section";
@@ -25,7 +25,7 @@ function SideStrip({ table, rows, meanPs, topPs, label }: StripProps) {
   return (
     <figure class="side-strip">
       <figcaption>
-        {label}: <b>{time(meanPs, "ps")}</b>
+        {label}: <b>{formatTime(meanPs, "ps")}</b>
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH_PX} ${HEIGHT_PX}`}
@@ -36,7 +36,7 @@ function SideStrip({ table, rows, meanPs, topPs, label }: StripProps) {
         {rows.map((row, place) => {
           const ps = table.numberOrZero(row, "time_ps");
           const reason = table.text(row, "reason");
-          const step = { number: table.text(row, "number"), time: time(ps, "ps") };
+          const step = { number: table.text(row, "number"), time: formatTime(ps, "ps") };
           return (
             <circle key={table.text(row, "place")} class={reason ? "out" : "in"} cx={x(place)} cy={y(ps)} r={3.5}>
               <title>
@@ -57,7 +57,7 @@ function SideStrip({ table, rows, meanPs, topPs, label }: StripProps) {
 
 export function StepStrips({ answer, controls }: { answer: Answer; controls: ComponentChildren }) {
   const table = answer.table("steps");
-  const [base, fresh] = ["base", "new"].map((side) => table.where({ side }).rows);
+  const [baseRows, newRows] = ["base", "new"].map((side) => table.where({ side }).rows);
   const meansPs = [answer.number("base_ps") ?? 0, answer.number("new_ps") ?? 0] as const;
   const countedPs = table.rows
     .filter((row) => !table.text(row, "reason"))
@@ -70,8 +70,8 @@ export function StepStrips({ answer, controls }: { answer: Answer; controls: Com
       doc={t("Time from the start of a step to the start of the next; hollow steps are left out.")}
       controls={controls}
     >
-      <SideStrip table={table} rows={base ?? []} meanPs={meansPs[0]} topPs={topPs} label={t("Base")} />
-      <SideStrip table={table} rows={fresh ?? []} meanPs={meansPs[1]} topPs={topPs} label={t("New")} />
+      <SideStrip table={table} rows={baseRows ?? []} meanPs={meansPs[0]} topPs={topPs} label={t("Base")} />
+      <SideStrip table={table} rows={newRows ?? []} meanPs={meansPs[1]} topPs={topPs} label={t("New")} />
     </Section>
   );
 }

@@ -1,7 +1,7 @@
 /** From the base's step to the new one's, part by part: to the right what takes longer, to the left what takes less. */
 
 import { largest } from "../../base/extent";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { useChoices } from "../../view/choices";
@@ -10,7 +10,7 @@ import { Swatch } from "../../view/stackbar";
 
 /** With its sign, since it is a difference. */
 export function signedTime(ps: number): string {
-  return `${ps > 0 ? "+" : ps < 0 ? "−" : ""}${time(Math.abs(ps), "ps")}`;
+  return `${ps > 0 ? "+" : ps < 0 ? "−" : ""}${formatTime(Math.abs(ps), "ps")}`;
 }
 
 function DifferenceBar({ table, row, largestPs }: { table: Table; row: Row; largestPs: number }) {
@@ -68,9 +68,9 @@ export function Waterfall({ answer }: { answer: Answer }) {
                   {table.text(row, "label")}
                 </button>
               </th>
-              <td class="number">{table.printed(row, "base_ps", (ps) => time(ps, "ps"))}</td>
-              <td class="number">{table.printed(row, "new_ps", (ps) => time(ps, "ps"))}</td>
-              <td class="number">{table.printed(row, "delta_ps", signedTime)}</td>
+              <td class="number">{table.formatCell(row, "base_ps", (ps) => formatTime(ps, "ps"))}</td>
+              <td class="number">{table.formatCell(row, "new_ps", (ps) => formatTime(ps, "ps"))}</td>
+              <td class="number">{table.formatCell(row, "delta_ps", signedTime)}</td>
               <td class="bar">
                 <DifferenceBar table={table} row={row} largestPs={largestPs} />
               </td>
@@ -78,8 +78,8 @@ export function Waterfall({ answer }: { answer: Answer }) {
           ))}
           <tr class="sum">
             <th scope="row">{t("From step to step")}</th>
-            <td class="number">{time(basePs, "ps")}</td>
-            <td class="number">{time(newPs, "ps")}</td>
+            <td class="number">{formatTime(basePs, "ps")}</td>
+            <td class="number">{formatTime(newPs, "ps")}</td>
             <td class="number">{signedTime(newPs - basePs)}</td>
             <td />
           </tr>

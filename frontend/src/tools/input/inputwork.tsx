@@ -1,8 +1,8 @@
 /** What the host's input pipeline spends its time on, op by op, and the advice that fits. */
 
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
-import { part } from "../../base/parts";
+import { partById } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { linkToOpEvents } from "../../state/links";
 import { Grid } from "../../view/grid";
@@ -25,7 +25,7 @@ function AdviceItem({ work, row }: { work: Table; row: Row }) {
   return (
     <li>
       {work.text(row, "advice")} <Guide url={work.text(row, "guide")} />
-      <span class="gain">{t("{time} of input work", { time: time(work.numberOrZero(row, "time_ms")) })}</span>
+      <span class="gain">{t("{time} of input work", { time: formatTime(work.numberOrZero(row, "time_ms")) })}</span>
     </li>
   );
 }
@@ -36,7 +36,7 @@ export function InputWork({ page }: { page: PageProps }) {
   const totalMs = answer.number("input_work_ms") ?? 0;
   const workWithAdvice = workByTime(work).filter((row) => work.text(row, "advice"));
   const pieces = work.rows.map((row) => ({
-    part: part(`input_${work.text(row, "work")}`),
+    part: partById(`input_${work.text(row, "work")}`),
     label: work.text(row, "label"),
     ms: work.numberOrZero(row, "time_ms"),
     doc: work.text(row, "doc"),

@@ -1,7 +1,7 @@
 /** Step time against the wait for input: statistics, and a chart over the steps. */
 
 import { useCallback, useMemo } from "preact/hooks";
-import { percent, scaled, timeScale } from "../../base/format";
+import { formatPercent, formatScaled, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { ChartSection } from "../../view/chartsection";
@@ -9,7 +9,7 @@ import { DeltaCell, DeltaHead } from "../../view/delta";
 import type { Palette } from "../../view/palette";
 import { stackedOption } from "../../view/stackedchart";
 import { exportName, type PageProps } from "../page";
-import { chartTable, stepColumns, stepLinker } from "../steps/stepchart";
+import { chartTable, stackedSteps, stepLinker } from "../steps/stepchart";
 import { BASE_PART_SPECS, partLayer } from "../steps/stepparts";
 
 interface StatisticsRowProps {
@@ -57,7 +57,7 @@ function StatisticsRow({ answer, label, factAffixes: [prefix, suffix], hasSevera
 function Statistics({ answer }: { answer: Answer }) {
   const hasSeveralSteps = answer.number("step_deviation_ms") !== null;
   const scale = timeScale(answer.number("step_average_ms") ?? 0);
-  const show = (value: number) => scaled(value, scale);
+  const show = (value: number) => formatScaled(value, scale);
   return (
     <table class="legend statistics">
       <thead>
@@ -110,7 +110,7 @@ function Statistics({ answer }: { answer: Answer }) {
           label={t("Share in each step")}
           factAffixes={["input_share", ""]}
           hasSeveralSteps={hasSeveralSteps}
-          show={(value) => percent(value)}
+          show={(value) => formatPercent(value)}
         />
       </tbody>
     </table>
@@ -122,7 +122,7 @@ export function WaitChart({ page }: { page: PageProps }) {
   const steps = answer.table("steps");
   const chart = useMemo(() => {
     const wait = { ...partLayer(steps, "input"), label: t("Wait for input") };
-    return stepColumns(answer, [wait, partLayer(steps, "rest", "other")]);
+    return stackedSteps(answer, [wait, partLayer(steps, "rest", "other")]);
   }, [answer]);
   const table = useMemo(() => chartTable(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(chart, palette), [chart]);

@@ -2,7 +2,7 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
-import { memory, memoryScale } from "../../base/format";
+import { formatMemory, memoryScale } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
@@ -30,7 +30,7 @@ function growthOption(steps: Table, palette: Palette) {
     tooltip: {
       ...tooltip(palette),
       trigger: "axis" as const,
-      valueFormatter: (value: unknown) => memory(Number(value) / scale.factor),
+      valueFormatter: (value: unknown) => formatMemory(Number(value) / scale.factor),
     },
     xAxis: {
       ...axis(palette, t("step")),

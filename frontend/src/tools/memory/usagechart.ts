@@ -1,7 +1,15 @@
 /** Memory use over time as a chart: stacked areas of real events, fragmentation on the right. */
 
 import { largest } from "../../base/extent";
-import { memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
+import {
+  formatMemory,
+  formatNumber,
+  formatPercent,
+  formatTime,
+  memoryScale,
+  type Scale,
+  timeScale,
+} from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { cutBegin } from "../../base/text";
@@ -46,8 +54,8 @@ export function mergePoints(coarse: Table, fine: Table): Row[] {
 }
 
 const TOOLTIP_FACTS: readonly (readonly [string, string, (table: Table, row: Row) => string])[] = [
-  [t("Requested"), "requested_bytes", (table, row) => memory(table.numberOrZero(row, "requested_bytes"))],
-  [t("Allocated"), "allocation_bytes", (table, row) => memory(table.numberOrZero(row, "allocation_bytes"))],
+  [t("Requested"), "requested_bytes", (table, row) => formatMemory(table.numberOrZero(row, "requested_bytes"))],
+  [t("Allocated"), "allocation_bytes", (table, row) => formatMemory(table.numberOrZero(row, "allocation_bytes"))],
   [t("Op"), "op_name", (table, row) => table.text(row, "op_name")],
   [t("Step id"), "step", (table, row) => table.text(row, "step")],
   [t("Region"), "region_type", (table, row) => table.text(row, "region_type")],
@@ -57,7 +65,7 @@ const TOOLTIP_FACTS: readonly (readonly [string, string, (table: Table, row: Row
 
 function pointTooltip(table: Table, row: Row | undefined, palette: Palette): string {
   if (!row) return "";
-  const [activity, moment] = [escapeHtml(table.text(row, "activity")), time(table.numberOrZero(row, "time_ms"))];
+  const [activity, moment] = [escapeHtml(table.text(row, "activity")), formatTime(table.numberOrZero(row, "time_ms"))];
   const head = t("{activity} at {time}", { activity: `<b>${activity}</b>`, time: moment });
   const facts = TOOLTIP_FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
@@ -65,13 +73,13 @@ function pointTooltip(table: Table, row: Row | undefined, palette: Palette): str
     return tooltipRow("transparent", label, short);
   });
   const amounts = AREAS.filter(({ id }) => table.numberOrZero(row, id) > 0).map((layer) =>
-    tooltipRow(colour(layer, palette), layer.label, memory(table.numberOrZero(row, layer.id))),
+    tooltipRow(colour(layer, palette), layer.label, formatMemory(table.numberOrZero(row, layer.id))),
   );
-  const inUse = tooltipRow("transparent", t("In use"), memory(table.numberOrZero(row, "in_use_bytes")));
+  const inUse = tooltipRow("transparent", t("In use"), formatMemory(table.numberOrZero(row, "in_use_bytes")));
   const fragmentation = tooltipRow(
     colour(FRAGMENTATION, palette),
     FRAGMENTATION.label,
-    percent(table.numberOrZero(row, "fragmentation")),
+    formatPercent(table.numberOrZero(row, "fragmentation")),
   );
   return `<div style="margin-bottom:4px">${head}</div>${[...facts, inUse, ...amounts.reverse(), fragmentation].join("")}`;
 }
@@ -121,7 +129,7 @@ export function usageOption(usage: MemoryUsage, rows: readonly Row[], palette: P
         ...axis(palette, "").axisLabel,
         showMinLabel: false,
         showMaxLabel: false,
-        formatter: (value: number) => `${number(value * axisScale.factor)} ${axisScale.unit}`,
+        formatter: (value: number) => `${formatNumber(value * axisScale.factor)} ${axisScale.unit}`,
       },
       axisPointer: { snap: true },
     },
@@ -133,7 +141,7 @@ export function usageOption(usage: MemoryUsage, rows: readonly Row[], palette: P
         min: 0,
         max: 100,
         splitLine: { show: false },
-        axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => percent(0.01 * value, 0) },
+        axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => formatPercent(0.01 * value, 0) },
       },
     ],
     dataZoom: [

@@ -29,7 +29,7 @@ export function podSteps(answer: Answer): PodStep[] {
       sentence: steps.text(row, "sentence"),
       medianMs: steps.numberOrZero(row, "median_ms"),
       slowCount: steps.numberOrZero(row, "slow"),
-      workers: workers.of(rows.get(number) ?? []),
+      workers: workers.withRows(rows.get(number) ?? []),
     };
   });
 }

@@ -2,7 +2,7 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
-import { time, timeScale } from "../../base/format";
+import { formatTime, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import { stateNames } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
@@ -13,7 +13,7 @@ import { useChoice } from "../../view/choices";
 import type { Palette } from "../../view/palette";
 import { LabelledSelect } from "../../view/select";
 import { type StackedChart, stackedOption } from "../../view/stackedchart";
-import { BASE_PART_SPECS, baselineColumn, partLayers, usedPartIds } from "../steps/stepparts";
+import { BASE_PART_SPECS, baselineStepOf, partLayers, usedPartIds } from "../steps/stepparts";
 import type { PodStep } from "./podsteps";
 
 const SLOW_MARK = "▲ ";
@@ -21,19 +21,19 @@ const TOTAL_COLUMN = "total_ms";
 
 function sortWorkers(workers: Table, by: string): Table {
   if (!by) return workers;
-  return workers.of([...workers.rows].sort((a, b) => workers.numberOrZero(b, by) - workers.numberOrZero(a, by)));
+  return workers.withRows([...workers.rows].sort((a, b) => workers.numberOrZero(b, by) - workers.numberOrZero(a, by)));
 }
 
-function workerColumns(step: PodStep, workers: Table): StackedChart {
+function stackedWorkers(step: PodStep, workers: Table): StackedChart {
   return {
     layers: partLayers(workers),
     columns: workers.rows.map((row) => {
       const [worker, total] = [workers.text(row, "worker"), workers.numberOrZero(row, TOTAL_COLUMN)];
       return {
         name: (workers.cell(row, "slow") === true ? SLOW_MARK : "") + worker,
-        head: [worker, time(total), t("mostly {part}", { part: workers.text(row, "largest") })].join(" · "),
+        head: [worker, formatTime(total), t("mostly {part}", { part: workers.text(row, "largest") })].join(" · "),
         total,
-        base: baselineColumn(workers, row, TOTAL_COLUMN),
+        base: baselineStepOf(workers, row, TOTAL_COLUMN),
       };
     }),
     scale: timeScale(
@@ -76,17 +76,17 @@ export function WorkerChart({ step, setHoveredWorker, name, store }: WorkerChart
   const [sortColumn, setSortColumn] = useChoice("by");
   const workers = useMemo(() => sortWorkers(step.workers, sortColumn), [step, sortColumn]);
   const parts = usedPartIds(step.workers);
-  const twin = useMemo(() => {
+  const chartTable = useMemo(() => {
     const columnGroups = [TOTAL_COLUMN, ...parts.map((id) => `${id}_ms`)].map((id) => [
       id,
       `base_${id}`,
       `delta_${id}`,
     ]);
     const [whole = [], ...rest] = columnGroups;
-    return workers.pick(["worker", "host", "match", ...whole, "largest", "slow", ...rest.flat()]);
+    return workers.pickColumns(["worker", "host", "match", ...whole, "largest", "slow", ...rest.flat()]);
   }, [workers, step]);
   const build = useCallback(
-    (palette: Palette) => stackedOption(workerColumns(step, workers), palette),
+    (palette: Palette) => stackedOption(stackedWorkers(step, workers), palette),
     [step, workers],
   );
   const sorter = (
@@ -115,11 +115,11 @@ export function WorkerChart({ step, setHoveredWorker, name, store }: WorkerChart
       height={300}
       build={build}
       onPoint={({ dataIndex }) => setHoveredWorker(workers.text(workers.rows[dataIndex] ?? [], "worker"))}
-      table={twin}
+      table={chartTable}
       specs={BASE_PART_SPECS}
       name={name}
       id="workers"
-      link={(row) => linkToWorker(store, workers, workers.rows[twin.rows.indexOf(row)] ?? [])}
+      link={(row) => linkToWorker(store, workers, workers.rows[chartTable.rows.indexOf(row)] ?? [])}
     />
   );
 }

@@ -1,7 +1,7 @@
 /** Workers against what their step goes into, the late ones first; of hundreds of them a heat map. */
 
 import { largest, smallest } from "../../base/extent";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { Grid } from "../../view/grid";
@@ -88,7 +88,7 @@ function MatrixTable({
                   class="number"
                   style={parts.includes(id) ? { background: shadeColour(shade(row, id)) } : undefined}
                 >
-                  {matrix.printed(row, id, (ms) => time(ms))}
+                  {matrix.formatCell(row, id, (ms) => formatTime(ms))}
                 </td>
               ))}
             </tr>
@@ -107,7 +107,9 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
   const tip = (row: Row) =>
     [
       matrix.text(row, "worker"),
-      ...parts.map((id) => matrix.printed(row, id, (ms) => `${matrix.column(id)?.label} ${time(ms)}`)).filter(Boolean),
+      ...parts
+        .map((id) => matrix.formatCell(row, id, (ms) => `${matrix.column(id)?.label} ${formatTime(ms)}`))
+        .filter(Boolean),
     ].join(" · ");
   const label = t("{count} workers by what their step goes into, late ones first", { count: matrix.rows.length });
   return (
@@ -147,7 +149,7 @@ export function WorkerMatrix(props: MatrixProps) {
       {isLarge ? <HeatMap {...more} /> : <MatrixTable {...more} />}
       {isLarge && (
         <Grid
-          table={matrix.without(unusedPartColumns(matrix))}
+          table={matrix.withoutColumns(unusedPartColumns(matrix))}
           hideEmpty
           name={name}
           id="matrix"

@@ -1,7 +1,7 @@
 /** Two workers beside one another: their typical step, and what they spend different times on, name by name. */
 
 import { largest } from "../../base/extent";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { linkToSimilarEvents } from "../../state/links";
@@ -29,7 +29,7 @@ function WorkerBar({ matrix, row, longestMs }: { matrix: Table; row: Row; longes
           <StackBar pieces={partPieces(matrix, row)} totalMs={total} />
         </div>
       </div>
-      <span class="number">{time(total)}</span>
+      <span class="number">{formatTime(total)}</span>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import { isReport } from "../../api/client";
-import { time, timeScale } from "../../base/format";
+import { formatTime, timeScale } from "../../base/format";
 import { joinNames, t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { type Link, linkTo, linkToTime, TIMELINE } from "../../state/links";
@@ -13,18 +13,18 @@ import type { Palette } from "../../view/palette";
 import { axisEndMs, type StackedChart, type StackedLayer, stackedOption } from "../../view/stackedchart";
 import { exportName, type PageProps } from "../page";
 import { LEFT_OUT_REASONS } from "./leftoutreasons";
-import { BASE_PART_SPECS, baselineColumn, partLayers, unusedPartColumns } from "./stepparts";
+import { BASE_PART_SPECS, baselineStepOf, partLayers, unusedPartColumns } from "./stepparts";
 
 /** Columns of the answer's steps, made of these layers, with a line at the average. */
-export function stepColumns(answer: Answer, layers: readonly StackedLayer[]): StackedChart {
+export function stackedSteps(answer: Answer, layers: readonly StackedLayer[]): StackedChart {
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
   const columns = steps.rows.map((row) => {
     const [name, total] = [steps.text(row, "name"), steps.numberOrZero(row, "duration_ms")];
     const leftOut = steps.text(row, "left_out");
     const reason = leftOut && t("not in the averages: {reason}", { reason: LEFT_OUT_REASONS[leftOut] ?? leftOut });
-    const head = [t("Step {name}", { name }), time(total), reason].filter(Boolean).join(" · ");
-    const base = baselineColumn(steps, row, "duration_ms");
+    const head = [t("Step {name}", { name }), formatTime(total), reason].filter(Boolean).join(" · ");
+    const base = baselineStepOf(steps, row, "duration_ms");
     return { name: leftOut === "cut" ? `${name} …` : name, head, total, faded: leftOut !== "", base };
   });
   return {
@@ -42,8 +42,8 @@ export function chartDescription({ columns, line }: StackedChart): string {
   const longest = columns.toSorted((one, other) => other.total - one.total)[0];
   return joinNames([
     t("Step time of {count, plural, one {# step} other {# steps}}", { count: columns.length }),
-    ...(line ? [t("mean {time}", { time: time(line.value) })] : []),
-    ...(longest ? [t("longest step {name} with {time}", { name: longest.name, time: time(longest.total) })] : []),
+    ...(line ? [t("mean {time}", { time: formatTime(line.value) })] : []),
+    ...(longest ? [t("longest step {name} with {time}", { name: longest.name, time: formatTime(longest.total) })] : []),
   ]);
 }
 
@@ -56,14 +56,14 @@ export function stepLinker(store: Store, steps: Table): ((row: Row) => Link | un
 /** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */
 export function chartTable(steps: Table): Table {
   const cut = steps.rows.some((row) => steps.cell(row, "complete") === false);
-  return steps.without([...unusedPartColumns(steps), "number", ...(cut ? [] : ["complete"])]);
+  return steps.withoutColumns([...unusedPartColumns(steps), "number", ...(cut ? [] : ["complete"])]);
 }
 
 export function StepChart({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const [chosenSteps, chooseSteps] = useChoice("steps");
   const steps = answer.table("steps");
-  const chart = useMemo(() => stepColumns(answer, partLayers(steps)), [answer]);
+  const chart = useMemo(() => stackedSteps(answer, partLayers(steps)), [answer]);
   const table = useMemo(() => chartTable(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(chart, palette), [chart]);
   const leftOutCount = steps.rows.filter((row) => steps.text(row, "left_out") !== "").length;

@@ -1,6 +1,6 @@
 /** The parts of steps in any table that has a column for each of them, named `{part}_ms`. */
 
-import { PARTS, part } from "../../base/parts";
+import { PARTS, partById } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { deltaMs } from "../../view/delta";
 import type { ColumnSpecs } from "../../view/gridmodel";
@@ -25,11 +25,11 @@ export const BASE_PART_SPECS: ColumnSpecs = Object.fromEntries(
 );
 
 /** What a row of a table of steps is held against, by the column of its whole time. */
-export function baselineColumn(table: Table, row: Row, totalColumn: string): BaselineStep | null {
+export function baselineStepOf(table: Table, row: Row, totalColumn: string): BaselineStep | null {
   const total = table.number(row, `base_${totalColumn}`);
   return total === null
     ? null
-    : { total, delta: table.number(row, `delta_${totalColumn}`), baselineStep: table.text(row, "match") };
+    : { total, delta: table.number(row, `delta_${totalColumn}`), name: table.text(row, "match") };
 }
 
 /** The used parts as layers of stacked columns, one per row. */
@@ -40,7 +40,7 @@ export function partLayers(table: Table): StackedLayer[] {
 /** The column of a part, drawn as this one or as another. */
 export function partLayer(table: Table, id: string, drawnAs = id): StackedLayer {
   return {
-    part: part(drawnAs),
+    part: partById(drawnAs),
     label: table.column(`${id}_ms`)?.label ?? id,
     values: table.rows.map((row) => table.numberOrZero(row, `${id}_ms`)),
   };
@@ -52,7 +52,7 @@ export function partPieces(table: Table, row: Row): BarPiece[] {
   return PARTS.filter(({ id }) => !unused.has(`${id}_ms`)).map(({ id }) => {
     const { label = id, doc = "" } = table.column(`${id}_ms`) ?? {};
     return {
-      part: part(id),
+      part: partById(id),
       label,
       ms: table.numberOrZero(row, `${id}_ms`),
       doc,

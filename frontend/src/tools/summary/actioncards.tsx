@@ -1,11 +1,11 @@
 /** Up to three cards: do this, what it saves, code to copy, and where to see it. */
 
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { withUnitsBesideFigures } from "../../base/text";
 import { linkTo } from "../../state/links";
-import type { Loaded } from "../../state/resource";
+import type { ResourceState } from "../../state/resource";
 import { Findings } from "../../view/problems";
 import { withElements } from "../../view/slots";
 import { Code } from "../../view/textparts";
@@ -36,8 +36,8 @@ function Saving({ action, perStep }: { action: Action; perStep: boolean }) {
         {withElements(
           perStep ? t("Takes {time} of {whole} per step.") : t("Takes {time} of {whole}, the whole capture."),
           {
-            whole: time(wholeMs),
-            time: <b>{time(takesMs)}</b>,
+            whole: formatTime(wholeMs),
+            time: <b>{formatTime(takesMs)}</b>,
           },
         )}
       </p>
@@ -50,7 +50,7 @@ function Saving({ action, perStep }: { action: Action; perStep: boolean }) {
           perStep
             ? t("Saves up to {time} of {whole} per step.")
             : t("Saves up to {time} of {whole}, the whole capture."),
-          { whole: time(wholeMs), time: <b class="saves">{time(savesMs)}</b> },
+          { whole: formatTime(wholeMs), time: <b class="saves">{formatTime(savesMs)}</b> },
         )}
         {nextBottleneck && <span class="quiet"> {t("Next bottleneck: {cause}", { cause: nextBottleneck })}</span>}
       </p>
@@ -84,7 +84,7 @@ function ActionCard({ action, page, why }: { action: Action; page: PageProps; wh
 }
 
 /** `why` arrives after the page: until then the cards' room is kept. */
-export function ActionCards({ page, why }: { page: PageProps; why: Loaded<Answer> }) {
+export function ActionCards({ page, why }: { page: PageProps; why: ResourceState<Answer> }) {
   const { value, problem } = why;
   if (problem && !value) return <Findings problems={[problem]} />;
   const actions = value ? actionsOf(value, MOST_CARDS) : [];

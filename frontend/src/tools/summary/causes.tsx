@@ -1,6 +1,6 @@
 /** The causes, the largest first: what each costs, what could be won, what to do, and the events that show it. */
 
-import { percent, time } from "../../base/format";
+import { formatPercent, formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { deltaClass, deltaMs } from "../../view/delta";
@@ -22,12 +22,12 @@ function Cost({ table, row, perStep }: { table: Table; row: Row; perStep: boolea
   const nextBottleneck = table.text(row, "then_label");
   const confidence = t("Confidence: {level}", { level: table.text(row, "confidence") });
   const figures = {
-    share: percent(table.numberOrZero(row, "share")),
-    time: time(table.numberOrZero(row, "per_step_ps"), "ps"),
+    share: formatPercent(table.numberOrZero(row, "share")),
+    time: formatTime(table.numberOrZero(row, "per_step_ps"), "ps"),
   };
   const costs = [
     perStep ? t("{share}, {time} per step", figures) : t("{share}, {time} in the whole capture", figures),
-    ...(gain ? [t("Saves up to {time}", { time: time(gain, "ps") })] : []),
+    ...(gain ? [t("Saves up to {time}", { time: formatTime(gain, "ps") })] : []),
     ...(gain && nextBottleneck ? [t("Next bottleneck: {cause}", { cause: nextBottleneck })] : []),
   ];
   return (
@@ -56,7 +56,7 @@ function EventNames({ why, cause }: Pick<CauseProps, "why" | "cause">) {
           {rows.map((row) => (
             <tr key={table.text(row, "name")}>
               <th scope="row">{table.text(row, "name")}</th>
-              <td class="number">{table.printed(row, "per_step_ps", (ps) => time(ps, "ps"))}</td>
+              <td class="number">{table.formatCell(row, "per_step_ps", (ps) => formatTime(ps, "ps"))}</td>
               {table.column("delta_per_step_ps") && (
                 <td class="number">
                   <BaselineDelta table={table} row={row} />
@@ -118,9 +118,9 @@ function BaselineDelta({ table, row }: { table: Table; row: Row }) {
   return (
     <span
       class={deltaClass(ms)}
-      data-tip={t("Baseline: {time}", { time: time(table.numberOrZero(row, "base_per_step_ps"), "ps") })}
+      data-tip={t("Baseline: {time}", { time: formatTime(table.numberOrZero(row, "base_per_step_ps"), "ps") })}
     >
-      {t("{time} per step", { time: `${ms > 0 ? "+" : ""}${time(ms)}` })}
+      {t("{time} per step", { time: `${ms > 0 ? "+" : ""}${formatTime(ms)}` })}
     </span>
   );
 }
@@ -140,6 +140,6 @@ export function Causes({ page, why }: { page: PageProps; why: Answer }) {
 export function causesText(why: Answer): string {
   const table = why.table("causes");
   return table.rows
-    .map((row) => `${table.text(row, "label")} ${percent(table.numberOrZero(row, "share"))}`)
+    .map((row) => `${table.text(row, "label")} ${formatPercent(table.numberOrZero(row, "share"))}`)
     .join(" · ");
 }

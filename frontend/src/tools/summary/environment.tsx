@@ -1,6 +1,6 @@
 /** What ran where: environment, and precision of the device's arithmetic. */
 
-import { formatted } from "../../base/format";
+import { formatValue } from "../../base/format";
 import { joinNames, joinSentences, t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import type { Store } from "../../state/store";
@@ -36,10 +36,10 @@ function KnownFacts({ answer, ids }: { answer: Answer; ids: readonly string[] })
   return ids.map((id) => {
     const { label, value, unit, doc, depends } = answer.fact(id);
     const base = answer.fact(`base_${id}`).value;
-    const note = base === null ? undefined : t("baseline {value}", { value: formatted(base, unit) });
+    const note = base === null ? undefined : t("baseline {value}", { value: formatValue(base, unit) });
     return (
       value !== null && (
-        <Figure key={id} label={label} value={formatted(value, unit)} doc={doc} depends={depends} note={note} />
+        <Figure key={id} label={label} value={formatValue(value, unit)} doc={doc} depends={depends} note={note} />
       )
     );
   });

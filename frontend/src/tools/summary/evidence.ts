@@ -3,14 +3,14 @@
  * Where nothing was recorded, to that time.
  */
 
-import { inMilliseconds, time } from "../../base/format";
+import { formatTime, msPer } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { type Link, linkToEvent, linkToTime } from "../../state/links";
 import type { PageProps } from "../page";
 
 const MOST_LINKS = 3;
-const MS_PER_PS = inMilliseconds("ps");
+const MS_PER_PS = msPer("ps");
 
 export function evidenceLinks({ session, store }: PageProps, why: Answer, cause: string): Link[] {
   const evidence = why.table("evidence");
@@ -25,7 +25,7 @@ export function evidenceLinks({ session, store }: PageProps, why: Answer, cause:
           ? linkToTime(store, evidence.numberOrZero(row, "begin_ps") * MS_PER_PS, length * MS_PER_PS, host)
           : linkToEvent(store, session.hosts.indexOf(host), event);
       const name = evidence.text(row, "name") || t("Nothing recorded");
-      return link ? [{ ...link, label: `${name}, ${time(length, "ps")}` }] : [];
+      return link ? [{ ...link, label: `${name}, ${formatTime(length, "ps")}` }] : [];
     })
     .slice(0, MOST_LINKS);
 }

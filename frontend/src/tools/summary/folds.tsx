@@ -1,6 +1,6 @@
 /** The details behind the headline, each part folded into a line that tells its result. */
 
-import { formatted, percent, time } from "../../base/format";
+import { formatPercent, formatTime, formatValue } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { worstFirst } from "../../state/doubts";
@@ -38,7 +38,7 @@ function pathText(why: Answer): string {
   return path.rows
     .filter((row) => path.text(row, "name") === "")
     .slice(0, 4)
-    .map((row) => `${path.text(row, "label")} ${percent(path.numberOrZero(row, "share"))}`)
+    .map((row) => `${path.text(row, "label")} ${formatPercent(path.numberOrZero(row, "share"))}`)
     .join(" · ");
 }
 
@@ -48,7 +48,7 @@ function whatIfText(why: Answer): string {
   if (!row) return "";
   const figures = {
     cause: scenarios.text(row, "label"),
-    time: time(scenarios.numberOrZero(row, "period_ps"), "ps"),
+    time: formatTime(scenarios.numberOrZero(row, "period_ps"), "ps"),
   };
   return isPerStep(why) ? t("{time} per step without {cause}", figures) : t("{time} without {cause}", figures);
 }
@@ -100,7 +100,7 @@ export function Folds({ page, why, showsCauses }: FoldsProps) {
   const problems = store.details.state.value.value?.problems ?? [];
   const device = answer.fact("device_type");
   const environment = [
-    formatted(device.value, device.unit),
+    formatValue(device.value, device.unit),
     t("{count, plural, one {# host} other {# hosts}}", { count: answer.number("tasks") ?? 0 }),
   ];
   return (

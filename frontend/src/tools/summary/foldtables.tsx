@@ -12,14 +12,14 @@ const SPECS: ColumnSpecs = {
   ...columnSpecs("share gain_ps busy_share", { bar: true }),
 };
 
-interface FiguresProps {
+interface FoldTableProps {
   readonly page: PageProps;
   readonly answer: Answer;
   readonly id: string;
 }
 
 /** A table of the answer alone, below a fold's own line; rows of devices lead to what was recorded of them. */
-export function FoldTable({ page, answer, id }: FiguresProps) {
+export function FoldTable({ page, answer, id }: FoldTableProps) {
   const table = answer.table(id);
   const link = (row: Row) =>
     table.has("device") ? linkToDevice(page.store, table.text(row, "host"), table.text(row, "device")) : undefined;
@@ -33,7 +33,7 @@ export function deviceTableIds(answer: Answer): string[] {
   return DEVICE_TABLES.filter((id) => answer.table(id).rows.length > 0);
 }
 
-export function DeviceTables({ page, answer }: Pick<FiguresProps, "page" | "answer">) {
+export function DeviceTables({ page, answer }: Pick<FoldTableProps, "page" | "answer">) {
   return deviceTableIds(answer).map((id) => (
     <Section key={id} title={answer.table(id).label} doc={answer.table(id).doc}>
       <FoldTable page={page} answer={answer} id={id} />

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api, isReport } from "../../api/client";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Scaled } from "../../base/schema";
 import type { Answer } from "../../base/table";
@@ -69,7 +69,7 @@ export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
         </span>
       </div>
       <p class="headline" aria-live="polite">
-        {typeof outcome === "object" && outcome && <b>{time(outcome.period_ps - outcome.gain_ps, "ps")}</b>}{" "}
+        {typeof outcome === "object" && outcome && <b>{formatTime(outcome.period_ps - outcome.gain_ps, "ps")}</b>}{" "}
         <span class="quiet">{outcomeText ?? t("Replaying …")}</span>
       </p>
     </Section>

@@ -1,12 +1,12 @@
 /** The bar's figures in a table whose rows sum to the whole: in the step and after it, how far steps lie apart. */
 
-import { percent, type Scale, scaled, timeScale, withMoreDecimals } from "../../base/format";
+import { formatPercent, formatScaled, type Scale, timeScale, withMoreDecimals } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { DeltaCell, DeltaHead, deltaMs } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { Swatch } from "../../view/stackbar";
-import { stepFacts, usedParts } from "./stepbar";
+import { stepFacts, usedPartRows } from "./stepbar";
 
 interface PartRowProps {
   readonly table: Table;
@@ -21,7 +21,7 @@ interface PartRowProps {
 
 function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseline }: PartRowProps) {
   const doc = table.text(row, "doc");
-  const ms = (column: string) => table.printed(row, column, (value) => scaled(value, scale));
+  const ms = (column: string) => table.formatCell(row, column, (value) => formatScaled(value, scale));
   const range = [ms("minimum_ms"), ms("maximum_ms")];
   return (
     <tr>
@@ -38,8 +38,8 @@ function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseli
           <td class="number">{ms("between_ms")}</td>
         </>
       )}
-      <td class="number">{table.printed(row, "share", (share) => percent(share))}</td>
-      {hasBaseline && <DeltaCell delta={deltaMs(table, row, "average_ms")} show={(ms) => scaled(ms, scale)} />}
+      <td class="number">{table.formatCell(row, "share", (share) => formatPercent(share))}</td>
+      {hasBaseline && <DeltaCell delta={deltaMs(table, row, "average_ms")} show={(ms) => formatScaled(ms, scale)} />}
       {hasSeveralSteps && (
         <>
           <td class="number">{ms("deviation_ms")}</td>
@@ -51,7 +51,7 @@ function PartRow({ table, row, scale, hasTimeBetween, hasSeveralSteps, hasBaseli
 }
 
 /** The head of a column of times, as the tool explains it. */
-function Head({ table, id, label, unit }: { table: Table; id: string; label?: string; unit?: string }) {
+function TimeHead({ table, id, label, unit }: { table: Table; id: string; label?: string; unit?: string }) {
   const column = table.column(id);
   return (
     <th scope="col" class="number" data-tip={column?.doc}>
@@ -79,25 +79,25 @@ export function PartsTable({ answer }: { answer: Answer }) {
       <thead>
         <tr>
           <th scope="col">{t("State")}</th>
-          <Head table={parts} id="average_ms" label={hasSteps ? t("Average") : t("Time")} unit={scale.unit} />
+          <TimeHead table={parts} id="average_ms" label={hasSteps ? t("Average") : t("Time")} unit={scale.unit} />
           {hasTimeBetween && (
             <>
-              <Head table={parts} id="step_ms" unit={scale.unit} />
-              <Head table={parts} id="between_ms" unit={scale.unit} />
+              <TimeHead table={parts} id="step_ms" unit={scale.unit} />
+              <TimeHead table={parts} id="between_ms" unit={scale.unit} />
             </>
           )}
-          <Head table={parts} id="share" />
+          <TimeHead table={parts} id="share" />
           {hasBaseline && <DeltaHead unit={scale.unit} />}
           {hasSeveralSteps && (
             <>
-              <Head table={parts} id="deviation_ms" unit={scale.unit} />
-              <Head table={parts} id="minimum_ms" label={t("Range")} unit={scale.unit} />
+              <TimeHead table={parts} id="deviation_ms" unit={scale.unit} />
+              <TimeHead table={parts} id="minimum_ms" label={t("Range")} unit={scale.unit} />
             </>
           )}
         </tr>
       </thead>
       <tbody>
-        {usedParts(answer).map((row) => (
+        {usedPartRows(answer).map((row) => (
           <PartRow
             key={parts.text(row, "part")}
             table={parts}
@@ -110,10 +110,10 @@ export function PartsTable({ answer }: { answer: Answer }) {
         ))}
         <tr class="sum">
           <th scope="row">{wholeLabel(hasSteps, hasTimeBetween)}</th>
-          <td class="number">{scaled(total, scale)}</td>
+          <td class="number">{formatScaled(total, scale)}</td>
           {hasTimeBetween && <td colSpan={2} />}
-          <td class="number">{percent(1)}</td>
-          {hasBaseline && <DeltaCell delta={answer.number("delta_parts_ms")} show={(ms) => scaled(ms, scale)} />}
+          <td class="number">{formatPercent(1)}</td>
+          {hasBaseline && <DeltaCell delta={answer.number("delta_parts_ms")} show={(ms) => formatScaled(ms, scale)} />}
           {hasSeveralSteps && <td colSpan={2} />}
         </tr>
       </tbody>

@@ -1,9 +1,9 @@
 /** The bar of the step: what the time from step to step is spent on, with its legend below. */
 
 import type { ComponentChildren } from "preact";
-import { formatted, percent, time } from "../../base/format";
+import { formatPercent, formatTime, formatValue } from "../../base/format";
 import { joinSentences, t } from "../../base/messages";
-import { part } from "../../base/parts";
+import { partById } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
 import { cutEnd } from "../../base/text";
 import { useChoice } from "../../view/choices";
@@ -18,7 +18,7 @@ import { StepChoice } from "../steps/stepchoice";
 export function averageText(answer: Answer): string {
   const stepCount = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
   const averagedCount = answer.number("steps_kept") ?? 0;
-  const fact = (id: string) => formatted(answer.fact(id).value, answer.fact(id).unit);
+  const fact = (id: string) => formatValue(answer.fact(id).value, answer.fact(id).unit);
   if (stepCount === 0) return t("captured; no step was found");
   if (stepCount === 1) {
     return answer.number("steps_complete") ? t("the only step") : t("the only step, which is incomplete");
@@ -45,10 +45,10 @@ export function averageText(answer: Answer): string {
 function coverageText(answer: Answer): string {
   const [window, work] = [answer.number("steps_window_share"), answer.number("steps_work_share")];
   if (window === null) return "";
-  const share = percent(window, 0);
+  const share = formatPercent(window, 0);
   return work === null
     ? t("Steps cover {share} of the capture.", { share })
-    : t("Steps cover {share} of the capture and {work} of the work.", { share, work: percent(work, 0) });
+    : t("Steps cover {share} of the capture and {work} of the work.", { share, work: formatPercent(work, 0) });
 }
 
 /** A choice of events to count as steps instead of those that the rule found. */
@@ -79,7 +79,7 @@ export function stepFacts(answer: Answer): { readonly hasSteps: boolean; readonl
 }
 
 /** The parts in which time is spent, here or in the baseline. */
-export function usedParts(answer: Answer): Row[] {
+export function usedPartRows(answer: Answer): Row[] {
   const parts = answer.table("parts");
   return parts.rows.filter(
     (row) =>
@@ -91,8 +91,8 @@ export function usedParts(answer: Answer): Row[] {
 
 function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
   const delta = deltaMs(parts, row, "average_ms");
-  const average = parts.printed(row, "average_ms", (ms) => time(ms));
-  const share = parts.printed(row, "share", (value) => percent(value));
+  const average = parts.formatCell(row, "average_ms", (ms) => formatTime(ms));
+  const share = parts.formatCell(row, "share", (value) => formatPercent(value));
   return (
     <li data-tip={parts.text(row, "doc") || undefined}>
       <Swatch id={parts.text(row, "part")} />
@@ -101,7 +101,7 @@ function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
         <span class={deltaClass(delta)}>
           {" "}
           {delta > 0 ? "+" : ""}
-          {time(delta)}
+          {formatTime(delta)}
         </span>
       )}
     </li>
@@ -119,7 +119,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
   const parts = answer.table("parts");
   const { hasSteps, hasTimeBetween } = stepFacts(answer);
   const totalMs = answer.number("parts_ms") ?? 0;
-  const used = usedParts(answer);
+  const used = usedPartRows(answer);
   // A part of the total, as the average over steps is not: of several hosts a step is as long as on the slowest one.
   const inStepMs = answer.number("parts_in_step_ms") ?? 0;
   const source = answer.text("step_source");
@@ -140,12 +140,12 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
       }
     >
       <p class="extent">
-        <b>{time(totalMs)}</b>
+        <b>{formatTime(totalMs)}</b>
         <Doubt depends={answer.fact("parts_ms").depends} />{" "}
         <span class="quiet">
           {hasTimeBetween &&
-            time(inStepMs) !== time(totalMs) &&
-            `${t("from step to step, {time} of it in the step", { time: time(inStepMs) })} · `}
+            formatTime(inStepMs) !== formatTime(totalMs) &&
+            `${t("from step to step, {time} of it in the step", { time: formatTime(inStepMs) })} · `}
           {[averageText(answer), answer.text("parts_without")].filter(Boolean).join(" · ")}
         </span>
       </p>
@@ -153,7 +153,7 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
         <StackBar
           totalMs={totalMs}
           pieces={used.map((row) => ({
-            part: part(parts.text(row, "part")),
+            part: partById(parts.text(row, "part")),
             label: parts.text(row, "label"),
             ms: parts.numberOrZero(row, "average_ms"),
             doc: parts.text(row, "doc"),

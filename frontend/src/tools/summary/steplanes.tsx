@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { loadStepSlices, type StepLane, type StepSlices } from "../../api/timeline";
-import { PS_PER_MS, time } from "../../base/format";
+import { formatTime, PS_PER_MS } from "../../base/format";
 import { t } from "../../base/messages";
 import { displayName } from "../../base/parts";
 import { sliceColour, textColour } from "../../base/slicecolour";
@@ -131,7 +131,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
         <span>
           {hasLanes && lanesText} {timelineLink && <ViewLink {...timelineLink} />}
         </span>
-        <span>{time(length)}</span>
+        <span>{formatTime(length)}</span>
       </figcaption>
     </figure>
   );

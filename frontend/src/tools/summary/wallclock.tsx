@@ -1,20 +1,20 @@
 /** What the wall clock went into: every moment of the capture once, by place and by what was done there. */
 
-import { inMilliseconds, percent, time } from "../../base/format";
+import { formatPercent, formatTime, msPer } from "../../base/format";
 import { t } from "../../base/messages";
-import { byCategory, part } from "../../base/parts";
+import { partById, sortByCategory } from "../../base/parts";
 import type { Answer } from "../../base/table";
 import { Section } from "../../view/section";
 import { StackBar } from "../../view/stackbar";
 
-const MS_PER_PS = inMilliseconds("ps");
+const MS_PER_PS = msPer("ps");
 
 export function WallClock({ answer }: { answer: Answer }) {
   const table = answer.table("accounting");
   const places = answer.table("places");
   const totalMs = (answer.number("window_ps") ?? 0) * MS_PER_PS;
   const coverage = answer.number("coverage");
-  const note = coverage === null ? "" : t("steps cover {share}", { share: percent(coverage, 0) });
+  const note = coverage === null ? "" : t("steps cover {share}", { share: formatPercent(coverage, 0) });
   return (
     <Section title={table.label} doc={table.doc} note={note}>
       <table class="legend wallclock">
@@ -22,16 +22,16 @@ export function WallClock({ answer }: { answer: Answer }) {
           {places.rows.map((place) => {
             const id = places.text(place, "place");
             const placeMs = places.numberOrZero(place, "time_ps") * MS_PER_PS;
-            const pieces = byCategory(table.where({ place: id }), "id").map((row) => ({
-              part: part(table.text(row, "id")),
+            const pieces = sortByCategory(table.where({ place: id }), "id").map((row) => ({
+              part: partById(table.text(row, "id")),
               label: table.text(row, "label"),
               ms: table.numberOrZero(row, "time_ps") * MS_PER_PS,
             }));
             return (
               <tr key={id}>
                 <th scope="row">{places.text(place, "label")}</th>
-                <td class="number">{time(placeMs)}</td>
-                <td class="number">{places.printed(place, "share", (share) => percent(share))}</td>
+                <td class="number">{formatTime(placeMs)}</td>
+                <td class="number">{places.formatCell(place, "share", (share) => formatPercent(share))}</td>
                 <td class="bar">
                   <StackBar pieces={pieces} totalMs={placeMs} />
                 </td>
@@ -40,8 +40,8 @@ export function WallClock({ answer }: { answer: Answer }) {
           })}
           <tr class="sum">
             <th scope="row">{t("Recorded")}</th>
-            <td class="number">{time(totalMs)}</td>
-            <td class="number">{percent(1)}</td>
+            <td class="number">{formatTime(totalMs)}</td>
+            <td class="number">{formatPercent(1)}</td>
             <td />
           </tr>
         </tbody>

@@ -1,6 +1,6 @@
 /** The pipelines of a tf.data answer, and the graph of one of them, over all calls or for one. */
 
-import { percent, time } from "../../base/format";
+import { formatPercent, formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Emphasis, GraphNode } from "../../view/treegraph";
@@ -18,7 +18,7 @@ interface GraphShape {
 
 function graphNode(table: Table, row: Row, shape: GraphShape, parent: number): GraphNode {
   const emphasis = EMPHASIS[table.numberOrZero(row, shape.emphasis)] ?? "aside";
-  const us = (id: string) => time(table.numberOrZero(row, id), "us");
+  const us = (id: string) => formatTime(table.numberOrZero(row, id), "us");
   return {
     title: table.text(row, "label"),
     lines: [
@@ -28,7 +28,7 @@ function graphNode(table: Table, row: Row, shape: GraphShape, parent: number): G
       t("waits on input {time}", { time: us("wait_us") }),
       [
         t("{count, plural, one {# call} other {# calls}}", { count: table.numberOrZero(row, "count") }),
-        t("blame {share}", { share: percent(table.numberOrZero(row, "share"), 0) }),
+        t("blame {share}", { share: formatPercent(table.numberOrZero(row, "share"), 0) }),
       ].join(" · "),
     ],
     parent,

@@ -1,9 +1,9 @@
 /** How long the pipelines took to answer: calls by latency, slow ones in the colour of input. */
 
 import { useCallback } from "preact/hooks";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
-import { part } from "../../base/parts";
+import { partById } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, textStyle, tooltip } from "../../view/chartparts";
 import { ChartSection } from "../../view/chartsection";
@@ -11,7 +11,7 @@ import type { Palette } from "../../view/palette";
 
 function binName(table: Table, row: Row): string {
   const [from, to] = [table.numberOrZero(row, "from_us"), table.numberOrZero(row, "to_us")];
-  return from > 0 ? `≥ ${time(from, "us")}` : `< ${time(to, "us")}`;
+  return from > 0 ? `≥ ${formatTime(from, "us")}` : `< ${formatTime(to, "us")}`;
 }
 
 function binTooltip(table: Table, row: Row | undefined): string {
@@ -19,12 +19,14 @@ function binTooltip(table: Table, row: Row | undefined): string {
   const [from, to] = [table.numberOrZero(row, "from_us"), table.numberOrZero(row, "to_us")];
   const calls = t("{count, plural, one {# call} other {# calls}}", { count: table.numberOrZero(row, "count") });
   const range =
-    from > 0 ? t("{least} to {most}", { least: time(from, "us"), most: time(to, "us") }) : binName(table, row);
+    from > 0
+      ? t("{least} to {most}", { least: formatTime(from, "us"), most: formatTime(to, "us") })
+      : binName(table, row);
   return escapeHtml(`${range}: ${calls}`);
 }
 
 function histogramOption(table: Table, palette: Palette) {
-  const slow = part("input");
+  const slow = partById("input");
   const colour = palette.dark ? slow.dark : slow.light;
   return {
     animation: false,

@@ -1,7 +1,7 @@
 /** The input pipeline as a graph, with its figures as a table and those of the picked node beside it. */
 
 import { useMemo } from "preact/hooks";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { type Link, linkToEvent } from "../../state/links";
@@ -11,7 +11,7 @@ import { Grid } from "../../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { LabelledSelect } from "../../view/select";
-import { Graph } from "../../view/treegraph";
+import { TreeGraph } from "../../view/treegraph";
 import { ViewLink } from "../../view/viewlink";
 import { exportName, type PageProps } from "../page";
 import { callGraph, stageGraph } from "./graphnodes";
@@ -28,7 +28,7 @@ const ALL_CALLS = "all";
 interface GraphChoice {
   readonly host: string;
   readonly pipeline: string;
-  /** A rank, or `ALL`. */
+  /** A rank, or `ALL_CALLS`. */
   readonly call: string;
 }
 
@@ -93,12 +93,12 @@ export function PipelineGraph({ page }: { page: PageProps }) {
       doc={t("Graph rebuilt from the trace. Data flows from left to right, to the program.")}
       controls={controls}
     >
-      <Graph
+      <TreeGraph
         label={t("Graph of {pipeline}", { pipeline })}
         nodes={nodes}
         selected={selectedIndex}
         onSelect={selectNode}
-        legend={<Legend delaysSteps={delaysSteps} />}
+        legend={<GraphLegend delaysSteps={delaysSteps} />}
       />
       {nodeTable.rows[selectedIndex] && <NodeDetails table={nodeTable} place={selectedIndex} page={page} />}
       <Grid
@@ -142,7 +142,7 @@ function linkToNodeEvent({ store, session }: PageProps, table: Table, row: Row):
 function callOptions(requests: Table): [string, string][] {
   const names = requests.rows.map((row): [string, string] => {
     const rank = requests.text(row, "rank");
-    const latency = time(requests.numberOrZero(row, "latency_us"), "us");
+    const latency = formatTime(requests.numberOrZero(row, "latency_us"), "us");
     return [
       rank,
       rank === "0" ? t("slowest: {time}", { time: latency }) : t("rank {rank}: {time}", { rank, time: latency }),
@@ -151,7 +151,7 @@ function callOptions(requests: Table): [string, string][] {
   return [[ALL_CALLS, t("all together")], ...names];
 }
 
-function Legend({ delaysSteps }: { delaysSteps: boolean }) {
+function GraphLegend({ delaysSteps }: { delaysSteps: boolean }) {
   return (
     <>
       {delaysSteps && (
@@ -192,7 +192,7 @@ function NodeDetails({ table, place, page }: { table: Table; place: number; page
               <dt data-tip={doc} class="explained">
                 {label}
               </dt>
-              <dd>{time(table.numberOrZero(row, id), "us")}</dd>
+              <dd>{formatTime(table.numberOrZero(row, id), "us")}</dd>
             </div>
           ))}
       </dl>

@@ -100,9 +100,9 @@ function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
   }, [main, base, alignment.offset]);
   useEffect(() => {
     if (!running) return;
-    const stops = [linkViews(main.scene, running.scene, offset), linkSelection(main.scene, running.scene, offset)];
+    const cleanups = [linkViews(main.scene, running.scene, offset), linkSelection(main.scene, running.scene, offset)];
     return () => {
-      for (const stop of stops) stop();
+      for (const cleanup of cleanups) cleanup();
     };
   }, [running, main]);
   const { state } = main.scene;
@@ -122,7 +122,7 @@ function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
           lanes={lanes}
           label={t("Timeline of {run}", { run: base })}
           isMain={false}
-          initialState={() => {
+          createInitialState={() => {
             const { mode, find, regex, longest, laneFilter, leastPs, colouring } = state;
             return { ...createState(DEFAULT_VIEW), mode, find, regex, longest, laneFilter, leastPs, colouring };
           }}

@@ -15,31 +15,31 @@ const TAB_TITLES: Readonly<Record<BoxTab, string>> = {
   callers: t("Bottom-up"),
 };
 
-interface SelectionProps {
+interface BoxDetailsProps {
   readonly scene: Scene;
-  readonly area: Box;
+  readonly box: Box;
   readonly findName: (name: string) => void;
 }
 
-export function BoxDetails({ scene, area, findName }: SelectionProps) {
+export function BoxDetails({ scene, box, findName }: BoxDetailsProps) {
   const { tab, calls, base, weight } = scene.state;
-  const file = (by: string, format: string) => scene.api.callsFile(area, by, format);
+  const file = (by: string, format: string) => scene.api.callsFile(box, by, format);
   return (
     <div class="tl-selection">
       <div class="tl-tabs">
-        <b>{lengthLabel(area.end - area.begin)}</b>
+        <b>{lengthLabel(box.end - box.begin)}</b>
         <div role="tablist" aria-label={t("Selection")}>
-          {BOX_TABS.map((each) => (
+          {BOX_TABS.map((id) => (
             <button
-              key={each}
+              key={id}
               type="button"
               role="tab"
-              aria-selected={tab.value === each}
+              aria-selected={tab.value === id}
               onClick={() => {
-                tab.value = each;
+                tab.value = id;
               }}
             >
-              {TAB_TITLES[each]}
+              {TAB_TITLES[id]}
             </button>
           ))}
         </div>
@@ -47,8 +47,8 @@ export function BoxDetails({ scene, area, findName }: SelectionProps) {
           <CallControls
             calls={calls.value}
             weight={weight.value}
-            setWeight={(id) => {
-              weight.value = id;
+            setWeight={(weightId) => {
+              weight.value = weightId;
             }}
             fileAddress={file}
             base={tab.value === "flame" ? (base.value?.run ?? "") : ""}
@@ -70,9 +70,9 @@ export function BoxDetails({ scene, area, findName }: SelectionProps) {
   );
 }
 
-function NameStatistics({ scene, findName }: Omit<SelectionProps, "area">) {
+function NameStatistics({ scene, findName }: Omit<BoxDetailsProps, "box">) {
   const statistics = scene.state.statistics.value;
-  const table = useMemo(() => statistics && Table.of(statistics.table), [statistics]);
+  const table = useMemo(() => statistics && Table.fromAnswer(statistics.table), [statistics]);
   if (!statistics || !table) return null;
   return (
     <>

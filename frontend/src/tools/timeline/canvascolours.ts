@@ -1,6 +1,6 @@
 /** Colours of what is drawn besides slices, read from the page's CSS variables. */
 
-import { hash } from "../../base/namecolour";
+import { hashText } from "../../base/namecolour";
 
 export interface CanvasColours {
   readonly page: string;
@@ -44,7 +44,7 @@ export function readCanvasColours(element: Element, dark: boolean): CanvasColour
     otherStep: dark ? "#34506f" : "#dbe8f9",
     counter: (unit) => (unit === "share" ? read("--part-compute") : dark ? "#9a86d8" : "#9681d0"),
     busy: dark ? "#7f93ad" : "#7a8ca5",
-    arrow: (kind) => (kind === "launch" ? kinds[0] : kinds[1 + (hash(kind) % (kinds.length - 1))]) as string,
+    arrow: (kind) => (kind === "launch" ? kinds[0] : kinds[1 + (hashText(kind) % (kinds.length - 1))]) as string,
     drawRule: (context, x, y, width, strong = false) => {
       context.fillStyle = strong ? accent : line;
       context.fillRect(x, Math.floor(y), width, 1);

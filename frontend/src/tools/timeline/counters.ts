@@ -2,15 +2,15 @@
 
 import type { LaneEntry } from "../../api/timeline";
 import { firstIndex } from "../../base/bisect";
-import { memory, number, percent } from "../../base/format";
+import { formatMemory, formatNumber, formatPercent } from "../../base/format";
 import { toPixel } from "../../canvas/viewport";
 import type { FrameInput } from "./frameinput";
 import type { Counter } from "./sliceloader";
 
 /** What a counter's value is called. */
 export function counterValueText(lane: LaneEntry, value: number): string {
-  if (lane.unit === "share") return percent(value, 0);
-  return lane.unit === "bytes" ? memory(value) : number(value);
+  if (lane.unit === "share") return formatPercent(value, 0);
+  return lane.unit === "bytes" ? formatMemory(value) : formatNumber(value);
 }
 
 /** The value of a counter at a time; null before the first. */

@@ -9,10 +9,10 @@ import { GapCard } from "./gapcard";
 import type { Scene } from "./scene";
 
 export interface DetailActions {
-  readonly showEvent: (spot: EventPlace) => void;
+  readonly showEvent: (place: EventPlace) => void;
   readonly zoomToSelection: () => void;
   readonly markSelection: () => void;
-  /** To the next or previous gap. */
+  /** To the next or previous gap; of an event, along its arrows. */
   readonly selectGapOrArrowEnd: (step: 1 | -1) => void;
   readonly findName: (text: string) => void;
   readonly zoomTo: (begin: number, end: number) => void;
@@ -161,13 +161,13 @@ function MarkList({ scene, actions }: { scene: Scene; actions: DetailActions }) 
 }
 
 export function Details({ scene, actions }: { scene: Scene; actions: DetailActions }) {
-  const { details, marks, event, area } = scene.state;
+  const { details, marks, event, box } = scene.state;
   const selectedEvent = event.value ? details.value : null;
-  const box = area.value;
-  if (!selectedEvent && !box && !marks.value.length) return null;
+  const selectedBox = box.value;
+  if (!selectedEvent && !selectedBox && !marks.value.length) return null;
   return (
     <section class="tl-details" aria-label={t("Details")}>
-      {(selectedEvent || box) && (
+      {(selectedEvent || selectedBox) && (
         <button
           type="button"
           class="button tl-close"
@@ -178,8 +178,8 @@ export function Details({ scene, actions }: { scene: Scene; actions: DetailActio
         </button>
       )}
       {marks.value.length > 0 && <MarkList scene={scene} actions={actions} />}
-      {selectedEvent && !box && <EventCard details={selectedEvent} actions={actions} />}
-      {box && <BoxDetails scene={scene} area={box} findName={actions.findName} />}
+      {selectedEvent && !selectedBox && <EventCard details={selectedEvent} actions={actions} />}
+      {selectedBox && <BoxDetails scene={scene} box={selectedBox} findName={actions.findName} />}
     </section>
   );
 }

@@ -8,7 +8,7 @@ import { type Viewport, viewAround, viewBetween } from "../../canvas/viewport";
 import { type CanvasColours, readCanvasColours } from "./canvascolours";
 import { counterValueAt, counterValueText } from "./counters";
 import type { FrameInput, Overview } from "./frameinput";
-import { OVERVIEW_COLUMNS, overviewOf } from "./minimap";
+import { busyOverview, OVERVIEW_COLUMNS } from "./minimap";
 import { paintFrame } from "./paint";
 import type { Scene } from "./scene";
 import { eventPlaceOf, sliceAt } from "./sliceloader";
@@ -33,7 +33,7 @@ export class Engine {
   private colours: CanvasColours;
   private frameRequest = 0;
   private glideRequest = 0;
-  private readonly stops: (() => void)[] = [];
+  private readonly cleanups: (() => void)[] = [];
   private readonly context: CanvasRenderingContext2D;
   private readonly requests = new AbortController();
 
@@ -45,10 +45,11 @@ export class Engine {
     this.context = canvas.getContext("2d") as CanvasRenderingContext2D;
     this.colours = readCanvasColours(canvas, scene.dark);
     const { state } = scene;
-    const { view, scrollPx, pins, folds, laneFilter, marks, area, details, arrows, steps } = state;
-    this.stops.push(
+    const { view, scrollPx, pins, folds, laneFilter, marks, box, details, arrows, steps } = state;
+    this.cleanups.push(
       effect(() => {
-        for (const each of [view, scrollPx, pins, folds, laneFilter, marks, area, details, arrows, steps]) each.value;
+        for (const signal of [view, scrollPx, pins, folds, laneFilter, marks, box, details, arrows, steps])
+          signal.value;
         scene.layout.value;
         this.requestFrame();
       }),
@@ -62,7 +63,7 @@ export class Engine {
     );
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(canvas.parentElement as Element);
-    this.stops.push(() => observer.disconnect());
+    this.cleanups.push(() => observer.disconnect());
     this.resize();
     void this.loadOverview();
   }
@@ -113,7 +114,7 @@ export class Engine {
     const range = { lanes: lanes.slice(0, 150).map(({ key }) => `${key}:1`), ...scene.capture };
     const signal = this.requests.signal;
     try {
-      this.overview = overviewOf(await scene.api.slices(range, OVERVIEW_COLUMNS, signal), range.end);
+      this.overview = busyOverview(await scene.api.slices(range, OVERVIEW_COLUMNS, signal), range.end);
       this.requestFrame();
       scene.state.steps.value = await scene.api.steps(signal);
     } catch (error) {
@@ -183,32 +184,32 @@ export class Engine {
     cancelAnimationFrame(this.glideRequest);
   }
 
-  zoomTo(spot: Pick<EventPlace, "begin" | "end">): void {
-    this.glideTo(viewAround(spot.begin, spot.end, FOCUS_FACTOR, LEAST_AROUND_PS));
+  zoomTo(range: Pick<EventPlace, "begin" | "end">): void {
+    this.glideTo(viewAround(range.begin, range.end, FOCUS_FACTOR, LEAST_AROUND_PS));
   }
 
   /** Selects an event and brings it into view; zooms only where it would not be seen otherwise. */
-  showEvent(spot: EventPlace): void {
+  showEvent(place: EventPlace): void {
     const { scene } = this;
-    scene.scrollTo(spot.lane, spot.row);
+    scene.scrollTo(place.lane, place.row);
     const { begin, end } = scene.view;
-    const durationPs = spot.end - spot.begin;
-    const inside = spot.begin >= begin && spot.end <= end && durationPs >= LEAST_VISIBLE_PX * scene.psPerPixel;
-    if (!inside) this.glideTo(viewAround(spot.begin, spot.end, CONTEXT_FACTOR, 10 * LEAST_AROUND_PS));
-    scene.state.event.value = spot.event;
+    const durationPs = place.end - place.begin;
+    const isVisible = place.begin >= begin && place.end <= end && durationPs >= LEAST_VISIBLE_PX * scene.psPerPixel;
+    if (!isVisible) this.glideTo(viewAround(place.begin, place.end, CONTEXT_FACTOR, 10 * LEAST_AROUND_PS));
+    scene.state.event.value = place.event;
   }
 
   /** The event under a place of the canvas (px), with its name and how many events its slice stands for. */
   eventAt(x: number, y: number): (EventPlace & { readonly mergedCount: number }) | null {
     const { scene } = this;
-    const spot = scene.rowAt(y);
-    const laneSlices = spot && scene.loader.slicesByLane.get(spot.key);
-    if (!spot || !laneSlices) return null;
+    const row = scene.rowAt(y);
+    const laneSlices = row && scene.loader.slicesByLane.get(row.key);
+    if (!row || !laneSlices) return null;
     const time = scene.view.begin + x * scene.psPerPixel;
-    const index = sliceAt(laneSlices, spot.row, time, POINTER_REACH_PX * scene.psPerPixel);
+    const index = sliceAt(laneSlices, row.row, time, POINTER_REACH_PX * scene.psPerPixel);
     if (index < 0) return null;
     return {
-      ...eventPlaceOf(laneSlices, index, spot.key, spot.row),
+      ...eventPlaceOf(laneSlices, index, row.key, row.row),
       name: scene.names.label(laneSlices.host, laneSlices.name[index] as number),
       mergedCount: laneSlices.mergedCount[index] as number,
     };
@@ -227,7 +228,7 @@ export class Engine {
     this.requests.abort();
     cancelAnimationFrame(this.frameRequest);
     cancelAnimationFrame(this.glideRequest);
-    for (const stop of this.stops) stop();
+    for (const cleanup of this.cleanups) cleanup();
     this.scene.loader.dispose();
     this.renderer.dispose();
   }

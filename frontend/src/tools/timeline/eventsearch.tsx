@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { count } from "../../base/format";
+import { formatCount } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Scene } from "./scene";
 
@@ -14,7 +14,7 @@ export interface SearchActions {
 /** How far the search is: how many events match, or which of them is shown. */
 function matchesText(total: number, hit: number): string {
   if (!total) return t("none");
-  return hit < 0 ? count(total) : t("{place} of {total}", { place: hit + 1, total });
+  return hit < 0 ? formatCount(total) : t("{place} of {total}", { place: hit + 1, total });
 }
 
 interface ToggleButtonProps {
@@ -46,7 +46,7 @@ export function EventSearch({ scene, actions }: { scene: Scene; actions: SearchA
     } else return;
     event.preventDefault();
   };
-  const found = hits.value;
+  const matches = hits.value;
   return (
     <div class="tl-search">
       <input
@@ -64,9 +64,9 @@ export function EventSearch({ scene, actions }: { scene: Scene; actions: SearchA
         .*
       </ToggleButton>
       {/* Names on derived lanes stand out, and are no events to walk. */}
-      {found && (found.total > 0 || !found.names.size) && (
+      {matches && (matches.total > 0 || !matches.names.size) && (
         <>
-          <output class="number">{matchesText(found.total, hit.value)}</output>
+          <output class="number">{matchesText(matches.total, hit.value)}</output>
           <ToggleButton value={longest} doc={t("Sort matches by length, device events first; else by time")}>
             {t("longest first")}
           </ToggleButton>

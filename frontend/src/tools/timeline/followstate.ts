@@ -83,17 +83,17 @@ function followChoices(engine: Engine, fail: Fail): (() => void)[] {
       return event ? (signal) => engine.loadDetails(event, signal) : null;
     }),
     followRequest(state.statistics, 0, fail, () => {
-      const [area, tab] = [state.area.value, state.tab.value];
+      const [box, tab] = [state.box.value, state.tab.value];
       state.statistics.value = null;
-      if (!area || tab !== "statistics") return null;
-      return (signal) => scene.api.statistics(area, signal);
+      if (!box || tab !== "statistics") return null;
+      return (signal) => scene.api.statistics(box, signal);
     }),
     followRequest(state.calls, 0, fail, () => {
-      const [area, tab, weight] = [state.area.value, state.tab.value, state.weight.value];
+      const [box, tab, weight] = [state.box.value, state.tab.value, state.weight.value];
       const choice = { weight, inverted: tab === "callers", base: state.base.value };
       state.calls.value = null;
-      if (!area || tab === "statistics") return null;
-      return (signal) => scene.api.calls(area, choice, signal);
+      if (!box || tab === "statistics") return null;
+      return (signal) => scene.api.calls(box, choice, signal);
     }),
     followRequest(state.hits, TYPING_DELAY_MS, fail, () => {
       const [text, regex, longest] = [state.find.value.trim(), state.regex.value, state.longest.value];
@@ -164,8 +164,8 @@ export function followState(engine: Engine, address: AddressOptions): () => void
   const fail = (error: unknown) => {
     engine.scene.state.problem.value = error;
   };
-  const stops = [...followChoices(engine, fail), ...followAddress(engine, address), followLink(engine)];
+  const cleanups = [...followChoices(engine, fail), ...followAddress(engine, address), followLink(engine)];
   return () => {
-    for (const stop of stops) stop();
+    for (const cleanup of cleanups) cleanup();
   };
 }

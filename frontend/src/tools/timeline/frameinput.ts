@@ -12,7 +12,7 @@ export interface FrameInput {
   readonly colours: CanvasColours;
   readonly overview: Overview;
   /** A box or interval being dragged, in pixels. */
-  readonly drag: { readonly kind: "area" | "timing" | "zoom"; x0: number; y0: number; x1: number; y1: number } | null;
+  readonly drag: { readonly kind: "box" | "timing" | "zoom"; x0: number; y0: number; x1: number; y1: number } | null;
   readonly hovered: {
     readonly lane: string;
     readonly row: number;

@@ -1,9 +1,9 @@
 /** Why a device does nothing for a while: what is waited for, what comes next, and how late that was launched. */
 
 import type { Gap } from "../../api/timeline";
-import { percent } from "../../base/format";
+import { formatPercent } from "../../base/format";
 import { t } from "../../base/messages";
-import { displayName, part } from "../../base/parts";
+import { displayName, partById } from "../../base/parts";
 import { lengthLabel } from "../../canvas/timeaxis";
 import { Swatch } from "../../view/stackbar";
 
@@ -25,7 +25,7 @@ export function GapCard({ gap, goToGap }: { gap: Gap; goToGap: (step: 1 | -1) =>
         {gap.parts.map(({ state, name, share }) => (
           <span
             key={`${state} ${name}`}
-            class={`piece pattern-${part(state).pattern}`}
+            class={`piece pattern-${partById(state).pattern}`}
             style={{ flexGrow: share, backgroundColor: `var(--part-${state})` }}
           />
         ))}
@@ -40,7 +40,7 @@ export function GapCard({ gap, goToGap }: { gap: Gap; goToGap: (step: 1 | -1) =>
                 {displayName(name)}
               </th>
               <td class="number">{lengthLabel(ps)}</td>
-              <td class="number">{percent(share)}</td>
+              <td class="number">{formatPercent(share)}</td>
             </tr>
           ))}
         </tbody>

@@ -59,13 +59,13 @@ export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions
     const sideways =
       (+heldKeys.has("d") || +heldKeys.has("arrowright")) - (+heldKeys.has("a") || +heldKeys.has("arrowleft"));
     const inwards = +heldKeys.has("w") - +heldKeys.has("s");
-    const upwards = +heldKeys.has("arrowdown") - +heldKeys.has("arrowup");
+    const downwards = +heldKeys.has("arrowdown") - +heldKeys.has("arrowup");
     if (sideways) scene.view = panView(scene.view, sideways * effectiveS * PAN_PER_S * viewSpan(scene.view));
     if (inwards) {
       const at = scene.view.begin + actions.pointerX() * scene.psPerPixel;
       scene.view = zoomView(scene.view, Math.exp(-inwards * effectiveS * ZOOM_PER_S), at);
     }
-    if (upwards) scene.scroll += upwards * effectiveS * SCROLL_PX_PER_S;
+    if (downwards) scene.scroll += downwards * effectiveS * SCROLL_PX_PER_S;
     frame = heldKeys.size ? requestAnimationFrame(move) : 0;
     if (!frame) lastTickMs = 0;
   };

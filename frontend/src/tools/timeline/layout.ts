@@ -121,11 +121,11 @@ export function arrangeBands(lanes: Lanes, choices: LaneChoices): Layout {
   const pinned: Band[] = [];
   let pinnedHeight = 0;
   for (const id of pins) {
-    const found = byId.get(id);
-    if (!found) continue;
-    const band = laneBand(...found, pinnedHeight, folds.has(id), true);
+    const entry = byId.get(id);
+    if (!entry) continue;
+    const band = laneBand(...entry, pinnedHeight, folds.has(id), true);
     pinned.push(band);
-    bandByLaneKey.set(found[1].key, band);
+    bandByLaneKey.set(entry[1].key, band);
     pinnedHeight += band.height;
   }
   return { pinned, bands, pinnedHeight, height: top, bandByLaneKey };

@@ -15,7 +15,7 @@ function isDifferentView(a: Viewport, b: Viewport | null): boolean {
 
 /** Keeps the windows of both equal, `offset` ps apart; returns how to let them go. */
 export function linkViews(one: Scene, other: Scene, offset: ReadonlySignal<number>): () => void {
-  const stops = [
+  const cleanups = [
     effect(() => {
       const by = offset.value;
       const [begin, end] = [
@@ -36,7 +36,7 @@ export function linkViews(one: Scene, other: Scene, offset: ReadonlySignal<numbe
     }),
   ];
   return () => {
-    for (const stop of stops) stop();
+    for (const cleanup of cleanups) cleanup();
     one.bounds = one.capture;
   };
 }
@@ -79,9 +79,9 @@ export function linkSelection(one: Scene, other: Scene, offset: ReadonlySignal<n
       return;
     }
     const show = (slab: Slab) => {
-      const found = nearestEvent(slab, chosen.begin + offset.peek());
-      if (found && !signal.aborted) other.scrollTo(found.lane, found.row);
-      if (!signal.aborted) other.state.event.value = found?.event ?? "";
+      const nearest = nearestEvent(slab, chosen.begin + offset.peek());
+      if (nearest && !signal.aborted) other.scrollTo(nearest.lane, nearest.row);
+      if (!signal.aborted) other.state.event.value = nearest?.event ?? "";
     };
     // Where nothing can be searched for, nothing is selected.
     other.api.search(namePattern(chosen.full_name), { regex: true, longest: false }, signal).then(show, () => {});

@@ -9,7 +9,7 @@ import { MINIMAP_PX, type Scene } from "./scene";
 export const OVERVIEW_COLUMNS = 600;
 
 /** Sums up what the first rows of all lanes hold. */
-export function overviewOf(slab: Slab, duration: number): Overview {
+export function busyOverview(slab: Slab, duration: number): Overview {
   const answer = new Float32Array(OVERVIEW_COLUMNS);
   const { begin, width, busy } = slab.arrays;
   if (!begin || !width || !busy) return answer;

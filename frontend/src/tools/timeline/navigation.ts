@@ -11,30 +11,30 @@ const IDLE_LANE_PREFIX = "why.";
 export function walkHits(engine: Engine, direction: 1 | -1): void {
   const { scene } = engine;
   const { hits, hit } = scene.state;
-  const found = hits.peek();
-  if (!found?.count) return;
+  const all = hits.peek();
+  if (!all?.count) return;
   let index = hit.peek() + direction;
   if (hit.peek() < 0) {
-    const firstInView = found.begin.findIndex((begin) => begin >= scene.view.begin);
+    const firstInView = all.begin.findIndex((begin) => begin >= scene.view.begin);
     index = scene.state.longest.peek() ? 0 : Math.max(firstInView, 0);
   }
-  showHit(engine, (index + found.count) % found.count);
+  showHit(engine, (index + all.count) % all.count);
 }
 
 /** Goes to a hit. */
 export function showHit(engine: Engine, index: number): void {
   const { hits, hit } = engine.scene.state;
-  const found = hits.peek();
-  if (!found) return;
+  const all = hits.peek();
+  if (!all) return;
   hit.value = index;
-  const host = found.host[index] as number;
+  const host = all.host[index] as number;
   engine.showEvent({
-    event: `${host}.${found.event[index]}`,
-    lane: `${host}.${found.lane[index]}`,
-    row: found.row[index] as number,
+    event: `${host}.${all.event[index]}`,
+    lane: `${host}.${all.lane[index]}`,
+    row: all.row[index] as number,
     name: "",
-    begin: found.begin[index] as number,
-    end: found.end[index] as number,
+    begin: all.begin[index] as number,
+    end: all.end[index] as number,
   });
 }
 

@@ -211,34 +211,33 @@ function paintOutline(
   lineWidth: number,
 ): void {
   const { width } = scene.size;
-  const spot = scene.rowPlace(event.lane, event.row);
-  if (!spot || (!spot.pinned && spot.top + spot.height < scene.tracksTop)) return;
+  const place = scene.rowPlace(event.lane, event.row);
+  if (!place || (!place.pinned && place.top + place.height < scene.tracksTop)) return;
   const from = Math.max(-4, toPixel(scene.view, width, event.begin));
   const to = Math.min(width + 4, toPixel(scene.view, width, event.end));
   if (to < -2 || from > width + 2) return;
   context.strokeStyle = colour;
   context.lineWidth = lineWidth;
-  context.strokeRect(from + 0.5, spot.top + 0.5, Math.max(2, to - from - 1), spot.height - 2);
+  context.strokeRect(from + 0.5, place.top + 0.5, Math.max(2, to - from - 1), place.height - 2);
 }
 
 function paintSelection(frame: FrameInput): void {
   const { scene, context, colours, drag, hovered } = frame;
   const { width } = scene.size;
   const { state } = scene;
-  const area = state.area.peek();
-  if (area) {
-    const from = toPixel(scene.view, width, area.begin);
-    const to = toPixel(scene.view, width, area.end);
-    const [top, bottom] = scene.verticalExtent(area.lanes);
+  const box = state.box.peek();
+  if (box) {
+    const from = toPixel(scene.view, width, box.begin);
+    const to = toPixel(scene.view, width, box.end);
+    const [top, bottom] = scene.verticalExtent(box.lanes);
     if (bottom > top) paintBox(frame, from, top, to, bottom);
   }
-  if (drag?.kind === "area") paintBox(frame, drag.x0, drag.y0, drag.x1, drag.y1);
+  if (drag?.kind === "box") paintBox(frame, drag.x0, drag.y0, drag.x1, drag.y1);
   if (hovered) paintOutline(frame, hovered, colours.text, 1);
   const details = state.details.peek();
   if (details) paintOutline(frame, details, colours.accent, 2);
-  const own = details?.arrows ?? [];
   for (const arrow of state.arrows.peek()) paintArrow(frame, arrow, 0.45);
-  for (const arrow of own) paintArrow(frame, arrow, 1);
+  for (const arrow of details?.arrows ?? []) paintArrow(frame, arrow, 1);
   if (drag?.kind === "timing") {
     context.fillStyle = colours.mark;
     context.fillRect(drag.x0, HEAD_PX, drag.x1 - drag.x0, scene.size.height);

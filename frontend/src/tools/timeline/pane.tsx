@@ -33,37 +33,37 @@ export interface RunningPane {
 }
 
 function startPane(
-  { store, api, lanes, initialState: begin }: PaneProps,
-  slices: HTMLCanvasElement,
-  over: HTMLCanvasElement,
+  { store, api, lanes, createInitialState }: PaneProps,
+  sliceCanvas: HTMLCanvasElement,
+  overlay: HTMLCanvasElement,
 ): RunningPane {
-  const state = begin();
-  const renderer = createRenderer(slices);
-  slices.dataset.renderer = renderer.kind;
+  const state = createInitialState();
+  const renderer = createRenderer(sliceCanvas);
+  sliceCanvas.dataset.renderer = renderer.kind;
   let engine: Engine | null = null;
   const scene: Scene = new Scene(api, lanes, state, renderer, (error) => {
     if (error) state.problem.value = error;
     engine?.requestFrame();
   });
   scene.dark = store.theme.peek() === "dark";
-  engine = new Engine(scene, renderer, over);
+  engine = new Engine(scene, renderer, overlay);
   return { engine, scene };
 }
 
 function detailActions({ engine, scene }: RunningPane, { store, isMain }: PaneProps): DetailActions {
   const { state } = scene;
-  const selectedTime = (): { begin: number; end: number } | null => state.area.peek() ?? state.details.peek();
+  const selectedTime = (): { begin: number; end: number } | null => state.box.peek() ?? state.details.peek();
   return {
-    showEvent: (spot) => engine.showEvent(spot),
+    showEvent: (place) => engine.showEvent(place),
     zoomToSelection: () => {
-      const found = selectedTime();
-      if (found) engine.zoomTo(found);
+      const time = selectedTime();
+      if (time) engine.zoomTo(time);
     },
     markSelection: () => {
-      const found = selectedTime();
-      if (!found) return;
-      const name = state.area.peek() ? "" : cutEnd(state.details.peek()?.name ?? "", 40);
-      state.marks.value = [...state.marks.peek(), { begin: found.begin, end: found.end, name }];
+      const time = selectedTime();
+      if (!time) return;
+      const name = state.box.peek() ? "" : cutEnd(state.details.peek()?.name ?? "", 40);
+      state.marks.value = [...state.marks.peek(), { begin: time.begin, end: time.end, name }];
     },
     findName: (text) => {
       state.regex.value = false;
@@ -73,7 +73,7 @@ function detailActions({ engine, scene }: RunningPane, { store, isMain }: PanePr
     zoomTo: (begin, end) => engine.zoomTo({ begin, end }),
     clearSelection: () => {
       state.event.value = "";
-      state.area.value = null;
+      state.box.value = null;
     },
     linksToTools: ({ op }: EventDetails) =>
       OP_TOOLS.flatMap(([name, table]) => {
@@ -91,7 +91,7 @@ export interface PaneProps {
   /** Whether it is the session that the page is about: it has the keys, and its ops lead to its other pages. */
   readonly isMain: boolean;
   /** What it begins with. */
-  readonly initialState: () => TimelineState;
+  readonly createInitialState: () => TimelineState;
   readonly address: AddressOptions;
   /** Told once it runs, and with null when it has ended. */
   readonly setRunning: (running: RunningPane | null) => void;
@@ -99,20 +99,20 @@ export interface PaneProps {
 
 export function TimelinePane(props: PaneProps) {
   const { store, api, lanes, label, isMain, address, setRunning: tellRunning } = props;
-  const slices = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
+  const sliceCanvas = useRef<HTMLCanvasElement>(null);
+  const overlay = useRef<HTMLCanvasElement>(null);
   const [running, setRunning] = useState<RunningPane | null>(null);
   useEffect(() => {
-    if (!slices.current || !over.current) return;
-    const pane = startPane(props, slices.current, over.current);
+    if (!sliceCanvas.current || !overlay.current) return;
+    const pane = startPane(props, sliceCanvas.current, overlay.current);
     const { engine, scene } = pane;
     let pointerX = scene.size.width / 2;
     const track = (event: PointerEvent) => {
       pointerX = event.offsetX;
     };
-    over.current.addEventListener("pointermove", track);
-    const stops = [
-      listenToPointer(engine, over.current),
+    overlay.current.addEventListener("pointermove", track);
+    const cleanups = [
+      listenToPointer(engine, overlay.current),
       followState(engine, address),
       store.theme.subscribe((theme) => engine.setDark(theme === "dark")),
     ];
@@ -123,9 +123,9 @@ export function TimelinePane(props: PaneProps) {
         selectNeighbour: (step: 1 | -1) => selectNeighbour(engine, step),
         pointerX: () => pointerX,
       };
-      stops.push(listenToTimelineKeys(engine, keys));
+      cleanups.push(listenToTimelineKeys(engine, keys));
       shownPageKeys.value = TIMELINE_KEYS;
-      stops.push(() => {
+      cleanups.push(() => {
         shownPageKeys.value = [];
       });
     }
@@ -134,7 +134,7 @@ export function TimelinePane(props: PaneProps) {
     tellRunning(pane);
     return () => {
       tellRunning(null);
-      for (const stop of stops) stop();
+      for (const cleanup of cleanups) cleanup();
       engine.dispose();
     };
   }, [store, api, lanes]);
@@ -144,8 +144,8 @@ export function TimelinePane(props: PaneProps) {
       <div class="tl-pane" role="application" aria-label={label}>
         {running ? <LaneLabels scene={running.scene} /> : <div class="tl-labels" />}
         <div class="tl-canvases">
-          <canvas ref={slices} />
-          <canvas ref={over} tabIndex={0} aria-label={t("Slices of the lanes; keys move through time")} />
+          <canvas ref={sliceCanvas} />
+          <canvas ref={overlay} tabIndex={0} aria-label={t("Slices of the lanes; keys move through time")} />
           {running && <HoverTip state={running.scene.state} />}
         </div>
         {running && <HitList engine={running.engine} />}

@@ -2,7 +2,7 @@
 
 import { t } from "../../base/messages";
 import { lengthLabel } from "../../canvas/timeaxis";
-import { LEAST_PS, panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
+import { NARROWEST_VIEW_PS, panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
 import type { Engine } from "./engine";
 import { minimapWindow } from "./minimap";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX } from "./scene";
@@ -20,14 +20,14 @@ const WHEEL_ZOOM = 1.0025;
 const MOST_WHEEL_PX = 400;
 
 /** What a drag does. */
-type Gesture = "minimap" | "minimap-begin" | "minimap-end" | "pan" | "area" | "timing" | "zoom";
+type Gesture = "minimap" | "minimap-begin" | "minimap-end" | "pan" | "box" | "timing" | "zoom";
 
 const CURSORS: Readonly<Record<Gesture, string>> = {
   minimap: "grab",
   "minimap-begin": "ew-resize",
   "minimap-end": "ew-resize",
   pan: "default",
-  area: "crosshair",
+  box: "crosshair",
   timing: "col-resize",
   zoom: "ns-resize",
 };
@@ -78,8 +78,8 @@ class PointerControl {
     }
     if (y < HEAD_PX) return y < MINIMAP_PX + AXIS_PX ? "timing" : "pan";
     const mode = this.scene.state.mode.peek();
-    if (isShift) return mode === "timing" ? "timing" : "area";
-    return mode === "select" ? "area" : mode;
+    if (isShift) return mode === "timing" ? "timing" : "box";
+    return mode === "select" ? "box" : mode;
   }
 
   readonly onDown = (event: PointerEvent) => {
@@ -128,15 +128,15 @@ class PointerControl {
         scene.view = panView(scene.view, ((x - last.x) / scene.size.width) * viewSpan(scene.capture));
         break;
       case "minimap-begin":
-        scene.view = { begin: Math.min(minimapTime, end - LEAST_PS), end };
+        scene.view = { begin: Math.min(minimapTime, end - NARROWEST_VIEW_PS), end };
         break;
       case "minimap-end":
-        scene.view = { begin, end: Math.max(minimapTime, begin + LEAST_PS) };
+        scene.view = { begin, end: Math.max(minimapTime, begin + NARROWEST_VIEW_PS) };
         break;
       case "zoom":
         scene.view = zoomView(scene.view, DRAG_ZOOM ** (y - last.y), this.timeAt(start.x));
         break;
-      case "area":
+      case "box":
       case "timing":
         engine.drag = { kind: gesture, x0: start.x, y0: start.y, x1: x, y1: y };
         engine.requestFrame();
@@ -166,9 +166,9 @@ class PointerControl {
     const { state } = this.scene;
     const begin = this.timeAt(Math.min(start.x, x));
     const end = this.timeAt(Math.max(start.x, x));
-    if (gesture === "area") {
+    if (gesture === "box") {
       const lanes = this.laneRowsBetween(Math.min(start.y, y), Math.max(start.y, y));
-      state.area.value = lanes.length ? { begin, end, lanes } : null;
+      state.box.value = lanes.length ? { begin, end, lanes } : null;
     } else if (gesture === "timing") {
       state.marks.value = [...state.marks.peek(), { begin, end, name: "" }];
     }
@@ -190,7 +190,7 @@ class PointerControl {
     const { state } = this.scene;
     const target = this.engine.eventAt(x, y);
     state.event.value = target?.event ?? "";
-    state.area.value = null;
+    state.box.value = null;
     if (!target) void this.explainGap(x, y);
   }
 

@@ -1,4 +1,4 @@
-/** What there is to draw, and where: the board that painting, pointing and loading share. */
+/** What there is to draw, and where: what painting, pointing and loading share. */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Lanes, TimelineApi } from "../../api/timeline";
@@ -6,7 +6,7 @@ import type { Renderer } from "../../canvas/renderer";
 import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
 import { EventNames } from "./eventnames";
 import { arrangeBands, type Band, type Layout, summaryLanes, visibleRange } from "./layout";
-import { type DecodedSlices, type NeededLane, SliceLoader } from "./sliceloader";
+import { type LoadedSlices, type NeededLane, SliceLoader } from "./sliceloader";
 import type { TimelineState } from "./state";
 
 /** Heights above the lanes, in pixels. */
@@ -20,7 +20,7 @@ export interface Size {
   readonly height: number;
 }
 
-export interface SpottedRow {
+export interface LaneRow {
   readonly band: Band;
   readonly row: number;
   /** Key of the lane; of a folded section, the one that its mini row shows. */
@@ -158,7 +158,7 @@ export class Scene {
   }
 
   /** The row under a height of the canvas. */
-  rowAt(y: number): SpottedRow | null {
+  rowAt(y: number): LaneRow | null {
     if (y < HEAD_PX) return null;
     for (const [band, top] of this.visibleBands()) {
       if (y < top || y >= top + band.height || (!band.pinned && y < this.tracksTop)) continue;
@@ -203,17 +203,18 @@ export class Scene {
 
   /** Scrolls so that a row is in view. */
   scrollTo(lane: string, row: number): void {
-    const spot = this.rowPlace(lane, row);
-    if (!spot || spot.pinned) return;
+    const place = this.rowPlace(lane, row);
+    if (!place || place.pinned) return;
     const [top, bottom] = [this.tracksTop + 4, this.size.height - 4];
-    if (spot.top < top) this.scroll += spot.top - top - this.tracksHeight / 3;
-    else if (spot.top + spot.height > bottom) this.scroll += spot.top + spot.height - bottom + this.tracksHeight / 3;
+    if (place.top < top) this.scroll += place.top - top - this.tracksHeight / 3;
+    else if (place.top + place.height > bottom)
+      this.scroll += place.top + place.height - bottom + this.tracksHeight / 3;
   }
 
   /** Colours by name; merged slices as pale as they are empty, and what was not looked for dimmed. */
-  private fillColours(slices: DecodedSlices): void {
+  private fillColours(slices: LoadedSlices): void {
     const { hits, leastPs, colouring } = this.state;
-    const found = hits.peek();
+    const searched = hits.peek();
     const shortest = leastPs.peek();
     const { colour, name, event, busyShare, host, count, width, psPerUnit } = slices;
     for (let at = 0; at < count; at++) {
@@ -221,8 +222,9 @@ export class Scene {
       const [red, green, blue] = this.names.colour(host, number, this.dark, colouring.peek());
       const filledShare = busyShare[at] as number;
       let opacity = filledShare === 255 ? 255 : 70 + Math.round(filledShare * 0.65);
-      const sought = !found || found.names.has(`${host}.${number}`) || found.events.has(`${host}.${event[at]}`);
-      if (!sought || (width[at] as number) * psPerUnit < shortest) opacity = Math.round(opacity * 0.18);
+      const isMatch =
+        !searched || searched.names.has(`${host}.${number}`) || searched.events.has(`${host}.${event[at]}`);
+      if (!isMatch || (width[at] as number) * psPerUnit < shortest) opacity = Math.round(opacity * 0.18);
       const to = 4 * at;
       colour[to] = red;
       colour[to + 1] = green;

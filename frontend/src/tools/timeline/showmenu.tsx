@@ -47,9 +47,9 @@ function ColouringChoice({ scene }: { scene: Scene }) {
           colouring.value = event.currentTarget.value as Colouring;
         }}
       >
-        {COLOURINGS.map((each) => (
-          <option key={each} value={each}>
-            {COLOURING_NAMES[each]}
+        {COLOURINGS.map((id) => (
+          <option key={id} value={id}>
+            {COLOURING_NAMES[id]}
           </option>
         ))}
       </select>

@@ -2,7 +2,7 @@
 
 import type { EventPlace, LaneEntry, TimelineApi } from "../../api/timeline";
 import { firstIndex } from "../../base/bisect";
-import type { Column, Slab } from "../../base/slab";
+import type { Slab, TypedArray } from "../../base/slab";
 import type { Renderer, Slices, UploadedLane } from "../../canvas/renderer";
 import { type Viewport, viewSpan } from "../../canvas/viewport";
 import type { EventNames } from "./eventnames";
@@ -25,7 +25,7 @@ interface LoadedRange {
 }
 
 /** The slices of a lane that begin in a window of time, row by row; numbers and shares are per slice. */
-export interface DecodedSlices extends Slices, LoadedRange {
+export interface LoadedSlices extends Slices, LoadedRange {
   /** Index of the host among the session's, as text. */
   readonly host: string;
   /** How many rows were loaded; 0 for all. */
@@ -42,7 +42,7 @@ export interface DecodedSlices extends Slices, LoadedRange {
 }
 
 /** Slices that are ready to be drawn. */
-export interface LaneSlices extends DecodedSlices {
+export interface LaneSlices extends LoadedSlices {
   readonly handle: UploadedLane;
 }
 
@@ -72,7 +72,7 @@ export class SliceLoader {
     private readonly capturePs: number,
     private readonly names: EventNames,
     private readonly renderer: Renderer,
-    private readonly fillColours: (slices: DecodedSlices) => void,
+    private readonly fillColours: (slices: LoadedSlices) => void,
     private readonly changed: (error?: unknown) => void,
   ) {}
 
@@ -127,7 +127,7 @@ export class SliceLoader {
   /** Takes over what the server answered for these lanes; slices are drawn once their names are known. */
   private async addLoaded(slab: Slab, lanes: readonly NeededLane[], psPerPixel: number): Promise<void> {
     const { counts } = factsOf(slab);
-    const decoded = new Map<string, DecodedSlices>();
+    const decoded = new Map<string, LoadedSlices>();
     let first = 0;
     for (const [index, needed] of lanes.entries()) {
       const { key, kind, rows } = needed.lane;
@@ -143,18 +143,18 @@ export class SliceLoader {
     if (this.stopped) return; // Nobody would drop what is uploaded now.
     for (const [key, slices] of decoded) {
       this.fillColours(slices);
-      this.slicesByLane.get(key)?.handle.drop();
+      this.slicesByLane.get(key)?.handle.dispose();
       this.slicesByLane.delete(key); // So that the newest comes last.
       this.slicesByLane.set(key, { ...slices, handle: this.renderer.upload(slices) });
     }
     this.dropOldest(new Set(lanes.map(({ lane }) => lane.key)));
   }
 
-  private dropOldest(fresh: ReadonlySet<string>): void {
+  private dropOldest(newest: ReadonlySet<string>): void {
     for (const [key, { handle }] of this.slicesByLane) {
       if (this.slicesByLane.size <= MOST_LANES) return;
-      if (fresh.has(key)) continue;
-      handle.drop();
+      if (newest.has(key)) continue;
+      handle.dispose();
       this.slicesByLane.delete(key);
     }
   }
@@ -170,7 +170,7 @@ export class SliceLoader {
   dispose(): void {
     this.stopped = true;
     this.request?.abort();
-    for (const { handle } of this.slicesByLane.values()) handle.drop();
+    for (const { handle } of this.slicesByLane.values()) handle.dispose();
     this.slicesByLane.clear();
   }
 }
@@ -210,10 +210,11 @@ function decodedSlices(
   { lane, rowLimit }: NeededLane,
   rowStart: Uint32Array,
   psPerPixel: number,
-): DecodedSlices {
+): LoadedSlices {
   const { origin, unit } = factsOf(slab);
   const count = rowStart[lane.rows] as number;
-  const cut = <T extends Column>(name: string) => (slab.arrays[name] as Column).subarray(first, first + count) as T;
+  const cut = <T extends TypedArray>(name: string) =>
+    (slab.arrays[name] as TypedArray).subarray(first, first + count) as T;
   const mergedCount = cut<Uint32Array>("count");
   const isExact = mergedCount.every((many) => many === 1);
   return {

@@ -68,7 +68,7 @@ export interface TimelineState {
   /** Whether to move to the event, or to the first hit, as soon as it is known. */
   readonly go: Signal<boolean>;
   readonly details: Signal<EventDetails | null>;
-  readonly area: Signal<Box | null>;
+  readonly box: Signal<Box | null>;
   readonly tab: Signal<BoxTab>;
   readonly weight: Signal<string>;
   readonly calls: Signal<WeightedCalls | null>;
@@ -104,7 +104,7 @@ function linkedValues(linked: TimelineView) {
     arrowKinds: linked.arrows,
     event: linked.event,
     go: linked.go,
-    area: linked.box,
+    box: linked.box,
     tab: linked.tab,
     weight: linked.weight,
   };
@@ -155,7 +155,7 @@ export function timelineViewOf(state: TimelineState, whole: Viewport): TimelineV
     leastPs: state.leastPs.value,
     colouring: state.colouring.value,
     arrows: state.arrowKinds.value,
-    box: state.area.value,
+    box: state.box.value,
     tab: state.tab.value,
     weight: state.weight.value,
   };

@@ -2,7 +2,7 @@
 
 import { batch } from "@preact/signals";
 import { clockChoice, type Lanes } from "../../api/timeline";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import { CATEGORIES } from "../../base/states";
 import { MODES, type Mode } from "../../base/timelinecodec";
@@ -78,13 +78,13 @@ function ExportMenu({ scene }: { scene: Scene }) {
 
 /** Selects what all threads did in the visible time. */
 function FlameGraphButton({ scene }: { scene: Scene }) {
-  const { area, tab } = scene.state;
+  const { box, tab } = scene.state;
   const select = () => {
     const sections = scene.lanes.peek().sections.filter(({ kind }) => kind === "host");
     const lanes = sections.flatMap((section) => section.lanes.filter(({ kind }) => kind !== "counter"));
     const { begin, end } = scene.view;
     batch(() => {
-      area.value = { begin, end, lanes: lanes.map(({ key }) => key) };
+      box.value = { begin, end, lanes: lanes.map(({ key }) => key) };
       if (tab.peek() === "statistics") tab.value = "flame";
     });
   };
@@ -110,7 +110,7 @@ function KeysMenu() {
 
 /** Whether the clocks of hosts are aligned, where it is known by how much they differ. */
 function AlignClocksSwitch({ store, clocks }: { store: Store; clocks: NonNullable<Lanes["clocks"]> }) {
-  const [apart, error] = [time(clocks.apart, "ps"), time(clocks.error, "ps")];
+  const [apart, error] = [formatTime(clocks.apart, "ps"), formatTime(clocks.error, "ps")];
   const tip = t("Collectives show that clocks are {apart} apart. Unaligned times are those recorded", { apart });
   const choose = (isAligned: boolean) => {
     const { clocks: _, ...others } = store.view.peek().options;

@@ -18,7 +18,7 @@ export function useLanes(api: TimelineApi, run: string) {
     api
       .lanes(signal)
       .then(
-        (found) => setLanes({ api, lanes: found, problem: null }),
+        (loaded) => setLanes({ api, lanes: loaded, problem: null }),
         (error: unknown) => !signal.aborted && setLanes({ api, lanes: null, problem: toProblem(error) }),
       )
       .finally(() => clearInterval(poll));

@@ -1,7 +1,7 @@
 /** The lines of Python that call an operator, those with most time first. */
 
 import { useEffect, useState } from "preact/hooks";
-import { count, time } from "../../base/format";
+import { formatCount, formatTime } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 
 const MOST_LINES = 5;
@@ -14,7 +14,7 @@ function useLines(lines: Table, name: string): readonly Row[] {
   useEffect(() => {
     const abort = new AbortController();
     const choice = { sort: SORT_BY_TIME, find: "", only: { name }, columns: {} };
-    lines.more(choice, 0, MOST_LINES + 1, abort.signal).then(
+    lines.loadRows(choice, 0, MOST_LINES + 1, abort.signal).then(
       (more) => {
         const ofName = more?.rows ?? lines.where({ name }).rows;
         setRows(ofName.filter((row) => lines.text(row, "line")).slice(0, MOST_LINES));
@@ -47,10 +47,10 @@ export function CallingLines({ lines, name }: { lines: Table; name: string }) {
         {rows.map((row) => (
           <tr key={lines.text(row, "line")}>
             <th scope="row">{lines.text(row, "line")}</th>
-            <td class="number">{lines.printed(row, "count", count)}</td>
+            <td class="number">{lines.formatCell(row, "count", formatCount)}</td>
             {timeColumns.map((id) => (
               <td key={id} class="number">
-                {lines.printed(row, id, (us) => time(us, "us"))}
+                {lines.formatCell(row, id, (us) => formatTime(us, "us"))}
               </td>
             ))}
           </tr>

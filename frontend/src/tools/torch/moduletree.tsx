@@ -1,7 +1,7 @@
 /** The modules of a PyTorch model as a tree of rows that open, with the forward and the backward pass as one bar. */
 
 import { useMemo } from "preact/hooks";
-import { count, percent, time } from "../../base/format";
+import { formatCount, formatPercent, formatTime } from "../../base/format";
 import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
@@ -18,7 +18,10 @@ interface ModuleTimes {
 }
 
 /** In µs, on devices where they recorded anything, else on the host. */
-function timesByRow(modules: Table): { readonly place: "device" | "host"; readonly of: (row: Row) => ModuleTimes } {
+function moduleTimes(modules: Table): {
+  readonly place: "device" | "host";
+  readonly timesOf: (row: Row) => ModuleTimes;
+} {
   const columns = ["device_total_us", "backward_device_us"];
   const onDevice = modules.rows.some((row) => columns.some((id) => modules.numberOrZero(row, id) > 0));
   const place = onDevice ? "device" : "host";
@@ -26,7 +29,7 @@ function timesByRow(modules: Table): { readonly place: "device" | "host"; readon
     forwardUs: modules.numberOrZero(row, `${place}_total_us`),
     backwardUs: modules.numberOrZero(row, `backward_${place}_us`),
   });
-  return { place, of };
+  return { place, timesOf: of };
 }
 
 /** The path of the innermost of the modules around one. */
@@ -56,10 +59,10 @@ interface ModuleTreeProps {
 }
 
 export function ModuleTree({ modules, choose }: ModuleTreeProps) {
-  const times = useMemo(() => timesByRow(modules), [modules]);
+  const times = useMemo(() => moduleTimes(modules), [modules]);
   const tree = useMemo(() => moduleTree(modules), [modules]);
   const { rows, isOpen, toggle } = useTreeRows(tree, ROOT);
-  const hasBackward = modules.rows.some((row) => times.of(row).backwardUs > 0);
+  const hasBackward = modules.rows.some((row) => times.timesOf(row).backwardUs > 0);
   const deltaColumn = `${times.place}_total_us`;
   const heads = [
     t("Forward"),
@@ -81,7 +84,7 @@ export function ModuleTree({ modules, choose }: ModuleTreeProps) {
       <TreeTable name={t("Module")} heads={heads} textHeads={TEXT_HEADS}>
         {rows.map((row) => {
           const path = tree.keyOf(row);
-          const shared = { modules, row, deltaColumn, hasBackward, place: times.place, times: times.of(row) };
+          const shared = { modules, row, deltaColumn, hasBackward, place: times.place, times: times.timesOf(row) };
           return (
             <ModuleRow
               key={path}
@@ -122,7 +125,7 @@ function ModuleRow({ modules, row, place, deltaColumn, hasBackward, times, isOpe
   const path = modules.text(row, "module");
   const name = path.split("/").at(-1) ?? path;
   const match = modules.text(row, "match");
-  const timeOf = (id: string) => modules.printed(row, id, (us) => time(us, "us"));
+  const timeOf = (id: string) => modules.formatCell(row, id, (us) => formatTime(us, "us"));
   const share = modules.numberOrZero(row, "share");
   const delta = deltaMs(modules, row, deltaColumn);
   return (
@@ -137,15 +140,15 @@ function ModuleRow({ modules, row, place, deltaColumn, hasBackward, times, isOpe
         match={match}
       />
       <td class="number">{timeOf(`${place}_total_us`)}</td>
-      {delta !== undefined && <DeltaCell delta={delta} show={(ms) => time(ms)} />}
+      {delta !== undefined && <DeltaCell delta={delta} show={(ms) => formatTime(ms)} />}
       {hasBackward && <td class="number">{timeOf(`backward_${place}_us`)}</td>}
-      <ShareCell text={share > 0 ? percent(share) : ""} length={share}>
+      <ShareCell text={share > 0 ? formatPercent(share) : ""} length={share}>
         <i style={{ flexGrow: times.forwardUs }} />
         <i class="backward" style={{ flexGrow: times.backwardUs }} />
       </ShareCell>
       <td class="number">{timeOf(`${place}_self_us`)}</td>
       {place === "device" && <td class="number">{timeOf("host_total_us")}</td>}
-      <td class="number">{modules.printed(row, "count", count)}</td>
+      <td class="number">{modules.formatCell(row, "count", formatCount)}</td>
     </tr>
   );
 }

@@ -1,7 +1,7 @@
 /** Steps over sessions: a dot each, the levels as lines, and a mark where the history steps. */
 
 import { largest } from "../../base/extent";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { axisTicks, tickLabel } from "../../canvas/timeaxis";
@@ -87,7 +87,7 @@ function SessionDot({ table, row, shown, link, xPercent, yPx, leftPercent }: Dot
   const run = table.text(row, "run");
   const marked = table.cell(row, "marked") === true;
   const to = link(row);
-  const length = time(table.numberOrZero(row, "step_ps"), "ps");
+  const length = formatTime(table.numberOrZero(row, "step_ps"), "ps");
   const text = marked ? t("{run}: {length}; level change", { run, length }) : `${run}: ${length}`;
   const dot = (
     <circle class={run === shown ? "chosen" : ""} cx={`${xPercent}%`} cy={yPx} r={run === shown ? 6 : 4}>

@@ -1,7 +1,7 @@
 /** The neighbourhood of an instruction as boxes and arrows; fusions open in place. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { memory, percent, time } from "../../base/format";
+import { formatMemory, formatPercent, formatTime } from "../../base/format";
 import { joinNames, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { cutEnd } from "../../base/text";
@@ -21,7 +21,7 @@ export interface NodeActions {
   readonly toggleFusion: (row: number) => void;
 }
 
-interface ProgramGraphProps extends NodeActions {
+interface OpGraphProps extends NodeActions {
   readonly nodes: Table;
   readonly edges: Table;
   readonly selected: number;
@@ -33,7 +33,8 @@ function boxLines(nodes: Table, row: Row): string[] {
   const constants = nodes.text(row, "constants");
   const self = nodes.number(row, "self_us");
   const share = nodes.number(row, "share");
-  const timeLine = self === null ? [] : [`${time(self, "us")}${share === null ? "" : `, ${percent(share)}`}`];
+  const timeLine =
+    self === null ? [] : [`${formatTime(self, "us")}${share === null ? "" : `, ${formatPercent(share)}`}`];
   return [constants ? `${kind} (${constants})` : kind, nodes.text(row, "shape"), ...timeLine];
 }
 
@@ -57,15 +58,15 @@ function useLayout(sizes: GraphSizes): GraphLayout | "failed" | null {
   return result?.of === sizes ? result.layout : null;
 }
 
-export function OpGraph(props: ProgramGraphProps) {
+export function OpGraph(props: OpGraphProps) {
   const { nodes, edges } = props;
-  const sketch = useMemo(() => graphSizes(nodes, edges), [nodes, edges]);
-  const drawing = useLayout(sketch);
-  if (drawing === "failed") {
+  const sizes = useMemo(() => graphSizes(nodes, edges), [nodes, edges]);
+  const layout = useLayout(sizes);
+  if (layout === "failed") {
     return <p class="nothing">{t("The graph could not be arranged here; its instructions are in the table below.")}</p>;
   }
-  if (!drawing) return <p class="nothing">{t("Arranging {count} instructions…", { count: nodes.rows.length })}</p>;
-  return <GraphDrawing {...props} drawing={drawing} />;
+  if (!layout) return <p class="nothing">{t("Arranging {count} instructions…", { count: nodes.rows.length })}</p>;
+  return <GraphDrawing {...props} layout={layout} />;
 }
 
 /** Where a drawing begins in a frame with a point of it in the middle, but with nothing beside it. */
@@ -73,10 +74,10 @@ function frameOffset(middle: number, room: number, size: number): number {
   return Math.min(0, Math.max(room - size, room / 2 - middle));
 }
 
-function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: ProgramGraphProps & { drawing: GraphLayout }) {
-  const { width, height } = drawing;
+function GraphDrawing({ nodes, edges, selected, layout, ...actions }: OpGraphProps & { layout: GraphLayout }) {
+  const { width, height } = layout;
   const start = useMemo(() => {
-    const middle = drawing.nodes[0] ?? { x: 0, y: 0 };
+    const middle = layout.nodes[0] ?? { x: 0, y: 0 };
     return (room: number) => {
       const scale = Math.min(1, Math.max(0.75, Math.min(room / width, 560 / height)));
       const tall = Math.min(height * scale + 8, 640);
@@ -84,7 +85,7 @@ function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: ProgramGraph
       const y = height * scale <= tall ? 0 : frameOffset(middle.y * scale, tall, height * scale);
       return { view: { x, y, scale }, height: tall };
     };
-  }, [drawing]);
+  }, [layout]);
   return (
     <PanZoom label={t("Instructions and the values between them")} width={width} height={height} start={start}>
       <defs>
@@ -100,19 +101,32 @@ function GraphDrawing({ nodes, edges, selected, drawing, ...acts }: ProgramGraph
           <path class="head" d="M0 0 L9 4 L0 8 z" />
         </marker>
       </defs>
-      {drawing.nodes.map((box, index) => {
+      {layout.nodes.map((box, index) => {
         const row = nodes.rows[index];
         return row && nodes.cell(row, "opened") === true ? (
-          <OpenedFusion key={index} name={nodes.text(row, "name")} box={box} close={() => acts.toggleFusion(index)} />
+          <OpenedFusion
+            key={index}
+            name={nodes.text(row, "name")}
+            box={box}
+            close={() => actions.toggleFusion(index)}
+          />
         ) : null;
       })}
       {edges.rows.map((row, index) => (
-        <EdgeArrow key={index} points={drawing.edges[index] ?? []} edges={edges} row={row} />
+        <EdgeArrow key={index} points={layout.edges[index] ?? []} edges={edges} row={row} />
       ))}
-      {drawing.nodes.map((box, index) => {
+      {layout.nodes.map((box, index) => {
         const row = nodes.rows[index];
         return row && nodes.cell(row, "opened") !== true ? (
-          <InstructionBox key={index} nodes={nodes} row={row} box={box} index={index} selected={selected} {...acts} />
+          <InstructionBox
+            key={index}
+            nodes={nodes}
+            row={row}
+            box={box}
+            index={index}
+            selected={selected}
+            {...actions}
+          />
         ) : null;
       })}
     </PanZoom>
@@ -162,7 +176,7 @@ function curvePath(points: readonly Point[]): string {
 function EdgeArrow({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
   const d = curvePath(points);
   const operand = edges.number(row, "operand");
-  const value = joinNames([edges.text(row, "shape"), edges.printed(row, "bytes", memory)].filter(Boolean));
+  const value = joinNames([edges.text(row, "shape"), edges.formatCell(row, "bytes", formatMemory)].filter(Boolean));
   const tip = operand === null ? value : t("operand {number}: {value}", { number: operand, value });
   return (
     <g class="arrow">
@@ -176,11 +190,11 @@ function EdgeArrow({ points, edges, row }: { points: readonly Point[]; edges: Ta
   );
 }
 
-function fitting(text: string, letters: number): string {
+function cutToLetters(text: string, letters: number): string {
   return text.length > letters ? `${cutEnd(text, letters - 1)}…` : text;
 }
 
-interface BoxProps extends NodeActions {
+interface InstructionBoxProps extends NodeActions {
   readonly nodes: Table;
   readonly row: Row;
   readonly box: NodeBox;
@@ -188,11 +202,11 @@ interface BoxProps extends NodeActions {
   readonly selected: number;
 }
 
-function InstructionBox({ nodes, row, box, index, selected, select, center, toggleFusion }: BoxProps) {
+function InstructionBox({ nodes, row, box, index, selected, select, center, toggleFusion }: InstructionBoxProps) {
   const name = nodes.text(row, "name");
   const opens = nodes.cell(row, "opens") === true;
-  const lines = boxLines(nodes, row).map((line) => fitting(line, MOST_LETTERS));
-  const title = fitting(name, opens ? MOST_LETTERS - 4 : MOST_LETTERS);
+  const lines = boxLines(nodes, row).map((line) => cutToLetters(line, MOST_LETTERS));
+  const title = cutToLetters(name, opens ? MOST_LETTERS - 4 : MOST_LETTERS);
   const main = index === 0 ? " main" : "";
   const chosen = index === selected ? " selected" : "";
   return (

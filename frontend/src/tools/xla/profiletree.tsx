@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
-import { percent, time } from "../../base/format";
+import { formatPercent, formatTime } from "../../base/format";
 import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
@@ -95,7 +95,7 @@ function TreeRow({ nodes, row, shareColumn, largestShare, isOpen, toggle, show }
   const name = nodes.text(row, "name");
   const kind = nodes.text(row, "kind");
   const match = nodes.text(row, "match");
-  const timeOf = (id: string) => nodes.printed(row, id, (us) => time(us, "us"));
+  const timeOf = (id: string) => nodes.formatCell(row, id, (us) => formatTime(us, "us"));
   const share = nodes.numberOrZero(row, shareColumn);
   const selfUs = nodes.numberOrZero(row, "self_us");
   // What is left of the bar is time at best.
@@ -113,19 +113,19 @@ function TreeRow({ nodes, row, shareColumn, largestShare, isOpen, toggle, show }
         match={match}
       />
       <td class="number">{timeOf("self_us")}</td>
-      {nodes.has("delta_self_us") && <DeltaCell delta={deltaMs(nodes, row, "self_us")} show={(ms) => time(ms)} />}
+      {nodes.has("delta_self_us") && <DeltaCell delta={deltaMs(nodes, row, "self_us")} show={(ms) => formatTime(ms)} />}
       <ShareCell
-        text={nodes.printed(row, shareColumn, (value) => percent(value))}
+        text={nodes.formatCell(row, shareColumn, (value) => formatPercent(value))}
         length={selfUs ? share / largestShare : 0}
       >
         {barParts.map(([id, us]) => us > 0 && <i key={id} class={id} style={{ width: `${(100 * us) / selfUs}%` }} />)}
       </ShareCell>
       <td class="number">{timeOf("wasted_us")}</td>
-      <td class="number">{nodes.printed(row, "efficiency", (value) => percent(value, 0))}</td>
+      <td class="number">{nodes.formatCell(row, "efficiency", (value) => formatPercent(value, 0))}</td>
       <td>{nodes.text(row, "bound_by")}</td>
-      <td class="number">{nodes.printed(row, "count", figure)}</td>
-      <td class="number">{nodes.printed(row, "gflop_per_s", figure)}</td>
-      <td class="number">{nodes.printed(row, "gib_per_s", figure)}</td>
+      <td class="number">{nodes.formatCell(row, "count", figure)}</td>
+      <td class="number">{nodes.formatCell(row, "gflop_per_s", figure)}</td>
+      <td class="number">{nodes.formatCell(row, "gib_per_s", figure)}</td>
       <td class="source" data-tip={nodes.text(row, "source")}>
         {nodes.text(row, "source").split("/").at(-1)}
       </td>

@@ -2,7 +2,7 @@
 
 import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
-import { memory, memoryScale, timeScale } from "../../base/format";
+import { formatMemory, memoryScale, timeScale } from "../../base/format";
 import { joinSentences, t } from "../../base/messages";
 import { nameColour } from "../../base/namecolour";
 import type { Row, Table } from "../../base/table";
@@ -71,7 +71,7 @@ function curveOption({ curve, peakPosition, shownPosition, isByTime, palette }: 
       formatter: (items: unknown) => {
         const row = curve.rows[(items as { dataIndex: number }[])[0]?.dataIndex ?? -1] ?? [];
         const name = curve.text(row, "instruction") || t("end");
-        return `<b>${escapeHtml(name)}</b>${tooltipRow(palette.accent, t("In use"), memory(curve.numberOrZero(row, "bytes")))}`;
+        return `<b>${escapeHtml(name)}</b>${tooltipRow(palette.accent, t("In use"), formatMemory(curve.numberOrZero(row, "bytes")))}`;
       },
     },
     xAxis: {
@@ -158,7 +158,7 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
             y={top}
             height={height}
             fill={nameColour(name, dark)}
-            data-tip={t("{name}: {size}, positions {begin} to {end}", { name, size: memory(size), begin, end })}
+            data-tip={t("{name}: {size}, positions {begin} to {end}", { name, size: formatMemory(size), begin, end })}
           />
         ))}
         <line x1={shown} x2={shown} y1={0} y2={MAP_HEIGHT_PX} />

@@ -1,7 +1,7 @@
 /** The option of the roofline chart: ops as dots under the ceilings of compute and of memory, both axes logarithmic. */
 
 import { largest, smallest } from "../../base/extent";
-import { time } from "../../base/format";
+import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import { nameColour } from "../../base/namecolour";
 import type { Row, Table } from "../../base/table";
@@ -42,7 +42,7 @@ function opTooltip(ops: Table, row: Row, palette: Palette): string {
   };
   const colour = nameColour(ops.text(row, "category"), palette.dark);
   const lines = [
-    [ops.text(row, "category"), time(ops.numberOrZero(row, "self_us"), "us")],
+    [ops.text(row, "category"), formatTime(ops.numberOrZero(row, "self_us"), "us")],
     ["GFLOP/s", figure("gflop_per_s")],
     ["GiB/s", figure("gib_per_s")],
     ["FLOP/byte", figure("flop_per_byte")],
