@@ -1,11 +1,12 @@
 /** A capture that arrives while another one is open is announced, once. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { t } from "../base/messages";
 import type { SessionEntry } from "../base/schema";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { withElements } from "../view/slots";
+import { useRedraw } from "../view/useredraw";
 import { ViewLink } from "../view/viewlink";
 
 /** The newest session, which is the first, unless it is `open` or known; those that are older are no news. */
@@ -20,13 +21,13 @@ export function newSession(
 
 export function ArrivalNotice({ store }: { store: Store }) {
   const knownRuns = useRef<Set<string> | null>(null);
-  const [, redraw] = useState(0);
+  const redraw = useRedraw();
   const sessions = store.sessions.state.value.value?.sessions;
   const open = store.view.value.run;
   if (sessions && !knownRuns.current) knownRuns.current = new Set(sessions.map(({ run }) => run));
   const markAllKnown = () => {
     for (const { run } of sessions ?? []) knownRuns.current?.add(run);
-    redraw((times) => times + 1);
+    redraw();
   };
   // Whoever opens one, here or in the list, knows of all.
   useEffect(markAllKnown, [open]);

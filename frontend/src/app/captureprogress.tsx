@@ -1,6 +1,7 @@
 /** How far each worker is, and how it ended. */
 
 import type { CaptureJob, CaptureWorker, WorkerState } from "../api/capture";
+import { clamp } from "../base/clamp";
 import { formatBytes, formatFixed } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import type { Capture } from "../state/capture";
@@ -21,7 +22,7 @@ const FINAL_ICONS: Readonly<Partial<Record<WorkerState, IconName>>> = { done: "o
 
 function elapsedShare(worker: CaptureWorker, job: CaptureJob): number | undefined {
   const durationS = job.options.duration_ms / 1000;
-  if (worker.state === "capturing") return Math.min(1, Math.max(0, 1 - worker.seconds_left / durationS));
+  if (worker.state === "capturing") return clamp(1 - worker.seconds_left / durationS, 0, 1);
   return worker.state === "connecting" || worker.state === "waiting" ? 0 : undefined;
 }
 

@@ -1,16 +1,15 @@
 /** What fills the frame: the tool's page, or the reason why there is none. */
 
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { t } from "../base/messages";
 import type { Problem, ToolEntry } from "../base/schema";
 import { Answer } from "../base/table";
 import { MISSING_PAGES } from "../state/pages";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
-import type { Page } from "../tools/page";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
+import { useResource } from "../view/useresource";
 import { loadPage } from "./loadpage";
 import { MissingPages } from "./missingpages";
 import { NoSessions, NoSuchSession } from "./nosession";
@@ -43,26 +42,11 @@ function RetryButton({ act }: { act: () => void }) {
   );
 }
 
-function usePage(tool: ToolEntry): { page: Page | null; problem: Problem | null } {
-  const [loaded, setLoaded] = useState<{ tool: ToolEntry; page: Page | null; problem: Problem | null } | null>(null);
-  useEffect(() => {
-    let isUnmounted = false;
-    loadPage(tool).then(
-      (page) => !isUnmounted && setLoaded({ tool, page, problem: null }),
-      (error: unknown) => !isUnmounted && setLoaded({ tool, page: null, problem: toProblem(error) }),
-    );
-    return () => {
-      isUnmounted = true;
-    };
-  }, [tool.name]);
-  return loaded?.tool.name === tool.name ? loaded : { page: null, problem: null };
-}
-
 /** What pages of streamed tools get: they ask for what they show themselves. */
 const EMPTY_ANSWER = new Answer({ tool: "", headline: null, facts: {}, tables: {}, notes: [] });
 
 function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
-  const { page: Page, problem } = usePage(tool);
+  const { value: Page, problem } = useResource(() => loadPage(tool), [tool.name]);
   const session = store.session.value;
   const answer = store.answer.state.value;
   if (tool.unavailable) return <MissingPages store={store} wanted={tool} />;

@@ -1,13 +1,12 @@
 /** Giving a capture to somebody else: what the file tells, and the file, with or without that. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api, routeAddress } from "../api/client";
 import { formatBytes, formatMoment } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import type { Contents, SessionEntry } from "../base/schema";
 import { readTimelineView } from "../base/timelinecodec";
 import { TIMELINE } from "../state/links";
-import { resource } from "../state/resource";
 import type { Store } from "../state/store";
 import { CopyButton } from "../view/copy";
 import { Dialog } from "../view/dialog";
@@ -16,6 +15,7 @@ import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/capture.css?inline";
 import { addStyles } from "../view/styles";
+import { useResource } from "../view/useresource";
 
 addStyles(styles);
 
@@ -180,16 +180,7 @@ interface ShareDialogProps {
 
 export function ShareDialog({ store, session, first, close }: ShareDialogProps) {
   const [host, choose] = useState(first);
-  const contents = useMemo(
-    () =>
-      resource(
-        () => `${session.run}\n${host}`,
-        (signal) => api.share(session.run, host, signal),
-      ),
-    [session.run, host],
-  );
-  useEffect(() => contents.dispose, [contents]);
-  const { value, problem } = contents.state.value;
+  const { value, problem } = useResource((signal) => api.share(session.run, host, signal), [session.run, host]);
   return (
     <Dialog title={t("Share this capture")} class="capture" close={close}>
       <CopyButtons store={store} run={session.run} />

@@ -1,5 +1,6 @@
 /** Figures as people read them: three or four significant digits, a unit, no exponent where it can be helped. */
 
+import { clamp } from "./clamp";
 import { currentLanguage, groupDigits, THIN, t } from "./messages";
 
 const MINUS = "\u2212";
@@ -12,7 +13,7 @@ export function decimalsFor(size: number): number {
   // What rounds up to one digit more has one place less: 9.996 is 10.0.
   const magnitude = Math.abs(size) * (1 + ROUNDING_MARGIN);
   if (magnitude === 0 || !Number.isFinite(magnitude)) return 0;
-  return Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(magnitude))));
+  return clamp(2 - Math.floor(Math.log10(magnitude)), 0, 4);
 }
 
 /** A number with grouped thousands and a fixed count of decimals. */

@@ -1,5 +1,7 @@
 /** The window of time that is shown, and the arithmetic of moving it. Times are ps, positions are CSS pixels. */
 
+import { clamp } from "../base/clamp";
+
 export interface Viewport {
   readonly begin: number;
   readonly end: number;
@@ -26,10 +28,10 @@ export function toTime(view: Viewport, widthPx: number, pixel: number): number {
 /** Keeps the window within the capture, but for a margin, and not too narrow. */
 export function clampView(view: Viewport, duration: number): Viewport {
   const widest = duration * (1 + 2 * MARGIN_SHARE);
-  const span = Math.min(Math.max(viewSpan(view), Math.min(NARROWEST_VIEW_PS, duration)), widest);
+  const span = clamp(viewSpan(view), Math.min(NARROWEST_VIEW_PS, duration), widest);
   const middle = (view.begin + view.end) / 2;
   const slack = Math.min(span, duration) * MARGIN_SHARE;
-  const begin = Math.min(Math.max(middle - span / 2, -slack), Math.max(-slack, duration + slack - span));
+  const begin = clamp(middle - span / 2, -slack, Math.max(-slack, duration + slack - span));
   return { begin, end: begin + span };
 }
 

@@ -1,7 +1,8 @@
 /** Who holds a device's memory at its peak, how its use goes over time, and what does not come back? */
 
 import { useMemo } from "preact/hooks";
-import { formatValue, formatTime } from "../base/format";
+import { clamp } from "../base/clamp";
+import { formatTime, formatValue } from "../base/format";
 import { joinSentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
@@ -50,7 +51,9 @@ function MemoryFigures({ memories, row }: { memories: Table; row: Row }) {
         const { label, unit, doc } = memories.column(id) ?? { label: id, unit: "", doc: "" };
         const note =
           id === "peak_bytes" ? t("at {time}", { time: formatTime(memories.numberOrZero(row, "peak_ms")) }) : undefined;
-        return <Figure key={id} label={label} value={formatValue(memories.cell(row, id), unit)} note={note} doc={doc} />;
+        return (
+          <Figure key={id} label={label} value={formatValue(memories.cell(row, id), unit)} note={note} doc={doc} />
+        );
       })}
     </dl>
   );
@@ -171,7 +174,7 @@ export default function MemoryPage(props: PageProps) {
   const usage = useMemo((): MemoryUsage => {
     const captureMs = [answer.number("first_ms") ?? 0, answer.number("last_ms") ?? 0] as const;
     const limit = (text: string | undefined, otherwise: number) =>
-      text ? Math.min(captureMs[1], Math.max(captureMs[0], Number(text))) : otherwise;
+      text ? clamp(Number(text), ...captureMs) : otherwise;
     return {
       points,
       captureMs,

@@ -1,12 +1,10 @@
 /** Trees of calls as flame graphs or bottom up, with what they are weighed by, and as files for other tools. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { isReport } from "../api/client";
 import { type CallTree, callName, pathTo, type WeightedCalls } from "../base/calltree";
 import { t } from "../base/messages";
-import type { Problem } from "../base/schema";
 import type { Answer } from "../base/table";
-import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
 import { CallTable, weightText } from "./calltable";
 import { useChoice } from "./choices";
@@ -15,6 +13,7 @@ import { Menu } from "./menu";
 import { ProblemLine } from "./problems";
 import { Select } from "./select";
 import { withElements } from "./slots";
+import { useResource } from "./useresource";
 
 const FILE_FORMATS = [
   ["speedscope", "speedscope", ".json"],
@@ -149,21 +148,14 @@ interface TableCallsProps {
 /** The rows of a table that lie within each other. */
 export function TableCalls({ answer, table, view, store }: TableCallsProps) {
   const [chosenWeight, setWeight] = useChoice(`${table}.weight`);
-  const [loaded, setLoaded] = useState<{ calls: WeightedCalls | null; problem: Problem | null } | null>(null);
   const source = useMemo(() => answer.source(table), [answer, table]);
   const inverted = view === "callers";
-  useEffect(() => {
-    const controller = new AbortController();
-    setLoaded(null);
-    source?.calls({ weight: chosenWeight, inverted }, controller.signal).then(
-      (calls) => !controller.signal.aborted && setLoaded({ calls, problem: null }),
-      (error: unknown) => !controller.signal.aborted && setLoaded({ calls: null, problem: toProblem(error) }),
-    );
-    return () => controller.abort();
-  }, [source, chosenWeight, inverted]);
+  const { value: calls, problem } = useResource(
+    source && ((signal) => source.calls({ weight: chosenWeight, inverted }, signal)),
+    [source, chosenWeight, inverted],
+  );
   if (!source) return null;
-  if (loaded?.problem) return <ProblemLine problem={loaded.problem} />;
-  const calls = loaded?.calls ?? null;
+  if (problem) return <ProblemLine problem={problem} />;
   return (
     <>
       <div class="call-controls">
@@ -172,7 +164,7 @@ export function TableCalls({ answer, table, view, store }: TableCallsProps) {
           weight={calls?.weight ?? chosenWeight}
           // The first is what is shown without a choice, also in reports.
           setWeight={(id) => setWeight(id === calls?.weights[0]?.id ? "" : id)}
-          fileAddress={(weight, format) => source?.callsFile(weight, format) ?? ""}
+          fileAddress={source.callsFile}
           base={inverted ? "" : store.view.value.base}
         />
       </div>

@@ -7,7 +7,7 @@ import {
   Virtualizer,
   type VirtualizerOptions,
 } from "@tanstack/virtual-core";
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type GridChoice, readGridChoice, type SortedColumn, writeGridChoice } from "../base/gridcodec";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
@@ -27,6 +27,7 @@ import {
 } from "./gridmodel";
 import { useLoadedRows, useRowPages } from "./gridrows";
 import { ProblemLine } from "./problems";
+import { useRedraw } from "./useredraw";
 
 const ROW_PX = 24;
 /** Fewer rows than this are simply all drawn. */
@@ -61,7 +62,7 @@ function useGridModel(presented: PresentedTable, id: string | undefined, usual: 
     applyGridChoice(newModel, presented, choice);
     return newModel;
   }, [presented]);
-  const [, draw] = useReducer((turn: number) => turn + 1, 0);
+  const redraw = useRedraw();
   const isApplying = useRef(false);
   const choiceKey = JSON.stringify(choice);
   useLayoutEffect(() => {
@@ -72,7 +73,7 @@ function useGridModel(presented: PresentedTable, id: string | undefined, usual: 
   }, [model, choiceKey]);
   useEffect(() => {
     const { unsubscribe } = model.store.subscribe(() => {
-      draw(undefined);
+      redraw();
       if (isApplying.current) return;
       const options = optionStore.options.peek();
       const [addressChoice, modelChoice] = [readGridChoice(options, name, ids, usual), gridChoiceOf(model, presented)];
@@ -115,7 +116,7 @@ function useChosenRows(
 }
 
 function useVirtualRows(total: number, element: { current: HTMLDivElement | null }) {
-  const [, draw] = useReducer((turn: number) => turn + 1, 0);
+  const redraw = useRedraw();
   const options: VirtualizerOptions<HTMLDivElement, HTMLTableRowElement> = {
     count: total,
     getScrollElement: () => element.current,
@@ -124,7 +125,7 @@ function useVirtualRows(total: number, element: { current: HTMLDivElement | null
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
-    onChange: () => draw(undefined),
+    onChange: redraw,
   };
   const virtualizer = useMemo(() => new Virtualizer<HTMLDivElement, HTMLTableRowElement>(options), []);
   virtualizer.setOptions(options);

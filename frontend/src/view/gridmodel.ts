@@ -14,6 +14,7 @@ import {
   tableFeatures,
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
+import { clamp } from "../base/clamp";
 import {
   decimalsFor,
   formatBytes,
@@ -205,7 +206,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     signed: column.signed ?? false,
     choices: spec.facet ? valueCounts(column, values) : [],
     hidden: spec.hidden ?? (hideEmpty && !known),
-    widthPx: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER_PX + (numeric ? 26 : 38)))),
+    widthPx: Math.round(clamp(characters * CHARACTER_PX + (numeric ? 26 : 38), 44, numeric ? 130 : 400)),
     show,
     full: spec.path ? place : full,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,

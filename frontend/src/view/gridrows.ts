@@ -1,10 +1,11 @@
 /** The rows of a long table, of which the answer holds only the first: the server is asked for others as they show. */
 
-import { useEffect, useMemo, useReducer } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { GridChoice } from "../base/gridcodec";
 import type { Problem } from "../base/schema";
 import type { Row, Table } from "../base/table";
 import { toProblem } from "../state/resource";
+import { useRedraw } from "./useredraw";
 
 const ROWS_PER_PAGE = 250;
 /** Pages in memory; further ones take the place of the oldest. */
@@ -57,7 +58,7 @@ export function useRowPages(table: Table, choice: GridChoice): RowPages {
 
 /** Loads the rows that are shown and missing, once the reader pauses. */
 export function useLoadedRows(pages: RowPages, table: Table, choice: GridChoice, from: number, to: number): void {
-  const [, draw] = useReducer((turn: number) => turn + 1, 0);
+  const redraw = useRedraw();
   const missing = table.rest ? pages.missing(from, to) : null;
   useEffect(() => {
     if (!missing) return;
@@ -74,7 +75,7 @@ export function useLoadedRows(pages: RowPages, table: Table, choice: GridChoice,
         if (controller.signal.aborted) return;
         pages.problem = toProblem(error);
       }
-      draw(undefined);
+      redraw();
     };
     const timer = setTimeout(load, PAUSE_MS);
     return () => {

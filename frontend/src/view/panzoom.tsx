@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { clamp } from "../base/clamp";
 import { t } from "../base/messages";
 import styles from "./style/graph.css?inline";
 import { addStyles } from "./styles";
@@ -24,10 +25,6 @@ interface PanZoomProps {
   readonly legend?: ComponentChildren;
   /** What SVG draws. */
   readonly children: ComponentChildren;
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value));
 }
 
 function zoomedView(view: DrawingView, factor: number, at: { x: number; y: number }): DrawingView {

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { clamp } from "../base/clamp";
 import { largest } from "../base/extent";
 import { type DrawingView, PanZoom, SvgButton } from "./panzoom";
 import { treeLayout } from "./treelayout";
@@ -37,10 +38,6 @@ const SMALLEST_SCALE = 0.65;
 interface BoxCorner {
   readonly x: number;
   readonly y: number;
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(high, Math.max(low, value));
 }
 
 /**

@@ -1,15 +1,14 @@
 /** Where an event comes from: the line, the module, what launched it, and the Python around it. */
 
-import { useEffect, useMemo } from "preact/hooks";
 import { type EventDetails, TimelineApi } from "../../api/timeline";
 import { joinNames, t } from "../../base/messages";
 import type { Slab } from "../../base/slab";
 import { encodeAddressPart } from "../../base/text";
 import { lengthLabel } from "../../canvas/timeaxis";
 import { linkTo, linkToEvent, opPattern, TIMELINE } from "../../state/links";
-import { resource } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { Code } from "../../view/textparts";
+import { useResource } from "../../view/useresource";
 import { ViewLink } from "../../view/viewlink";
 
 const MOST_LINKS = 6;
@@ -24,9 +23,8 @@ export interface HostEvent {
 /** An event, or the longest one of an op, on a device if there is one. */
 type EventOrOp = HostEvent | { readonly op: string };
 
-async function loadDetails(run: string, host: string, event: string | null, find: string, signal: AbortSignal) {
-  const api = new TimelineApi(run, host);
-  if (event) return api.event(event, signal);
+/** The details of the longest event that an expression finds. */
+async function loadLongest(api: TimelineApi, find: string, signal: AbortSignal): Promise<EventDetails | null> {
   const longest = longestPerLane(await api.search(find, { regex: true, longest: true }, signal));
   let first: EventDetails | null = null;
   for (const number of longest) {
@@ -54,16 +52,13 @@ function useDetails(store: Store, source: EventOrOp) {
   const host = "host" in source ? source.host : store.host.value;
   const event = "host" in source ? `${hosts.indexOf(source.host)}.${source.event}` : null;
   const find = "op" in source ? opPattern(source.op) : "";
-  const details = useMemo(
-    () =>
-      resource<EventDetails | null>(
-        () => `${run}\n${host}\n${event}\n${find}`,
-        (signal) => loadDetails(run, host, event, find, signal),
-      ),
+  return useResource<EventDetails | null>(
+    (signal) => {
+      const api = new TimelineApi(run, host);
+      return event ? api.event(event, signal) : loadLongest(api, find, signal);
+    },
     [run, host, event, find],
   );
-  useEffect(() => details.dispose, [details]);
-  return details.state.value;
 }
 
 /** The address by which an editor on this machine opens a line; empty where the file has no whole path. */

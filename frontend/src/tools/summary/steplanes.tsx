@@ -1,7 +1,7 @@
 /** One typical step below the bar, on the same axis: why its devices were idle, what they and the busiest threads did. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { isReport } from "../../api/client";
 import { loadStepSlices, type StepLane, type StepSlices } from "../../api/timeline";
 import { formatTime, PS_PER_MS } from "../../base/format";
@@ -11,6 +11,7 @@ import { sliceColour, textColour } from "../../base/slicecolour";
 import { linkToTime } from "../../state/links";
 import type { Theme } from "../../state/theme";
 import { fontFamily } from "../../view/fonts";
+import { useResource } from "../../view/useresource";
 import { ViewLink } from "../../view/viewlink";
 import type { PageProps } from "../page";
 
@@ -76,29 +77,18 @@ function Lane({ slices, lane, theme }: LaneProps) {
   );
 }
 
-/** The typical step's slices; null while they are loaded, and without lanes where there are none or loading fails. */
+/** The typical step's slices; null while they are loaded, and without lanes where it takes no time or loading fails. */
 function useStepSlices({ answer, session }: PageProps): StepSlices | null {
-  const [slices, setSlices] = useState<StepSlices | null>(null);
   const host = answer.text("example_host");
   const beginMs = answer.number("example_begin_ms");
   const lengthMs = answer.number("parts_ms") ?? 0;
-  useEffect(() => {
-    if (beginMs === null || isReport()) return;
-    const range = { begin: beginMs * PS_PER_MS, end: (beginMs + lengthMs) * PS_PER_MS };
-    const none: StepSlices = { ...range, lanes: [], names: [] };
-    if (lengthMs <= 0) {
-      setSlices(none);
-      return;
-    }
-    setSlices(null);
-    const controller = new AbortController();
-    loadStepSlices(session.run, host, range, controller.signal).then(
-      setSlices,
-      () => !controller.signal.aborted && setSlices(none),
-    );
-    return () => controller.abort();
-  }, [session.run, host, beginMs, lengthMs]);
-  return slices;
+  const isLoadable = beginMs !== null && lengthMs > 0 && !isReport();
+  const range = { begin: (beginMs ?? 0) * PS_PER_MS, end: ((beginMs ?? 0) + lengthMs) * PS_PER_MS };
+  const { value, problem } = useResource(
+    isLoadable ? (signal) => loadStepSlices(session.run, host, range, signal) : null,
+    [session.run, host, beginMs, lengthMs],
+  );
+  return isLoadable && !problem ? value : { ...range, lanes: [], names: [] };
 }
 
 /** `children` is the bar whose axis the lanes share. */

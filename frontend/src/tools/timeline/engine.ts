@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals";
 import { RequestError } from "../../api/client";
 import type { EventDetails, EventPlace } from "../../api/timeline";
+import { clamp } from "../../base/clamp";
 import type { Renderer } from "../../canvas/renderer";
 import { type Viewport, viewAround, viewBetween } from "../../canvas/viewport";
 import { type CanvasColours, readCanvasColours } from "./canvascolours";
@@ -171,7 +172,7 @@ export class Engine {
     const to = this.scene.clamped(target);
     const start = performance.now();
     const step = (now: number) => {
-      const share = Math.min(1, Math.max(0, now - start) / GLIDE_MS);
+      const share = clamp((now - start) / GLIDE_MS, 0, 1);
       const easedShare = 1 - (1 - share) ** 3;
       this.scene.view = share < 1 ? viewBetween(from, to, easedShare) : to;
       if (share < 1) this.glideRequest = requestAnimationFrame(step);

@@ -1,9 +1,10 @@
 /** The events that a search found, one below the other: when, what and how long; a click goes there. */
 
-import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import { lengthLabel, tickLabel } from "../../canvas/timeaxis";
+import { useRedraw } from "../../view/useredraw";
 import type { Engine } from "./engine";
 import { showHit } from "./navigation";
 import type { Hits } from "./state";
@@ -22,7 +23,7 @@ function HitRows({ engine, hits }: { engine: Engine; hits: Hits }) {
   const { scene } = engine;
   const selectedHit = scene.state.hit.value;
   const [scrollTopPx, setScrollTopPx] = useState(0);
-  const [, redraw] = useReducer((times: number) => times + 1, 0);
+  const redraw = useRedraw();
   const root = useRef<HTMLDivElement>(null);
   const heightPx = root.current?.clientHeight ?? 800;
   const first = Math.max(0, Math.floor(scrollTopPx / ROW_PX) - OVERSCAN_ROWS);
@@ -39,7 +40,7 @@ function HitRows({ engine, hits }: { engine: Engine; hits: Hits }) {
     );
     // Where names do not come, times stand alone.
     Promise.all(requests).then(
-      () => isUnmounted || redraw(0),
+      () => isUnmounted || redraw(),
       () => {},
     );
     return () => {

@@ -1,5 +1,6 @@
 /** The timeline's keys: held ones move as long as they are held. */
 
+import { clamp } from "../../base/clamp";
 import { t } from "../../base/messages";
 import { MODES } from "../../base/timelinecodec";
 import { panView, viewSpan, zoomView } from "../../canvas/viewport";
@@ -53,7 +54,7 @@ export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions
   let prefixUntil = 0;
 
   const move = (now: number) => {
-    const passedS = lastTickMs ? Math.max(0, Math.min(50, now - lastTickMs)) / 1000 : TAP_S;
+    const passedS = lastTickMs ? clamp(now - lastTickMs, 0, 50) / 1000 : TAP_S;
     lastTickMs = now;
     const effectiveS = passedS * (isShiftHeld ? SHIFT_FACTOR : 1);
     const sideways =

@@ -1,6 +1,7 @@
 /** Draws one frame: slices with the renderer, and above them text, axis, steps, selection, marks and arrows. */
 
 import type { Arrow } from "../../api/timeline";
+import { clamp } from "../../base/clamp";
 import { textColour } from "../../base/slicecolour";
 import { fitText } from "../../canvas/fittext";
 import { axisTicks, lengthLabel, tickLabel } from "../../canvas/timeaxis";
@@ -263,7 +264,7 @@ function paintArrow({ scene, context, colours }: FrameInput, { kind, source, tar
   const x1 = toPixel(scene.view, width, target.begin);
   if (Math.max(x0, x1) < -50 || Math.min(x0, x1) > width + 50) return;
   const [y0, y1] = [from.top + from.height / 2, to.top + to.height / 2];
-  const bend = Math.max(16, Math.min(120, Math.abs(x1 - x0) / 2));
+  const bend = clamp(Math.abs(x1 - x0) / 2, 16, 120);
   context.globalAlpha = opacity;
   context.strokeStyle = context.fillStyle = colours.arrow(kind);
   context.lineWidth = opacity === 1 ? 1.5 : 1;

@@ -1,5 +1,6 @@
 /** Pointer and wheel on the canvas: what a click, a drag and a turn of the wheel do in each mode. */
 
+import { clamp } from "../../base/clamp";
 import { t } from "../../base/messages";
 import { lengthLabel } from "../../canvas/timeaxis";
 import { NARROWEST_VIEW_PS, panView, toTime, viewSpan, zoomView } from "../../canvas/viewport";
@@ -244,7 +245,7 @@ class PointerControl {
     const downPx = event.deltaY * unitPx;
     const zooms = event.ctrlKey || event.metaKey || scene.state.mode.peek() === "zoom" || y < HEAD_PX;
     if (zooms) {
-      const zoomPx = Math.max(-MOST_WHEEL_PX, Math.min(MOST_WHEEL_PX, downPx));
+      const zoomPx = clamp(downPx, -MOST_WHEEL_PX, MOST_WHEEL_PX);
       scene.view = zoomView(scene.view, WHEEL_ZOOM ** zoomPx, this.timeAt(x));
     } else if (event.shiftKey || Math.abs(acrossPx) > Math.abs(downPx)) {
       scene.view = panView(scene.view, (acrossPx || downPx) * scene.psPerPixel);

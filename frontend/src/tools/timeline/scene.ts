@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Lanes, TimelineApi } from "../../api/timeline";
+import { clamp } from "../../base/clamp";
 import type { Renderer } from "../../canvas/renderer";
 import { clampView, panView, type Viewport, viewSpan } from "../../canvas/viewport";
 import { EventNames } from "./eventnames";
@@ -126,7 +127,7 @@ export class Scene {
   }
 
   set scroll(to: number) {
-    this.state.scrollPx.value = Math.min(this.mostScrollPx, Math.max(0, Math.round(to)));
+    this.state.scrollPx.value = clamp(Math.round(to), 0, this.mostScrollPx);
   }
 
   private get mostScrollPx(): number {

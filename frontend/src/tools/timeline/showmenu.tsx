@@ -1,12 +1,12 @@
 /** The menu of what the timeline shows: short events, colours, arrows, and why devices are idle. */
 
 import type { Signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
 import { t } from "../../base/messages";
 import { COLOURINGS, type Colouring } from "../../base/timelinecodec";
 import type { Settings } from "../../state/settings";
 import { Menu } from "../../view/menu";
 import { Switch } from "../../view/switch";
+import { useResource } from "../../view/useresource";
 import type { Scene } from "./scene";
 import { withToggled } from "./state";
 
@@ -60,18 +60,8 @@ function ColouringChoice({ scene }: { scene: Scene }) {
 /** The kinds that the capture has; those that a link chose stay, so that they can be taken off. */
 function ArrowKindChoice({ scene }: { scene: Scene }) {
   const { arrowKinds } = scene.state;
-  const [captureKinds, setCaptureKinds] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const unmounted = new AbortController();
-    scene.api.arrows({ lanes: [], ...scene.capture }, unmounted.signal).then(
-      ({ kinds }) => setCaptureKinds(kinds),
-      () => {
-        // What was chosen can be taken off without them.
-      },
-    );
-    return () => unmounted.abort();
-  }, [scene]);
-  const kinds = [...new Set([...captureKinds, ...arrowKinds.value])];
+  const { value } = useResource((signal) => scene.api.arrows({ lanes: [], ...scene.capture }, signal), [scene]);
+  const kinds = [...new Set([...(value?.kinds ?? []), ...arrowKinds.value])];
   return (
     <fieldset class="param">
       <span>{t("Arrows between all events in view")}</span>

@@ -1,31 +1,25 @@
 /** The lines of Python that call an operator, those with most time first. */
 
-import { useEffect, useState } from "preact/hooks";
 import { formatCount, formatTime } from "../../base/format";
 import type { Row, Table } from "../../base/table";
+import { useResource } from "../../view/useresource";
 
 const MOST_LINES = 5;
 const TIME_COLUMNS = ["device_total_us", "host_total_us"] as const;
 const SORT_BY_TIME = TIME_COLUMNS.map((id) => ({ id, desc: true }));
 
-/** None where the capture has none. */
+/** None where the capture has none, and where they do not come: the card tells the rest without them. */
 function useLines(lines: Table, name: string): readonly Row[] {
-  const [rows, setRows] = useState<readonly Row[]>([]);
-  useEffect(() => {
-    const abort = new AbortController();
-    const choice = { sort: SORT_BY_TIME, find: "", only: { name }, columns: {} };
-    lines.loadRows(choice, 0, MOST_LINES + 1, abort.signal).then(
-      (more) => {
-        const ofName = more?.rows ?? lines.where({ name }).rows;
-        setRows(ofName.filter((row) => lines.text(row, "line")).slice(0, MOST_LINES));
-      },
-      () => {
-        // The card tells the rest without them.
-      },
-    );
-    return () => abort.abort();
-  }, [lines, name]);
-  return rows;
+  const { value: rows } = useResource(
+    async (signal) => {
+      const choice = { sort: SORT_BY_TIME, find: "", only: { name }, columns: {} };
+      const loaded = await lines.loadRows(choice, 0, MOST_LINES + 1, signal);
+      const ofName = loaded?.rows ?? lines.where({ name }).rows;
+      return ofName.filter((row) => lines.text(row, "line")).slice(0, MOST_LINES);
+    },
+    [lines, name],
+  );
+  return rows ?? [];
 }
 
 export function CallingLines({ lines, name }: { lines: Table; name: string }) {

@@ -1,6 +1,7 @@
 /** The neighbourhood of an instruction as boxes and arrows; fusions open in place. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { clamp } from "../../base/clamp";
 import { formatMemory, formatPercent, formatTime } from "../../base/format";
 import { joinNames, t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
@@ -79,7 +80,7 @@ function GraphDrawing({ nodes, edges, selected, layout, ...actions }: OpGraphPro
   const start = useMemo(() => {
     const middle = layout.nodes[0] ?? { x: 0, y: 0 };
     return (room: number) => {
-      const scale = Math.min(1, Math.max(0.75, Math.min(room / width, 560 / height)));
+      const scale = clamp(Math.min(room / width, 560 / height), 0.75, 1);
       const tall = Math.min(height * scale + 8, 640);
       const x = width * scale <= room ? (room - width * scale) / 2 : frameOffset(middle.x * scale, room, width * scale);
       const y = height * scale <= tall ? 0 : frameOffset(middle.y * scale, tall, height * scale);
@@ -157,7 +158,7 @@ function OpenedFusion({ name, box, close }: { name: string; box: NodeBox; close:
 
 /** Wider for larger values: a pixel for each factor of a thousand above a kilobyte. */
 function arrowWidthPx(bytes: number): number {
-  return Math.min(5, Math.max(1, Math.log10(Math.max(bytes, 1)) / 3));
+  return clamp(Math.log10(Math.max(bytes, 1)) / 3, 1, 5);
 }
 
 /** Through the middles between an edge's points, so that it has no corners. */
