@@ -42,7 +42,7 @@ function labelOf(name: string): string {
 function candidateValues(store: Store, { candidates }: Param): string[] {
   const [name = "", column = ""] = candidates.split(".");
   const table = store.answer.state.value.value?.table(name);
-  return table?.has(column) ? [...new Set(table.rows.map((row) => table.text(row, column)))] : [];
+  return table?.has(column) ? table.distinct(column) : [];
 }
 
 function OptionField({ store, param }: { store: Store; param: Param }) {

@@ -38,6 +38,16 @@ export function formatNumber(value: number): string {
   return formatFixed(value, decimalsFor(value));
 }
 
+/** Four significant digits, with grouped thousands. */
+export function formatSignificant(value: number): string {
+  return value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+}
+
+/** With a plus where it is above zero, since it is a difference. */
+export function formatDelta(value: number, format: (value: number) => string): string {
+  return `${value > 0 ? "+" : ""}${format(value)}`;
+}
+
 /** A fraction 0–1 as per cent. */
 export function formatPercent(fraction: number, decimals = 1): string {
   const hundredths = fraction * 100;
@@ -59,6 +69,7 @@ export interface Scale {
 }
 
 export const PS_PER_MS = 1e9;
+export const MS_PER_PS = 1 / PS_PER_MS;
 /** By the unit as tools declare it. */
 const PS_PER_UNIT: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: PS_PER_MS, s: 1e12 };
 /** In which times are written, the largest first. */
@@ -67,6 +78,11 @@ const TIME_UNITS = ["s", "ms", "us", "ns"];
 /** Picoseconds in one of this unit; those of a millisecond for what is no unit of time. */
 function psPer(unit: string): number {
   return PS_PER_UNIT[unit] ?? PS_PER_MS;
+}
+
+/** Whether it is a unit of time, as tools declare them. */
+export function isTimeUnit(unit: string): boolean {
+  return unit in PS_PER_UNIT;
 }
 
 /** How many milliseconds one of this unit is; 1 for what is no unit of time. */
@@ -162,7 +178,7 @@ export function formatValue(value: string | number | boolean | null, unit: strin
   if (value === null) return "";
   if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "string") return value;
-  if (unit in PS_PER_UNIT) return formatTime(value, unit);
+  if (isTimeUnit(unit)) return formatTime(value, unit);
   if (unit === "share") return formatPercent(value);
   if (unit === "bytes") return formatBytes(value);
   if (unit === "iB") return formatMemory(value);

@@ -3,7 +3,7 @@
 import { routeAddress } from "../api/client";
 import { joinSentences, t } from "../base/messages";
 import type { Row } from "../base/table";
-import { useChoice } from "../view/choices";
+import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
 import { saveFile } from "../view/gridmenus";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
@@ -34,12 +34,6 @@ const MATCH_SPECS: ColumnSpecs = {
   opcode: { facet: true },
   program_id: { hidden: true },
 };
-
-/** Changes what the server is asked for; "" takes an option back. */
-function useToolOptions({ store }: PageProps) {
-  const { options } = store.view.value;
-  return [options, (change: Record<string, string>) => store.go({ options: { ...options, ...change } })] as const;
-}
 
 function SaveMenu({ page }: { page: PageProps }) {
   const { answer, session, store } = page;
@@ -99,7 +93,7 @@ function SaveMenu({ page }: { page: PageProps }) {
 }
 
 function GraphControls({ page }: { page: PageProps }) {
-  const [options, ask] = useToolOptions(page);
+  const [options, ask] = useChoices();
   const programs = page.answer.table("programs");
   const width = options.graph_width ?? DEFAULT_HOPS;
   return (
@@ -133,7 +127,7 @@ function GraphControls({ page }: { page: PageProps }) {
 }
 
 function EnclosingPath({ page }: { page: PageProps }) {
-  const [, ask] = useToolOptions(page);
+  const [, ask] = useChoices();
   const { answer } = page;
   const path = answer.table("path");
   return (
@@ -158,7 +152,7 @@ function EnclosingPath({ page }: { page: PageProps }) {
 }
 
 function InstructionSearch({ page }: { page: PageProps }) {
-  const [options, ask] = useToolOptions(page);
+  const [options, ask] = useChoices();
   const matches = page.answer.table("found");
   const words = options.find ?? "";
   const go = (row: Row) =>
@@ -186,7 +180,7 @@ function InstructionSearch({ page }: { page: PageProps }) {
 }
 
 function Neighbourhood({ page }: { page: PageProps }) {
-  const [, ask] = useToolOptions(page);
+  const [, ask] = useChoices();
   const [selectedName, selectName] = useChoice("op");
   const { answer, store } = page;
   const [nodes, edges] = [answer.table("nodes"), answer.table("edges")];

@@ -6,7 +6,7 @@ import { formatTime, formatValue } from "../base/format";
 import { joinSentences, t } from "../base/messages";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
-import { linkTo } from "../state/links";
+import { linkTo, TIMELINE } from "../state/links";
 import { CALL_VIEWS, TableCalls } from "../view/calls";
 import { useChoice, useChoices } from "../view/choices";
 import { Grid } from "../view/grid";
@@ -106,16 +106,8 @@ function LiveAllocations({ answer, row, page, open }: { answer: Answer; row: Row
   const [{ at }, change] = useChoices();
   const isMomentChosen = Boolean(at);
   const [view, setView] = useChoice("held.as");
-  const timelineView = {
-    tool: "trace_viewer",
-    options: { t: windowAround(moment + (answer.number("timeline_offset_ms") ?? 0)) },
-  };
-  const timelineLink = linkTo(store, "trace_viewer");
-  const timeline = timelineLink && {
-    ...timelineLink,
-    href: store.href(timelineView),
-    go: () => store.go(timelineView),
-  };
+  const momentMs = moment + (answer.number("timeline_offset_ms") ?? 0);
+  const timeline = linkTo(store, TIMELINE, { options: { t: windowAround(momentMs) } });
   return (
     <Section
       title={

@@ -2,7 +2,7 @@
 
 import { joinSentences, t } from "../base/messages";
 import type { Row } from "../base/table";
-import { useChoice } from "../view/choices";
+import { useChoice, useChoices } from "../view/choices";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import { type ColumnSpecs, columnSpecs } from "../view/gridmodel";
@@ -33,6 +33,7 @@ function LiveValueTables({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const [values, sources, programs] = [answer.table("held"), answer.table("sources"), answer.table("programs")];
   const [open, dialog] = useOpDialog(store);
+  const [, change] = useChoices();
   const openValue = (row: Row) => {
     const name = values.text(row, "name");
     const op = { table: values, row, name, program: answer.text("program"), eventName: name };
@@ -51,8 +52,7 @@ function LiveValueTables({ page }: { page: PageProps }) {
   };
   const choose = (row: Row) => {
     const [program, space] = [programs.text(row, "program_id"), programs.text(row, "space_id")];
-    const chosen = { module_name: program, memory_space: space, position: "" };
-    store.go({ options: { ...store.view.peek().options, ...chosen } });
+    change({ module_name: program, memory_space: space, position: "" });
   };
   const position = answer.number("position");
   const when =
@@ -88,10 +88,7 @@ export default function MemoryViewerPage(props: PageProps) {
   const [timeChoice, setTimeChoice] = useChoice("timed");
   const hasTimes = answer.number("peak_us") !== null;
   const isByTime = timeChoice !== "" && hasTimes;
-  const choose = (position: number) => {
-    const options = store.view.peek().options;
-    store.go({ options: { ...options, position: position === peak ? "" : `${position}` } });
-  };
+  const [, setPosition] = useChoice("position");
   return (
     <>
       <PageHead page={props} />
@@ -118,7 +115,7 @@ export default function MemoryViewerPage(props: PageProps) {
             peakPosition={peak}
             shownPosition={shown}
             isByTime={isByTime}
-            choose={choose}
+            choose={(position) => setPosition(position === peak ? "" : `${position}`)}
           />
         </Section>
       )}

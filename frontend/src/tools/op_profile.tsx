@@ -43,8 +43,7 @@ export default function OpProfilePage(props: PageProps) {
   const hasIdle = nodes.rows.some((row) => nodes.text(row, "kind") === "idle");
   const [withIdle, setWithIdle] = useIdleSwitch();
   const [view, setView] = useChoice("view");
-  const { options } = store.view.value;
-  const setGrouping = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
+  const [grouping, setGrouping] = useChoice("group_by");
   return (
     <>
       <PageHead page={props} />
@@ -55,7 +54,7 @@ export default function OpProfilePage(props: PageProps) {
         note={view ? hasIdle && t("without idle time") : <TreeLegend />}
         controls={
           <>
-            <Select label={t("Grouping")} value={options.group_by ?? ""} options={GROUPINGS} choose={setGrouping} />
+            <Select label={t("Grouping")} value={grouping} options={GROUPINGS} choose={setGrouping} />
             <Select label={nodes.label} value={view} options={VIEWS} choose={setView} />
             {!view && hasIdle && (
               <Switch

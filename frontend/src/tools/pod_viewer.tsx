@@ -76,7 +76,7 @@ export default function PodPage(props: PageProps) {
   const { answer, store } = props;
   const steps = useMemo(() => podSteps(answer), [answer]);
   const [hoveredWorker, setHoveredWorker] = useState("");
-  const typical = String(answer.fact("typical_step").value ?? "");
+  const typical = answer.text("typical_step");
   const wantedStep = store.view.value.options.step || typical;
   const place = Math.max(
     0,
@@ -106,7 +106,7 @@ export default function PodPage(props: PageProps) {
   const { workers } = step;
   const { headline } = answer;
   const isStepHeadline = headline?.text === step.sentence;
-  const worker = String(answer.fact("worker").value ?? "");
+  const worker = answer.text("worker");
   const shownRow =
     workers.rows.find((row) => workers.text(row, "worker") === hoveredWorker) ??
     workers.rows.find((row) => workers.text(row, "worker") === worker);

@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { clockChoice, type Lanes, TimelineApi } from "../api/timeline";
 import { t } from "../base/messages";
 import { readTimelineView, VIEW_OPTIONS } from "../base/timelinecodec";
+import { TIMELINE } from "../state/links";
 import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
@@ -36,7 +37,7 @@ export default function TraceViewer({ store, session }: PageProps) {
 
 /** The page's options that the view of the timeline knows; the others, e.g. which steps count, stay as they are. */
 function addressOf(store: Store): AddressOptions {
-  const isShown = () => store.view.value.tool === "trace_viewer";
+  const isShown = () => store.view.value.tool === TIMELINE;
   const optionsWhere = (ofTimeline: boolean) =>
     Object.fromEntries(
       Object.entries(store.view.value.options).filter(([name]) => VIEW_OPTIONS.includes(name) === ofTimeline),

@@ -1,6 +1,6 @@
 /** Differences from the baseline in tables that pages draw by themselves: with the sign and the colours of grids. */
 
-import { msPer } from "../base/format";
+import { formatDelta, msPer } from "../base/format";
 import { t } from "../base/messages";
 import type { Row, Table } from "../base/table";
 
@@ -32,9 +32,5 @@ interface DeltaCellProps {
 }
 
 export function DeltaCell({ delta, show }: DeltaCellProps) {
-  return (
-    <td class={`number ${deltaClass(delta)}`}>
-      {typeof delta === "number" && `${delta > 0 ? "+" : ""}${show(delta)}`}
-    </td>
-  );
+  return <td class={`number ${deltaClass(delta)}`}>{typeof delta === "number" && formatDelta(delta, show)}</td>;
 }

@@ -2,6 +2,7 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { type CallTree, callName } from "../base/calltree";
+import { largest } from "../base/extent";
 import { formatPercent } from "../base/format";
 import { joinNames, t } from "../base/messages";
 import { sliceColour, textColour } from "../base/slicecolour";
@@ -49,7 +50,7 @@ export function FlameGraph({ tree, label, dark, find }: FlameGraphProps) {
   const zoomedNode = zoomed.tree === tree ? zoomed.node : -1;
   const boxes = useMemo(() => flameBoxes(tree, children, zoomedNode, NARROWEST_SHARE), [tree, children, zoomedNode]);
   const root = useRef<HTMLFieldSetElement>(null);
-  const depth = boxes.reduce((most, box) => Math.max(most, box.depth), 0);
+  const depth = largest(boxes.map((box) => box.depth));
   const words = find.trim().toLowerCase();
   const describe = (node: number) => {
     const [own, total] = [tree.own[node] ?? 0, tree.total[node] ?? 0];

@@ -15,6 +15,7 @@ import {
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
 import { clamp } from "../base/clamp";
+import { largest } from "../base/extent";
 import {
   decimalsFor,
   formatBytes,
@@ -22,6 +23,7 @@ import {
   formatMemory,
   formatPercent,
   formatScaled,
+  isTimeUnit,
   msPer,
   type Scale,
   timeScale,
@@ -88,22 +90,16 @@ export interface PresentedTable {
 /** How a baseline's rows were found is offered as a filter wherever it stands. */
 const DEFAULT_SPECS: ColumnSpecs = { match: { facet: true, names: MATCH_LABELS } };
 
-const TIME_UNITS: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
 /** Mean width of a character of the grid's font. */
 const CHARACTER_PX = 6.7;
 /** So many rows, evenly spread, say how wide a column is. */
 const MEASURED_ROWS = 300;
 
-function largestMagnitude(values: readonly Value[]): number {
-  return values.reduce<number>(
-    (most, value) => (typeof value === "number" ? Math.max(most, Math.abs(value)) : most),
-    0,
-  );
-}
-
 /** The largest number of a column: of all rows, wherever they are. */
 function columnMagnitude({ summary }: Column, values: () => readonly Value[]): number {
-  return summary ? summary.largest : largestMagnitude(values());
+  return summary
+    ? summary.largest
+    : largest(values().map((value) => (typeof value === "number" ? Math.abs(value) : 0)));
 }
 
 /**
@@ -112,17 +108,17 @@ function columnMagnitude({ summary }: Column, values: () => readonly Value[]): n
  */
 function tableScale(table: Table, specs: ColumnSpecs): (unit: string) => Scale {
   const sizes = table.columns.map((column, place) => {
-    const counts = TIME_UNITS.has(column.unit) && !specOf(column, specs).hidden;
+    const counts = isTimeUnit(column.unit) && !specOf(column, specs).hidden;
     const size = counts ? columnMagnitude(column, () => table.rows.map((row) => row[place] ?? null)) : 0;
     return size * msPer(column.unit);
   });
-  const common = timeScale(largestMagnitude(sizes));
+  const common = timeScale(largest(sizes));
   return (unit) => ({ ...common, factor: msPer(unit) * common.factor, decimals: 3 });
 }
 
 /** Digits behind the point: two, fewer where the largest figure has four and more before it, more where it is small. */
-function decimalsOfColumn(largest: number): number {
-  return largest >= 1000 ? Math.max(0, decimalsFor(largest / 100)) : Math.max(2, decimalsFor(largest));
+function decimalsOfColumn(size: number): number {
+  return size >= 1000 ? Math.max(0, decimalsFor(size / 100)) : Math.max(2, decimalsFor(size));
 }
 
 type NumberFormat = (value: number) => string;
@@ -133,7 +129,7 @@ function unitAndFormat(
   timeIn: (unit: string) => Scale,
 ): [string, NumberFormat] {
   const { unit, summary, signed } = column;
-  if (TIME_UNITS.has(unit)) {
+  if (isTimeUnit(unit)) {
     const scale = timeIn(unit);
     // Of a difference that is too small for the decimals, not even the sign is known.
     return [

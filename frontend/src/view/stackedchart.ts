@@ -1,7 +1,7 @@
 /** Stacked columns in the parts' colours, with a line across. */
 
 import { largest } from "../base/extent";
-import { formatPercent, formatScaled, type Scale } from "../base/format";
+import { formatDelta, formatPercent, formatScaled, type Scale } from "../base/format";
 import { t } from "../base/messages";
 import type { Part } from "../base/parts";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
@@ -139,7 +139,7 @@ function baselineMarkers({ columns, scale }: StackedChart, palette: Palette) {
 
 /** What a column is held against, in words. */
 function baselineTooltip({ total, delta, name: baselineStep }: BaselineStep, scale: Scale): string {
-  const change = delta === null ? "" : ` · ${delta > 0 ? "+" : ""}${formatScaled(delta, scale)} ${scale.unit}`;
+  const change = delta === null ? "" : ` · ${formatDelta(delta, (ms) => formatScaled(ms, scale))} ${scale.unit}`;
   return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${baselineStep && `, ${baselineStep}`}: ${formatScaled(total, scale)} ${scale.unit}${change}`)}</div>`;
 }
 

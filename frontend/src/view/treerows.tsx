@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Row } from "../base/table";
+import type { Row, Table } from "../base/table";
 import { MATCH_LABELS } from "./matchlabels";
 
 /** Identifies a row; null for the parent of the outermost rows. */
@@ -21,8 +21,12 @@ const LARGE_SHARE = 0.2;
 const DEEPEST_OPEN = 2;
 const MOST_OPEN = 12;
 
-export function isOpenAtFirst(share: number, depth: number, openCount: number): boolean {
-  return share >= LARGE_SHARE && depth < DEEPEST_OPEN && openCount < MOST_OPEN;
+/** The keys of the rows that are open at first, by the column of their shares; those before others count first. */
+export function keysOpenAtFirst<K extends Key>(table: Table, shareColumn: string, keyOf: (row: Row) => K): Set<K> {
+  const large = table.rows.filter(
+    (row) => table.numberOrZero(row, shareColumn) >= LARGE_SHARE && table.numberOrZero(row, "depth") < DEEPEST_OPEN,
+  );
+  return new Set(large.slice(0, MOST_OPEN).map(keyOf));
 }
 
 /** The rows that are visible, in order, and whether each is open: undefined where nothing is nested in it. */

@@ -37,7 +37,7 @@ function WorkerBar({ matrix, row, longestMs }: { matrix: Table; row: Row; longes
 export function WorkerPair({ answer, store, choose, name }: PairProps) {
   const [matrix, differences] = [answer.table("matrix"), answer.table("differences")];
   if (!differences.rows.length) return null;
-  const [worker, other] = [String(answer.fact("worker").value ?? ""), String(answer.fact("other").value ?? "")];
+  const [worker, other] = [answer.text("worker"), answer.text("other")];
   const workers = matrix.distinct("worker").map((name) => [name, name] as const);
   const workerRows = [worker, other]
     .map((wanted) => matrix.rows.find((row) => matrix.text(row, "worker") === wanted))

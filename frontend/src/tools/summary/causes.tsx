@@ -1,6 +1,6 @@
 /** The causes, the largest first: what each costs, what could be won, what to do, and the events that show it. */
 
-import { formatPercent, formatTime } from "../../base/format";
+import { formatDelta, formatPercent, formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer, Row, Table } from "../../base/table";
 import { deltaClass, deltaMs } from "../../view/delta";
@@ -44,16 +44,15 @@ interface CauseProps {
 }
 
 function EventNames({ why, cause }: Pick<CauseProps, "why" | "cause">) {
-  const table = why.table("names");
-  const rows = table.rows.filter((row) => table.text(row, "cause") === cause);
-  if (!rows.length) return null;
+  const table = why.table("names").where({ cause });
+  if (!table.rows.length) return null;
   const times = (count: string) => (isPerStep(why) ? t("× {count} per step", { count }) : `× ${count}`);
   return (
     <details>
       <summary>{t("By name")}</summary>
       <table class="legend">
         <tbody>
-          {rows.map((row) => (
+          {table.rows.map((row) => (
             <tr key={table.text(row, "name")}>
               <th scope="row">{table.text(row, "name")}</th>
               <td class="number">{table.formatCell(row, "per_step_ps", (ps) => formatTime(ps, "ps"))}</td>
@@ -120,7 +119,7 @@ function BaselineDelta({ table, row }: { table: Table; row: Row }) {
       class={deltaClass(ms)}
       data-tip={t("Baseline: {time}", { time: formatTime(table.numberOrZero(row, "base_per_step_ps"), "ps") })}
     >
-      {t("{time} per step", { time: `${ms > 0 ? "+" : ""}${formatTime(ms)}` })}
+      {t("{time} per step", { time: formatDelta(ms, (value) => formatTime(value)) })}
     </span>
   );
 }

@@ -3,19 +3,17 @@
  * Where nothing was recorded, to that time.
  */
 
-import { formatTime, msPer } from "../../base/format";
+import { formatTime, MS_PER_PS } from "../../base/format";
 import { t } from "../../base/messages";
 import type { Answer } from "../../base/table";
 import { type Link, linkToEvent, linkToTime } from "../../state/links";
 import type { PageProps } from "../page";
 
 const MOST_LINKS = 3;
-const MS_PER_PS = msPer("ps");
 
 export function evidenceLinks({ session, store }: PageProps, why: Answer, cause: string): Link[] {
-  const evidence = why.table("evidence");
+  const evidence = why.table("evidence").where({ cause });
   return evidence.rows
-    .filter((row) => evidence.text(row, "cause") === cause)
     .flatMap((row) => {
       const host = evidence.text(row, "host");
       const event = evidence.number(row, "event");

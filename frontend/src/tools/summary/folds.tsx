@@ -34,9 +34,8 @@ function firstTexts(answer: Answer, table: string, column: string, most: number)
 }
 
 function pathText(why: Answer): string {
-  const path = why.table("path");
+  const path = why.table("path").where({ name: "" });
   return path.rows
-    .filter((row) => path.text(row, "name") === "")
     .slice(0, 4)
     .map((row) => `${path.text(row, "label")} ${formatPercent(path.numberOrZero(row, "share"))}`)
     .join(" · ");

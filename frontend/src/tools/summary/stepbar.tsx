@@ -1,7 +1,7 @@
 /** The bar of the step: what the time from step to step is spent on, with its legend below. */
 
 import type { ComponentChildren } from "preact";
-import { formatPercent, formatTime, formatValue } from "../../base/format";
+import { formatDelta, formatPercent, formatTime, formatValue } from "../../base/format";
 import { joinSentences, t } from "../../base/messages";
 import { partById } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
@@ -98,11 +98,7 @@ function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
       <Swatch id={parts.text(row, "part")} />
       {parts.text(row, "label")} <span class="quiet">{[average, share].filter(Boolean).join(" · ")}</span>
       {typeof delta === "number" && delta !== 0 && (
-        <span class={deltaClass(delta)}>
-          {" "}
-          {delta > 0 ? "+" : ""}
-          {formatTime(delta)}
-        </span>
+        <span class={deltaClass(delta)}> {formatDelta(delta, (ms) => formatTime(ms))}</span>
       )}
     </li>
   );

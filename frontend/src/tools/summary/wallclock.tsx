@@ -1,13 +1,11 @@
 /** What the wall clock went into: every moment of the capture once, by place and by what was done there. */
 
-import { formatPercent, formatTime, msPer } from "../../base/format";
+import { formatPercent, formatTime, MS_PER_PS } from "../../base/format";
 import { t } from "../../base/messages";
 import { partById, sortByCategory } from "../../base/parts";
 import type { Answer } from "../../base/table";
 import { Section } from "../../view/section";
 import { StackBar } from "../../view/stackbar";
-
-const MS_PER_PS = msPer("ps");
 
 export function WallClock({ answer }: { answer: Answer }) {
   const table = answer.table("accounting");

@@ -2,6 +2,7 @@
 
 import type { LaneEntry } from "../../api/timeline";
 import { firstIndex } from "../../base/bisect";
+import { largest } from "../../base/extent";
 import { formatMemory, formatNumber, formatPercent } from "../../base/format";
 import { toPixel } from "../../canvas/viewport";
 import type { FrameInput } from "./frameinput";
@@ -29,8 +30,7 @@ export function paintCounter({ scene, context, colours }: FrameInput, counter: C
   const { lane, top, height } = place;
   const { width } = scene.size;
   const { begin, low, high, last } = counter;
-  let most = lane.unit === "share" ? 1 : 0;
-  for (const value of high) most = Math.max(most, value);
+  const most = largest(high, lane.unit === "share" ? 1 : 0);
   const y = (value: number) => top + height - (most > 0 ? (Math.max(0, value) / most) * (height - 2) : 0);
   context.fillStyle = colours.counter(lane.unit);
   for (let at = 0; at < begin.length; at++) {

@@ -1,5 +1,6 @@
 /** The minimap of the whole capture: how busy its lanes are, and which part of it is shown. */
 
+import { largest } from "../../base/extent";
 import type { Slab } from "../../base/slab";
 import { toPixel } from "../../canvas/viewport";
 import type { FrameInput, Overview } from "./frameinput";
@@ -29,7 +30,7 @@ export function busyOverview(slab: Slab, duration: number): Overview {
 
 export function paintMinimap({ scene, context, colours, overview }: FrameInput): void {
   const { width } = scene.size;
-  const most = overview.reduce((a, b) => Math.max(a, b), 0) || 1;
+  const most = largest(overview) || 1;
   const columnWidth = width / overview.length;
   context.fillStyle = colours.busy;
   for (let at = 0; at < overview.length; at++) {

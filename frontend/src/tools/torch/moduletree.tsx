@@ -6,7 +6,7 @@ import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import { DeltaCell, deltaMs } from "../../view/delta";
-import { isOpenAtFirst, NameCell, ShareCell, type TreeRows, TreeTable, useTreeRows } from "../../view/treerows";
+import { keysOpenAtFirst, NameCell, ShareCell, type TreeRows, TreeTable, useTreeRows } from "../../view/treerows";
 
 const ROOT = "";
 const SHARE = t("Share");
@@ -45,12 +45,7 @@ export function moduleTree(modules: Table): TreeRows<string> {
   const keyOf = (row: Row) => modules.text(row, "module");
   const paths = new Set(modules.rows.map(keyOf));
   const children = groupBy(modules.rows, (row) => enclosingPath(keyOf(row), paths));
-  const open = new Set<string>();
-  for (const row of modules.rows) {
-    if (isOpenAtFirst(modules.numberOrZero(row, "share"), modules.numberOrZero(row, "depth"), open.size))
-      open.add(keyOf(row));
-  }
-  return { children, open, keyOf };
+  return { children, open: keysOpenAtFirst(modules, "share", keyOf), keyOf };
 }
 
 interface ModuleTreeProps {

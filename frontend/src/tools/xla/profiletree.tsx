@@ -2,27 +2,23 @@
 
 import { useMemo } from "preact/hooks";
 import { largest } from "../../base/extent";
-import { formatPercent, formatTime } from "../../base/format";
+import { formatPercent, formatSignificant, formatTime } from "../../base/format";
 import { groupBy } from "../../base/group";
 import { t } from "../../base/messages";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
 import { DeltaCell, deltaMs } from "../../view/delta";
-import { isOpenAtFirst, NameCell, ShareCell, type TreeRows, TreeTable, useTreeRows } from "../../view/treerows";
+import { keysOpenAtFirst, NameCell, ShareCell, type TreeRows, TreeTable, useTreeRows } from "../../view/treerows";
 import { useOpDialog } from "../card/opcard";
 
 /** Heads of columns of texts. */
 const TEXT_HEADS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t("Source")]);
 
 function profileTree(nodes: Table, idle: boolean): TreeRows<number | null> {
-  const open = new Set<number | null>();
-  const keyOf = (row: Row) => nodes.numberOrZero(row, "id");
-  const shown = nodes.rows.filter((row) => idle || nodes.text(row, "kind") !== "idle");
-  for (const row of shown) {
-    if (isOpenAtFirst(nodes.numberOrZero(row, "of_busy"), nodes.numberOrZero(row, "depth"), open.size))
-      open.add(keyOf(row));
-  }
-  return { children: groupBy(shown, (row) => nodes.number(row, "parent")), open, keyOf };
+  const keyOf = (row: Row): number | null => nodes.numberOrZero(row, "id");
+  const shown = idle ? nodes : nodes.filter((row) => nodes.text(row, "kind") !== "idle");
+  const children = groupBy(shown.rows, (row) => nodes.number(row, "parent"));
+  return { children, open: keysOpenAtFirst(shown, "of_busy", keyOf), keyOf };
 }
 
 interface TreeProps {
@@ -100,7 +96,6 @@ function TreeRow({ nodes, row, shareColumn, largestShare, isOpen, toggle, show }
   const selfUs = nodes.numberOrZero(row, "self_us");
   // What is left of the bar is time at best.
   const barParts = ["unknown", "wasted"].map((id) => [id, nodes.numberOrZero(row, `${id}_us`)] as const);
-  const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={match === "gone" ? "gone" : kind}>
       <NameCell
@@ -123,9 +118,9 @@ function TreeRow({ nodes, row, shareColumn, largestShare, isOpen, toggle, show }
       <td class="number">{timeOf("wasted_us")}</td>
       <td class="number">{nodes.formatCell(row, "efficiency", (value) => formatPercent(value, 0))}</td>
       <td>{nodes.text(row, "bound_by")}</td>
-      <td class="number">{nodes.formatCell(row, "count", figure)}</td>
-      <td class="number">{nodes.formatCell(row, "gflop_per_s", figure)}</td>
-      <td class="number">{nodes.formatCell(row, "gib_per_s", figure)}</td>
+      <td class="number">{nodes.formatCell(row, "count", formatSignificant)}</td>
+      <td class="number">{nodes.formatCell(row, "gflop_per_s", formatSignificant)}</td>
+      <td class="number">{nodes.formatCell(row, "gib_per_s", formatSignificant)}</td>
       <td class="source" data-tip={nodes.text(row, "source")}>
         {nodes.text(row, "source").split("/").at(-1)}
       </td>

@@ -134,8 +134,11 @@ interface MapProps {
 
 /** Each temporary as a box: from when to when, and where in memory. */
 export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
-  const topBytes =
-    largest(blocks.rows.map((row) => ends(blocks.numberOrZero(row, "offset"), blocks.numberOrZero(row, "bytes")))) || 1;
+  const endsBytes = blocks.rows.map((row) => {
+    const [offset, size] = [blocks.numberOrZero(row, "offset"), blocks.numberOrZero(row, "bytes")];
+    return offset + size;
+  });
+  const topBytes = largest(endsBytes) || 1;
   const lastPosition = Math.max(positions - 1, 1);
   const boxes = blocks.rows.map((row): MapBox => {
     const [begin, end] = [blocks.numberOrZero(row, "begin"), blocks.numberOrZero(row, "end")];
@@ -177,8 +180,4 @@ export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
         ))}
     </div>
   );
-}
-
-function ends(offset: number, size: number): number {
-  return offset + size;
 }

@@ -1,7 +1,7 @@
 /** The option of the roofline chart: ops as dots under the ceilings of compute and of memory, both axes logarithmic. */
 
 import { largest, smallest } from "../../base/extent";
-import { formatTime } from "../../base/format";
+import { formatSignificant, formatTime } from "../../base/format";
 import { t } from "../../base/messages";
 import { nameColour } from "../../base/namecolour";
 import type { Row, Table } from "../../base/table";
@@ -38,7 +38,7 @@ function dotPx(value: number, most: number): number {
 function opTooltip(ops: Table, row: Row, palette: Palette): string {
   const figure = (id: string) => {
     const value = ops.number(row, id);
-    return value === null ? t("unknown") : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+    return value === null ? t("unknown") : formatSignificant(value);
   };
   const colour = nameColour(ops.text(row, "category"), palette.dark);
   const lines = [
@@ -65,7 +65,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
     ...levels.map((row) => ceilings.numberOrZero(row, "gflop_per_s")),
   ]);
   const roof = largest(levels.map((row) => ceilings.numberOrZero(row, "gflop_per_s"))) || y.high;
-  const categories = [...new Set(ops.rows.map((row) => ops.text(row, "category")))];
+  const categories = ops.distinct("category");
   const line = { color: palette.quiet, width: 1.5 };
   const endLabel = (text: string, up: number) => {
     const offset = [-4, -up];
@@ -92,12 +92,10 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
         type: "scatter" as const,
         itemStyle: { color: nameColour(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
         tooltip: { formatter: (item: { value: readonly unknown[] }) => opTooltip(ops, item.value[2] as Row, palette) },
-        data: ops.rows
-          .filter((row) => ops.text(row, "category") === category)
-          .map((row) => ({
-            value: [ops.numberOrZero(row, "flop_per_byte"), ops.numberOrZero(row, "gflop_per_s"), row],
-            symbolSize: dotPx(ops.numberOrZero(row, "self_us"), most),
-          })),
+        data: ops.where({ category }).rows.map((row) => ({
+          value: [ops.numberOrZero(row, "flop_per_byte"), ops.numberOrZero(row, "gflop_per_s"), row],
+          symbolSize: dotPx(ops.numberOrZero(row, "self_us"), most),
+        })),
       })),
       ...levels.map((row) => ({
         name: ceilings.text(row, "name"),
