@@ -26,7 +26,7 @@ export interface RowSource {
 }
 
 /** A source, what all of its rows fulfil, and how many they are. */
-interface Rest {
+interface RemainingRows {
   readonly source: RowSource;
   readonly without: RowChoice["without"];
   readonly total: number;
@@ -36,16 +36,16 @@ interface Rest {
 export class Table {
   readonly label: string;
   readonly doc: string;
-  readonly columns: readonly Column[];
-  readonly rows: readonly Row[];
-  readonly rest: Rest | null;
+  readonly rest: RemainingRows | null;
   private readonly indexById: ReadonlyMap<string, number>;
 
-  constructor(columns: readonly Column[], rows: readonly Row[], label = "", doc = "", rest: Rest | null = null) {
+  constructor(
+    readonly columns: readonly Column[],
+    readonly rows: readonly Row[],
+    { label = "", doc = "", rest = null }: Partial<Pick<Table, "label" | "doc" | "rest">> = {},
+  ) {
     this.label = label;
     this.doc = doc;
-    this.columns = columns;
-    this.rows = rows;
     this.rest = rest;
     this.indexById = new Map(columns.map(({ id }, index) => [id, index]));
   }
@@ -55,7 +55,8 @@ export class Table {
     const count = columns[0]?.values.length ?? 0;
     const loadedRows = Array.from({ length: count }, (_, row) => columns.map(({ values }) => values[row] ?? null));
     const declared = columns.map(({ values, ...column }) => column);
-    return new Table(declared, loadedRows, label, doc, source && count < total ? { source, without: {}, total } : null);
+    const rest = source && count < total ? { source, without: {}, total } : null;
+    return new Table(declared, loadedRows, { label, doc, rest });
   }
 
   /** How many rows it has, here and elsewhere. */
@@ -65,7 +66,7 @@ export class Table {
 
   /** A table of the same columns with these of the rows that are here, and no others. */
   withRows(rows: readonly Row[]): Table {
-    return new Table(this.columns, rows, this.label, this.doc);
+    return new Table(this.columns, rows, { ...this, rest: null });
   }
 
   filter(keep: (row: Row) => boolean): Table {
@@ -97,7 +98,7 @@ export class Table {
         summary: { ...summary, choices, ...(isLargestRemoved && { largest: largest(sizes(remaining.rows)) }) },
       };
     });
-    return new Table(columns, remaining.rows, this.label, this.doc, rest);
+    return new Table(columns, remaining.rows, { ...this, rest });
   }
 
   /** Rows of the rest as they are chosen there, and how many are; null of a table that is here. */
@@ -122,13 +123,8 @@ export class Table {
   pickColumns(ids: readonly string[]): Table {
     const indices = ids.flatMap((id) => this.indexById.get(id) ?? []);
     const columns = indices.flatMap((index) => this.columns[index] ?? []);
-    return new Table(
-      columns,
-      this.rows.map((row) => indices.map((index) => row[index] ?? null)),
-      this.label,
-      this.doc,
-      this.rest,
-    );
+    const rows = this.rows.map((row) => indices.map((index) => row[index] ?? null));
+    return new Table(columns, rows, this);
   }
 
   has(id: string): boolean {

@@ -57,15 +57,18 @@ function windowPs(beginMs: number, lengthMs: number): readonly [number, number] 
 /** What the Timeline's filter takes for a host, a device or a lane that is called so. */
 export const laneFilterFor = (name: string) => (/\s/.test(name) ? `="${name}"` : `=${name}`);
 
-/** A span of time, in ms since the first event of the hosts that are shown, by their own clocks, or of `host`. */
-export function linkToTime(
-  store: LinkStore,
-  beginMs: number,
-  lengthMs: number,
-  host?: string,
-  more: Partial<TimelineView> = {},
-): Link | undefined {
-  const options = writeTimelineView({ ...DEFAULT_VIEW, ...more, window: windowPs(beginMs, lengthMs) });
+interface TimeTarget {
+  readonly beginMs: number;
+  readonly lengthMs: number;
+  /** Times are since its first event; else since that of the hosts that are shown, by their own clocks. */
+  readonly host?: string;
+  /** What else is shown. */
+  readonly view?: Partial<TimelineView>;
+}
+
+/** A span of time. */
+export function linkToTime(store: LinkStore, { beginMs, lengthMs, host, view }: TimeTarget): Link | undefined {
+  const options = writeTimelineView({ ...DEFAULT_VIEW, ...view, window: windowPs(beginMs, lengthMs) });
   return linkTo(store, TIMELINE, host === undefined ? { options: { ...options, clocks: "raw" } } : { options, host });
 }
 

@@ -102,17 +102,17 @@ function cardOpOfAllocation(answer: Answer, table: Table, row: Row): CardOp | un
 function LiveAllocations({ answer, row, page, open }: { answer: Answer; row: Row; page: PageProps; open: OpenCard }) {
   const allocations = answer.table("held");
   const { store } = page;
-  const moment = answer.number("moment_ms") ?? 0;
+  const momentMs = answer.number("moment_ms") ?? 0;
   const [{ at }, change] = useChoices();
   const isMomentChosen = Boolean(at);
   const [view, setView] = useChoice("held.as");
-  const momentMs = moment + (answer.number("timeline_offset_ms") ?? 0);
-  const timeline = linkTo(store, TIMELINE, { options: { t: windowAround(momentMs) } });
+  const offsetMs = answer.number("timeline_offset_ms") ?? 0;
+  const timeline = linkTo(store, TIMELINE, { options: { t: windowAround(momentMs + offsetMs) } });
   return (
     <Section
       title={
         isMomentChosen
-          ? t("Allocations at {time}", { time: formatTime(moment) })
+          ? t("Allocations at {time}", { time: formatTime(momentMs) })
           : t("Allocations at the peak, {time}", {
               time: formatTime(answer.table("memories").numberOrZero(row, "peak_ms")),
             })

@@ -111,7 +111,7 @@ function useChosenRows(
     },
   };
   const window = useVirtualRows(rows.total, scroller);
-  useLoadedRows(pages, table, choice, window.from, window.to);
+  useLoadedRows(pages, table, choice, window);
   return { rows, window, problem: pages.problem };
 }
 

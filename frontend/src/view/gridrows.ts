@@ -57,7 +57,12 @@ export function useRowPages(table: Table, choice: GridChoice): RowPages {
 }
 
 /** Loads the rows that are shown and missing, once the reader pauses. */
-export function useLoadedRows(pages: RowPages, table: Table, choice: GridChoice, from: number, to: number): void {
+export function useLoadedRows(
+  pages: RowPages,
+  table: Table,
+  choice: GridChoice,
+  { from, to }: { from: number; to: number },
+): void {
   const redraw = useRedraw();
   const missing = table.rest ? pages.missing(from, to) : null;
   useEffect(() => {

@@ -49,11 +49,11 @@ it("finds names that are too long for an expression by how they begin", () => {
 
 it("shows a span of time with a little around it, on the host that it was told", () => {
   const some = store("trace_viewer");
-  linkToTime(some, 10, 100, "worker-1")?.go();
+  linkToTime(some, { beginMs: 10, lengthMs: 100, host: "worker-1" })?.go();
   const change = some.go.mock.calls[0]?.[0];
   expect(change?.host).toBe("worker-1");
   expect(readTimelineView(change?.options ?? {}).window).toEqual([6e9, 114e9]);
-  linkToTime(some, 10, 100)?.go();
+  linkToTime(some, { beginMs: 10, lengthMs: 100 })?.go();
   expect(some.go.mock.calls[1]?.[0]).not.toHaveProperty("host");
   // Its times are by the hosts' own clocks.
   expect(clockChoice(some.go.mock.calls[1]?.[0].options ?? {})).toBe("raw");

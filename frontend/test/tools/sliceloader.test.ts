@@ -23,17 +23,17 @@ const SLAB = {
 function started() {
   let namesAreThere = () => {};
   const names = { load: () => new Promise<void>((resolve) => (namesAreThere = resolve)) };
-  const handle = { recolour: vi.fn(), drop: vi.fn() };
+  const handle = { recolour: vi.fn(), dispose: vi.fn() };
   const renderer = { upload: vi.fn(() => handle) };
   const fillColours = vi.fn();
-  const loader = new SliceLoader(
-    () => ({ slices: async () => SLAB }) as unknown as TimelineApi,
-    100,
-    names as unknown as EventNames,
-    renderer as unknown as Renderer,
+  const loader = new SliceLoader({
+    api: () => ({ slices: async () => SLAB }) as unknown as TimelineApi,
+    capturePs: 100,
+    names: names as unknown as EventNames,
+    renderer: renderer as unknown as Renderer,
     fillColours,
-    vi.fn(),
-  );
+    onChange: vi.fn(),
+  });
   loader.setNeeded([{ lane: LANE, rowLimit: 0 }], VIEW, 10);
   const later = () => new Promise((resolve) => setTimeout(resolve));
   const loadNames = async () => {

@@ -60,16 +60,16 @@ interface WorkerChartProps {
 
 /** What the worker did in this step, on the timeline; of a part what devices computed, or its states among the idle causes. */
 export function linkToWorker(store: Store, workers: Table, row: Row, part = ""): Link | undefined {
-  const begin = workers.number(row, "begin_ms");
-  if (begin === null) return undefined;
+  const beginMs = workers.number(row, "begin_ms");
+  if (beginMs === null) return undefined;
   const [host, device] = [workers.text(row, "host"), workers.text(row, "device")];
   const devices = device ? laneFilterFor(device) : "/device:";
   const onDevice = part === "compute";
-  const place = {
+  const view = {
     lanes: onDevice ? devices : device && `${devices}|/host:`,
     ...(part && !onDevice && { find: `^(${stateNames(part).join("|")})$`, regex: true }),
   };
-  return linkToTime(store, begin, workers.numberOrZero(row, TOTAL_COLUMN), host, place);
+  return linkToTime(store, { beginMs, lengthMs: workers.numberOrZero(row, TOTAL_COLUMN), host, view });
 }
 
 export function WorkerChart({ step, setHoveredWorker, name, store }: WorkerChartProps) {

@@ -50,7 +50,11 @@ export function chartDescription({ columns, line }: StackedChart): string {
 /** The events of a step, on the timeline. */
 export function stepLinker(store: Store, steps: Table): ((row: Row) => Link | undefined) | undefined {
   if (!linkTo(store, TIMELINE)) return undefined;
-  return (row) => linkToTime(store, steps.numberOrZero(row, "begin_ms"), steps.numberOrZero(row, "duration_ms"));
+  return (row) =>
+    linkToTime(store, {
+      beginMs: steps.numberOrZero(row, "begin_ms"),
+      lengthMs: steps.numberOrZero(row, "duration_ms"),
+    });
 }
 
 /** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */

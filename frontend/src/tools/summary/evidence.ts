@@ -17,13 +17,14 @@ export function evidenceLinks({ session, store }: PageProps, why: Answer, cause:
     .flatMap((row) => {
       const host = evidence.text(row, "host");
       const event = evidence.number(row, "event");
-      const length = evidence.numberOrZero(row, "time_ps");
+      const lengthPs = evidence.numberOrZero(row, "time_ps");
+      const beginMs = evidence.numberOrZero(row, "begin_ps") * MS_PER_PS;
       const link =
         event === null
-          ? linkToTime(store, evidence.numberOrZero(row, "begin_ps") * MS_PER_PS, length * MS_PER_PS, host)
+          ? linkToTime(store, { beginMs, lengthMs: lengthPs * MS_PER_PS, host })
           : linkToEvent(store, session.hosts.indexOf(host), event);
       const name = evidence.text(row, "name") || t("Nothing recorded");
-      return link ? [{ ...link, label: `${name}, ${formatTime(length, "ps")}` }] : [];
+      return link ? [{ ...link, label: `${name}, ${formatTime(lengthPs, "ps")}` }] : [];
     })
     .slice(0, MOST_LINKS);
 }

@@ -95,17 +95,17 @@ function useStepSlices({ answer, session }: PageProps): StepSlices | null {
 export function StepLanes({ page, children }: { page: PageProps; children: ComponentChildren }) {
   const { answer, store } = page;
   const slices = useStepSlices(page);
-  const begin = answer.number("example_begin_ms");
-  if (begin === null || isReport()) return children;
+  const beginMs = answer.number("example_begin_ms");
+  if (beginMs === null || isReport()) return children;
   const step = answer.text("example_step");
-  const length = answer.number("parts_ms") ?? 0;
+  const lengthMs = answer.number("parts_ms") ?? 0;
   const host = answer.text("example_host");
   const lanesText =
     page.session.hosts.length > 1
       ? t("Lanes: typical step {step} of {host}", { step, host })
       : t("Lanes: typical step {step}", { step });
   const hasLanes = slices !== null && slices.lanes.length > 0;
-  const timelineLink = linkToTime(store, begin, length, host);
+  const timelineLink = linkToTime(store, { beginMs, lengthMs, host });
   return (
     <figure
       class={slices ? "axis" : "axis waiting"}
@@ -121,7 +121,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
         <span>
           {hasLanes && lanesText} {timelineLink && <ViewLink {...timelineLink} />}
         </span>
-        <span>{formatTime(length)}</span>
+        <span>{formatTime(lengthMs)}</span>
       </figcaption>
     </figure>
   );

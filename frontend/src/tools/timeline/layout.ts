@@ -36,7 +36,11 @@ export interface Layout {
 export const sectionId = (section: SectionEntry) => `${section.host}:${section.name}`;
 export const laneId = (section: SectionEntry, lane: LaneEntry) => `${section.host}:${lane.id}`;
 
-function laneBand(section: SectionEntry, lane: LaneEntry, top: number, folded: boolean, pinned: boolean): Band {
+function laneBand(
+  section: SectionEntry,
+  lane: LaneEntry,
+  { top, folded, pinned }: Pick<Band, "top" | "folded" | "pinned">,
+): Band {
   const rows = folded ? 1 : lane.rows;
   const height = (lane.kind === "counter" ? (folded ? ROW_PX : COUNTER_PX) : rows * ROW_PX) + PADDING_PX;
   const id = laneId(section, lane);
@@ -115,7 +119,11 @@ export function arrangeBands(lanes: Lanes, choices: LaneChoices): Layout {
     const head = add(sectionBand(section, top, folded, hosts));
     for (const lane of visibleLanes) {
       if (folded) bandByLaneKey.set(lane.key, head);
-      else bandByLaneKey.set(lane.key, add(laneBand(section, lane, top, folds.has(laneId(section, lane)), false)));
+      else
+        bandByLaneKey.set(
+          lane.key,
+          add(laneBand(section, lane, { top, folded: folds.has(laneId(section, lane)), pinned: false })),
+        );
     }
   }
   const pinned: Band[] = [];
@@ -123,7 +131,7 @@ export function arrangeBands(lanes: Lanes, choices: LaneChoices): Layout {
   for (const id of pins) {
     const entry = byId.get(id);
     if (!entry) continue;
-    const band = laneBand(...entry, pinnedHeight, folds.has(id), true);
+    const band = laneBand(...entry, { top: pinnedHeight, folded: folds.has(id), pinned: true });
     pinned.push(band);
     bandByLaneKey.set(entry[1].key, band);
     pinnedHeight += band.height;

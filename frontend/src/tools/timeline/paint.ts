@@ -8,7 +8,7 @@ import { axisTicks, lengthLabel, tickLabel } from "../../canvas/timeaxis";
 import { toPixel } from "../../canvas/viewport";
 import { fontFamily } from "../../view/fonts";
 import { paintCounter } from "./counters";
-import type { FrameInput } from "./frameinput";
+import type { FrameInput, Rectangle } from "./frameinput";
 import { type Band, summaryLanes } from "./layout";
 import { paintMinimap } from "./minimap";
 import { AXIS_PX, HEAD_PX, MINIMAP_PX, STEPS_PX } from "./scene";
@@ -108,16 +108,14 @@ function paintLane(frame: FrameInput, band: Band, top: number, mostTexts: number
   }
   const lanePlace = { topPx: top, rowHeightPx: band.rowHeight, rowCount: band.rows };
   scene.renderer.draw(laneSlices.handle, { begin: scene.view.begin, psPerPixel: scene.psPerPixel, ...lanePlace });
-  return paintTexts(frame, laneSlices, band, top, mostTexts);
+  return paintNames(frame, laneSlices, { band, top, most: mostTexts });
 }
 
 /** Draws the names of slices that are wide enough, at most so many; returns how many it drew. */
-function paintTexts(
+function paintNames(
   { scene, context }: FrameInput,
   laneSlices: LaneSlices,
-  band: Band,
-  top: number,
-  most: number,
+  { band, top, most }: { band: Band; top: number; most: number },
 ): number {
   const { width, height } = scene.size;
   const perUnit = laneSlices.psPerUnit / scene.psPerPixel;
@@ -231,9 +229,9 @@ function paintSelection(frame: FrameInput): void {
     const from = toPixel(scene.view, width, box.begin);
     const to = toPixel(scene.view, width, box.end);
     const [top, bottom] = scene.verticalExtent(box.lanes);
-    if (bottom > top) paintBox(frame, from, top, to, bottom);
+    if (bottom > top) paintBox(frame, { x0: from, y0: top, x1: to, y1: bottom });
   }
-  if (drag?.kind === "box") paintBox(frame, drag.x0, drag.y0, drag.x1, drag.y1);
+  if (drag?.kind === "box") paintBox(frame, drag);
   if (hovered) paintOutline(frame, hovered, colours.text, 1);
   const details = state.details.peek();
   if (details) paintOutline(frame, details, colours.accent, 2);
@@ -248,7 +246,7 @@ function paintSelection(frame: FrameInput): void {
   }
 }
 
-function paintBox({ context, colours }: FrameInput, x0: number, y0: number, x1: number, y1: number): void {
+function paintBox({ context, colours }: FrameInput, { x0, y0, x1, y1 }: Rectangle): void {
   context.fillStyle = colours.selection;
   context.strokeStyle = colours.accent;
   context.lineWidth = 1;

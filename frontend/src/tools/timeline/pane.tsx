@@ -41,9 +41,15 @@ function startPane(
   const renderer = createRenderer(sliceCanvas);
   sliceCanvas.dataset.renderer = renderer.kind;
   let engine: Engine | null = null;
-  const scene: Scene = new Scene(api, lanes, state, renderer, (error) => {
-    if (error) state.problem.value = error;
-    engine?.requestFrame();
+  const scene: Scene = new Scene({
+    api,
+    lanes,
+    state,
+    renderer,
+    onChange: (error) => {
+      if (error) state.problem.value = error;
+      engine?.requestFrame();
+    },
   });
   scene.dark = store.theme.peek() === "dark";
   engine = new Engine(scene, renderer, overlay);

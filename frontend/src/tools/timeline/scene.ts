@@ -26,11 +26,21 @@ export interface LaneRow {
   readonly row: number;
   /** Key of the lane; of a folded section, the one that its mini row shows. */
   readonly key: string;
-  readonly rowTop: number;
-  readonly rowHeight: number;
+}
+
+interface SceneOptions {
+  readonly api: TimelineApi;
+  readonly lanes: Lanes;
+  readonly state: TimelineState;
+  readonly renderer: Renderer;
+  /** Called when slices have come, or why they have not. */
+  readonly onChange: (error?: unknown) => void;
 }
 
 export class Scene {
+  api: TimelineApi;
+  readonly state: TimelineState;
+  readonly renderer: Renderer;
   readonly layout: ReadonlySignal<Layout>;
   readonly names: EventNames;
   readonly loader: SliceLoader;
@@ -45,24 +55,21 @@ export class Scene {
   size: Size = { width: 0, height: 0 };
   dark = false;
 
-  constructor(
-    public api: TimelineApi,
-    lanes: Lanes,
-    readonly state: TimelineState,
-    readonly renderer: Renderer,
-    changed: (error?: unknown) => void,
-  ) {
+  constructor({ api, lanes, state, renderer, onChange }: SceneOptions) {
+    this.api = api;
+    this.state = state;
+    this.renderer = renderer;
     this.capture = { begin: 0, end: Math.max(1, lanes.duration) };
     this.bounds = this.capture;
     this.names = new EventNames(() => this.api, lanes.block);
-    this.loader = new SliceLoader(
-      () => this.api,
-      lanes.duration,
-      this.names,
+    this.loader = new SliceLoader({
+      api: () => this.api,
+      capturePs: lanes.duration,
+      names: this.names,
       renderer,
-      (slices) => this.fillColours(slices),
-      changed,
-    );
+      fillColours: (slices) => this.fillColours(slices),
+      onChange,
+    });
     this.lanes = signal(lanes);
     this.linkedScroll = state.scrollPx.peek();
     this.layout = computed(() =>
@@ -166,12 +173,10 @@ export class Scene {
       if (!band.lane) {
         const at = Math.floor((y - top - 3) / band.rowHeight);
         const lane = band.folded ? summaryLanes(band)[at] : undefined;
-        return lane
-          ? { band, row: 0, key: lane.key, rowTop: top + 3 + at * band.rowHeight, rowHeight: band.rowHeight }
-          : null;
+        return lane ? { band, row: 0, key: lane.key } : null;
       }
       const row = Math.min(band.rows - 1, Math.floor((y - top) / band.rowHeight));
-      return { band, row, key: band.lane.key, rowTop: top + row * band.rowHeight, rowHeight: band.rowHeight };
+      return { band, row, key: band.lane.key };
     }
     return null;
   }

@@ -60,6 +60,17 @@ export interface NeededLane {
   readonly rowLimit: number;
 }
 
+interface SliceLoaderOptions {
+  /** The routes to ask at each moment. */
+  readonly api: () => TimelineApi;
+  readonly capturePs: number;
+  readonly names: EventNames;
+  readonly renderer: Renderer;
+  readonly fillColours: (slices: LoadedSlices) => void;
+  /** Called when slices have come, or why they have not. */
+  readonly onChange: (error?: unknown) => void;
+}
+
 export class SliceLoader {
   readonly slicesByLane = new Map<string, LaneSlices>();
   readonly counters = new Map<string, Counter>();
@@ -67,14 +78,7 @@ export class SliceLoader {
   private wanted: { needs: readonly NeededLane[]; view: Viewport; width: number } | null = null;
   private stopped = false;
 
-  constructor(
-    private readonly api: () => TimelineApi,
-    private readonly capturePs: number,
-    private readonly names: EventNames,
-    private readonly renderer: Renderer,
-    private readonly fillColours: (slices: LoadedSlices) => void,
-    private readonly changed: (error?: unknown) => void,
-  ) {}
+  constructor(private readonly options: SliceLoaderOptions) {}
 
   /** Sets what is in view; what was set last is loaded once the request under way is answered. */
   setNeeded(needs: readonly NeededLane[], view: Viewport, width: number): void {
@@ -89,7 +93,7 @@ export class SliceLoader {
   private isLoaded({ lane, rowLimit }: NeededLane, view: Viewport, psPerPixel: number): boolean {
     const loaded = lane.kind === "counter" ? this.counters.get(lane.key) : this.slicesByLane.get(lane.key);
     if (!loaded) return false;
-    const [from, to] = [Math.max(view.begin, 0), Math.min(view.end, this.capturePs)];
+    const [from, to] = [Math.max(view.begin, 0), Math.min(view.end, this.options.capturePs)];
     const hasTimes = loaded.loadedFromPs <= from && loaded.loadedToPs >= to;
     const hasRows = !("rowLimit" in loaded) || loaded.rowLimit === 0 || (rowLimit > 0 && loaded.rowLimit >= rowLimit);
     return hasTimes && hasRows && loaded.psPerPixel <= psPerPixel * COARSEST_FACTOR;
@@ -107,11 +111,11 @@ export class SliceLoader {
     try {
       const columns = Math.ceil(width * (1 + 2 * MARGIN_SHARE));
       const range = { lanes, begin: view.begin - pad, end: view.end + pad };
-      const slab = await this.api().slices(range, columns, controller.signal);
+      const slab = await this.options.api().slices(range, columns, controller.signal);
       await this.addLoaded(slab, missing, psPerPixel);
-      if (!this.stopped) this.changed();
+      if (!this.stopped) this.options.onChange();
     } catch (error) {
-      if (!controller.signal.aborted) this.changed(error);
+      if (!controller.signal.aborted) this.options.onChange(error);
       this.stopped ||= !controller.signal.aborted;
     }
     this.request = null;
@@ -136,16 +140,16 @@ export class SliceLoader {
         continue;
       }
       const rowStart = rowStarts(counts[index] ?? [], rows);
-      decoded.set(key, decodedSlices(slab, first, needed, rowStart, psPerPixel));
+      decoded.set(key, decodeSlices(slab, needed, { first, rowStart, psPerPixel }));
       first += rowStart[rows] as number;
     }
-    await Promise.all([...decoded.values()].map(({ host, name }) => this.names.load(host, name)));
+    await Promise.all([...decoded.values()].map(({ host, name }) => this.options.names.load(host, name)));
     if (this.stopped) return; // Nobody would drop what is uploaded now.
     for (const [key, slices] of decoded) {
-      this.fillColours(slices);
+      this.options.fillColours(slices);
       this.slicesByLane.get(key)?.handle.dispose();
       this.slicesByLane.delete(key); // So that the newest comes last.
-      this.slicesByLane.set(key, { ...slices, handle: this.renderer.upload(slices) });
+      this.slicesByLane.set(key, { ...slices, handle: this.options.renderer.upload(slices) });
     }
     this.dropOldest(new Set(lanes.map(({ lane }) => lane.key)));
   }
@@ -162,7 +166,7 @@ export class SliceLoader {
   /** Gives all slices the colours that they have now. */
   recolour(): void {
     for (const laneSlices of this.slicesByLane.values()) {
-      this.fillColours(laneSlices);
+      this.options.fillColours(laneSlices);
       laneSlices.handle.recolour();
     }
   }
@@ -204,12 +208,10 @@ function counterOf(slab: Slab, index: number, psPerPixel: number): Counter {
 }
 
 /** A lane's slices, which begin at the index `first` of the slab's columns; their colours are still to be filled in. */
-function decodedSlices(
+function decodeSlices(
   slab: Slab,
-  first: number,
   { lane, rowLimit }: NeededLane,
-  rowStart: Uint32Array,
-  psPerPixel: number,
+  { first, rowStart, psPerPixel }: { first: number; rowStart: Uint32Array; psPerPixel: number },
 ): LoadedSlices {
   const { origin, unit } = factsOf(slab);
   const count = rowStart[lane.rows] as number;
