@@ -138,7 +138,7 @@ function EnclosingPath({ page }: { page: PageProps }) {
           {path.text(row, "name") && (
             <>
               {" ▸ "}
-              <button type="button" class="link" onClick={() => ask({ node_name: path.text(row, "name"), open: "" })}>
+              <button type="button" class="bare" onClick={() => ask({ node_name: path.text(row, "name"), open: "" })}>
                 {path.text(row, "name")}
               </button>
             </>

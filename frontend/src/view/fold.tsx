@@ -35,7 +35,7 @@ export function Fold({ id, title, line, isTarget = false, children }: FoldProps)
     <details class="fold" ref={element} open={open} onToggle={onToggle}>
       <summary>
         <h2>{title}</h2>
-        {line && <span class="quiet">{line}</span>}
+        {line && <span class="cut quiet">{line}</span>}
       </summary>
       {open && <div class="inside">{children()}</div>}
     </details>

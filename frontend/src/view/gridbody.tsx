@@ -62,11 +62,11 @@ function RowAction({ href, go, text }: RowLink & { readonly text: string }) {
     onPlainClick(go)(event);
   };
   return href === undefined ? (
-    <button type="button" class="row-act" onClick={onClick}>
+    <button type="button" class="bare row-act" onClick={onClick}>
       <PathName text={text} />
     </button>
   ) : (
-    <a class="row-act" href={href} target="_top" onClick={onClick}>
+    <a class="bare row-act" href={href} target="_top" onClick={onClick}>
       <PathName text={text} />
     </a>
   );

@@ -71,7 +71,7 @@ function ShareBars({ title, shares, pick }: ShareBarsProps) {
   const [first] = shares;
   return (
     <figure class="share-bars">
-      <figcaption>
+      <figcaption class="cut">
         {title}
         {first && sumUs > 0 && (
           <span class="quiet">
@@ -88,11 +88,11 @@ function ShareBars({ title, shares, pick }: ShareBarsProps) {
         {shares.map((share, index) => (
           <li key={share.name} data-tip={`${share.name}: ${formatTime(share.us, "us")}`}>
             {share.column !== undefined && index < MOST_NAMES ? (
-              <button type="button" class="pick" onClick={() => pick(share.name, share.column ?? "")}>
+              <button type="button" class="bare cut pick" onClick={() => pick(share.name, share.column ?? "")}>
                 <PathName text={share.name} />
               </button>
             ) : (
-              <span>
+              <span class="cut">
                 <PathName text={share.name} />
               </span>
             )}

@@ -104,7 +104,7 @@ export function NameCell({ name, depth, tip, isOpen, toggle, choose, match }: Na
         </button>
       )}
       {choose ? (
-        <button type="button" class="row-act" onClick={choose}>
+        <button type="button" class="bare row-act" onClick={choose}>
           {name}
         </button>
       ) : (

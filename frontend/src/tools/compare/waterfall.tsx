@@ -61,7 +61,7 @@ export function Waterfall({ answer }: { answer: Answer }) {
                 <Swatch id={table.text(row, "id")} />{" "}
                 <button
                   type="button"
-                  class="row-act"
+                  class="bare row-act"
                   data-tip={t("Show its ops only")}
                   onClick={() => choose({ "ops.only.part": table.text(row, "id") })}
                 >

@@ -75,7 +75,7 @@ function MatrixTable({
               <th scope="row">
                 <button
                   type="button"
-                  class="plain"
+                  class="bare"
                   data-tip={t("Compare this worker with another one")}
                   onClick={() => choose(matrix.text(row, "worker"))}
                 >
@@ -116,7 +116,9 @@ function HeatMap({ matrix, choose, parts, shade }: MatrixProps & { parts: readon
     <div class="worker-heat" role="img" aria-label={label}>
       <div class="heads" aria-hidden="true">
         {parts.map((id) => (
-          <span key={id}>{matrix.column(id)?.label}</span>
+          <span key={id} class="cut">
+            {matrix.column(id)?.label}
+          </span>
         ))}
       </div>
       <div class="stripes">

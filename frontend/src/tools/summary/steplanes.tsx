@@ -69,7 +69,7 @@ function Lane({ slices, lane, theme }: LaneProps) {
   }, [slices, lane, theme]);
   return (
     <>
-      <span class="lane-name" data-tip={lane.title}>
+      <span class="cut lane-name" data-tip={lane.title}>
         {lane.title}
       </span>
       <canvas ref={canvas} style={{ height: `${lane.rows * ROW_PX}px` }} />
@@ -111,7 +111,7 @@ export function StepLanes({ page, children }: { page: PageProps; children: Compo
       class={slices ? "axis" : "axis waiting"}
       aria-label={t("Typical step {step}, below the mean of all steps", { step })}
     >
-      <span class="lane-name">{t("The mean step")}</span>
+      <span class="cut lane-name">{t("The mean step")}</span>
       {children}
       {slices?.lanes.map((lane, index) => (
         <Lane key={index} slices={slices} lane={lane} theme={store.theme.value} />

@@ -34,7 +34,12 @@ function ArrowList({ details, actions }: { details: EventDetails; actions: Detai
           return (
             <li key={`${arrow.kind} ${arrow.source.event} ${arrow.target.event}`}>
               <span class="quiet">{leadsAway(arrow) ? t("leads to") : t("comes from")}</span>{" "}
-              <button type="button" class="tl-link" onClick={() => actions.showEvent(other)} title={other.name}>
+              <button
+                type="button"
+                class="bare cut tl-link"
+                onClick={() => actions.showEvent(other)}
+                title={other.name}
+              >
                 {displayName(other.name)}
               </button>{" "}
               <span class="quiet">
@@ -141,7 +146,7 @@ function MarkList({ scene, actions }: { scene: Scene; actions: DetailActions }) 
     <ul class="tl-marks">
       {marks.value.map((mark, place) => (
         <li key={`${mark.begin} ${mark.end}`}>
-          <button type="button" class="tl-link number" onClick={() => actions.zoomTo(mark.begin, mark.end)}>
+          <button type="button" class="bare cut tl-link number" onClick={() => actions.zoomTo(mark.begin, mark.end)}>
             {lengthLabel(mark.end - mark.begin)}
           </button>
           <input

@@ -76,7 +76,7 @@ function HitRows({ engine, hits }: { engine: Engine; hits: Hits }) {
               style={{ top: `${at * ROW_PX}px`, height: `${ROW_PX}px` }}
               onClick={() => showHit(engine, at)}
             >
-              <span class="tl-hit-name">{scene.names.label(`${hits.host[at]}`, hits.name[at] as number)}</span>
+              <span class="cut tl-hit-name">{scene.names.label(`${hits.host[at]}`, hits.name[at] as number)}</span>
               <span class="number quiet">{tickLabel(begin, 1000)}</span>
               <span class="number">{lengthLabel(end - begin)}</span>
               <i style={{ width: `${(100 * (end - begin)) / longest}%` }} />

@@ -57,8 +57,8 @@ function BandLabel({ scene, band, top }: { scene: Scene; band: Band; top: number
     >
       <button type="button" class="tl-fold" onClick={fold} disabled={!foldable} aria-expanded={!band.folded}>
         {foldable && <Icon name={band.folded ? "right" : "down"} />}
-        <span class="tl-name">{band.title}</span>
-        {band.lane?.detail && <span class="quiet">{band.lane.detail}</span>}
+        <span class="cut tl-name">{band.title}</span>
+        {band.lane?.detail && <span class="cut quiet">{band.lane.detail}</span>}
       </button>
       {!band.pinned && (
         <button
