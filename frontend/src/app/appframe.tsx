@@ -29,7 +29,7 @@ import { ShareButton } from "./sharebutton";
 import { GroupTabs, HostSelect, PageTabs } from "./tabs";
 
 const CaptureDialog = lazy(async () => (await import("./dialogs")).CaptureDialog);
-const Help = lazy(async () => (await import("./dialogs")).Help);
+const HelpDialog = lazy(async () => (await import("./dialogs")).HelpDialog);
 
 const THEME_LABELS = { auto: t("Theme: as the system"), light: t("Theme: light"), dark: t("Theme: dark") } as const;
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
@@ -66,10 +66,7 @@ function focusFilter(): void {
   filter?.focus();
 }
 
-export function AppFrame({ store }: { store: Store }) {
-  const [isHelpOpen, setHelpOpen] = useState(false);
-  const optionStore = useMemo(() => addressOptions(store), [store]);
-  const capture = useMemo(() => new Capture(store, storageOf(window), isInForeignPage(window)), [store]);
+function useKeys(store: Store, toggleHelp: () => void): void {
   const groups = () => groupsOf(store.tools.state.peek().value ?? []);
   const openPage = (tool: ToolEntry | undefined) => tool && store.go({ tool: tool.name });
   useEffect(
@@ -83,10 +80,47 @@ export function AppFrame({ store }: { store: Store }) {
         },
         openPicker: () => document.querySelector<HTMLElement>('[data-menu="Session"]')?.click(),
         focusFilter,
-        toggleHelp: () => setHelpOpen((open) => !open),
+        toggleHelp,
       }),
     [store],
   );
+}
+
+function FrameHeader({ store, capture, openHelp }: { store: Store; capture: Capture; openHelp: () => void }) {
+  const { problem, value } = store.sessions.state.value;
+  return (
+    <header class="frame">
+      <div class="strip">
+        <SessionPicker store={store} />
+        <BaselineMenu store={store} />
+        <span class="spring" />
+        <ArrivalNotice store={store} />
+        {problem && value && <span class="offline">{t("The server does not answer; what is shown may be old.")}</span>}
+        <CaptureButton capture={capture} />
+        {!isReport() && <ShareButton store={store} />}
+        {!isReport() && <LanguageMenu store={store} />}
+        {!store.frame.plugin && <ThemeButton store={store} />}
+        <button type="button" class="button" onClick={openHelp} aria-label={t("Help")} data-tip={t("Help. Key: ?")}>
+          ?
+        </button>
+      </div>
+      <div class="strip">
+        <GroupTabs store={store} />
+        <span class="spring" />
+        <HealthMenu store={store} />
+        <HostSelect store={store} />
+        <OptionsMenu store={store} />
+      </div>
+      <PageTabs store={store} />
+    </header>
+  );
+}
+
+export function AppFrame({ store }: { store: Store }) {
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const optionStore = useMemo(() => addressOptions(store), [store]);
+  const capture = useMemo(() => new Capture(store, storageOf(window), isInForeignPage(window)), [store]);
+  useKeys(store, () => setHelpOpen((open) => !open));
   const pageTitle = store.view.value.tool === MISSING_PAGES ? t("Not in this capture") : store.tool.value?.title;
   const heading = [pageTitle, store.view.value.run].filter(Boolean).join(" · ");
   const title = [heading, t("Profile")].filter(Boolean).join(" · ");
@@ -95,43 +129,13 @@ export function AppFrame({ store }: { store: Store }) {
   }, [title]);
   const doubts = useDoubts(store);
   const busy = store.answer.state.value.loading;
-  const stale = store.sessions.state.value.problem && store.sessions.state.value.value;
   const main = useRef<HTMLElement>(null);
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         {t("Skip to the content")}
       </button>
-      <header class="frame">
-        <div class="strip">
-          <SessionPicker store={store} />
-          <BaselineMenu store={store} />
-          <span class="spring" />
-          <ArrivalNotice store={store} />
-          {stale && <span class="offline">{t("The server does not answer; what is shown may be old.")}</span>}
-          <CaptureButton capture={capture} />
-          {!isReport() && <ShareButton store={store} />}
-          {!isReport() && <LanguageMenu store={store} />}
-          {!store.frame.plugin && <ThemeButton store={store} />}
-          <button
-            type="button"
-            class="button"
-            onClick={() => setHelpOpen(true)}
-            aria-label={t("Help")}
-            data-tip={t("Help. Key: ?")}
-          >
-            ?
-          </button>
-        </div>
-        <div class="strip">
-          <GroupTabs store={store} />
-          <span class="spring" />
-          <HealthMenu store={store} />
-          <HostSelect store={store} />
-          <OptionsMenu store={store} />
-        </div>
-        <PageTabs store={store} />
-      </header>
+      <FrameHeader store={store} capture={capture} openHelp={() => setHelpOpen(true)} />
       <main ref={main} tabIndex={-1} aria-busy={busy} class={busy ? "busy" : undefined}>
         <h1 class="sr-only">{heading || t("Profile")}</h1>
         <OptionStoreContext.Provider value={optionStore}>
@@ -140,7 +144,7 @@ export function AppFrame({ store }: { store: Store }) {
           </DoubtContext.Provider>
         </OptionStoreContext.Provider>
       </main>
-      {isHelpOpen && <Help store={store} close={() => setHelpOpen(false)} />}
+      {isHelpOpen && <HelpDialog store={store} close={() => setHelpOpen(false)} />}
       {capture.isOpen.value && (
         <CaptureDialog
           capture={capture}

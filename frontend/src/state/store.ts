@@ -89,11 +89,46 @@ function watchSessions(sessions: Resource<SessionList>, ownWindow: Window): void
   }, POLL_SESSIONS_MS);
 }
 
+interface AnswerRequest {
+  readonly tool: string;
+  readonly host: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** What is asked of a tool in a view; null where it has nothing to answer. */
+function answerRequest(tool: ToolEntry | undefined, host: string, { options, base }: View): AnswerRequest | null {
+  if (!tool || tool.unavailable || tool.streamed) return null;
+  // Options that only the page knows (a slider's place) cost no new request.
+  const names = new Set(tool.params.map((param) => param.name));
+  const chosen = Object.entries(options).filter(([name]) => names.has(name));
+  const baselines = tool.params.filter(isBaseline).map(({ name }) => [name, base] as const);
+  return { tool: tool.name, host, options: Object.fromEntries([...chosen, ...baselines]) };
+}
+
+/** The change with the options that several tools take, e.g. which steps count: they go along to every page. */
+function withSharedOptions(change: Partial<View>, view: View, tools: readonly ToolEntry[]): Partial<View> {
+  if (change.tool === undefined || change.run !== undefined || change.tool === view.tool) return change;
+  const all = tools.flatMap(({ params }) => params.map(({ name }) => name));
+  const shared = Object.entries(view.options).filter(([name]) => all.indexOf(name) !== all.lastIndexOf(name));
+  return { ...change, options: { ...Object.fromEntries(shared), ...change.options } };
+}
+
+/** Chooses the newest session and its first page where an address names none. */
+function completeView({ view, replace }: ViewState, sessions: Resource<SessionList>): void {
+  effect(() => {
+    const newest = sessions.state.value.value?.sessions[0];
+    const { run, tool, options } = view.value;
+    if (!run && newest) replace({ run: newest.run, tool: tool || FIRST_TOOL, options });
+    else if (run && !tool) replace({ tool: FIRST_TOOL, options });
+  });
+}
+
 export function createStore(ownWindow: Window & typeof globalThis): Store {
   const frame = detectFrame(ownWindow);
   const settings = createSettings(storageOf(ownWindow));
   const theme = createTheme(frame, settings);
-  const { view, go, replace, href, restore } = createView(frame);
+  const viewState = createView(frame);
+  const { view, go, replace, href, restore } = viewState;
 
   const sessions = resource(() => "sessions", api.sessions);
   const run = computed(() => view.value.run);
@@ -116,47 +151,22 @@ export function createStore(ownWindow: Window & typeof globalThis): Store {
   );
   const tool = computed(() => pageToolOf(tools.state.value.value ?? [], view.value.tool));
   const host = computed(() => effectiveHost(tool.value, session.value, view.value.host));
-  /** What is asked of a tool in this view; null where it has nothing to answer. */
-  const requestKey = (entry: ToolEntry | undefined) => {
-    if (!sessionVersion.value || !entry || entry.unavailable || entry.streamed) return null;
-    // Options that only the page knows (a slider's place) cost no new request.
-    const names = new Set(entry.params.map((param) => param.name));
-    const chosen = Object.entries(view.value.options).filter(([name]) => names.has(name));
-    const baselines = entry.params.filter(isBaseline).map(({ name }) => [name, view.value.base] as const);
-    const options = Object.fromEntries([...chosen, ...baselines]);
-    return JSON.stringify({ identity: sessionVersion.value, tool: entry.name, host: host.value, options });
-  };
-  const answerOfTool = (tool: () => ToolEntry | undefined) => {
-    const request = computed(() => requestKey(tool()));
+  const answerOfTool = (chosenTool: () => ToolEntry | undefined) => {
+    const request = computed(() => sessionVersion.value && answerRequest(chosenTool(), host.value, view.value));
+    const key = computed(() => request.value && `${sessionVersion.value}\n${JSON.stringify(request.value)}`);
     return resource(
-      () => request.value,
+      () => key.value,
       (signal) => {
-        const { tool, host, options } = JSON.parse(request.peek() ?? "{}") as {
-          tool: string;
-          host: string;
-          options: Record<string, string>;
-        };
+        const { tool, host, options } = request.peek() as AnswerRequest;
         return api.answer(run.peek(), tool, host, options, signal);
       },
     );
   };
   const answer = answerOfTool(() => tool.value);
-  /** The change with the options that several tools take, e.g. which steps count: they go along to every page. */
-  const withSharedOptions = (change: Partial<View>): Partial<View> => {
-    if (change.tool === undefined || change.run !== undefined || change.tool === view.value.tool) return change;
-    const all = (tools.state.value.value ?? []).flatMap(({ params }) => params.map(({ name }) => name));
-    const shared = Object.entries(view.value.options).filter(([name]) => all.indexOf(name) !== all.lastIndexOf(name));
-    return { ...change, options: { ...Object.fromEntries(shared), ...change.options } };
-  };
+  const withShared = (change: Partial<View>) => withSharedOptions(change, view.value, tools.state.value.value ?? []);
   const loading = computed(() => answer.state.value.loading || tools.state.value.loading);
   const progress = followProgress(loading, run);
-
-  effect(() => {
-    const newest = sessions.state.value.value?.sessions[0];
-    const { run: chosenRun, tool: chosenTool, options } = view.value;
-    if (!chosenRun && newest) replace({ run: newest.run, tool: chosenTool || FIRST_TOOL, options });
-    else if (chosenRun && !chosenTool) replace({ tool: FIRST_TOOL, options });
-  });
+  completeView(viewState, sessions);
 
   const reload = () =>
     batch(() => {
@@ -175,9 +185,9 @@ export function createStore(ownWindow: Window & typeof globalThis): Store {
     settings,
     theme,
     view,
-    go: (change) => go(withSharedOptions(change)),
+    go: (change) => go(withShared(change)),
     replace,
-    href: (change) => href(withSharedOptions(change)),
+    href: (change) => href(withShared(change)),
     sessions,
     session,
     details,

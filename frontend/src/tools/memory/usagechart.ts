@@ -98,6 +98,45 @@ function areaSeries(table: Table, rows: readonly Row[], scale: Scale, palette: P
   }));
 }
 
+/** Fragmentation as a dashed line on the axis at the right, with a mark at the moment whose allocations are listed. */
+function fragmentationSeries(table: Table, rows: readonly Row[], momentMs: number, palette: Palette) {
+  return {
+    name: FRAGMENTATION.label,
+    type: "line" as const,
+    step: "end" as const,
+    yAxisIndex: 1,
+    symbol: "none",
+    lineStyle: { width: 1, type: "dashed" as const, color: colour(FRAGMENTATION, palette) },
+    itemStyle: { color: colour(FRAGMENTATION, palette) },
+    data: rows.map((row) => [table.numberOrZero(row, "time_ms"), table.numberOrZero(row, "fragmentation") * 100]),
+    markLine: {
+      silent: true,
+      symbol: "none",
+      lineStyle: { color: palette.text, type: "solid" as const, width: 1 },
+      label: { show: false },
+      data: [{ xAxis: momentMs }],
+    },
+  };
+}
+
+/** Zooming with Ctrl and the wheel, and with a slider. */
+function zoomControls([startValue, endValue]: MemoryUsage["shownMs"], palette: Palette) {
+  const shown = { filterMode: "none" as const, startValue, endValue };
+  return [
+    { type: "inside" as const, zoomOnMouseWheel: "ctrl" as const, moveOnMouseWheel: false, ...shown },
+    {
+      type: "slider" as const,
+      height: 18,
+      bottom: 4,
+      // It would be drawn by count of events instead of by time.
+      showDataShadow: false,
+      labelFormatter: "",
+      textStyle: textStyle(palette),
+      ...shown,
+    },
+  ];
+}
+
 export function usageOption(usage: MemoryUsage, rows: readonly Row[], palette: Palette) {
   const { points, shownMs, captureMs, momentMs } = usage;
   const scale = memoryScale(
@@ -144,47 +183,7 @@ export function usageOption(usage: MemoryUsage, rows: readonly Row[], palette: P
         axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => formatPercent(0.01 * value, 0) },
       },
     ],
-    dataZoom: [
-      {
-        type: "inside" as const,
-        zoomOnMouseWheel: "ctrl" as const,
-        moveOnMouseWheel: false,
-        filterMode: "none" as const,
-        startValue: shownMs[0],
-        endValue: shownMs[1],
-      },
-      {
-        type: "slider" as const,
-        height: 18,
-        bottom: 4,
-        // It would be drawn by count of events instead of by time.
-        showDataShadow: false,
-        labelFormatter: "",
-        filterMode: "none" as const,
-        startValue: shownMs[0],
-        endValue: shownMs[1],
-        textStyle: textStyle(palette),
-      },
-    ],
-    series: [
-      ...areaSeries(points, rows, scale, palette),
-      {
-        name: FRAGMENTATION.label,
-        type: "line" as const,
-        step: "end" as const,
-        yAxisIndex: 1,
-        symbol: "none",
-        lineStyle: { width: 1, type: "dashed" as const, color: colour(FRAGMENTATION, palette) },
-        itemStyle: { color: colour(FRAGMENTATION, palette) },
-        data: rows.map((row) => [points.numberOrZero(row, "time_ms"), points.numberOrZero(row, "fragmentation") * 100]),
-        markLine: {
-          silent: true,
-          symbol: "none",
-          lineStyle: { color: palette.text, type: "solid" as const, width: 1 },
-          label: { show: false },
-          data: [{ xAxis: momentMs }],
-        },
-      },
-    ],
+    dataZoom: zoomControls(shownMs, palette),
+    series: [...areaSeries(points, rows, scale, palette), fragmentationSeries(points, rows, momentMs, palette)],
   };
 }

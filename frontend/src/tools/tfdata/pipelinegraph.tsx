@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { formatTime } from "../../base/format";
 import { t } from "../../base/messages";
-import type { Row, Table } from "../../base/table";
+import type { Answer, Row, Table } from "../../base/table";
 import { type Link, linkToEvent } from "../../state/links";
 import type { Options } from "../../state/optionstore";
 import { useChoices } from "../../view/choices";
@@ -30,6 +30,45 @@ interface GraphChoice {
   readonly pipeline: string;
   /** A rank, or `ALL_CALLS`. */
   readonly call: string;
+}
+
+interface GraphControlsProps {
+  readonly answer: Answer;
+  readonly choice: GraphChoice;
+  readonly choose: (change: Partial<GraphChoice>) => void;
+}
+
+function GraphControls({ answer, choice, choose }: GraphControlsProps) {
+  const { host, pipeline, call } = choice;
+  const pipelines = answer.table("pipelines");
+  const hosts = pipelines.distinct("host");
+  const names = pipelines.where({ host }).distinct("input_pipeline");
+  return (
+    <>
+      {hosts.length > 1 && (
+        <LabelledSelect
+          label={t("Host")}
+          value={host}
+          options={hosts.map((name) => [name, name])}
+          choose={(value) => choose({ host: value, pipeline: "", call: "" })}
+        />
+      )}
+      {names.length > 1 && (
+        <LabelledSelect
+          label={t("Pipeline")}
+          value={pipeline}
+          options={names.map((name) => [name, name])}
+          choose={(value) => choose({ pipeline: value, call: "" })}
+        />
+      )}
+      <LabelledSelect
+        label={t("Calls")}
+        value={call}
+        options={callOptions(answer.table("requests").where({ host, input_pipeline: pipeline }))}
+        choose={(value) => choose({ call: value === ALL_CALLS ? "" : value })}
+      />
+    </>
+  );
 }
 
 export function PipelineGraph({ page }: { page: PageProps }) {
@@ -59,39 +98,11 @@ export function PipelineGraph({ page }: { page: PageProps }) {
     });
   const selectedIndex = nodeTable.rows.findIndex((row) => choices["graph.node"] === nodeKey(nodeTable, row));
   const selectNode = (node: number) => change({ "graph.node": nodeKey(nodeTable, nodeTable.rows[node] ?? []) });
-  const hosts = pipelines.distinct("host");
-  const names = pipelines.where({ host }).distinct("input_pipeline");
-  const controls = (
-    <>
-      {hosts.length > 1 && (
-        <LabelledSelect
-          label={t("Host")}
-          value={host}
-          options={hosts.map((name) => [name, name])}
-          choose={(value) => choose({ host: value, pipeline: "", call: "" })}
-        />
-      )}
-      {names.length > 1 && (
-        <LabelledSelect
-          label={t("Pipeline")}
-          value={pipeline}
-          options={names.map((name) => [name, name])}
-          choose={(value) => choose({ pipeline: value, call: "" })}
-        />
-      )}
-      <LabelledSelect
-        label={t("Calls")}
-        value={call}
-        options={callOptions(answer.table("requests").where({ host, input_pipeline: pipeline }))}
-        choose={(value) => choose({ call: value === ALL_CALLS ? "" : value })}
-      />
-    </>
-  );
   return (
     <Section
       title={t("Input pipeline graph")}
       doc={t("Graph rebuilt from the trace. Data flows from left to right, to the program.")}
-      controls={controls}
+      controls={<GraphControls answer={answer} choice={{ host, pipeline, call }} choose={choose} />}
     >
       <TreeGraph
         label={t("Graph of {pipeline}", { pipeline })}

@@ -52,6 +52,32 @@ function opTooltip(ops: Table, row: Row, palette: Palette): string {
   return `<b>${escapeHtml(ops.text(row, "name"))}</b> <span>${escapeHtml(ops.text(row, "program"))}</span>${rows.join("")}`;
 }
 
+/** The place of a ceiling's name, at the end of its line and so many px above it. */
+function endLabel(text: string, up: number, palette: Palette) {
+  const offset = [-4, -up];
+  return { endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset, align: "right" } };
+}
+
+/** The dots of a category of ops. */
+function opSeries(ops: Table, category: string, mostUs: number, palette: Palette) {
+  return {
+    name: category,
+    type: "scatter" as const,
+    itemStyle: { color: nameColour(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
+    tooltip: { formatter: (item: { value: readonly unknown[] }) => opTooltip(ops, item.value[2] as Row, palette) },
+    data: ops.where({ category }).rows.map((row) => ({
+      value: [ops.numberOrZero(row, "flop_per_byte"), ops.numberOrZero(row, "gflop_per_s"), row],
+      symbolSize: dotPx(ops.numberOrZero(row, "self_us"), mostUs),
+    })),
+  };
+}
+
+/** What the lines of all ceilings have in common. */
+function ceilingSeries(name: string, palette: Palette) {
+  const lineStyle = { color: palette.quiet, width: 1.5 };
+  return { name, type: "line" as const, silent: true, showSymbol: false, lineStyle };
+}
+
 export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
   const levels = ceilings.rows.filter((row) => ceilings.number(row, "gflop_per_s") !== null);
   const slopes = ceilings.rows.filter((row) => ceilings.number(row, "gib_per_s") !== null);
@@ -66,11 +92,6 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
   ]);
   const roof = largest(levels.map((row) => ceilings.numberOrZero(row, "gflop_per_s"))) || y.high;
   const categories = ops.distinct("category");
-  const line = { color: palette.quiet, width: 1.5 };
-  const endLabel = (text: string, up: number) => {
-    const offset = [-4, -up];
-    return { endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset, align: "right" } };
-  };
   return {
     animation: false,
     textStyle: textStyle(palette),
@@ -87,24 +108,11 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
     },
     yAxis: { ...axis(palette, "GFLOP/s", "right"), type: "log" as const, min: y.low, max: y.high },
     series: [
-      ...categories.map((category) => ({
-        name: category,
-        type: "scatter" as const,
-        itemStyle: { color: nameColour(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
-        tooltip: { formatter: (item: { value: readonly unknown[] }) => opTooltip(ops, item.value[2] as Row, palette) },
-        data: ops.where({ category }).rows.map((row) => ({
-          value: [ops.numberOrZero(row, "flop_per_byte"), ops.numberOrZero(row, "gflop_per_s"), row],
-          symbolSize: dotPx(ops.numberOrZero(row, "self_us"), most),
-        })),
-      })),
+      ...categories.map((category) => opSeries(ops, category, most, palette)),
       ...levels.map((row) => ({
-        name: ceilings.text(row, "name"),
-        type: "line" as const,
-        silent: true,
-        showSymbol: false,
-        lineStyle: line,
+        ...ceilingSeries(ceilings.text(row, "name"), palette),
         // Above it slopes may end.
-        ...endLabel(ceilings.text(row, "name"), -10),
+        ...endLabel(ceilings.text(row, "name"), -10, palette),
         data: [
           [x.low, ceilings.numberOrZero(row, "gflop_per_s")],
           [x.high, ceilings.numberOrZero(row, "gflop_per_s")],
@@ -114,14 +122,12 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
         const slope = ceilings.numberOrZero(row, "gib_per_s") * GIB_PER_GB;
         const begin = Math.max(x.low, y.low / slope);
         const end = Math.max(begin, Math.min(x.high, roof / slope));
+        const series = ceilingSeries(ceilings.text(row, "name"), palette);
         return {
-          name: ceilings.text(row, "name"),
-          type: "line" as const,
-          silent: true,
-          showSymbol: false,
-          lineStyle: { ...line, type: "dashed" as const },
+          ...series,
+          lineStyle: { ...series.lineStyle, type: "dashed" as const },
           // Memories of a chip are near one another: every other name stands higher.
-          ...endLabel(ceilings.text(row, "name"), index % 2 ? 20 : 8),
+          ...endLabel(ceilings.text(row, "name"), index % 2 ? 20 : 8, palette),
           data: [
             [begin, begin * slope],
             [end, end * slope],
