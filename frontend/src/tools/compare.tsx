@@ -21,6 +21,7 @@ import { Reasons } from "./compare/reasons";
 import { StepStrips } from "./compare/stepstrips";
 import { Waterfall } from "./compare/waterfall";
 import { exportName, type PageProps } from "./page";
+import { TableSection } from "./shared/tablesection";
 import { StepChoice } from "./steps/stepchoice";
 
 addStyles(styles);
@@ -77,27 +78,20 @@ export default function ComparePage(props: PageProps) {
 
 function ComparisonSections(props: PageProps) {
   const { answer, store } = props;
-  const [parts, ops, differs, causes, memory] = ["parts", "ops", "differs", "causes", "memory"].map((id) =>
-    answer.table(id),
-  );
-  const specs = useMemo(() => opsSpecs(answer.table("parts")), [answer]);
+  const [parts, ops, causes] = [answer.table("parts"), answer.table("ops"), answer.table("causes")];
+  const specs = useMemo(() => opsSpecs(parts), [parts]);
+  const causesWithoutIds = useMemo(() => causes.withoutColumns(["id"]), [causes]);
   // A file has no timeline.
   const timeline = openedFiles.value ? undefined : linkTo(store, TIMELINE);
   const share = (id: string) => formatPercent(answer.number(id) ?? 0, 0);
   const matchedShares = { base: share("matched_base"), new: share("matched_new") };
-  const grid = (table: typeof ops, id: string, specs: ColumnSpecs = {}) =>
-    table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
   return (
     <>
       {answer.headline && <Verdict {...answer.headline} next={linkToLikelyBase(answer, store)} />}
       <Reasons table={answer.table("reasons")} />
       <Notes notes={answer.notes} store={store} />
-      {differs && differs.rows.length > 0 && (
-        <Section title={differs.label} doc={differs.doc}>
-          {grid(differs, "differs", DIFFERENCE_SPECS)}
-        </Section>
-      )}
-      {parts && parts.rows.length > 0 && (
+      <TableSection page={props} id="differs" specs={DIFFERENCE_SPECS} />
+      {parts.rows.length > 0 && (
         <>
           <div class="columns halves">
             <Waterfall answer={answer} />
@@ -112,20 +106,16 @@ function ComparisonSections(props: PageProps) {
             />
           </div>
           <Section
-            title={ops?.label ?? ""}
-            doc={ops?.doc}
+            title={ops.label}
+            doc={ops.doc}
             note={t("found on both sides with certainty: {base} and {new} of the time", matchedShares)}
           >
-            {grid(ops, "ops", specs)}
+            <Grid table={ops} specs={specs} hideEmpty name={exportName(props, "ops")} id="ops" />
           </Section>
-          <Section title={causes?.label ?? ""} doc={causes?.doc}>
-            {grid(causes?.withoutColumns(["id"]), "causes")}
+          <Section title={causes.label} doc={causes.doc}>
+            <Grid table={causesWithoutIds} hideEmpty name={exportName(props, "causes")} id="causes" />
           </Section>
-          {memory && memory.rows.length > 0 && (
-            <Section title={memory.label} doc={memory.doc}>
-              {grid(memory, "memory")}
-            </Section>
-          )}
+          <TableSection page={props} id="memory" />
         </>
       )}
     </>

@@ -23,6 +23,7 @@ import { MemoryTimeline } from "./memory/memorytimeline";
 import { useShownAnswer } from "./memory/shownanswer";
 import type { MemoryUsage } from "./memory/usagechart";
 import { exportName, type PageProps } from "./page";
+import { TableSection } from "./shared/tablesection";
 
 const ALLOCATION_SPECS: ColumnSpecs = {
   share: { bar: true },
@@ -36,6 +37,8 @@ const MEMORY_FIGURES = `
   deallocations`
   .trim()
   .split(/\s+/);
+
+const PEAK_FIRST = [{ id: "peak_bytes", desc: true }];
 
 const VIEWS = [["", t("as a table")], ...CALL_VIEWS] as const;
 
@@ -68,20 +71,14 @@ function Memories({ answer, page }: { answer: Answer; page: PageProps }) {
     page.store.go(page.session.hosts.length > 1 ? { ...change, host } : change);
   };
   return (
-    <Section
-      title={memories.label}
+    <TableSection
+      page={{ ...page, answer }}
+      id="memories"
       doc={joinSentences(memories.doc, t("Click one to see it."))}
       note={t("Shown: {memory}. Click another one to see it.", { memory: answer.text("memory_id") })}
-    >
-      <Grid
-        table={memories}
-        hideEmpty
-        name={exportName(page, "memories")}
-        id="memories"
-        sort={[{ id: "peak_bytes", desc: true }]}
-        onRow={choose}
-      />
-    </Section>
+      sort={PEAK_FIRST}
+      onRow={choose}
+    />
   );
 }
 

@@ -13,9 +13,9 @@ import details from "../view/style/timelinedetails.css?inline";
 import { addStyles } from "../view/styles";
 import type { PageProps } from "./page";
 import { BaselineTimeline } from "./timeline/baselinepane";
+import type { Engine } from "./timeline/engine";
 import type { AddressOptions } from "./timeline/followstate";
-import { walkHits } from "./timeline/navigation";
-import { type RunningPane, TimelinePane } from "./timeline/pane";
+import { TimelinePane } from "./timeline/pane";
 import { createState } from "./timeline/state";
 import { TopBar } from "./timeline/topbar";
 import { useLanes } from "./timeline/uselanes";
@@ -55,21 +55,10 @@ interface TimelineProps {
 }
 
 function Timeline({ store, api, lanes }: TimelineProps) {
-  const [running, setRunning] = useState<RunningPane | null>(null);
+  const [engine, setEngine] = useState<Engine | null>(null);
   return (
     <div class="timeline">
-      {running && (
-        <TopBar
-          scene={running.scene}
-          store={store}
-          actions={{
-            walkHits: (step) => walkHits(running.engine, step),
-            clearSearch: () => {
-              running.scene.state.find.value = "";
-            },
-          }}
-        />
-      )}
+      {engine && <TopBar engine={engine} store={store} />}
       <TimelinePane
         store={store}
         api={api}
@@ -78,9 +67,9 @@ function Timeline({ store, api, lanes }: TimelineProps) {
         isMain
         createInitialState={() => createState(readTimelineView(store.view.peek().options))}
         address={useMemo(() => addressOf(store), [store])}
-        setRunning={setRunning}
+        setEngine={setEngine}
       />
-      {running && store.view.value.base && <BaselineTimeline store={store} main={running} api={api} />}
+      {engine && store.view.value.base && <BaselineTimeline store={store} main={engine} api={api} />}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 
-interface SectionProps {
+export interface SectionProps {
   readonly title: string;
   readonly doc?: string | undefined;
   readonly note?: ComponentChildren;

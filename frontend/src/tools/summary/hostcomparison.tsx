@@ -3,11 +3,10 @@
 import { joinSentences, t } from "../../base/messages";
 import type { Row } from "../../base/table";
 import { linkTo } from "../../state/links";
-import { Grid } from "../../view/grid";
 import type { ColumnSpecs } from "../../view/gridmodel";
-import { Section } from "../../view/section";
 import { ViewLink } from "../../view/viewlink";
-import { exportName, type PageProps } from "../page";
+import type { PageProps } from "../page";
+import { TableSection } from "../shared/tablesection";
 
 const SPECS: ColumnSpecs = { slowest: { bar: true } };
 const SORT = [{ id: "slowest", desc: true }];
@@ -22,13 +21,16 @@ export function HostComparison({ page }: { page: PageProps }) {
     return { label: host, href: store.href({ host }), go: () => store.go({ host }) };
   };
   return (
-    <Section
-      title={hosts.label}
+    <TableSection
+      page={page}
+      id="hosts"
       doc={joinSentences(hosts.doc, t("Click a host to see its steps alone."))}
       note={answer.text("hosts_compared")}
       controls={pod && <ViewLink {...pod} label={t("Step by step")} />}
-    >
-      <Grid table={hosts} specs={SPECS} name={exportName(page, "hosts")} id="hosts" sort={SORT} link={linkToHost} />
-    </Section>
+      specs={SPECS}
+      hideEmpty={false}
+      sort={SORT}
+      link={linkToHost}
+    />
   );
 }

@@ -11,8 +11,9 @@ import { type Viewport, viewAround } from "../../canvas/viewport";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { Select } from "../../view/select";
+import type { Engine } from "./engine";
 import { linkSelection, linkViews } from "./linkedscenes";
-import { type RunningPane, TimelinePane } from "./pane";
+import { TimelinePane } from "./pane";
 import { createState } from "./state";
 import { useLanes } from "./uselanes";
 
@@ -45,7 +46,7 @@ function useAlignment(api: TimelineApi, base: string, step: string, baseStep: st
 interface BaselineTimelineProps {
   readonly store: Store;
   /** The session's own lanes. */
-  readonly main: RunningPane;
+  readonly main: Engine;
   readonly api: TimelineApi;
 }
 
@@ -67,7 +68,7 @@ interface AlignedPaneProps extends Omit<BaselineTimelineProps, "api"> {
   readonly alignment: Alignment;
 }
 
-const isZoomedIn = (main: RunningPane): boolean => {
+const isZoomedIn = (main: Engine): boolean => {
   const view: Viewport | null = main.scene.state.view.peek();
   return view !== null && (view.begin !== main.scene.capture.begin || view.end !== main.scene.capture.end);
 };
@@ -81,7 +82,7 @@ function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
   const api = useMemo(() => new TimelineApi(base, host, clocks), [base, host, clocks, idle, baseSession?.modified]);
   const { lanes, problem } = useLanes(api, base);
   const offset = useMemo(() => signal(alignment.offset), [main]);
-  const [running, setRunning] = useState<RunningPane | null>(null);
+  const [engine, setEngine] = useState<Engine | null>(null);
   const isFirstAlignment = useRef(true);
   useEffect(() => {
     offset.value = alignment.offset;
@@ -89,8 +90,7 @@ function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
     // A link's own window stays; a step that is chosen is gone to.
     const keepsWindow = isFirstAlignment.current && isZoomedIn(main);
     isFirstAlignment.current = false;
-    if (begin !== null && end !== null && !keepsWindow)
-      main.engine.glideTo(viewAround(begin, end, STEP_WINDOW_FACTOR, 0));
+    if (begin !== null && end !== null && !keepsWindow) main.glideTo(viewAround(begin, end, STEP_WINDOW_FACTOR, 0));
   }, [alignment, main]);
   useEffect(() => {
     main.scene.state.base.value = { run: base, offset: alignment.offset };
@@ -99,12 +99,12 @@ function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
     };
   }, [main, base, alignment.offset]);
   useEffect(() => {
-    if (!running) return;
-    const cleanups = [linkViews(main.scene, running.scene, offset), linkSelection(main.scene, running.scene, offset)];
+    if (!engine) return;
+    const cleanups = [linkViews(main.scene, engine.scene, offset), linkSelection(main.scene, engine.scene, offset)];
     return () => {
       for (const cleanup of cleanups) cleanup();
     };
-  }, [running, main]);
+  }, [engine, main]);
   const { state } = main.scene;
   return (
     <>
@@ -127,7 +127,7 @@ function AlignedPane({ store, main, alignment }: AlignedPaneProps) {
             return { ...createState(DEFAULT_VIEW), mode, find, regex, longest, laneFilter, leastPs, colouring };
           }}
           address={{ read: () => ({}), write: () => {} }}
-          setRunning={setRunning}
+          setEngine={setEngine}
         />
       )}
     </>

@@ -7,6 +7,7 @@ import { BOX_TABS, type Box, type BoxTab } from "../../base/timelinecodec";
 import { lengthLabel } from "../../canvas/timeaxis";
 import { CallControls, CallView } from "../../view/calls";
 import { Grid } from "../../view/grid";
+import { findName } from "./navigation";
 import type { Scene } from "./scene";
 
 const TAB_TITLES: Readonly<Record<BoxTab, string>> = {
@@ -18,10 +19,9 @@ const TAB_TITLES: Readonly<Record<BoxTab, string>> = {
 interface BoxDetailsProps {
   readonly scene: Scene;
   readonly box: Box;
-  readonly findName: (name: string) => void;
 }
 
-export function BoxDetails({ scene, box, findName }: BoxDetailsProps) {
+export function BoxDetails({ scene, box }: BoxDetailsProps) {
   const { tab, calls, base, weight } = scene.state;
   const file = (by: string, format: string) => scene.api.callsFile(box, by, format);
   return (
@@ -56,7 +56,7 @@ export function BoxDetails({ scene, box, findName }: BoxDetailsProps) {
         )}
       </div>
       {tab.value === "statistics" ? (
-        <NameStatistics scene={scene} findName={findName} />
+        <NameStatistics scene={scene} />
       ) : (
         <CallView
           calls={calls.value}
@@ -70,7 +70,7 @@ export function BoxDetails({ scene, box, findName }: BoxDetailsProps) {
   );
 }
 
-function NameStatistics({ scene, findName }: Omit<BoxDetailsProps, "box">) {
+function NameStatistics({ scene }: { scene: Scene }) {
   const statistics = scene.state.statistics.value;
   const table = useMemo(() => statistics && Table.fromAnswer(statistics.table), [statistics]);
   if (!statistics || !table) return null;
@@ -84,7 +84,7 @@ function NameStatistics({ scene, findName }: Omit<BoxDetailsProps, "box">) {
             : []),
         ].join(" · ")}
       </p>
-      <Grid table={table} name="selection" onRow={(row) => findName(table.text(row, "name"))} />
+      <Grid table={table} name="selection" onRow={(row) => findName(scene, table.text(row, "name"))} />
     </>
   );
 }

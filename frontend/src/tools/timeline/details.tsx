@@ -1,27 +1,22 @@
 /** Below the timeline: the selected event, the statistics of a selection, the marks. */
 
-import type { Arrow, EventDetails, EventPlace } from "../../api/timeline";
+import type { Arrow, EventDetails } from "../../api/timeline";
 import { t } from "../../base/messages";
 import { displayName } from "../../base/parts";
 import { lengthLabel, tickLabel } from "../../canvas/timeaxis";
+import type { Link } from "../../state/links";
 import { BoxDetails } from "./boxdetails";
+import type { Engine } from "./engine";
 import { GapCard } from "./gapcard";
-import type { Scene } from "./scene";
+import { clearSelection, findName, markSelection, selectGapOrArrowEnd, zoomToSelection } from "./navigation";
 
-export interface DetailActions {
-  readonly showEvent: (place: EventPlace) => void;
-  readonly zoomToSelection: () => void;
-  readonly markSelection: () => void;
-  /** To the next or previous gap; of an event, along its arrows. */
-  readonly selectGapOrArrowEnd: (step: 1 | -1) => void;
-  readonly findName: (text: string) => void;
-  readonly zoomTo: (begin: number, end: number) => void;
-  readonly clearSelection: () => void;
-  /** Other tools that show the selected op, by title. */
-  readonly linksToTools: (details: EventDetails) => readonly { label: string; href: string; go: () => void }[];
+interface DetailsProps {
+  readonly engine: Engine;
+  /** Other tools that show an op, by title. */
+  readonly linksToTools: (op: string) => readonly Link[];
 }
 
-function ArrowList({ details, actions }: { details: EventDetails; actions: DetailActions }) {
+function ArrowList({ details, engine }: { details: EventDetails; engine: Engine }) {
   if (!details.arrows.length) return null;
   const leadsAway = (arrow: Arrow) => arrow.source.event === details.event;
   return (
@@ -34,12 +29,7 @@ function ArrowList({ details, actions }: { details: EventDetails; actions: Detai
           return (
             <li key={`${arrow.kind} ${arrow.source.event} ${arrow.target.event}`}>
               <span class="quiet">{leadsAway(arrow) ? t("leads to") : t("comes from")}</span>{" "}
-              <button
-                type="button"
-                class="bare cut tl-link"
-                onClick={() => actions.showEvent(other)}
-                title={other.name}
-              >
+              <button type="button" class="bare cut tl-link" onClick={() => engine.showEvent(other)} title={other.name}>
                 {displayName(other.name)}
               </button>{" "}
               <span class="quiet">
@@ -58,7 +48,7 @@ function ArrowList({ details, actions }: { details: EventDetails; actions: Detai
   );
 }
 
-function EventCard({ details, actions }: { details: EventDetails; actions: DetailActions }) {
+function EventCard({ details, engine, linksToTools }: DetailsProps & { details: EventDetails }) {
   const facts: readonly (readonly [string, string])[] = [
     [t("Start"), tickLabel(details.begin, 1000)],
     [t("Duration"), lengthLabel(details.end - details.begin)],
@@ -73,7 +63,7 @@ function EventCard({ details, actions }: { details: EventDetails; actions: Detai
     <div class="tl-event">
       <div>
         {details.gap ? (
-          <GapCard gap={details.gap} goToGap={actions.selectGapOrArrowEnd} />
+          <GapCard gap={details.gap} goToGap={(step) => selectGapOrArrowEnd(engine, step)} />
         ) : (
           <h3 aria-live="polite">{displayName(details.name)}</h3>
         )}
@@ -89,16 +79,26 @@ function EventCard({ details, actions }: { details: EventDetails; actions: Detai
             ))}
         </dl>
         <p class="tl-buttons">
-          <button type="button" class="button" onClick={actions.zoomToSelection} data-tip={t("Zoom to it. Key: F")}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => zoomToSelection(engine)}
+            data-tip={t("Zoom to it. Key: F")}
+          >
             {t("Zoom to")}
           </button>
-          <button type="button" class="button" onClick={actions.markSelection} data-tip={t("Mark its time. Key: M")}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => markSelection(engine.scene)}
+            data-tip={t("Mark its time. Key: M")}
+          >
             {t("Mark")}
           </button>
-          <button type="button" class="button" onClick={() => actions.findName(details.name)}>
+          <button type="button" class="button" onClick={() => findName(engine.scene, details.name)}>
             {t("Find all of this name")}
           </button>
-          {actions.linksToTools(details).map(({ label, href, go }) => (
+          {linksToTools(details.op ?? "").map(({ label, href, go }) => (
             <a
               key={label}
               class="button"
@@ -113,7 +113,7 @@ function EventCard({ details, actions }: { details: EventDetails; actions: Detai
             </a>
           ))}
         </p>
-        <ArrowList details={details} actions={actions} />
+        <ArrowList details={details} engine={engine} />
       </div>
       <div class="tl-args">
         <h3>{t("Stats")}</h3>
@@ -133,8 +133,8 @@ function EventCard({ details, actions }: { details: EventDetails; actions: Detai
   );
 }
 
-function MarkList({ scene, actions }: { scene: Scene; actions: DetailActions }) {
-  const { marks } = scene.state;
+function MarkList({ engine }: { engine: Engine }) {
+  const { marks } = engine.scene.state;
   const change = (place: number, name: string | null) => {
     const next = [...marks.peek()];
     const mark = next[place];
@@ -146,7 +146,7 @@ function MarkList({ scene, actions }: { scene: Scene; actions: DetailActions }) 
     <ul class="tl-marks">
       {marks.value.map((mark, place) => (
         <li key={`${mark.begin} ${mark.end}`}>
-          <button type="button" class="bare cut tl-link number" onClick={() => actions.zoomTo(mark.begin, mark.end)}>
+          <button type="button" class="bare cut tl-link number" onClick={() => engine.zoomTo(mark)}>
             {lengthLabel(mark.end - mark.begin)}
           </button>
           <input
@@ -165,7 +165,8 @@ function MarkList({ scene, actions }: { scene: Scene; actions: DetailActions }) 
   );
 }
 
-export function Details({ scene, actions }: { scene: Scene; actions: DetailActions }) {
+export function Details({ engine, linksToTools }: DetailsProps) {
+  const { scene } = engine;
   const { details, marks, event, box } = scene.state;
   const selectedEvent = event.value ? details.value : null;
   const selectedBox = box.value;
@@ -177,14 +178,16 @@ export function Details({ scene, actions }: { scene: Scene; actions: DetailActio
           type="button"
           class="button tl-close"
           aria-label={t("Close the details")}
-          onClick={actions.clearSelection}
+          onClick={() => clearSelection(scene)}
         >
           ×
         </button>
       )}
-      {marks.value.length > 0 && <MarkList scene={scene} actions={actions} />}
-      {selectedEvent && !selectedBox && <EventCard details={selectedEvent} actions={actions} />}
-      {selectedBox && <BoxDetails scene={scene} box={selectedBox} findName={actions.findName} />}
+      {marks.value.length > 0 && <MarkList engine={engine} />}
+      {selectedEvent && !selectedBox && (
+        <EventCard engine={engine} details={selectedEvent} linksToTools={linksToTools} />
+      )}
+      {selectedBox && <BoxDetails scene={scene} box={selectedBox} />}
     </section>
   );
 }

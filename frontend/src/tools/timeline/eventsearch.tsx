@@ -4,12 +4,8 @@ import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { formatCount } from "../../base/format";
 import { t } from "../../base/messages";
-import type { Scene } from "./scene";
-
-export interface SearchActions {
-  readonly walkHits: (step: 1 | -1) => void;
-  readonly clearSearch: () => void;
-}
+import type { Engine } from "./engine";
+import { walkHits } from "./navigation";
 
 /** How far the search is: how many events match, or which of them is shown. */
 function matchesText(total: number, hit: number): string {
@@ -36,12 +32,12 @@ function ToggleButton({ value, doc, name, children }: ToggleButtonProps) {
   );
 }
 
-export function EventSearch({ scene, actions }: { scene: Scene; actions: SearchActions }) {
-  const { find, regex, longest, listed, hits, hit } = scene.state;
+export function EventSearch({ engine }: { engine: Engine }) {
+  const { find, regex, longest, listed, hits, hit } = engine.scene.state;
   const onKey = (event: KeyboardEvent) => {
-    if (event.key === "Enter") actions.walkHits(event.shiftKey ? -1 : 1);
+    if (event.key === "Enter") walkHits(engine, event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
-      actions.clearSearch();
+      find.value = "";
       (event.currentTarget as HTMLElement).blur();
     } else return;
     event.preventDefault();
@@ -73,10 +69,10 @@ export function EventSearch({ scene, actions }: { scene: Scene; actions: SearchA
           <ToggleButton value={listed} doc={t("List all matches beside the lanes")}>
             {t("list")}
           </ToggleButton>
-          <button type="button" class="button" aria-label={t("Previous match")} onClick={() => actions.walkHits(-1)}>
+          <button type="button" class="button" aria-label={t("Previous match")} onClick={() => walkHits(engine, -1)}>
             ‹
           </button>
-          <button type="button" class="button" aria-label={t("Next match")} onClick={() => actions.walkHits(1)}>
+          <button type="button" class="button" aria-label={t("Next match")} onClick={() => walkHits(engine, 1)}>
             ›
           </button>
         </>

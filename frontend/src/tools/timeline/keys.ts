@@ -6,6 +6,14 @@ import { MODES } from "../../base/timelinecodec";
 import { panView, viewSpan, zoomView } from "../../canvas/viewport";
 import { GROUP_KEY_MS, isTyping, type KeyHelp } from "../../state/pagekeys";
 import type { Engine } from "./engine";
+import {
+  clearSelection,
+  markSelection,
+  selectFirstInView,
+  selectGapOrArrowEnd,
+  selectNeighbour,
+  zoomToSelection,
+} from "./navigation";
 
 export const TIMELINE_KEYS: KeyHelp = [
   ["w / s", t("zoom in and out at the pointer; with Shift faster")],
@@ -32,19 +40,10 @@ const SHIFT_FACTOR = 3;
 /** A tap moves as far as a key that is held so long, s. */
 const TAP_S = 0.05;
 
-export interface TimelineKeyActions {
-  readonly zoomToSelection: () => void;
-  readonly markSelection: () => void;
-  readonly clearSelection: () => void;
-  readonly selectFirstInView: () => void;
-  readonly selectNeighbour: (step: 1 | -1) => void;
-  readonly selectGapOrArrowEnd: (step: 1 | -1) => void;
-  readonly pointerX: () => number;
-}
-
 const MOVING_KEYS = new Set(["w", "a", "s", "d", "arrowleft", "arrowright", "arrowup", "arrowdown"]);
 
-export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions): () => void {
+/** `pointerX` tells where the pointer is on the canvas, px; returns how to stop. */
+export function listenToTimelineKeys(engine: Engine, pointerX: () => number): () => void {
   const { scene } = engine;
   const { state } = scene;
   const heldKeys = new Set<string>();
@@ -63,7 +62,7 @@ export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions
     const downwards = +heldKeys.has("arrowdown") - +heldKeys.has("arrowup");
     if (sideways) scene.view = panView(scene.view, sideways * effectiveS * PAN_PER_S * viewSpan(scene.view));
     if (inwards) {
-      const at = scene.view.begin + actions.pointerX() * scene.psPerPixel;
+      const at = scene.view.begin + pointerX() * scene.psPerPixel;
       scene.view = zoomView(scene.view, Math.exp(-inwards * effectiveS * ZOOM_PER_S), at);
     }
     if (downwards) scene.scroll += downwards * effectiveS * SCROLL_PX_PER_S;
@@ -74,14 +73,14 @@ export function listenToTimelineKeys(engine: Engine, actions: TimelineKeyActions
   const press = (key: string): boolean => {
     const mode = MODES[Number(key) - 1];
     if (mode) state.mode.value = mode;
-    else if (key === "f") actions.zoomToSelection();
-    else if (key === "m") actions.markSelection();
+    else if (key === "f") zoomToSelection(engine);
+    else if (key === "m") markSelection(scene);
     else if (key === "0") engine.glideTo(scene.capture);
-    else if (key === "escape") actions.clearSelection();
-    else if (key === "e") actions.selectFirstInView();
-    else if (key === "]" || key === "[") actions.selectGapOrArrowEnd(key === "]" ? 1 : -1);
+    else if (key === "escape") clearSelection(scene);
+    else if (key === "e") selectFirstInView(engine);
+    else if (key === "]" || key === "[") selectGapOrArrowEnd(engine, key === "]" ? 1 : -1);
     else if ((key === "arrowleft" || key === "arrowright") && state.event.peek()) {
-      actions.selectNeighbour(key === "arrowright" ? 1 : -1);
+      selectNeighbour(engine, key === "arrowright" ? 1 : -1);
     } else if (MOVING_KEYS.has(key)) {
       engine.stopGliding();
       heldKeys.add(key);

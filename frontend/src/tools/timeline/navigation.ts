@@ -1,7 +1,10 @@
-/** Ways from event to event: hits of a search, arrows, gaps, neighbours on a row. */
+/** What is selected: ways from event to event by hits, arrows, gaps and rows, and what is done with a selection. */
 
 import { batch } from "@preact/signals";
+import type { TimeRange } from "../../api/timeline";
+import { cutEnd } from "../../base/text";
 import type { Engine } from "./engine";
+import type { Scene } from "./scene";
 import { eventPlaceOf } from "./sliceloader";
 
 /** Begin of the ids of lanes that tell why devices are idle. */
@@ -85,4 +88,32 @@ export function selectNeighbour(engine: Engine, direction: 1 | -1): void {
   const number = Number(details.event.split(".")[1]);
   const index = laneSlices.event.subarray(first, end).indexOf(number) + first + direction;
   if (index >= first && index < end) engine.showEvent(eventPlaceOf(laneSlices, index, lane, row));
+}
+
+function selectedTime({ state }: Scene): TimeRange | null {
+  return state.box.peek() ?? state.details.peek();
+}
+
+export function zoomToSelection(engine: Engine): void {
+  const time = selectedTime(engine.scene);
+  if (time) engine.zoomTo(time);
+}
+
+export function markSelection(scene: Scene): void {
+  const time = selectedTime(scene);
+  if (!time) return;
+  const { box, details, marks } = scene.state;
+  const name = box.peek() ? "" : cutEnd(details.peek()?.name ?? "", 40);
+  marks.value = [...marks.peek(), { begin: time.begin, end: time.end, name }];
+}
+
+export function clearSelection({ state }: Scene): void {
+  state.event.value = "";
+  state.box.value = null;
+}
+
+/** Searches for all events of a name. */
+export function findName({ state }: Scene, name: string): void {
+  state.regex.value = false;
+  state.find.value = name;
 }

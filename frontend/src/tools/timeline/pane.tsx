@@ -1,22 +1,20 @@
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { EventDetails, Lanes, TimelineApi } from "../../api/timeline";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Lanes, TimelineApi } from "../../api/timeline";
 import { t } from "../../base/messages";
 import type { Problem } from "../../base/schema";
-import { cutEnd } from "../../base/text";
 import { createRenderer } from "../../canvas/fastestrenderer";
 import { linkTo } from "../../state/links"; /** One session's lanes: canvases, names of the lanes, and the details of what is selected. */
 import { shownPageKeys } from "../../state/pagekeys";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 
-import { type DetailActions, Details } from "./details";
+import { Details } from "./details";
 import { Engine } from "./engine";
 import { type AddressOptions, followState } from "./followstate";
 import { HitList } from "./hitlist";
 import { listenToTimelineKeys, TIMELINE_KEYS } from "./keys";
 import { LaneLabels } from "./lanelabels";
-import { selectFirstInView, selectGapOrArrowEnd, selectNeighbour } from "./navigation";
 import { listenToPointer } from "./pointer";
 import { Scene } from "./scene";
 import type { TimelineState } from "./state";
@@ -27,16 +25,11 @@ const OP_TOOLS = [
   ["kernel_stats", "kernels"],
 ] as const;
 
-export interface RunningPane {
-  readonly engine: Engine;
-  readonly scene: Scene;
-}
-
 function startPane(
   { store, api, lanes, createInitialState }: PaneProps,
   sliceCanvas: HTMLCanvasElement,
   overlay: HTMLCanvasElement,
-): RunningPane {
+): Engine {
   const state = createInitialState();
   const renderer = createRenderer(sliceCanvas);
   sliceCanvas.dataset.renderer = renderer.kind;
@@ -53,40 +46,7 @@ function startPane(
   });
   scene.dark = store.theme.peek() === "dark";
   engine = new Engine(scene, renderer, overlay);
-  return { engine, scene };
-}
-
-function detailActions({ engine, scene }: RunningPane, { store, isMain }: PaneProps): DetailActions {
-  const { state } = scene;
-  const selectedTime = (): { begin: number; end: number } | null => state.box.peek() ?? state.details.peek();
-  return {
-    showEvent: (place) => engine.showEvent(place),
-    zoomToSelection: () => {
-      const time = selectedTime();
-      if (time) engine.zoomTo(time);
-    },
-    markSelection: () => {
-      const time = selectedTime();
-      if (!time) return;
-      const name = state.box.peek() ? "" : cutEnd(state.details.peek()?.name ?? "", 40);
-      state.marks.value = [...state.marks.peek(), { begin: time.begin, end: time.end, name }];
-    },
-    findName: (text) => {
-      state.regex.value = false;
-      state.find.value = text;
-    },
-    selectGapOrArrowEnd: (step) => selectGapOrArrowEnd(engine, step),
-    zoomTo: (begin, end) => engine.zoomTo({ begin, end }),
-    clearSelection: () => {
-      state.event.value = "";
-      state.box.value = null;
-    },
-    linksToTools: ({ op }: EventDetails) =>
-      OP_TOOLS.flatMap(([name, table]) => {
-        const link = isMain && op ? linkTo(store, name, { options: { [`${table}.find`]: op } }) : undefined;
-        return link ? [{ ...link, label: t("Open: {page}", { page: link.label }) }] : [];
-      }),
-  };
+  return engine;
 }
 
 export interface PaneProps {
@@ -100,64 +60,61 @@ export interface PaneProps {
   readonly createInitialState: () => TimelineState;
   readonly address: AddressOptions;
   /** Told once it runs, and with null when it has ended. */
-  readonly setRunning: (running: RunningPane | null) => void;
+  readonly setEngine: (engine: Engine | null) => void;
 }
 
 export function TimelinePane(props: PaneProps) {
-  const { store, api, lanes, label, isMain, address, setRunning: tellRunning } = props;
+  const { store, api, lanes, label, isMain, address, setEngine: tellEngine } = props;
   const sliceCanvas = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLCanvasElement>(null);
-  const [running, setRunning] = useState<RunningPane | null>(null);
+  const [engine, setEngine] = useState<Engine | null>(null);
   useEffect(() => {
     if (!sliceCanvas.current || !overlay.current) return;
-    const pane = startPane(props, sliceCanvas.current, overlay.current);
-    const { engine, scene } = pane;
-    let pointerX = scene.size.width / 2;
+    const started = startPane(props, sliceCanvas.current, overlay.current);
+    let pointerX = started.scene.size.width / 2;
     const track = (event: PointerEvent) => {
       pointerX = event.offsetX;
     };
     overlay.current.addEventListener("pointermove", track);
     const cleanups = [
-      listenToPointer(engine, overlay.current),
-      followState(engine, address),
-      store.theme.subscribe((theme) => engine.setDark(theme === "dark")),
+      listenToPointer(started, overlay.current),
+      followState(started, address),
+      store.theme.subscribe((theme) => started.setDark(theme === "dark")),
     ];
     if (isMain) {
-      const keys = {
-        ...detailActions(pane, props),
-        selectFirstInView: () => selectFirstInView(engine),
-        selectNeighbour: (step: 1 | -1) => selectNeighbour(engine, step),
-        pointerX: () => pointerX,
-      };
-      cleanups.push(listenToTimelineKeys(engine, keys));
+      cleanups.push(listenToTimelineKeys(started, () => pointerX));
       shownPageKeys.value = TIMELINE_KEYS;
       cleanups.push(() => {
         shownPageKeys.value = [];
       });
     }
-    if (store.settings.peek().idle) void engine.loadIdleLanes();
-    setRunning(pane);
-    tellRunning(pane);
+    if (store.settings.peek().idle) void started.loadIdleLanes();
+    setEngine(started);
+    tellEngine(started);
     return () => {
-      tellRunning(null);
+      tellEngine(null);
       for (const cleanup of cleanups) cleanup();
-      engine.dispose();
+      started.dispose();
     };
   }, [store, api, lanes]);
-  const actions = useMemo(() => running && detailActions(running, props), [running, store]);
+  const linksToTools = (op: string) =>
+    OP_TOOLS.flatMap(([name, table]) => {
+      const link = isMain && op ? linkTo(store, name, { options: { [`${table}.find`]: op } }) : undefined;
+      return link ? [{ ...link, label: t("Open: {page}", { page: link.label }) }] : [];
+    });
   return (
     <>
       <div class="tl-pane" role="application" aria-label={label}>
-        {running ? <LaneLabels scene={running.scene} /> : <div class="tl-labels" />}
+        {engine ? <LaneLabels scene={engine.scene} /> : <div class="tl-labels" />}
         <div class="tl-canvases">
           <canvas ref={sliceCanvas} />
           <canvas ref={overlay} tabIndex={0} aria-label={t("Slices of the lanes; keys move through time")} />
-          {running && <HoverTip state={running.scene.state} />}
+          {engine && <HoverTip state={engine.scene.state} />}
         </div>
-        {running && <HitList engine={running.engine} />}
+        {engine && <HitList engine={engine} />}
       </div>
-      {running && <LoadProblem scene={running.scene} />}
-      {running && actions && <Details scene={running.scene} actions={actions} />}
+      {engine && <LoadProblem scene={engine.scene} />}
+      {engine && <Details engine={engine} linksToTools={linksToTools} />}
     </>
   );
 }

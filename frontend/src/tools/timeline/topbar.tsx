@@ -13,7 +13,8 @@ import { KeyList } from "../../view/keylist";
 import { Menu } from "../../view/menu";
 import { Swatch } from "../../view/stackbar";
 import { Switch } from "../../view/switch";
-import { EventSearch, type SearchActions } from "./eventsearch";
+import type { Engine } from "./engine";
+import { EventSearch } from "./eventsearch";
 import { TIMELINE_KEYS } from "./keys";
 import type { Scene } from "./scene";
 import { ShowMenu } from "./showmenu";
@@ -141,20 +142,15 @@ function CategoryLegend() {
   );
 }
 
-interface TopBarProps {
-  readonly scene: Scene;
-  readonly store: Store;
-  readonly actions: SearchActions;
-}
-
-export function TopBar({ scene, store, actions }: TopBarProps) {
+export function TopBar({ engine, store }: { engine: Engine; store: Store }) {
+  const { scene } = engine;
   const { settings } = store;
   const { clocks } = scene.lanes.value;
   const isAligned = clocks !== null && clockChoice(store.view.value.options) === "";
   return (
     <div class="tl-bar">
       <ModeButtons scene={scene} />
-      <EventSearch scene={scene} actions={actions} />
+      <EventSearch engine={engine} />
       <ShowMenu scene={scene} settings={settings} />
       <FlameGraphButton scene={scene} />
       {!isAligned && <Doubt depends={["clocks"]} />}
