@@ -4,6 +4,7 @@ import type { CallSource, WeightedCalls } from "../base/calltree";
 import { formatBytes } from "../base/format";
 import { writeSort } from "../base/gridcodec";
 import { currentLanguage, t } from "../base/messages";
+import { errorProblem } from "../base/problem";
 import type * as schema from "../base/schema";
 import type { Contents, Problem, Progress, Scaled, SessionDetails, SessionList, ToolEntry } from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
@@ -61,10 +62,6 @@ export function isReport(): boolean {
 
 function isProblem(value: unknown): value is Problem {
   return typeof value === "object" && value !== null && "code" in value && "message" in value;
-}
-
-function errorProblem(code: string, message: string, remedy: string, where = ""): Problem {
-  return { code, message, remedy, where, severity: "error" };
 }
 
 async function errorOf(response: Response, where: string): Promise<RequestError> {

@@ -1,6 +1,7 @@
 /** The answers that a report holds: JSON by request, compressed, in an element of the page. */
 
 import { t } from "../base/messages";
+import { errorProblem } from "../base/problem";
 
 type AnswersByKey = Readonly<Record<string, unknown>>;
 
@@ -22,13 +23,10 @@ export async function unpackAnswers(text: string): Promise<AnswersByKey> {
   return (await new Response(stream).json()) as AnswersByKey;
 }
 
-const notInReport = () => ({
-  code: "not_in_report",
-  message: t("This is not in the report."),
-  remedy: t("Open the capture itself; the report holds every page with its default options."),
-  where: "",
-  severity: "error",
-});
+function notInReport() {
+  const remedy = t("Open the capture itself; the report holds every page with its default options.");
+  return errorProblem("not_in_report", t("This is not in the report."), remedy);
+}
 
 /** Answers requests from the text of that element. */
 export function embeddedTransport(text: string): (where: string) => Promise<Response> {

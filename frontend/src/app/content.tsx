@@ -2,6 +2,7 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { t } from "../base/messages";
+import { errorProblem } from "../base/problem";
 import type { Problem, ToolEntry } from "../base/schema";
 import { Answer } from "../base/table";
 import { MISSING_PAGES } from "../state/pages";
@@ -71,14 +72,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
 }
 
 function unknownTool(name: string): Problem {
-  const remedy = t("Choose a page above.");
-  return {
-    code: "no_such_tool",
-    message: t("There is no page “{name}”.", { name }),
-    remedy,
-    where: "",
-    severity: "error",
-  };
+  return errorProblem("no_such_tool", t("There is no page “{name}”.", { name }), t("Choose a page above."));
 }
 
 export function Content({ store }: { store: Store }) {

@@ -44,12 +44,12 @@ export interface TimelineView {
   readonly longest: boolean;
   /** Whether hits are listed. */
   readonly listed: boolean;
-  readonly lanes: string;
+  readonly laneFilter: string;
   /** Slices shorter than this many ps are dimmed. */
   readonly leastPs: number;
   readonly colouring: Colouring;
   /** Kinds of arrows that are shown between all visible events. */
-  readonly arrows: readonly string[];
+  readonly arrowKinds: readonly string[];
   readonly box: Box | null;
   readonly tab: BoxTab;
   /** What calls are weighed by. */
@@ -71,10 +71,10 @@ export const DEFAULT_VIEW: TimelineView = {
   regex: false,
   longest: false,
   listed: false,
-  lanes: "",
+  laneFilter: "",
   leastPs: 0,
   colouring: "kind",
-  arrows: [],
+  arrowKinds: [],
   box: null,
   tab: "statistics",
   weight: "time",
@@ -127,10 +127,10 @@ export function readTimelineView(options: Readonly<Record<string, string>>): Tim
     regex: options.regex === "1",
     longest: options.longest === "1",
     listed: options.list === "1",
-    lanes: options.lanes ?? "",
+    laneFilter: options.lanes ?? "",
     leastPs: Math.max(0, psOfNsText(options.least) || 0),
     colouring: COLOURINGS.find((colouring) => colouring === options.colour) ?? DEFAULT_VIEW.colouring,
-    arrows: readList(options.arrows),
+    arrowKinds: readList(options.arrows),
     box: readBox(options.box),
     tab: BOX_TABS.find((tab) => tab === options.tab) ?? DEFAULT_VIEW.tab,
     weight: options.weight || DEFAULT_VIEW.weight,
@@ -154,10 +154,10 @@ export function writeTimelineView(view: TimelineView): Record<string, string> {
     regex: view.regex ? "1" : "",
     longest: view.longest ? "1" : "",
     list: view.listed ? "1" : "",
-    lanes: view.lanes,
+    lanes: view.laneFilter,
     least: view.leastPs ? nsText(view.leastPs) : "",
     colour: view.colouring === DEFAULT_VIEW.colouring ? "" : view.colouring,
-    arrows: join(view.arrows),
+    arrows: join(view.arrowKinds),
     box: view.box ? [`${nsText(view.box.begin)}~${nsText(view.box.end)}`, ...view.box.lanes].join(",") : "",
     tab: view.tab === DEFAULT_VIEW.tab ? "" : view.tab,
     weight: view.weight === DEFAULT_VIEW.weight ? "" : view.weight,

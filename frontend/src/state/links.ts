@@ -81,7 +81,10 @@ export function linkToTimeOnHosts(
 ): Link | undefined {
   const window = windowPs(beginMs, lengthMs);
   const lanes = hosts.map(laneFilterFor).join("|");
-  return linkTo(store, TIMELINE, { host: "", options: writeTimelineView({ ...DEFAULT_VIEW, window, lanes }) });
+  return linkTo(store, TIMELINE, {
+    host: "",
+    options: writeTimelineView({ ...DEFAULT_VIEW, window, laneFilter: lanes }),
+  });
 }
 
 /** One event, by its number among those of a host, by that one's index among the session's. */
@@ -92,7 +95,7 @@ export function linkToEvent(store: LinkStore, hostIndex: number, event: number):
 /** What is recorded of a device, whose name may follow its host's. */
 export function linkToDevice(store: LinkStore, host: string, device: string): Link | undefined {
   const lanes = `${laneFilterFor(host)} ${laneFilterFor(device.startsWith(`${host} `) ? device.slice(host.length + 1) : device)}`;
-  return linkTo(store, TIMELINE, { options: writeTimelineView({ ...DEFAULT_VIEW, lanes }) });
+  return linkTo(store, TIMELINE, { options: writeTimelineView({ ...DEFAULT_VIEW, laneFilter: lanes }) });
 }
 
 /** All events whose names have the beginning of this one, which may be a kernel's short name, the longest first. */

@@ -3,6 +3,7 @@
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { RequestError } from "../api/client";
 import { t } from "../base/messages";
+import { errorProblem } from "../base/problem";
 import type { Problem } from "../base/schema";
 
 export interface ResourceState<T> {
@@ -25,7 +26,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof RequestError) return error.problem;
   const where = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const remedy = t("Reload the page; if it happens again, please report it with the details below.");
-  return { code: "page", message: t("This page has a bug."), remedy, where, severity: "error" };
+  return errorProblem("page", t("This page has a bug."), remedy, where);
 }
 
 /** `key` says what to load (null: nothing); `load` runs anew for each key, and a late answer to an old key is dropped. */

@@ -8,7 +8,7 @@ const pointer = (type: string, x: number) =>
 
 function timeline() {
   const signal = <T>(value: T) => ({ value, peek: () => value });
-  const state = { mode: signal("pan"), hover: signal(null), area: signal(null), marks: signal([]), event: signal("") };
+  const state = { mode: signal("pan"), hover: signal(null), box: signal(null), marks: signal([]), event: signal("") };
   const window = { begin: 0, end: 100 };
   const scene = { view: window, capture: window, size: { width: 100 }, psPerPixel: 1, scroll: 0, state };
   const engine = {
@@ -39,5 +39,5 @@ test("a drag that the browser takes away ends, and chooses nothing", () => {
   expect(engine.drag).toBeNull();
   element.dispatchEvent(pointer("pointermove", 90));
   expect(engine.drag).toBeNull();
-  expect(state.area.value).toBeNull();
+  expect(state.box.value).toBeNull();
 });

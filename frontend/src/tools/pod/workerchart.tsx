@@ -6,6 +6,7 @@ import { formatTime, timeScale } from "../../base/format";
 import { t } from "../../base/messages";
 import { stateNames } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
+import type { TimelineView } from "../../base/timelinecodec";
 import { type Link, laneFilterFor, linkToTime } from "../../state/links";
 import type { Store } from "../../state/store";
 import { ChartSection } from "../../view/chartsection";
@@ -65,8 +66,8 @@ export function linkToWorker(store: Store, workers: Table, row: Row, part = ""):
   const [host, device] = [workers.text(row, "host"), workers.text(row, "device")];
   const devices = device ? laneFilterFor(device) : "/device:";
   const onDevice = part === "compute";
-  const view = {
-    lanes: onDevice ? devices : device && `${devices}|/host:`,
+  const view: Partial<TimelineView> = {
+    laneFilter: onDevice ? devices : device && `${devices}|/host:`,
     ...(part && !onDevice && { find: `^(${stateNames(part).join("|")})$`, regex: true }),
   };
   return linkToTime(store, { beginMs, lengthMs: workers.numberOrZero(row, TOTAL_COLUMN), host, view });

@@ -85,29 +85,9 @@ export interface TimelineState {
 }
 
 /** The parts of a state that a link keeps. */
-function linkedValues(linked: TimelineView) {
-  return {
-    view: linked.window && { begin: linked.window[0], end: linked.window[1] },
-    scrollPx: linked.scrollPx,
-    mode: linked.mode,
-    pins: linked.pins,
-    folds: new Set(linked.folds),
-    hidden: new Set(linked.hidden),
-    marks: linked.marks,
-    find: linked.find,
-    regex: linked.regex,
-    longest: linked.longest,
-    listed: linked.listed,
-    laneFilter: linked.lanes,
-    leastPs: linked.leastPs,
-    colouring: linked.colouring,
-    arrowKinds: linked.arrows,
-    event: linked.event,
-    go: linked.go,
-    box: linked.box,
-    tab: linked.tab,
-    weight: linked.weight,
-  };
+function linkedValues({ window, folds, hidden, ...others }: TimelineView) {
+  const view: Viewport | null = window && { begin: window[0], end: window[1] };
+  return { ...others, view, folds: new Set(folds), hidden: new Set(hidden) };
 }
 
 type LinkedName = keyof ReturnType<typeof linkedValues>;
@@ -133,39 +113,22 @@ export function createState(linked: TimelineView): TimelineState {
   };
 }
 
+const LINKED_NAMES = Object.keys(linkedValues(DEFAULT_VIEW)) as LinkedName[];
+
 /** What the URL keeps of a state; it has no window where the whole capture is shown. */
 export function timelineViewOf(state: TimelineState, whole: Viewport): TimelineView {
-  const view = state.view.value;
-  const moved = view && (view.begin !== whole.begin || view.end !== whole.end);
-  return {
-    ...DEFAULT_VIEW,
-    window: moved ? [view.begin, view.end] : null,
-    scrollPx: state.scrollPx.value,
-    event: state.event.value,
-    mode: state.mode.value,
-    pins: state.pins.value,
-    folds: [...state.folds.value],
-    hidden: [...state.hidden.value],
-    marks: state.marks.value,
-    find: state.find.value,
-    regex: state.regex.value,
-    longest: state.longest.value,
-    listed: state.listed.value,
-    lanes: state.laneFilter.value,
-    leastPs: state.leastPs.value,
-    colouring: state.colouring.value,
-    arrows: state.arrowKinds.value,
-    box: state.box.value,
-    tab: state.tab.value,
-    weight: state.weight.value,
-  };
+  const values = Object.fromEntries(LINKED_NAMES.map((name) => [name, state[name].value]));
+  const { view, folds, hidden, ...others } = values as ReturnType<typeof linkedValues>;
+  const isMoved = view && (view.begin !== whole.begin || view.end !== whole.end);
+  const window = isMoved ? ([view.begin, view.end] as const) : null;
+  return { ...others, window, folds: [...folds], hidden: [...hidden] };
 }
 
 /** Sets the state to what a link, or going back, leads to. */
 export function applyTimelineView(state: TimelineState, linked: TimelineView): void {
   const values = linkedValues(linked);
   batch(() => {
-    for (const name of Object.keys(values) as LinkedName[]) (state[name] as Signal<unknown>).value = values[name];
+    for (const name of LINKED_NAMES) (state[name] as Signal<unknown>).value = values[name];
   });
 }
 

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { digestIn } from "../../base/digest";
 import { t } from "../../base/messages";
+import { errorProblem } from "../../base/problem";
 import type { Problem } from "../../base/schema";
 import type { Answer } from "../../base/table";
 import type { Options } from "../../state/optionstore";
@@ -48,7 +49,7 @@ export async function openFiles(files: readonly File[]): Promise<void> {
     else openedFiles.value = { ...before, [before?.base && !before.new ? "new" : "base"]: firstFile };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    fileProblem.value = { code: "bad_file", message, remedy: REMEDY, where: reading?.name ?? "", severity: "error" };
+    fileProblem.value = errorProblem("bad_file", message, REMEDY, reading?.name);
   }
 }
 
