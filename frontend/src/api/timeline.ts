@@ -156,7 +156,6 @@ export interface EventDetails extends EventPlace {
 export interface Statistics {
   /** How many pairs of name and lane there are; the table holds those of most time. */
   readonly names: number;
-  /** How many events there are. */
   readonly events: number;
   /** When the first event begins and the last one ends; null for none. */
   readonly begin: number | null;

@@ -42,7 +42,6 @@ export interface TimelineView {
   readonly regex: boolean;
   /** Hits are walked from the longest on, those of devices first; otherwise by begin. */
   readonly longest: boolean;
-  /** Whether hits are listed. */
   readonly listed: boolean;
   readonly laneFilter: string;
   /** Slices shorter than this many ps are dimmed. */

@@ -66,7 +66,6 @@ function hashParts(view: View, prefix: string): string[] {
     .map(([key, value]) => `${prefix}${encodeHashPart(key)}=${encodeHashPart(value)}`);
 }
 
-/** The standalone page's hash. */
 export function standaloneHash(view: View): string {
   return `#${hashParts(view, "").join("&")}`;
 }

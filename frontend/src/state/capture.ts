@@ -104,7 +104,6 @@ export class Capture {
     }
   }
 
-  /** From an outcome back to the form. */
   backToForm(): void {
     this.job.value = null;
     this.pingedWorkers.value = null;

@@ -7,7 +7,6 @@ import { createSettings } from "./settings";
 import { storageOf } from "./storage";
 import { addressedView } from "./view";
 
-/** The language that is wanted for a page. */
 export function wantedLanguage(ownWindow: Window & typeof globalThis): Language {
   const addressed = addressedView(detectFrame(ownWindow)).lang;
   const { language } = createSettings(storageOf(ownWindow)).value;

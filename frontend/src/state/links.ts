@@ -66,7 +66,6 @@ interface TimeTarget {
   readonly view?: Partial<TimelineView>;
 }
 
-/** A span of time. */
 export function linkToTime(store: LinkStore, { beginMs, lengthMs, host, view }: TimeTarget): Link | undefined {
   const options = writeTimelineView({ ...DEFAULT_VIEW, ...view, window: windowPs(beginMs, lengthMs) });
   return linkTo(store, TIMELINE, host === undefined ? { options: { ...options, clocks: "raw" } } : { options, host });

@@ -32,7 +32,6 @@ export interface Store extends Pick<ViewState, "view" | "go" | "replace" | "href
   readonly tool: ReadonlySignal<ToolEntry | undefined>;
   /** The host that the data is asked for: a name, ALL_HOSTS, or "" before a tool is known. */
   readonly host: ReadonlySignal<string>;
-  /** The chosen tool's answer. */
   readonly answer: Resource<Answer>;
   /** Another tool's answer with the same options, for a page that shows both; the caller disposes of it. */
   readonly loadAnswerOf: (name: string) => Resource<Answer>;

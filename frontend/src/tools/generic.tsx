@@ -16,7 +16,6 @@ interface GenericProps extends PageProps {
   readonly drawTable?: Readonly<Record<string, (table: Table) => ComponentChildren>>;
   /** Beside the titles of these tables. */
   readonly controls?: Readonly<Record<string, ComponentChildren>>;
-  /** Below the headline. */
   readonly belowHeadline?: ComponentChildren;
   /** Where a row of a table leads; else to the event that it names. */
   readonly linkRow?: (id: string, table: Table, row: Row) => RowLink | undefined;

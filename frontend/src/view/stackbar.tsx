@@ -10,7 +10,6 @@ import { ViewLink } from "./viewlink";
 export interface BarPiece {
   readonly part: Part;
   readonly label: string;
-  /** In ms. */
   readonly ms: number;
   readonly doc?: string;
   /** From the baseline's, in ms; undefined without one, null where it is unknown. */

@@ -11,25 +11,23 @@ export interface StackedLayer {
   readonly label: string;
   readonly part: Part;
   /** One per column, in ms. */
-  readonly values: readonly number[];
+  readonly valuesMs: readonly number[];
 }
 
 export interface StackedColumn {
   readonly name: string;
   /** First line of its tooltip. */
   readonly head: string;
-  /** In ms. */
-  readonly total: number;
+  readonly totalMs: number;
   readonly faded?: boolean;
   /** The baseline's step that it is compared with; null where there is none. */
   readonly base?: BaselineStep | null;
 }
 
 export interface BaselineStep {
-  /** In ms. */
-  readonly total: number;
+  readonly totalMs: number;
   /** How much longer this session's step takes, in ms; null where they cannot be compared. */
-  readonly delta: number | null;
+  readonly deltaMs: number | null;
   /** Which step or average of the baseline it is; empty where it is the same step. */
   readonly name: string;
 }
@@ -54,7 +52,7 @@ const AXIS_FACTOR = 1.25;
 /** The end of the axis, ms: that of the longest column, or where columns left out are far longer, of the others. */
 export function axisEndMs(columns: readonly StackedColumn[]): number {
   const longestOf = (several: readonly StackedColumn[]) =>
-    largest(several.flatMap(({ total, base }) => [total, base?.total ?? 0]));
+    largest(several.flatMap(({ totalMs, base }) => [totalMs, base?.totalMs ?? 0]));
   const [counting, all] = [longestOf(columns.filter(({ faded }) => !faded)), longestOf(columns)];
   return counting > 0 && all > OUTLIER_FACTOR * counting ? AXIS_FACTOR * counting : all;
 }
@@ -62,7 +60,7 @@ export function axisEndMs(columns: readonly StackedColumn[]): number {
 /** An arrow where a column is cut, with its total. */
 function cutMarkers({ columns, scale }: StackedChart, palette: Palette) {
   const endMs = axisEndMs(columns);
-  if (!columns.some(({ total }) => total > endMs)) return [];
+  if (!columns.some(({ totalMs }) => totalMs > endMs)) return [];
   return [
     {
       type: "scatter" as const,
@@ -78,9 +76,9 @@ function cutMarkers({ columns, scale }: StackedChart, palette: Palette) {
         position: "right" as const,
         backgroundColor: palette.panel,
         padding: [1, 3],
-        formatter: ({ dataIndex }: { dataIndex: number }) => formatScaled(columns[dataIndex]?.total ?? 0, scale),
+        formatter: ({ dataIndex }: { dataIndex: number }) => formatScaled(columns[dataIndex]?.totalMs ?? 0, scale),
       },
-      data: columns.map(({ total }) => (total > endMs ? endMs * scale.factor : null)),
+      data: columns.map(({ totalMs }) => (totalMs > endMs ? endMs * scale.factor : null)),
     },
   ];
 }
@@ -107,10 +105,10 @@ function columnTooltip({ layers, columns, scale }: StackedChart, index: number, 
   const column = columns[index];
   if (!column) return "";
   const rows = layers
-    .filter(({ values }) => (values[index] ?? 0) > 0)
-    .map(({ label, part, values }) => {
-      const value = values[index] ?? 0;
-      const share = column.total > 0 ? ` · ${formatPercent(value / column.total)}` : "";
+    .filter(({ valuesMs }) => (valuesMs[index] ?? 0) > 0)
+    .map(({ label, part, valuesMs }) => {
+      const value = valuesMs[index] ?? 0;
+      const share = column.totalMs > 0 ? ` · ${formatPercent(value / column.totalMs)}` : "";
       return tooltipRow(
         palette.dark ? part.dark : part.light,
         label,
@@ -132,22 +130,22 @@ function baselineMarkers({ columns, scale }: StackedChart, palette: Palette) {
       itemStyle: { color: palette.text, borderColor: palette.panel, borderWidth: 1, decal: { symbol: "none" } },
       silent: true,
       z: 5,
-      data: columns.map(({ base }) => (base ? base.total * scale.factor : null)),
+      data: columns.map(({ base }) => (base ? base.totalMs * scale.factor : null)),
     },
   ];
 }
 
 /** What a column is held against, in words. */
-function baselineTooltip({ total, delta, name: baselineStep }: BaselineStep, scale: Scale): string {
-  const change = delta === null ? "" : ` · ${formatDelta(delta, (ms) => formatScaled(ms, scale))} ${scale.unit}`;
-  return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${baselineStep && `, ${baselineStep}`}: ${formatScaled(total, scale)} ${scale.unit}${change}`)}</div>`;
+function baselineTooltip({ totalMs, deltaMs, name }: BaselineStep, scale: Scale): string {
+  const change = deltaMs === null ? "" : ` · ${formatDelta(deltaMs, (ms) => formatScaled(ms, scale))} ${scale.unit}`;
+  return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${name && `, ${name}`}: ${formatScaled(totalMs, scale)} ${scale.unit}${change}`)}</div>`;
 }
 
 /** Ends where columns are cut, at no round number. */
 function timeAxis({ columns, scale }: StackedChart, palette: Palette) {
   const usual = { ...axis(palette, scale.unit, "right"), type: "value" as const };
   const endMs = axisEndMs(columns);
-  if (!columns.some(({ total }) => total > endMs)) return usual;
+  if (!columns.some(({ totalMs }) => totalMs > endMs)) return usual;
   return { ...usual, max: endMs * scale.factor, axisLabel: { ...usual.axisLabel, showMaxLabel: false } };
 }
 
@@ -186,14 +184,14 @@ export function stackedOption(chart: StackedChart, palette: Palette) {
       ...(slider ? [{ type: "slider" as const, height: 18, bottom: 4, textStyle: textStyle(palette) }] : []),
     ],
     series: [
-      ...layers.map(({ label, part, values }, layer) => ({
+      ...layers.map(({ label, part, valuesMs }, layer) => ({
         name: label,
         type: "bar" as const,
         stack: "all",
         barMaxWidth: 48,
         itemStyle: partStyle(part, palette),
         data: columns.map(({ faded }, index) => ({
-          value: (values[index] ?? 0) * scale.factor,
+          value: (valuesMs[index] ?? 0) * scale.factor,
           ...(faded && { itemStyle: { opacity: 0.4 } }),
         })),
         ...(layer === 0 && lineAcross(chart, palette)),

@@ -23,7 +23,7 @@ describe("the steps", () => {
 
   it("keep the order of parts of all pages, without those that take no time", () => {
     expect(usedPartIds(table)).toEqual(["compute", "input"]);
-    expect(partLayers(table).map(({ label, values }) => [label, values])).toEqual([
+    expect(partLayers(table).map(({ label, valuesMs }) => [label, valuesMs])).toEqual([
       ["compute_ms", [3, 1]],
       ["input_ms", [2, 2]],
     ]);
@@ -35,7 +35,7 @@ describe("the steps", () => {
 
   it("show incomplete ones pale, and an average only of several", () => {
     const { columns, line } = stackedSteps(found, partLayers(table));
-    expect(columns.map(({ name, total, faded }) => [name, total, faded])).toEqual([
+    expect(columns.map(({ name, totalMs, faded }) => [name, totalMs, faded])).toEqual([
       ["1 …", 5, true],
       ["train 2", 3, false],
     ]);

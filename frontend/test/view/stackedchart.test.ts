@@ -5,12 +5,12 @@ import { axisEndMs, type StackedColumn, stackedOption } from "../../src/view/sta
 const PALETTE = { dark: false, text: "#000", quiet: "#888", line: "#ccc", panel: "#fff", accent: "#06c" };
 
 function optionOf(columns: readonly StackedColumn[]) {
-  const layers = [{ label: "compute", part: partById("compute"), values: columns.map(({ total }) => total) }];
+  const layers = [{ label: "compute", part: partById("compute"), valuesMs: columns.map(({ totalMs }) => totalMs) }];
   const scale = { unit: "ms", factor: 1, decimals: 1 };
   return stackedOption({ layers, columns, scale, axisName: "", line: null, sliderFrom: 99 }, PALETTE);
 }
 
-const step = (total: number, faded = false): StackedColumn => ({ name: "", head: "", total, faded });
+const step = (totalMs: number, faded = false): StackedColumn => ({ name: "", head: "", totalMs, faded });
 
 it("does not let a step that is left out flatten the others", () => {
   const columns = [step(40, true), step(1), step(1.6)];
@@ -23,7 +23,7 @@ it("does not let a step that is left out flatten the others", () => {
 
 it("shows all of steps that are a little longer, and of those that count", () => {
   for (const columns of [[step(3, true), step(1)], [step(40), step(1)], [step(7, true)]]) {
-    expect(axisEndMs(columns)).toBe(Math.max(...columns.map(({ total }) => total)));
+    expect(axisEndMs(columns)).toBe(Math.max(...columns.map(({ totalMs }) => totalMs)));
     expect(optionOf(columns).yAxis).not.toHaveProperty("max");
     expect(optionOf(columns).series).toHaveLength(1);
   }

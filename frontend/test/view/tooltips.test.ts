@@ -20,8 +20,8 @@ function expectText(body: HTMLElement): void {
 
 describe("names from a capture in the tooltips of charts", () => {
   it("are text above stacked columns, and in their parts", () => {
-    const layers = [{ label: NAME, part: partById("input"), values: [1] }];
-    const columns = [{ name: NAME, head: NAME, total: 1 }];
+    const layers = [{ label: NAME, part: partById("input"), valuesMs: [1] }];
+    const columns = [{ name: NAME, head: NAME, totalMs: 1 }];
     const scale = { unit: "ms", factor: 1, decimals: 1 };
     const option = stackedOption({ layers, columns, scale, axisName: "", line: null, sliderFrom: 9 }, PALETTE);
     expectText(shown(option, [{ dataIndex: 0 }]));

@@ -22,7 +22,6 @@ interface StatisticsRowProps {
   readonly show: (value: number) => string;
 }
 
-/** Whether there is a baseline. */
 function hasBaseline(answer: Answer): boolean {
   return answer.factIds.includes("delta_step_average_ms");
 }

@@ -54,7 +54,6 @@ interface GrowthProps {
   readonly steps: Table;
   readonly growth: Table;
   readonly name: string;
-  /** Where a row leads. */
   readonly link: (row: Row) => { go: () => void } | undefined;
 }
 

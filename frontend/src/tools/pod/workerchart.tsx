@@ -29,11 +29,11 @@ function stackedWorkers(step: PodStep, workers: Table): StackedChart {
   return {
     layers: partLayers(workers),
     columns: workers.rows.map((row) => {
-      const [worker, total] = [workers.text(row, "worker"), workers.numberOrZero(row, TOTAL_COLUMN)];
+      const [worker, totalMs] = [workers.text(row, "worker"), workers.numberOrZero(row, TOTAL_COLUMN)];
       return {
         name: (workers.cell(row, "slow") === true ? SLOW_MARK : "") + worker,
-        head: [worker, formatTime(total), t("mostly {part}", { part: workers.text(row, "largest") })].join(" · "),
-        total,
+        head: [worker, formatTime(totalMs), t("mostly {part}", { part: workers.text(row, "largest") })].join(" · "),
+        totalMs,
         base: baselineStepOf(workers, row, TOTAL_COLUMN),
       };
     }),

@@ -20,12 +20,12 @@ export function stackedSteps(answer: Answer, layers: readonly StackedLayer[]): S
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
   const columns = steps.rows.map((row) => {
-    const [name, total] = [steps.text(row, "name"), steps.numberOrZero(row, "duration_ms")];
+    const [name, totalMs] = [steps.text(row, "name"), steps.numberOrZero(row, "duration_ms")];
     const leftOut = steps.text(row, "left_out");
     const reason = leftOut && t("not in the averages: {reason}", { reason: LEFT_OUT_REASONS[leftOut] ?? leftOut });
-    const head = [t("Step {name}", { name }), formatTime(total), reason].filter(Boolean).join(" · ");
+    const head = [t("Step {name}", { name }), formatTime(totalMs), reason].filter(Boolean).join(" · ");
     const base = baselineStepOf(steps, row, "duration_ms");
-    return { name: leftOut === "cut" ? `${name} …` : name, head, total, faded: leftOut !== "", base };
+    return { name: leftOut === "cut" ? `${name} …` : name, head, totalMs, faded: leftOut !== "", base };
   });
   return {
     layers,
@@ -39,11 +39,13 @@ export function stackedSteps(answer: Answer, layers: readonly StackedLayer[]): S
 
 /** What the chart shows, for who does not see it. */
 export function chartDescription({ columns, line }: StackedChart): string {
-  const longest = columns.toSorted((one, other) => other.total - one.total)[0];
+  const longest = columns.toSorted((one, other) => other.totalMs - one.totalMs)[0];
   return joinNames([
     t("Step time of {count, plural, one {# step} other {# steps}}", { count: columns.length }),
     ...(line ? [t("mean {time}", { time: formatTime(line.value) })] : []),
-    ...(longest ? [t("longest step {name} with {time}", { name: longest.name, time: formatTime(longest.total) })] : []),
+    ...(longest
+      ? [t("longest step {name} with {time}", { name: longest.name, time: formatTime(longest.totalMs) })]
+      : []),
   ]);
 }
 

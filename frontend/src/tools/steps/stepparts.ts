@@ -26,10 +26,10 @@ export const BASE_PART_SPECS: ColumnSpecs = Object.fromEntries(
 
 /** What a row of a table of steps is held against, by the column of its whole time. */
 export function baselineStepOf(table: Table, row: Row, totalColumn: string): BaselineStep | null {
-  const total = table.number(row, `base_${totalColumn}`);
-  return total === null
+  const totalMs = table.number(row, `base_${totalColumn}`);
+  return totalMs === null
     ? null
-    : { total, delta: table.number(row, `delta_${totalColumn}`), name: table.text(row, "match") };
+    : { totalMs, deltaMs: table.number(row, `delta_${totalColumn}`), name: table.text(row, "match") };
 }
 
 /** The used parts as layers of stacked columns, one per row. */
@@ -42,7 +42,7 @@ export function partLayer(table: Table, id: string, drawnAs = id): StackedLayer 
   return {
     part: partById(drawnAs),
     label: table.column(`${id}_ms`)?.label ?? id,
-    values: table.rows.map((row) => table.numberOrZero(row, `${id}_ms`)),
+    valuesMs: table.rows.map((row) => table.numberOrZero(row, `${id}_ms`)),
   };
 }
 

@@ -135,7 +135,6 @@ export function Causes({ page, why }: { page: PageProps; why: Answer }) {
   );
 }
 
-/** The causes in one line. */
 export function causesText(why: Answer): string {
   const table = why.table("causes");
   return table.rows

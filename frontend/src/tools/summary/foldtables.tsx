@@ -28,7 +28,6 @@ export function FoldTable({ page, answer, id }: FoldTableProps) {
 
 const DEVICE_TABLES = ["devices", "idle", "queues", "communication", "copies"];
 
-/** Which tables tell of devices here. */
 export function deviceTableIds(answer: Answer): string[] {
   return DEVICE_TABLES.filter((id) => answer.table(id).rows.length > 0);
 }

@@ -15,7 +15,6 @@ interface PartRowProps {
   /** Whether some time lies between steps. */
   readonly hasTimeBetween: boolean;
   readonly hasSeveralSteps: boolean;
-  /** Whether there is a baseline. */
   readonly hasBaseline: boolean;
 }
 

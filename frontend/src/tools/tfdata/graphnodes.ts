@@ -46,7 +46,6 @@ function markAsynchronous(nodes: readonly GraphNode[], table: Table): GraphNode[
   });
 }
 
-/** One node per row. */
 function graphNodes(table: Table, shape: GraphShape): GraphNode[] {
   const indexById = new Map(table.rows.map((row, index) => [table.text(row, shape.id), index]));
   const nodes = table.rows.map((row) => graphNode(table, row, shape, indexById.get(table.text(row, "parent")) ?? -1));

@@ -24,7 +24,6 @@ export function walkHits(engine: Engine, direction: 1 | -1): void {
   showHit(engine, (index + all.count) % all.count);
 }
 
-/** Goes to a hit. */
 export function showHit(engine: Engine, index: number): void {
   const { hits, hit } = engine.scene.state;
   const all = hits.peek();

@@ -111,7 +111,6 @@ export class Scene {
     return panView(clampView(panView(view, -from), viewSpan(this.bounds)), from);
   }
 
-  /** Whether anything of the capture is in view. */
   get isCaptureInView(): boolean {
     return this.view.end > this.capture.begin && this.view.begin < this.capture.end;
   }

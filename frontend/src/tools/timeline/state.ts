@@ -58,7 +58,6 @@ export interface TimelineState {
   readonly longest: Signal<boolean>;
   /** Whether the hits are shown as a list. */
   readonly listed: Signal<boolean>;
-  /** The filter of lanes. */
   readonly laneFilter: Signal<string>;
   /** Shorter events are dimmed, ps. */
   readonly leastPs: Signal<number>;

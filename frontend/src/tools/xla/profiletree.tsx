@@ -11,7 +11,6 @@ import { DeltaCell, deltaMs } from "../../view/delta";
 import { keysOpenAtFirst, NameCell, ShareCell, type TreeRows, TreeTable, useTreeRows } from "../../view/treerows";
 import { useOpDialog } from "../card/opcard";
 
-/** Heads of columns of texts. */
 const TEXT_HEADS: ReadonlySet<string> = new Set([t("Share"), t("Bottleneck"), t("Source")]);
 
 function profileTree(nodes: Table, idle: boolean): TreeRows<number | null> {

@@ -58,7 +58,6 @@ function endLabel(text: string, up: number, palette: Palette) {
   return { endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset, align: "right" } };
 }
 
-/** The dots of a category of ops. */
 function opSeries(ops: Table, category: string, mostUs: number, palette: Palette) {
   return {
     name: category,
