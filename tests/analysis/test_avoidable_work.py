@@ -15,6 +15,7 @@ from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     light_programs,
     names_in_loops,
     parameter_counts_vary,
+    rematerialized,
 )
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -163,3 +164,14 @@ def test_arguments_that_are_copied_to_be_updated(copied: str, update: str, is_to
     program = module(fused, computation(1, body, 3), entry="c1")
     assert copies_of_updated(program) == ({"copy.1"} if is_told else set())
     assert copies_of_updated(module(computation(1, instruction(1, "copy", shape(8)), 1), entry="c1")) == set()
+
+
+def test_what_a_checkpoint_runs_again() -> None:
+    """Instructions and fusions, by the path that ``jax.checkpoint`` gives what gradients compute again."""
+    paths = ["jvp(LM)/dot_general", "transpose(jvp(LM))/checkpoint/rematted_computation/Block_0/dot_general"]
+    own, again = (field(7, field(2, f"jit(step)/{path}".encode())) for path in paths)
+    body = instruction(1, "dot", shape(8), name="dot.1", rest=own) + instruction(
+        2, "dot", shape(8), name="dot.2", rest=again
+    )
+    assert rematerialized(module(computation(1, body, 2), entry="c1")) == {"dot.2"}
+    assert rematerialized(module(update(8), entry="c1")) == set()

@@ -72,6 +72,8 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("accumulates", "exposed_collective", "pytorch", "no_sync()"),
         ("own_reductions", "exposed_collective", "pytorch", "calls of your own"),
         ("broadcasts_batches", "late_input", "pytorch", "its own part of the data"),
+        ("recomputes", "compute", "jax", "nn.remat"),
+        ("reduces_each_pass", "few_collectives", "pytorch", "once per optimizer step"),
         ("drops_out", "compute", "pytorch", "model.eval()"),
         ("long_kernels", "compute", "pytorch", "by FFT"),
         ("half_on_cpu", "elementwise", "pytorch", "float16"),

@@ -281,8 +281,11 @@ def test_gradients_of_gradients_in_most_steps_are_told(every: int, told: bool) -
 
 
 @pytest.mark.parametrize(("duration", "told"), [(200, True), (20, False)])
-def test_models_that_each_step_copies_are_told(duration: float, told: bool) -> None:
-    host = steps_of(("aten::mm", 10, 400), ("torch/../copy.py(128): deepcopy", 500, duration))
+@pytest.mark.parametrize(
+    "copies", ["torch/../copy.py(128): deepcopy", "torch/nn/modules/module.py(2532): load_state_dict"]
+)
+def test_models_that_each_step_copies_are_told(copies: str, duration: float, told: bool) -> None:
+    host = steps_of(("aten::mm", 10, 400), (copies, 500, duration))
     assert ("copies_model" in program_facts(host)) == told
 
 

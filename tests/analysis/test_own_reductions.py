@@ -107,3 +107,29 @@ def test_batches_that_one_worker_sends_are_loaded_by_each(device: bool) -> None:
 def test_other_broadcasts_are_of_no_batches(others: HostWithSteps) -> None:
     assert "broadcasts_batches" not in program_of([worker(0, 300, loads=True), others]).facts
     assert "broadcasts_batches" not in program_of([others, others]).facts
+
+
+@pytest.mark.parametrize(
+    ("passes", "optimizers", "ddp", "are_told"),
+    [(3, 1, False, True), (1, 1, False, False), (2, 2, False, False), (3, 1, True, False)],
+    ids=["micro-batches", "one pass", "two models", "of DDP"],
+)
+def test_gradients_are_reduced_once_for_each_change_of_the_weights(
+    passes: int, optimizers: int, ddp: bool, are_told: bool
+) -> None:
+    events = []
+    for step in range(4):
+        at = 20_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 19_900)]
+        for number in range(passes):
+            begin = at + 100 + 6_000 * number
+            events += [torchtrace.mark("DistributedDataParallel.forward", begin - 50, 40)] if ddp else []
+            events += [torchtrace.op("aten::mm", begin, 400), torchtrace.op(GRADIENT, begin + 600, 300)]
+            for parameter in range(5):
+                events += reduction(begin + 1_000 + 800 * parameter, 700, torchtrace.MAIN, None)
+        for number in range(optimizers):
+            events += [torchtrace.mark("Optimizer.step#AdamW.step", at + 19_000 + 100 * number, 50)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("reduces_each_pass" in program_facts(host)) == are_told
+    waits = next(cause for cause in diagnose([host]).causes if cause.id == "exposed_collective")
+    assert ("once per optimizer step" in waits.remedy.text) == are_told

@@ -230,6 +230,34 @@ def test_passes_that_each_take_one_row_more_compute_again_what_they_did(sizes: l
     assert ("KV cache" in diagnose([host]).causes[0].remedy.text) == told
 
 
+@pytest.mark.parametrize(
+    ("times", "is_told"),
+    [
+        ([60, 70, 60, 90, 100, 110, 105, 130, 150], True),
+        ([100, 90, 110, 100, 95, 105, 110, 90, 100], False),
+        ([100, 100, 104, 103, 106, 105, 109, 108, 112], False),
+        ([100, 110, 120, 140, 150], False),
+    ],
+    ids=["longer and longer", "about as long", "hardly longer", "few"],
+)
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_passes_that_take_longer_and_longer_compute_again(times: list[int], is_told: bool, is_busy: bool) -> None:
+    """Without ``record_shapes`` frames tell how often a step decodes; now and then the machine does something else."""
+    events: list[dict[str, Any]] = []
+    for number in range(4):
+        at, late = 1850 * number, 40 * is_busy
+        events.append(torchtrace.mark(f"ProfilerStep#{number}", at, 1849))
+        for index, time in enumerate(times):
+            length = 1.3 * time + late * (index == number)
+            events.append(torchtrace.frame("serve.py(33): decode", at + 10 + 200 * index, length))
+            events.append(torchtrace.op("aten::linear", at + 11 + 200 * index, length - 2))
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("growing_input" in program_facts(host)) == is_told
+    found = diagnose([host])
+    work = next(cause for cause in found.causes if cause.id == "compute")
+    assert ("KV cache" in work.remedy.text) == is_told
+
+
 @pytest.mark.parametrize("has_steps", [True, False])
 @pytest.mark.parametrize("more_rows", [1, 0])
 def test_each_step_may_be_one_of_these_passes(has_steps: bool, more_rows: int) -> None:

@@ -7,8 +7,9 @@ from itertools import product
 import draw
 import pytest
 
-from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, Sentence, joined
+from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES, Sentence, joined
 from tb_profile_plugin.analysis.diagnosis.headlines import headline
+from tb_profile_plugin.analysis.diagnosis.program import facts
 from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
 from tb_profile_plugin.analysis.steps.event_names import display_name, short_name
 from tb_profile_plugin.analysis.steps.typical_times import NamedTime, typical_times
@@ -105,3 +106,11 @@ def test_a_call_that_is_in_several_states_is_counted_once(count: float, both: fl
     states = ("dispatch", 40.0), ("sync", 30.0)
     loss = TimeLoss("between_steps", 100.0, [NamedTime(state, "predict", 0.0, 0.0, ps, count) for state, ps in states])
     assert loss.by_name() == [("predict", 70.0, both)]
+
+
+@pytest.mark.parametrize("fact", [fact for fact in vars(facts).values() if f"mostly.{fact}" in TEMPLATES])
+def test_headlines_of_work_that_need_not_be_are_short(fact: str, host: HostWithSteps) -> None:
+    typical = typical_times([host], "typical", False)
+    loss = TimeLoss("compute", 0.8 * typical.period_ps, [NamedTime("compute", "aten::mm", 9.0, 1.0, 0.0, 0.0)])
+    text = headline([loss], typical, [host], fact).sentence.text
+    assert TEMPLATES[f"mostly.{fact}"] in text and len(text.split()) <= WORDS, text
