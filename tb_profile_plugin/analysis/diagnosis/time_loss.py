@@ -322,6 +322,9 @@ class TimeLoss:
         """
         if self.id == "late_peer":
             return [Sentence("mostly.in", {"label": (self.arguments or {})["label"]}), Sentence("mostly.none")]
+        if self.id == "unusual_steps" and self.main_cause == "input":
+            # Stages of a pipeline are names of what the steps wait for.
+            return [Sentence("mostly.some", {"names": Sentence("label.input")}), Sentence("mostly.none")]
         long = self.long_pauses
         if long is not None:
             code = "every" if long.every else "seldom" if long.count > 1 else "once"

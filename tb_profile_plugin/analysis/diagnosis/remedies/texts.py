@@ -64,9 +64,7 @@ WEIGHTS_IN_GRAPH = (
 ATTENTION_AT_ONCE_TORCH = (
     "Use F.scaled_dot_product_attention, and one layer, for all rows and heads at once, instead of slice by slice."
 )
-EXPERTS_AT_ONCE_TORCH = (
-    "Compute all experts at once: sort rows by expert, pad their groups, and multiply by stacked weights (torch.bmm)."
-)
+EXPERTS_AT_ONCE_TORCH = "Compute all groups (such as experts) at once: sort rows by group, pad, and multiply by stacked weights (torch.bmm)."
 MERGE_TORCH = (
     "Add LoRA adapters that all requests share to the weights, once before serving (PEFT's merge_and_unload())."
 )
@@ -209,7 +207,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
     **{(cause, "", facts.EXCHANGES_MESSAGES): FEWER_MESSAGES for cause in ("python", "thread_wait")},
     ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
-    ("loop", "", ""): "Replace this loop over Python values by array operations, or move it to another process.",
+    (
+        "loop",
+        "",
+        "",
+    ): "Replace this loop over Python values by array operations or a library in C, or move it to another process.",
     ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
     ("unexplained", JAX, ""): "Record Python: set python_tracer_level=1 in jax.profiler.ProfileOptions.",
