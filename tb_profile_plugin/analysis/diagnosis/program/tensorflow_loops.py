@@ -78,9 +78,10 @@ def map_loop(host: HostWithSteps) -> MapLoop | None:
 def table_gradients_ps(host: HostWithSteps) -> float:
     """ps per step that gradients of whole tables take in the turns of loops: to be made, and added up; 0 without."""
     trace, steps = host.trace, host.steps
-    sums = {f"{made[1]}:AddN" for name in trace.names if (made := _TABLE_GRADIENT.match(name))} if len(steps) else set()
-    if not sums:
+    gradients = [*filter(None, map(_TABLE_GRADIENT.match, trace.names))] if len(steps) else []
+    if not gradients:
         return 0.0
+    sums = {f"{gradient[1]}:AddN" for gradient in gradients}
     ops = trace.named(lambda name: name in sums or bool(_TABLE_GRADIENT.match(name)))
     ops = ops[trace.begin[ops] >= steps.begin[0]]
     return float((trace.end[ops] - trace.begin[ops]).sum()) / len(steps)
