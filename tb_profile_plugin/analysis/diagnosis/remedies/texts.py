@@ -64,7 +64,10 @@ WEIGHTS_IN_GRAPH = (
 ATTENTION_AT_ONCE_TORCH = (
     "Use F.scaled_dot_product_attention, and one layer, for all rows and heads at once, instead of slice by slice."
 )
-EXPERTS_AT_ONCE_TORCH = "Compute all groups (such as experts) at once: sort rows by group, pad, and multiply by stacked weights (torch.bmm)."
+EXPERTS_AT_ONCE_TORCH = (
+    "Compute all groups (such as experts) at once: sort rows by group, pad, and multiply by stacked weights "
+    "(torch.bmm)."
+)
 MERGE_TORCH = (
     "Add LoRA adapters that all requests share to the weights, once before serving (PEFT's merge_and_unload())."
 )
