@@ -211,6 +211,26 @@ def test_what_a_straggler_does_alone_is_named(elsewhere: bool) -> None:
     assert "extra work" in late.remedy.text
 
 
+@pytest.mark.parametrize(("saves_on", "is_late"), [((0,), True), ((0, 1), False)])
+def test_a_host_that_alone_saves_in_each_step_is_late_in_few_steps(saves_on: Sequence[int], is_late: bool) -> None:
+    """What it saves takes now longer, now shorter: by the waits of six steps alone it could be so by chance."""
+    meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []
+    for host in range(2):
+        text = ""
+        for number, saved in enumerate((20, 70, 35, 60, 25, 65)):
+            at = 100 * number
+            work = f"$train.py:9 save_checkpoint[{at + 20},{saved}]" if host in saves_on else ""
+            meeting = f"{meets}[{at + 20 + saved * bool(work)},{75 - saved * bool(work)}]"
+            text += f" train[{at},100]{{_r=1, step_num={number}}} $train.py:1 f[{at},1] {WORK}[{at + 1},19]"
+            text += f" {work} {meeting}"
+        hosts.append(draw.host(f"/host:CPU\n  python |{text}", name=f"worker-{host}"))
+    found = diagnose(hosts)
+    assert ("late_peer" in {cause.id for cause in found.causes}) == is_late
+    if is_late:
+        assert "mostly in save_checkpoint (train.py:9)" in found.headline.sentence.text
+        assert found.causes[0].remedy.text.startswith("Call save_checkpoint (train.py:9) less often")
+
+
 @pytest.mark.parametrize(("turns", "is_named"), [(3, True), (2, False)])
 def test_a_straggler_of_few_turns_is_named_by_what_it_calls_in_them_alone(turns: int, is_named: bool) -> None:
     """One rank validates thrice, and the other waits in the step after that: so often by chance, but for the calls."""

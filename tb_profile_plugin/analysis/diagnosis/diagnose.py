@@ -15,7 +15,13 @@ from ...runtime.records import NamedTuple
 from ..activity.states import State
 from ..steps import step_evidence, step_time
 from ..steps.calls_between import called_between, function_between
-from ..steps.dispatched_calls import calling_function, calls_per_step, one_by_one_share, short_ops_ps
+from ..steps.dispatched_calls import (
+    calling_function,
+    calls_per_step,
+    one_by_one_share,
+    short_ops_ps,
+    whole_step_functions,
+)
 from ..steps.event_names import display_name, short_name
 from ..steps.host_account import Interval, figures
 from ..steps.python_waits import timed_out_ps, timed_out_waits
@@ -24,7 +30,7 @@ from ..steps.typical_times import NamedTime, Typical, typical_times, typical_win
 from . import input_stage, op_work
 from .capture_account import CapturePart, Device, capture_parts, counted_ps, devices_of, devices_sentence
 from .catalogue import TEMPLATES, Sentence
-from .cause_kinds import MOSTLY
+from .cause_kinds import MOSTLY, PAUSE
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
@@ -48,7 +54,7 @@ from .xla_work import name_xla_work
 
 NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
-    *(one_by_one_share, short_ops_ps, called_between, function_between),
+    *(one_by_one_share, short_ops_ps, whole_step_functions, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counter_range_count, counted_ps),
     *(program_facts, unused_nodes, early_share, graph_break),
     *op_work.NEEDS,
@@ -205,9 +211,16 @@ def _special_remedy(
         # What a range of the program does by itself is not known without its frames.
         return remedy(PYTORCH, "unexplained")
     if loss.id == "python" and program.framework == PYTORCH and loss.dispatches_ops:
+        if any(loss.by_name()[0][0] in whole_step_functions(host) for host in hosts):
+            return remedy(PYTORCH, "dispatch", facts=program.facts)
         usual = remedy(PYTORCH, "python")
         is_usual = remedy(PYTORCH, *loss.remedy_keys, facts=program.facts).text == usual.text
         return usual._replace(text=fewer_ops(loss.by_name()[0][0])) if is_usual else None
+    late = typical.late_peer
+    if loss.id == "late_peer" and late is not None and late.own_work and not late.every and late.state == PAUSE:
+        name = (loss.arguments or {})["label"].text
+        text = Message("Call {name} less often, or in a background thread: the other workers wait for it.", name=name)
+        return remedy(program.framework, *loss.remedy_keys)._replace(text=text)
     if loss.id == "late_peer" and facts.BROADCASTS_BATCHES in program.facts:
         # Of what one worker loads for all each then loads a part.
         advice = remedy(program.framework, *loss.remedy_keys, facts=program.facts)
