@@ -21,7 +21,7 @@ PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer")
 def work_out(space: XSpace) -> None:
     """What every tool asks of the model."""
     host = Host("fuzz", space).with_steps()
-    assert len(host.trace) == len(host.grouped_steps.of_event)
+    assert len(host.trace) == len(host.grouped_steps.group_of)
     assert host.window[0] <= host.window[1]
     assert all(module.title for module in host.modules.values())
 

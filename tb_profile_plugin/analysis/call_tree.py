@@ -58,8 +58,8 @@ class CallTree(NamedTuple):
 def nesting(calls: NestedCalls) -> Nesting:
     """How the calls nest, and what time is their own."""
     count = len(calls.begin)
-    parent, last = np.empty(count, np.int32), np.empty(count, np.int32)
-    nest(calls.first, calls.begin, calls.end, np.zeros(count, bool), parent, last)
+    parent, stop = np.empty(count, np.int32), np.empty(count, np.int32)
+    nest(calls.first, calls.begin, calls.end, np.zeros(count, bool), parent, stop)
     parent = parent.astype(np.int64)
     line = np.repeat(np.arange(len(calls.first) - 1), np.diff(calls.first))
     begin, end = calls.begin.copy(), calls.end.copy()

@@ -268,12 +268,12 @@ _STOP_FRAMES = regex(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
 def run_window(host: Host) -> tuple[int, int]:
     """`window` without the profiler's own start and stop, where Python's tracer recorded these and nothing else ran."""
     trace, (begin, end) = host.trace, window(host)
-    starts, stops = trace.named(_START_FRAMES.match), trace.named(_STOP_FRAMES.match)
+    starts, stops = trace.events_named(_START_FRAMES.match), trace.events_named(_STOP_FRAMES.match)
     if not len(starts) and not len(stops):
         return begin, end
     is_program = np.ones(len(trace), bool)
-    is_program[trace.named(is_frame)] = False
-    _, nest_end = trace.nesting
+    is_program[trace.events_named(is_frame)] = False
+    nest_end = trace.nesting.stop
     for frame in [*starts.tolist(), *stops.tolist()]:
         is_program[frame : nest_end[frame]] = False
     if not is_program.any():

@@ -138,7 +138,7 @@ def calls(host: Host) -> IteratorCalls | None:
     plane = host.cpu
     if plane is None:
         return None
-    row = plane.named(lambda name: name.startswith("Iterator::") or name == "Iterator")
+    row = plane.rows_named(lambda name: name.startswith("Iterator::") or name == "Iterator")
     ids = plane.numbers(vocabulary.ID, row, MISSING)
     row, ids = row[ids != MISSING], ids[ids != MISSING]
     if not len(row):
@@ -267,16 +267,16 @@ class _ThreadTies:
         self._ids, self._parent_ids = ids, parent_ids
         rows = host.trace.rows(plane)
         begin, end = host.trace.begin[rows], host.trace.end[rows]
-        outer = host.trace.nesting[0][rows]
+        outer = host.trace.nesting.parent[rows]
         self._outer = np.maximum(outer - np.int32(rows.start), np.int32(-1)) if rows.start else outer
         # An event belongs to the nearest call around it, or to the making of an element.
         is_holder = np.zeros(len(plane.events), bool)
         is_holder[row] = True
-        is_holder[plane.named(_PRODUCE.match)] = True
+        is_holder[plane.rows_named(_PRODUCE.match)] = True
         self._holder = nearest_holder(self._outer, is_holder)
         self._call = np.full(len(plane.events), -1, np.int32)
         self._call[row] = np.arange(len(row))
-        consume = plane.named(_CONSUME.match)
+        consume = plane.rows_named(_CONSUME.match)
         consumer = self._enclosing_calls(consume)
         self._consume, self._consumer = consume[consumer >= 0], consumer[consumer >= 0]
         self.ready = np.full(len(row), MISSING, np.int64)
@@ -325,7 +325,7 @@ class _ThreadTies:
 
     def functions(self) -> Functions:
         """The functions that ran for calls."""
-        called = self._plane.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
+        called = self._plane.rows_named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
         if not len(called):
             return Functions(np.empty(0, np.int64), np.empty(0, bool), np.empty(0, np.int64))
         holder, call = self._holder[called], self._enclosing_calls(called)
@@ -335,10 +335,10 @@ class _ThreadTies:
         maker[self._holder[self._row[inner]]] = inner
         first = maker[holder[produced]]
         call[produced[first >= 0]] = self.parent[first[first >= 0]]
-        ran = self._plane.named(lambda name: name.endswith("PyFunc"))
+        ran = self._plane.rows_named(lambda name: name.endswith("PyFunc"))
         if len(ran):
             is_process = np.zeros(len(self._plane.events), bool)
-            is_process[self._plane.named(vocabulary.EXECUTOR_RUN.__eq__)] = True
+            is_process[self._plane.rows_named(vocabulary.EXECUTOR_RUN.__eq__)] = True
             ran = nearest_holder(self._outer, is_process)[ran]
         at = (called[call >= 0], ran[ran >= 0])
         ids, python_ids = (self._plane.numbers(vocabulary.ID, rows, MISSING) for rows in at)

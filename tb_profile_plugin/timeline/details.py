@@ -98,7 +98,7 @@ def details(host: Host, event: int, event_timeline: HostTimeline | None = None) 
     }
     answer |= callers(host, event)._asdict()
     answer["own"] = _self_ps(host, event)
-    group = int(host.with_steps().grouped_steps.of_event[event])
+    group = int(host.with_steps().grouped_steps.group_of[event])
     steps = host.with_steps().steps
     step = np.flatnonzero(steps.group == group)
     answer["step"] = steps.name[int(step[0])] if group >= 0 and len(step) else ""
@@ -195,7 +195,7 @@ def kind_name(kind: int) -> str:
 @per_host
 def _iterators(host: Host) -> tuple[Array, Array]:
     """int64[k] each: the events of tf.data iterators, and the iterators' ids."""
-    events = host.trace.named(lambda name: name.startswith("Iterator::"))
+    events = host.trace.events_named(lambda name: name.startswith("Iterator::"))
     return events, host.trace.numbers(vocabulary.ID, events)
 
 

@@ -32,7 +32,7 @@ INSIDE = Callers("train.py:7 step", "Net_0/Linear_0", ["torch/nn/modules/module.
 
 
 def event(worker: HostWithSteps, name: str) -> int:
-    return int(worker.trace.named(lambda other: other == name)[0])
+    return int(worker.trace.events_named(lambda other: other == name)[0])
 
 
 def lines(worker: HostWithSteps, events: Iterable[int]) -> list[str]:
@@ -56,7 +56,7 @@ def test_stacks_of_old_traces_are_callers() -> None:
     stack: dict[str, Any] = {"Call stack": "/opt/py/site-packages/torch/optim.py(3): step;main.py(54): <module>"}
     other: dict[str, Any] = {"Call stack": "main.py(60): loss;main.py(54): <module>"}
     worker = host(op("aten::add", 0, 5, **stack), op("aten::add", 10, 5, **other), op("aten::to", 11, 1, **other))
-    first, second = worker.trace.named(lambda name: name == "aten::add").tolist()
+    first, second = worker.trace.events_named(lambda name: name == "aten::add").tolist()
     assert callers(worker, first).line == "main.py:54 <module>"
     assert lines(worker, [first, second]) == ["main.py:54 <module>", "main.py:60 loss"]
     assert callers(worker, event(worker, "aten::to")).frames == ["main.py(60): loss", "main.py(54): <module>"]

@@ -45,7 +45,7 @@ def lasts(host: HostWithSteps, end: float, **change: Any) -> float:
 
 
 def named(host: HostWithSteps, name: str) -> Any:
-    return host.trace.named(name.__eq__)
+    return host.trace.events_named(name.__eq__)
 
 
 def test_m16_a_path_over_host_and_device() -> None:

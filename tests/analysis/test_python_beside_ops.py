@@ -66,7 +66,7 @@ def test_a_function_that_waits_between_its_calls_is_no_loop_over_values(pause: i
         events.append(torchtrace.frame("serve.py(9): take", at, 3))
         at += 5 + (pause if number % 20 == 0 else 0)
     trace = torchtrace.host(*events, deviceProperties=[]).trace
-    worker = trace.named(lambda name: "worker" in name)
+    worker = trace.events_named(lambda name: "worker" in name)
     assert is_loop_over_values(trace, worker) == is_loop
 
 

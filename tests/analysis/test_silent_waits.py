@@ -101,7 +101,9 @@ def test_a_call_that_makes_a_copy_itself_goes_with_it(late: int) -> None:
     host = captured(("python", f"{frames} {calls} {after}"), devices=[[work + more.partition("|")[2]]])
     assert lasts(host, 240) == 240
     assert lasts(host, 240, without=[State.EXPOSED_COPY]) == pytest.approx(40, abs=3)
-    assert lasts(host, 240, events=host.trace.named("MemcpyH2D".__eq__)[:1], factor=0.5) == pytest.approx(140, abs=3)
+    assert lasts(host, 240, events=host.trace.events_named("MemcpyH2D".__eq__)[:1], factor=0.5) == pytest.approx(
+        140, abs=3
+    )
 
 
 def test_a_faster_host_would_have_to_wait_where_it_found_the_device_done() -> None:

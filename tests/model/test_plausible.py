@@ -82,6 +82,6 @@ def test_impossible_figures_are_blank_and_said_once(tmp_path: Path) -> None:
 def test_the_timeline_does_not_show_them() -> None:
     host = draw.host(GPU)
     for name, shown in (("a", False), ("cuLaunchKernel", False), ("b", True)):
-        (event,) = host.trace.named(name.__eq__).tolist()
+        (event,) = host.trace.events_named(name.__eq__).tolist()
         assert ("kernel_details" in details(host, event)["args"]) is shown
     assert len(impossible_figures(host)) == 3

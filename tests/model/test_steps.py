@@ -103,7 +103,7 @@ def test_numbers_of_stored_steps_may_be_any(first: int, apart: int) -> None:
     host = draw.host(STORED.replace("group_id=s", f"group_id={apart}s+{first}"), steps=3)
     assert steps(host) == steps(draw.host(STORED, steps=3))
     assert host.steps.group.tolist() == [0, 1, 2]
-    assert set(host.grouped_steps.of_event.tolist()) == {0, 1, 2}
+    assert set(host.grouped_steps.group_of.tolist()) == {0, 1, 2}
 
 
 def test_another_event_can_be_chosen() -> None:
@@ -316,8 +316,8 @@ def test_runs_begun_before_the_capture_belong_to_no_step() -> None:
     )
     runs = " ".join(f"dot[{at},9]{{hlo_op=dot, hlo_module=jit_f, run_id={n}}}" for n, at in enumerate((1, 20, 120)))
     host = draw.host(f"/host:CPU\n  python | {calls}\n  tf_XLAPjRtCpuClient/1 | {runs}")
-    place = host.trace.named("dot".__eq__)
-    assert host.grouped_steps.of_event[place].tolist() == [-1, 0, 1]
+    place = host.trace.events_named("dot".__eq__)
+    assert host.grouped_steps.group_of[place].tolist() == [-1, 0, 1]
 
 
 def test_a_device_that_waits_between_its_modules_has_steps_from_start_to_start() -> None:

@@ -21,10 +21,10 @@ LAST = np.full(EVENTS, EVENTS, np.int32)
 def test_what_waits_to_be_grouped_waits_once() -> None:
     """From the innermost event links lead to all that enclose it, each of which belongs to whoever leads to it."""
     source, target = np.full(EVENTS - 1, EVENTS - 1, np.int32), np.arange(EVENTS - 1, dtype=np.int32)[::-1].copy()
-    is_async, is_xla_cpu_op, of_event = np.zeros(EVENTS, bool), np.ones(EVENTS, bool), np.full(EVENTS, -1, np.int32)
+    is_async, is_xla_cpu_op, group_of = np.zeros(EVENTS, bool), np.ones(EVENTS, bool), np.full(EVENTS, -1, np.int32)
     nest, links = _Nest(LAST, is_async, is_xla_cpu_op), _Links(source, target, _onward(source, target))
-    grouping.py_func(EVENTS - 1, 3, nest, links, of_event, np.empty(len(source), np.int32))
-    assert of_event.tolist() == [3] * EVENTS
+    grouping.py_func(EVENTS - 1, 3, nest, links, group_of, np.empty(len(source), np.int32))
+    assert group_of.tolist() == [3] * EVENTS
 
 
 def test_what_waits_to_be_marked_waits_once() -> None:

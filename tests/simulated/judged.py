@@ -65,7 +65,7 @@ def judged(
 
 def _said(host: HostWithSteps, typical: Typical, change: str) -> float:
     if change == "gemm":
-        events = host.trace.named(lambda name: "gemm" in name)
+        events = host.trace.events_named(lambda name: "gemm" in name)
         return gain_of_events(host, events, 0.5, typical.steps) / 1e6
     found = (typical.replayed or {}).get(SCENARIOS[change])
     return found.gain_ps / 1e6 if found else 0.0

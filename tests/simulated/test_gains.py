@@ -123,7 +123,7 @@ def test_of_very_many_steps_those_in_the_middle_tell_the_same(seed: int, monkeyp
 
 def test_what_is_changed_by_nothing_gains_nothing() -> None:
     for _, host in hosts():
-        events = host.trace.named(lambda name: "gemm" in name)
+        events = host.trace.events_named(lambda name: "gemm" in name)
         lasts = typical(host)
         assert abs(gain_of_events(host, events, 1.0, lasts.steps)) < 1e-6 * lasts.period_ps
 

@@ -81,7 +81,7 @@ def test_numbers_of_stats_and_of_what_stands_beside_them() -> None:
 
 def test_events_by_their_names() -> None:
     plane = host(STATS).space.planes[0]
-    assert plane.named("a".__eq__).tolist() == [0, 2]
-    assert plane.named({"b", "d"}.__contains__).tolist() == [1, 4, 5]
-    assert plane.named(lambda name: True).tolist() == [0, 1, 2, 3, 4, 5]
-    assert plane.named(lambda name: False).tolist() == []
+    assert plane.rows_named("a".__eq__).tolist() == [0, 2]
+    assert plane.rows_named({"b", "d"}.__contains__).tolist() == [1, 4, 5]
+    assert plane.rows_named(lambda name: True).tolist() == [0, 1, 2, 3, 4, 5]
+    assert plane.rows_named(lambda name: False).tolist() == []

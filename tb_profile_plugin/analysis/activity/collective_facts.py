@@ -78,7 +78,7 @@ def ranges_around(host: Host, events: Array) -> list[int]:
     launched = trace.links.kind == LAUNCH
     launch = np.full(len(trace), -1, np.int64)
     launch[trace.links.target[launched]] = trace.links.source[launched]
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     range_event = np.where(is_range[events], events, launch[events])
     while (climbs := (range_event >= 0) & ~is_range[range_event]).any():
         range_event[climbs] = parent[range_event[climbs]]
@@ -87,7 +87,7 @@ def ranges_around(host: Host, events: Array) -> list[int]:
 
 def _ranges(trace: Nested) -> Array:
     """int64[k]: the ranges named after collectives."""
-    return trace.named(names.is_range)
+    return trace.events_named(names.is_range)
 
 
 def groups(host: Host, events: Array) -> list[str]:

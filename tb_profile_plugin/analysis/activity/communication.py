@@ -47,8 +47,8 @@ def thread_collective_events(host: Host) -> Array:
     of CPU backends; empty where threads stand for a device.
     """
     if not any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
-        return host.trace.named(names.is_op)
-    return host.trace.named(names.is_cpu_range) if host.devices else np.empty(0, np.int64)
+        return host.trace.events_named(names.is_op)
+    return host.trace.events_named(names.is_cpu_range) if host.devices else np.empty(0, np.int64)
 
 
 @per_host(keep=True)
@@ -124,7 +124,7 @@ def collectives(host: Host) -> list[Collectives]:
 @per_host(keep=True)
 def thread_collectives(host: Host) -> Collectives:
     """Collectives of CPU backends beside devices that work, such as gloo's beside NCCL's; each backend is a group."""
-    events = host.trace.named(names.is_cpu_range if host.devices and device_work(host) else lambda name: False)
+    events = host.trace.events_named(names.is_cpu_range if host.devices and device_work(host) else lambda name: False)
     events = events[np.argsort(host.trace.begin[events], kind="stable")]
     table = _collectives_of(host, THREADS, events, (host.trace.begin[events], host.trace.end[events]))
     backends = [host.trace.name(event).partition(":")[0] for event in events.tolist()]

@@ -43,7 +43,7 @@ def computes(name: str) -> bool:
 
 def short_calls(host: Host, plane: Plane) -> Array:
     """int64[k]: rows of a host's plane that are ops which the program calls one by one, and mostly calls alone."""
-    of_torch = plane.named(lambda name: name.startswith(vocabulary.TORCH_OP))
+    of_torch = plane.rows_named(lambda name: name.startswith(vocabulary.TORCH_OP))
     calls = np.concatenate((of_torch, kernels_of_single_ops(host), eager_events(host)))
     return calls[plane.events.duration[calls] <= CALL_PS]
 
@@ -52,7 +52,7 @@ def leave_out_inner_ops(trace: Trace, is_op: Array, is_outer: Array, first: int)
     """Unmark ops, bool[k] of events from ``first`` on, that lie within those of a kind (bool[k])."""
     ops = np.flatnonzero(is_op)
     outer = outermost(trace, ops[is_outer[ops]] + first)
-    is_op[ops[are_inside(ops + first, outer + 1, trace.nesting[1][outer])]] = False
+    is_op[ops[are_inside(ops + first, outer + 1, trace.nesting.stop[outer])]] = False
 
 
 class LaunchedOps(NamedTuple):

@@ -160,7 +160,7 @@ def _work_rows(host: Host, plane: Plane) -> Array:
         rows = np.flatnonzero(is_of_ops[plane.events.line] & host.on_streams(plane))
     else:
         rows = np.flatnonzero(is_of_ops[plane.events.line])
-    parent, _ = host.trace.nesting
+    parent = host.trace.nesting.parent
     enclosing = parent[rows + host.trace.rows(plane).start]
     encloses_work = np.zeros(len(host.trace), bool)
     encloses_work[enclosing[(enclosing >= 0) & (plane.events.duration[rows] > 0)]] = True
@@ -209,7 +209,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
     collectives = np.flatnonzero(gather(kinds, plane.events.name)) if kinds.any() else np.empty(0, np.int64)
     # A conditional or a loop that holds a callback or a collective is no work meanwhile; its other ops are.
-    last = trace.nesting[1][xla + first]
+    last = trace.nesting.stop[xla + first]
     for inner in (np.flatnonzero(is_other_work), collectives[is_among(collectives, xla)] + first):
         op[xla[np.searchsorted(inner, last) > np.searchsorted(inner, xla + first, "right")]] = False
     op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
@@ -219,7 +219,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
         is_collective[collectives] = True
         leave_out_inner_ops(trace, op, is_collective, first)
     shard, shard_of, shard_end = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
-    ops, count = launches_of_ops(op, first, _causes(host, act), trace.nesting[0], is_other_work)
+    ops, count = launches_of_ops(op, first, _causes(host, act), trace.nesting.parent, is_other_work)
     event, launch, start = (column[:count] for column in ops)
     _add_own_launches(host, event, launch, start)
     timed_by, end = event, op_ends(host, event)

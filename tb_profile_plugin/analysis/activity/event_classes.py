@@ -130,11 +130,11 @@ def dataset_graphs(host: Host) -> tuple[Array, Array]:
     the single op that takes each: the next one on its thread.
     """
     trace = host.trace
-    graphs = trace.named(GRAPH_BUILDING.match)
+    graphs = trace.events_named(GRAPH_BUILDING.match)
     if not len(graphs):
         return graphs, graphs
-    ops = trace.named(lambda name: name.startswith(vocabulary.EAGER_OP_CALL))
-    next_op = np.searchsorted(ops, trace.nesting[1][graphs])
+    ops = trace.events_named(lambda name: name.startswith(vocabulary.EAGER_OP_CALL))
+    next_op = np.searchsorted(ops, trace.nesting.stop[graphs])
     graphs, ops = graphs[next_op < len(ops)], ops[next_op[next_op < len(ops)]]
     is_dataset = trace.line_of[graphs] == trace.line_of[ops]
     is_dataset &= trace.are_named(ops, host_events.MAKES_INPUT.match)
@@ -162,7 +162,7 @@ def python_ops(host: Host) -> Array:
     if not of_name.any() or not frames.any():
         return none
     is_frame = gather(frames, plane.events.name)
-    inside_ps = _ps_of_frames_inside(is_frame, plane.events.duration, host.trace.nesting[0], start)
+    inside_ps = _ps_of_frames_inside(is_frame, plane.events.duration, host.trace.nesting.parent, start)
     return np.flatnonzero(gather(of_name, plane.events.name) & (2 * inside_ps > plane.events.duration)) + start
 
 

@@ -242,9 +242,9 @@ def _cause_events(host: Host, state: State) -> Array:
     """int64[k]: events that launched work may wait for, of a kind, ascending."""
     trace = host.trace
     if state == State.INPUT:
-        return trace.named(host_events.asks_for_input)
+        return trace.events_named(host_events.asks_for_input)
     if state == State.DISPATCH:
-        events = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
+        events = trace.events_named(lambda name: name.startswith(host_events.EXECUTORS))
     else:
         events = np.flatnonzero(have_state(event_classes(host), state))
     if state == State.COMPILE:
@@ -255,12 +255,12 @@ def _cause_events(host: Host, state: State) -> Array:
 def _within_executors(host: Host, events: Array) -> Array:
     """int64[k]: the events (int64[n], ascending) that executors of the program lead to on their own threads."""
     trace, of_input = host.trace, activity(host).of_input
-    executors = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
+    executors = trace.events_named(lambda name: name.startswith(host_events.EXECUTORS))
     executors = outermost(trace, executors[~of_input[executors]])
     if not len(executors):
         return executors
     at = np.searchsorted(executors, events, "right") - 1
-    return events[(at >= 0) & (events < trace.nesting[1][executors[at]])]
+    return events[(at >= 0) & (events < trace.nesting.stop[executors[at]])]
 
 
 class _LayerPieces(NamedTuple):
@@ -365,7 +365,7 @@ def _busy_since(host: Host) -> list[Array]:
 @per_host
 def stream_waits(host: Host) -> Array:
     """int64[k]: calls that make a stream wait."""
-    return host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
+    return host.trace.events_named(lambda name: name.startswith(_STREAM_WAITS))
 
 
 @per_host

@@ -79,7 +79,7 @@ def _waits_for_tasks(host: Host, loop: int, classes: Array) -> tuple[Array, Arra
     The loop's thread waits for one that it handed over where it goes on at once when that is over.
     """
     trace, links = host.trace, host.trace.links
-    is_task = is_among(links.target.astype(np.int64), trace.named(lambda name: name == _AWAITS_STREAM))
+    is_task = is_among(links.target.astype(np.int64), trace.events_named(lambda name: name == _AWAITS_STREAM))
     tasks = links.target[is_task & (trace.line_of[links.source] == loop)].astype(np.int64)
     if not len(tasks):
         return tasks, tasks, tasks
@@ -94,7 +94,7 @@ def _waits_for_tasks(host: Host, loop: int, classes: Array) -> tuple[Array, Arra
 
 def _is_within_wait(host: Host, event: Array, classes: Array) -> Array:
     """bool[k]: whether an event, or one around it, tells that it waits; -1 stands for none."""
-    parent, is_within = host.trace.nesting[0], np.zeros(len(event), bool)
+    parent, is_within = host.trace.nesting.parent, np.zeros(len(event), bool)
     while (event >= 0).any():
         is_within |= (event >= 0) & (classes[event.clip(0)] == State.SYNC)
         event = np.where(event >= 0, parent[event.clip(0)], -1)
@@ -134,7 +134,7 @@ def interpreter_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Arr
     """
     none = np.empty(0, np.int64)
     trace = host.trace
-    ops = trace.named(_PYTHON_OP.match)
+    ops = trace.events_named(_PYTHON_OP.match)
     ops = ops[trace.line_of[ops] != loop]
     if not len(ops) or loop < 0:
         return none, none, none
@@ -174,7 +174,7 @@ def _quiet_around(host: Host, first: int, last: int, moments: Array) -> tuple[Ar
     or ends around the moment.
     """
     trace = host.trace
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     index = first + np.searchsorted(trace.begin[first:last], moments, "right") - 1
     event = np.where(index >= first, index, -1)
     since = np.full(len(moments), host.window[0], np.int64)

@@ -40,7 +40,7 @@ def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Ar
     asks_for_input: Array = classes == int(State.INPUT)
     if not asks_for_input.any():
         return asks_for_input
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     is_of_input: Array = _led_to_by(came_from, parent, asks_for_input)
     events = _Events(parent, came_from, classes, gather(elsewhere, line_of), trace.name_of)
     _complete(is_of_input, events, len(trace.names))

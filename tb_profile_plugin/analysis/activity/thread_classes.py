@@ -88,14 +88,14 @@ def event_classes(host: Host) -> Array:
     classes[launches[(classes[launches] >= State.DISPATCH) & ~is_driver_call]] = State.LAUNCH
     calls = blocking_calls(host)
     classes[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
-    calls = plane.named(lambda name: name.startswith(host_events.CALLS))
+    calls = plane.rows_named(lambda name: name.startswith(host_events.CALLS))
     classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     graphs, _ = dataset_graphs(host)
     classes[graphs - rows.start] = State.INPUT
     functions = plane.stat(vocabulary.TF_FUNCTION_CALL).owner
     classes[functions[classes[functions] == UNKNOWN]] = State.DISPATCH
     waits = np.flatnonzero(have_state(classes, State.SYNC))
-    caller = host.trace.nesting[0][waits + rows.start]
+    caller = host.trace.nesting.parent[waits + rows.start]
     for_workers = host.trace.are_named(caller, lambda name: name.startswith(_COMMUNICATES)) & (caller >= 0)
     classes[waits[for_workers]] = State.COLLECTIVE_HOST
     pauses = np.flatnonzero(have_state(classes, State.PAUSE))
@@ -128,7 +128,7 @@ def have_state(classes: Array, state: State) -> Array:
 
 def _marks_and_enclosing(host: Host, marks: Array) -> Array:
     """int64[k]: the marks of steps, and what encloses them: those say that a step runs, not what it does."""
-    parent, _ = host.trace.nesting
+    parent = host.trace.nesting.parent
     levels = [marks]
     while len(levels[-1]):
         above = distinct(parent[levels[-1]])
@@ -189,7 +189,7 @@ def _thread_of_lines(host: Host, line_of: Array) -> Array:
     trace, links = host.trace, host.trace.links
     thread = np.arange(len(trace.lines) - 1, dtype=np.int32)
     calls = np.flatnonzero((links.kind == CALL) | (links.kind == LIBRARY))
-    enclosing = trace.nesting[0][links.source[calls]]
+    enclosing = trace.nesting.parent[links.source[calls]]
     inside = (enclosing >= 0) & (trace.end[links.target[calls]] <= trace.end[enclosing])
     calls = calls[(links.kind[calls] == CALL) | inside]
     callers, callees = line_of[links.source[calls]], line_of[links.target[calls]]
@@ -244,7 +244,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     trace = host.trace
     parent, last = trace.nesting
     calls = np.zeros(len(trace), bool)
-    calls[trace.named(lambda name: name.startswith(("PjitFunction", vocabulary.EAGER_KERNEL_EXECUTE)))] = True
+    calls[trace.events_named(lambda name: name.startswith(("PjitFunction", vocabulary.EAGER_KERNEL_EXECUTE)))] = True
     compiling = np.flatnonzero(have_state(classes, State.COMPILE))
     above, at = parent[compiling], np.full(len(compiling), -1, np.int64)
     while (above >= 0).any():
@@ -261,7 +261,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     codes, texts = column.codes
     traced = np.array([text.startswith(("traced", "tracing")) for text in texts], bool)[codes]
     outer = column.owner[traced] + trace.rows(host.cpu).start
-    kernels = trace.named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
+    kernels = trace.events_named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
     index = np.searchsorted(kernels, outer)
     inside = index < len(kernels)
     inside[inside] = kernels[index[inside]] < last[outer[inside]]
@@ -283,7 +283,7 @@ def _pauses(
     if not len(marks):
         return begin, end, classes
     pauses, mark_index = _between_marks(host, marks, loop, line_of, np.flatnonzero(have_state(classes, State.PAUSE)))
-    evaluations = trace.named(lambda name: name.startswith(f"{vocabulary.EAGER_OP_CALL}__inference_"))
+    evaluations = trace.events_named(lambda name: name.startswith(f"{vocabulary.EAGER_OP_CALL}__inference_"))
     evaluations, evaluation_index = _between_marks(host, marks, loop, line_of, evaluations)
     if 2 * len(distinct(evaluation_index)) < len(marks):
         pauses, mark_index = np.concatenate((pauses, evaluations)), np.concatenate((mark_index, evaluation_index))
@@ -334,7 +334,7 @@ def _let_frame_tell(trace: Trace, states: ThreadStates, end: Array) -> None:
     """
     rows = np.flatnonzero(have_state(states.state, State.SYNC) & (states.event >= 0))
     rows = rows[end[states.event[rows]] > trace.end[states.event[rows]]]
-    around = trace.nesting[0][states.event[rows]]
+    around = trace.nesting.parent[states.event[rows]]
     is_frame = (around >= 0) & host_events.are_frames(trace.names)[trace.name_of[around]]
     states.event[rows[is_frame]] = around[is_frame]
 

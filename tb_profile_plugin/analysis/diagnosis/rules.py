@@ -198,7 +198,7 @@ def kernel_times(host: HostWithSteps) -> KernelTimes:
 
 
 def _named(host: HostWithSteps, names: re.Pattern[str]) -> Array:
-    return host.trace.named(names.match)
+    return host.trace.events_named(names.match)
 
 
 def _lengths(host: HostWithSteps, events: Array) -> Array:

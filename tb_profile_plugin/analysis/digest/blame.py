@@ -315,7 +315,7 @@ def _compiles(host: Host, edges: Array) -> Array:
     """int64[steps]: outermost events that trace, lower or compile, by the step in which they begin."""
     classes = event_classes(host)
     compile_events = np.flatnonzero(classes == State.COMPILE)
-    parent, _ = host.trace.nesting
+    parent = host.trace.nesting.parent
     above = parent[compile_events]
     outer = compile_events[(above < 0) | (classes[above] != State.COMPILE)]
     step = np.searchsorted(edges, host.trace.begin[outer], "right") - 1

@@ -52,7 +52,7 @@ def waits(host: HostWithSteps) -> InputWaits:
         return no_waits
     threads = host.trace.rows(plane)
     marks = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
-    rows = plane.named(asks_for_input)
+    rows = plane.rows_named(asks_for_input)
     rows = rows[np.isin(plane.events.line[rows], plane.events.line[marks])]
     if not len(marks) or not len(rows):
         return no_waits

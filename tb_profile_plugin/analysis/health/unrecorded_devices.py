@@ -82,7 +82,7 @@ def findings(host: HostWithSteps) -> Iterator[Problem]:
 
 def _thread_device_count(plane: Plane) -> int:
     """Devices that have threads of their own on which something ran."""
-    busy_lines = distinct(plane.events.line[plane.named(_PROGRAM_RUN.match)])
+    busy_lines = distinct(plane.events.line[plane.rows_named(_PROGRAM_RUN.match)])
     devices: set[str] = set()
     for name in (plane.lines.name[line] for line in busy_lines.tolist()):
         match = _TENSORFLOW_THREAD.match(name)

@@ -122,7 +122,7 @@ def _enclosing(host: Host, event: int) -> Iterator[int]:
 
     Then the op whose gradients it is part of, and the events that enclose that.
     """
-    parent, _ = host.trace.nesting
+    parent = host.trace.nesting.parent
     call = _launches(host, np.array([event], np.int64))
     for innermost in (call, _forward_ops(host, call)):
         enclosing = int(innermost[0])
@@ -147,7 +147,7 @@ def _forward_ops(host: Host, events: I64) -> I64:
 
 def _innermost_marked(host: Host, events: I64, is_marked: Bool) -> I64:
     """int64[k]: the innermost marked event that is or encloses each one; -1 for none. ``is_marked`` is bool[n]."""
-    parent, _ = host.trace.nesting
+    parent = host.trace.nesting.parent
     nearest = events.copy()
     while (unmarked := np.flatnonzero((nearest >= 0) & ~is_marked[nearest])).size:
         nearest[unmarked] = parent[nearest[unmarked]]

@@ -44,7 +44,7 @@ def _device_ops(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> 
     op_of_event, begin, end = op_of_event[rows], plane.events.begin[rows], plane.events.end[rows]
     if host.gpus:
         stream_and_step = np.stack(
-            (plane.events.line[rows], host.with_steps().grouped_steps.of_event[host.trace.rows(plane)][rows])
+            (plane.events.line[rows], host.with_steps().grouped_steps.group_of[host.trace.rows(plane)][rows])
         )
         figures = _flat_times(begin, end, op_of_event, len(ops), stream_and_step)
     else:

@@ -130,7 +130,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     if not calls:
         return
     offset = host.trace.rows(plane).start
-    _, last = host.trace.nesting
+    last = host.trace.nesting.stop
     is_tensorflow = np.array([False, *(op.framework == op_names.TENSORFLOW for op in ops)])
     recorded = np.flatnonzero(gather(is_tensorflow, op_of_event + np.int32(1)))
     events = np.array([event for event, _ in calls], np.int64)
@@ -160,7 +160,7 @@ def eager_calls(host: Host) -> list[tuple[int, str]]:
         if event not in functions and plane.names[row] == vocabulary.EAGER_EXECUTE
     ]
     op_of_name = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
-    old_calls = plane.events.named(list(op_of_name)).tolist()
+    old_calls = plane.events.rows_of_names(list(op_of_name)).tolist()
     return calls + [(event, op_of_name[int(plane.events.name[event])]) for event in old_calls]
 
 
@@ -170,12 +170,12 @@ def kernels_of_single_ops(host: Host) -> Array:
     plane = host.cpu
     if plane is None:
         return np.empty(0, np.int64)
-    rows = plane.named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
+    rows = plane.rows_named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
     # The last element stands for no event.
     is_call = np.zeros(len(plane.events) + 1, bool)
     is_call[[event for event, _ in eager_calls(host)]] = True
     offset = host.trace.rows(plane).start
-    parent, _ = host.trace.nesting
+    parent = host.trace.nesting.parent
     outer = rows + offset
     is_within = np.zeros(len(rows), bool)
     for _ in range(_MOST_LEVELS):
@@ -199,13 +199,13 @@ def eager_events(host: Host) -> Array:
 def _under_eager_calls(host: Host, plane: Plane) -> Array:
     """int64[k]: rows of events that a call of a single op encloses or leads to."""
     trace = host.trace
-    calls = trace.named(vocabulary.EAGER_EXECUTE.__eq__)
+    calls = trace.events_named(vocabulary.EAGER_EXECUTE.__eq__)
     if not len(calls):
         return calls
     is_single = trace.numbers(vocabulary.IS_FUNC, calls) == 0
     if not is_single.any():
         return calls[:0]
-    _, last = trace.nesting
+    last = trace.nesting.stop
     mark = np.zeros(len(trace), np.int8)
     order, links = np.argsort(calls), trace.links
     _mark_eager(calls[order], is_single[order], last, links.source, links.target, links.onward, mark)

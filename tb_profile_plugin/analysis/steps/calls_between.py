@@ -40,7 +40,7 @@ def called_between(host: HostWithSteps) -> str:
     steps, trace = host.steps, host.trace
     if len(steps) < 2:
         return ""
-    calls = trace.named(_TRACED_FUNCTION.match)
+    calls = trace.events_named(_TRACED_FUNCTION.match)
     step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
     is_between = (step < 0) | (trace.begin[calls] >= steps.end[step.clip(0)])
     step_calls = {trace.names[row] for row in distinct(trace.name_of[calls[~is_between]]).tolist()}
@@ -68,7 +68,7 @@ def function_between(host: HostWithSteps) -> str:
     gaps_ps = int((pause_end - pause_begin).clip(min=0).sum())
     if gaps_ps <= _LEAST_SHARE * steps.length.sum() or act.loop < 0:
         return ""
-    frames = trace.named(is_program_function)
+    frames = trace.events_named(is_program_function)
     frames = frames[act.thread[act.line_of[frames]] == act.loop]
     middle = (trace.begin[frames] + trace.end[frames]) // 2
     pause = (np.searchsorted(pause_begin, middle, "right") - 1).clip(0)
@@ -87,7 +87,7 @@ def called_only_in(host: HostWithSteps, turns: tuple[int, ...], others: tuple[in
     steps, trace, act = host.steps, host.trace, activity(host)
     if not turns or len(steps) < 2 or act.loop < 0:
         return Called("", 0)
-    calls = trace.named(lambda name: not name.startswith("$") or is_program_function(name))
+    calls = trace.events_named(lambda name: not name.startswith("$") or is_program_function(name))
     calls = calls[act.thread[act.line_of[calls]] == act.loop]
     calls = calls[(trace.begin[calls] >= steps.begin[0]) & (trace.begin[calls] < steps.end[-1])]
     step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1

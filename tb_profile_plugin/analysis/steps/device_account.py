@@ -20,7 +20,7 @@ class DeviceSteps(NamedTuple):
 
     category_ps: Array
     """int64[steps, len(CATEGORIES)]: each row sums to its step."""
-    named: NamedTimes
+    named_times: NamedTimes
 
 
 @per_host(keep=True)

@@ -134,11 +134,11 @@ def _calls(host: HostWithSteps) -> Array:
         return np.empty(0, np.int64)
     offset = host.trace.rows(plane).start
     single_ops = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
-    programs = outermost(host.trace, host.trace.named(_PROGRAM_OR_ATEN.match))
+    programs = outermost(host.trace, host.trace.events_named(_PROGRAM_OR_ATEN.match))
     programs = programs[~are_inside(programs, *cpu_ops(host))]
     # What a loop's own thread does for its input is part of the wait for that.
-    inputs = outermost(host.trace, host.trace.named(asks_for_input))
-    programs = programs[~are_inside(programs, inputs, host.trace.nesting[1][inputs])]
+    inputs = outermost(host.trace, host.trace.events_named(asks_for_input))
+    programs = programs[~are_inside(programs, inputs, host.trace.nesting.stop[inputs])]
     return np.concatenate([single_ops, programs])
 
 
@@ -151,9 +151,9 @@ def cpu_ops(host: Host) -> tuple[Array, Array]:
     if framework(host) != PYTORCH or not any(map(len, device_work(host))) or one_op_of(host) > 1:
         return none, none
     trace = host.trace
-    driver_calls = trace.named(DRIVER_CALL.match)
+    driver_calls = trace.events_named(DRIVER_CALL.match)
     ops = trace.once(outermost_torch_ops)
-    last = trace.nesting[1][ops].astype(np.int64)
+    last = trace.nesting.stop[ops].astype(np.int64)
     # Ops without a driver's call in them, by how many of these came before.
     calls_before = np.searchsorted(driver_calls, ops)
     launches_nothing = calls_before == np.searchsorted(driver_calls, last)
@@ -161,7 +161,7 @@ def cpu_ops(host: Host) -> tuple[Array, Array]:
         launches_nothing[:] = False
     ops, last, calls_before = ops[launches_nothing], last[launches_nothing], calls_before[launches_nothing]
     op_ps = trace.end[ops] - trace.begin[ops]
-    computing_ops = trace.named(lambda name: name.startswith(vocabulary.TORCH_OP) and not _VIEW.match(name))
+    computing_ops = trace.events_named(lambda name: name.startswith(vocabulary.TORCH_OP) and not _VIEW.match(name))
     is_long = op_ps >= _COMPUTES_PS
     is_long &= np.searchsorted(computing_ops, ops) < np.searchsorted(computing_ops, last)
     long_ps = np.bincount(calls_before, np.where(is_long, op_ps, 0))

@@ -216,7 +216,7 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
     """
     trace = host.trace
     events = _open_overhead(
-        timeline.edges, timeline.state, timeline.event, event_classes(host), trace.end, trace.nesting[0]
+        timeline.edges, timeline.state, timeline.event, event_classes(host), trace.end, trace.nesting.parent
     )
     rows = np.flatnonzero(events >= 0)
     return rows, events[rows].astype(np.int64)
@@ -224,7 +224,7 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
 
 def _let_eager_calls_tell(labels: _Labels) -> None:
     """Let the op, or the program's function, that TensorFlow calls name what it does for each call."""
-    trace, calls = labels.trace, labels.trace.named(_is_eager_call)
+    trace, calls = labels.trace, labels.trace.events_named(_is_eager_call)
     if not len(calls):
         return
     # A function has an event where Python calls it, too.
@@ -237,7 +237,7 @@ def _let_eager_calls_tell(labels: _Labels) -> None:
     labels.replace(rows[own >= 0], tells[np.searchsorted(calls, own[own >= 0])])
     rows = labels.with_names(_AROUND_EAGER_CALL)
     first = np.searchsorted(calls, labels.event[rows], "right")
-    is_around = np.append(calls, len(trace))[first] < trace.nesting[1][labels.event[rows]]
+    is_around = np.append(calls, len(trace))[first] < trace.nesting.stop[labels.event[rows]]
     labels.replace(rows[is_around], tells[first[is_around]])
 
 
@@ -247,10 +247,10 @@ def _let_outermost_tell(labels: _Labels, pattern: re.Pattern[str], state: Array,
     ``state`` (int8[n]) is that of each interval.
     """
     trace = labels.trace
-    events = outermost(trace, trace.named(lambda name: bool(pattern.match(name))))
+    events = outermost(trace, trace.events_named(lambda name: bool(pattern.match(name))))
     if not len(events):
         return
-    rows = np.flatnonzero(are_inside(labels.event, events, trace.nesting[1][events].astype(np.int64)))
+    rows = np.flatnonzero(are_inside(labels.event, events, trace.nesting.stop[events].astype(np.int64)))
     rows = rows[np.isin(state[rows], states)]
     labels.replace(rows, events[np.searchsorted(events, labels.event[rows], "right") - 1])
 
@@ -302,8 +302,8 @@ def _is_eager_call(name: str) -> bool:
 
 def _longest_callee(trace: Trace, events: Array) -> Array:
     """int64[k]: of what calls functions of the program, the outermost of these that takes half of the time, or -1."""
-    _, last = trace.nesting
-    frames = trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name)) if len(events) else events
+    last = trace.nesting.stop
+    frames = trace.events_named(lambda name: _is_own(name) and not _LIBRARY.match(name)) if len(events) else events
     longest_callee = np.full(len(events), -1, np.int64)
     callers, inverse = np.unique(events, return_inverse=True)
     for number, event in enumerate(callers[:_MOST_CALLERS].tolist()):

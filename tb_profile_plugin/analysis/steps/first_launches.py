@@ -41,7 +41,7 @@ def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
     rows = rows[(event[rows] >= 0) & is_among(timeline.state[rows].astype(np.int64), np.array(_STARTS))]
     if not len(rows):
         return rows
-    events, parent = event[rows], trace.nesting[0]
+    events, parent = event[rows], trace.nesting.parent
     loads_code = trace.are_named(events, LOADS.match)
     loads_code &= timeline.state[rows] != State.ALLOCATOR
     op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])

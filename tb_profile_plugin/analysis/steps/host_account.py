@@ -129,7 +129,7 @@ class HostFigures(NamedTuple):
         return phases
 
     @property
-    def named(self) -> NamedTimes:
+    def named_times(self) -> NamedTimes:
         """All devices as one."""
         return NamedTimes(self.state_ps[self.steps], self.names, self.name_ps[self.steps])
 
@@ -245,8 +245,8 @@ def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: 
 def _window_edges(host: HostWithSteps) -> Array:
     """int64[windows + 1]: see `HostFigures`."""
     steps, (low, high) = host.steps, host.window
-    start = host.trace.end[host.trace.named(_START.fullmatch)].min(initial=high)
-    stop = host.trace.begin[host.trace.named(_STOP.fullmatch)].max(initial=low)
+    start = host.trace.end[host.trace.events_named(_START.fullmatch)].min(initial=high)
+    stop = host.trace.begin[host.trace.events_named(_STOP.fullmatch)].max(initial=low)
     begin, end = (steps.begin, steps.end) if len(steps) else _work_span(host)
     start = min(start, begin[0]) if start < high else low
     stop = max(stop, end.max()) if stop > start else high
@@ -262,7 +262,7 @@ def _work_span(host: Host) -> tuple[Array, Array]:
     works, trace = host_work(host), host.trace
     begin = min((int(work.begin[0]) for work in works if len(work)), default=host.window[0])
     end = max((int(work.end.max()) for work in works if len(work)), default=host.window[1])
-    calls = trace.named(lambda name: LOADS.match(name) and class_of(name) != State.SYNC)
+    calls = trace.events_named(lambda name: LOADS.match(name) and class_of(name) != State.SYNC)
     starting = calls[(trace.end[calls] - trace.begin[calls] >= STARTING_PS) & ~trace.on_device[calls]]
     return np.array([trace.begin[starting].min(initial=begin)]), np.array([end])
 

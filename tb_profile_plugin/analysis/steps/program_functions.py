@@ -80,7 +80,7 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
 
     A call in which several steps begin (int64[steps], ps, sorted) is the loop itself and tells nothing.
     """
-    parent, name_of = trace.nesting[0], trace.name_of
+    parent, name_of = trace.nesting.parent, trace.name_of
     rows = np.flatnonzero((event >= 0) & _are_frames(trace, event))
     half = _FUNCTION_SHARE * ps.sum()
     if not len(rows) or ps[rows].sum() < half:
@@ -115,7 +115,7 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
 
     Where the framework does something in more than a few of these, they dispatch ops.
     """
-    calls, last = distinct(call)[:_MOST_LOOPS], trace.nesting[1]
+    calls, last = distinct(call)[:_MOST_LOOPS], trace.nesting.stop
     if (last[calls] - calls - 1).sum() < _LEAST_CALLS * len(calls) or not dispatches_nothing(trace, calls):
         return False
     inner = _events_within(trace, calls)
@@ -131,10 +131,10 @@ def loops_of_loader(host: Host) -> frozenset[str]:
     make very many calls in each of their own: they treat values, or rows, one by one.
     """
     trace = host.trace
-    calls = trace.named(is_program_function)
+    calls = trace.events_named(is_program_function)
     calls = calls[trace.nearest_named(calls, lambda name: bool(_LOADS.match(name))) >= 0]
     names, inverse = np.unique(trace.name_of[calls], return_inverse=True)
-    inner = np.bincount(inverse, trace.nesting[1][calls] - calls - 1) / np.bincount(inverse)
+    inner = np.bincount(inverse, trace.nesting.stop[calls] - calls - 1) / np.bincount(inverse)
     return frozenset(display_name(trace.names[name]) for name in names[inner >= _LEAST_CALLS].tolist())
 
 
@@ -151,7 +151,7 @@ def silent_calls(trace: Trace, event: Array) -> Array:
     events, inverse = np.unique(event, return_inverse=True)
     call = trace.nearest_named(events, is_program_function)
     call = np.where(trace.are_named(events, is_program_function), events, call)
-    last = np.where(call >= 0, trace.nesting[1][call], 0)
+    last = np.where(call >= 0, trace.nesting.stop[call], 0)
     frames_before = np.append(0, np.cumsum(are_frames(trace.names)[trace.name_of]))
     is_silent = frames_before[last] - frames_before[call] == last - call
     is_silent &= (call >= 0) & ((trace.end - trace.begin)[call] >= _BETWEEN_OPS_PS)
@@ -160,7 +160,7 @@ def silent_calls(trace: Trace, event: Array) -> Array:
 
 def _events_within(trace: Trace, calls: Array) -> Array:
     """int64[k]: what lies in these calls (int64[n], events)."""
-    last = trace.nesting[1]
+    last = trace.nesting.stop
     return np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
 
 
@@ -168,9 +168,9 @@ def _long_pauses_ps(trace: Trace, inner: Array) -> int:
     """ps between one of the calls (int64[k], events) that a function makes itself and the next, where that is long: it
     waits for a lock, or does something that no event tells.
     """
-    parent = trace.nesting[0][inner]
+    parent = trace.nesting.parent[inner]
     own = inner[~is_among(parent.astype(np.int64), inner)]
-    follows = np.flatnonzero(trace.nesting[0][own[1:]] == trace.nesting[0][own[:-1]])
+    follows = np.flatnonzero(trace.nesting.parent[own[1:]] == trace.nesting.parent[own[:-1]])
     pauses_ps = trace.begin[own[1:]][follows] - trace.end[own[:-1]][follows]
     return int(pauses_ps[pauses_ps >= _LONG_PS].sum())
 
@@ -191,7 +191,7 @@ def _callee(trace: Trace, event: Array, ps: Array) -> str:
 
 def _called_by(trace: Trace, event: Array, call: Array) -> Array:
     """int64[k]: what each of the calls calls itself that encloses the event, or is it; the call where it is that."""
-    called, parent = event.astype(np.int64), trace.nesting[0]
+    called, parent = event.astype(np.int64), trace.nesting.parent
     rows = np.flatnonzero(called != call)
     while len(rows):
         rows = rows[parent[called[rows]] != call[rows]]

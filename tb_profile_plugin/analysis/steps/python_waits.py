@@ -73,14 +73,14 @@ def timed_out_waits(host: Host) -> tuple[Array, Array]:
     that a shorter timeout gives back. Only those after which the loop went on, instead of waiting again.
     """
     trace = host.trace
-    waits = trace.named(_WAIT.match)
+    waits = trace.events_named(_WAIT.match)
     if not len(waits):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     act = activity(host)
     # An event's wait holds that of its condition.
     waits = outermost(trace, waits[act.thread[act.line_of[waits]] == act.loop])
-    removes = trace.named(_REMOVE.match)
-    ran_out = np.searchsorted(removes, waits) < np.searchsorted(removes, trace.nesting[1][waits])
+    removes = trace.events_named(_REMOVE.match)
+    ran_out = np.searchsorted(removes, waits) < np.searchsorted(removes, trace.nesting.stop[waits])
     begin, end = trace.begin[waits], trace.end[waits]
     until_next = np.append(begin[1:] - end[:-1], _ASKS_AGAIN_PS)
     is_last = until_next >= _ASKS_AGAIN_PS

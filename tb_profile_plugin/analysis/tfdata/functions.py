@@ -30,13 +30,13 @@ def function_wait_ps(data: TfData, lines: Array) -> int:
     """ps in which these lines' threads (bool[lines]) waited while an executor's thread ran a function for them."""
     plane, trace = data.calls.plane, data.trace
     rows = trace.rows(plane)
-    call_rows = plane.named(_BLOCKING_CALLS.__contains__)
+    call_rows = plane.rows_named(_BLOCKING_CALLS.__contains__)
     call_rows = call_rows[lines[plane.events.line[call_rows]]]
-    executor_events = plane.named(vocabulary.EXECUTOR_RUN.__eq__)
+    executor_events = plane.rows_named(vocabulary.EXECUTOR_RUN.__eq__)
     executor_ps = np.zeros(len(plane.events) + 1, np.int64)
     executor_ps[executor_events + 1] = plane.events.duration[executor_events]
     executor_ps = np.cumsum(executor_ps)
-    nest_end = trace.nesting[1][rows][call_rows] - rows.start
+    nest_end = trace.nesting.stop[rows][call_rows] - rows.start
     inner_ps = executor_ps[nest_end] - executor_ps[call_rows + 1]
     return int((plane.events.duration[call_rows] - inner_ps).clip(0).sum())
 
@@ -61,7 +61,7 @@ def transformation_ps(host: Host) -> int | None:
     kinds = [kind_of(last_component(name)) for name in plane.names]
     transforms = np.array([kind not in ASYNCHRONOUS | FILE_READERS for kind in kinds], bool)[calls.name]
     self_ps = int(data.times.self_ps[transforms].sum())
-    blocked_ps = int(plane.events.duration[plane.named(_BLOCKING_CALLS.__contains__)].sum())
+    blocked_ps = int(plane.events.duration[plane.rows_named(_BLOCKING_CALLS.__contains__)].sum())
     return max(self_ps - blocked_ps, 0) + _executors_ps(data)
 
 
@@ -77,5 +77,5 @@ def function_ps(host: HostWithSteps) -> int | None:
 def _executors_ps(data: TfData) -> int:
     """ps of the executor's threads in functions of pipelines: by the id that both share."""
     plane = data.calls.plane
-    ids = plane.numbers(vocabulary.ID, plane.named(lambda name: name.startswith(_FUNCTION_CALL)), MISSING)
+    ids = plane.numbers(vocabulary.ID, plane.rows_named(lambda name: name.startswith(_FUNCTION_CALL)), MISSING)
     return int(executor_ps(data.trace, distinct(ids)).sum())

@@ -118,7 +118,7 @@ def enqueue_times(host: Host) -> EnqueueTimes:
     if plane is None:
         return EnqueueTimes(0, 0)
     parsed = enumerate(map(op_names.parse, plane.names))
-    events = plane.events.named([row for row, op in parsed if op.is_known and _enqueues(op.type)])
+    events = plane.events.rows_of_names([row for row, op in parsed if op.is_known and _enqueues(op.type)])
     is_same_thread = plane.events.line[events][1:] == plane.events.line[events][:-1]
     busy_ps = plane.events.duration[events][:-1][is_same_thread].sum()
     return EnqueueTimes(int(busy_ps), int(np.diff(plane.events.begin[events])[is_same_thread].sum()))

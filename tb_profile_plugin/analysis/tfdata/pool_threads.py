@@ -37,7 +37,7 @@ def threads(data: TfData) -> PoolThreads:
     since, until = int(calls.begin.min()), int(calls.end.max())
     trace = data.trace
     rows = trace.rows(plane)
-    outermost = np.flatnonzero((trace.nesting[0][rows] < 0) & is_of_pool[plane.events.line])
+    outermost = np.flatnonzero((trace.nesting.parent[rows] < 0) & is_of_pool[plane.events.line])
     begin = trace.begin[rows][outermost].clip(since, until)
     end = trace.end[rows][outermost].clip(since, until)
     idle_ps = int(data.times.wait_ps[is_of_pool[line]].sum()) + function_wait_ps(data, is_of_pool)

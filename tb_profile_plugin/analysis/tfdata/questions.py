@@ -86,7 +86,7 @@ def entries_of_host(host: Host) -> dict[str, Array]:
     plane = host.cpu
     if plane is None:
         return {name: np.empty(0) for name in _LABEL_OF_ENTRY}
-    return {name: plane.events.duration[plane.named(name.__eq__)].astype(np.float64) for name in _LABEL_OF_ENTRY}
+    return {name: plane.events.duration[plane.rows_named(name.__eq__)].astype(np.float64) for name in _LABEL_OF_ENTRY}
 
 
 def _is_fast_enough(durations: Mapping[str, Array], diagnoses: Sequence[PipelineDiagnosis]) -> _Outcome:

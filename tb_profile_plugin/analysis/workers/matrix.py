@@ -86,7 +86,7 @@ def differences(hosts: Sequence[HostWithSteps], number: int, pair: tuple[MatrixR
 
 def _named_times(host: HostWithSteps, device: str) -> NamedTimes:
     """What each step of a host, or of one of its devices, is spent on by name."""
-    return device_steps(host)[device].named if device else figures(host).named
+    return device_steps(host)[device].named_times if device else figures(host).named_times
 
 
 def _step_row(host: HostWithSteps, number: int) -> int:

@@ -43,7 +43,7 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
     if not len(ops):
         return Shards(ops, ops, ops)
     trace = host.trace
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     regions, region_end = _regions_with_end(host, xla)
     came_from = _with_own_handovers(host, regions, came_from)
     is_op = np.zeros(len(trace), bool)
@@ -60,8 +60,8 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
 def _regions_with_end(host: Host, xla: Array) -> tuple[Array, Array]:
     """(regions, ps): threads' work that may be shards, and when it ends, or the thread goes on with one of ``xla``."""
     trace = host.trace
-    _, last = trace.nesting
-    regions = trace.named(_REGION.__eq__)
+    last = trace.nesting.stop
+    regions = trace.events_named(_REGION.__eq__)
     at = np.searchsorted(xla, regions)
     next_op = xla[at.clip(max=len(xla) - 1)]
     runs_op = (at < len(xla)) & (next_op < last[regions])
@@ -75,8 +75,8 @@ def _regions_with_end(host: Host, xla: Array) -> tuple[Array, Array]:
 def _stated_ends(host: Host, came_from: Array, is_op: Array) -> Array:
     """int64[events] ps: until when an op goes on by the last mark of its end; -1 without any."""
     trace = host.trace
-    parent, _ = trace.nesting
-    end_marks = trace.named(lambda name: name.startswith(_END_MARK))
+    parent = trace.nesting.parent
+    end_marks = trace.events_named(lambda name: name.startswith(_END_MARK))
     ended_ops, until = _op_above(end_marks, came_from, parent, is_op), np.full(len(trace), -1)
     np.maximum.at(until, ended_ops[ended_ops >= 0], trace.end[end_marks[ended_ops >= 0]])
     return until
@@ -104,7 +104,7 @@ def _handed_over(host: Host) -> Array:
     """int32[events]: for regions what handed them to their thread from another one, else -1."""
     trace, links = host.trace, host.trace.links
     is_region = np.zeros(len(trace), bool)
-    is_region[trace.named(_REGION.__eq__)] = True
+    is_region[trace.events_named(_REGION.__eq__)] = True
     rows = np.flatnonzero(gather(is_region, links.target))
     rows = rows[trace.line_of[links.source[rows]] != trace.line_of[links.target[rows]]]
     source_of_event = np.full(len(trace), -1, np.int32)
@@ -117,8 +117,8 @@ def op_ends(host: Host, ops: Array) -> Array:
     rest of the op's own event only tells that to what follows.
     """
     trace = host.trace
-    parent, _ = trace.nesting
-    done_marks = trace.named(lambda name: name.endswith("Async::Done"))
+    parent = trace.nesting.parent
+    done_marks = trace.events_named(lambda name: name.endswith("Async::Done"))
     if not len(done_marks):
         return gather(trace.end, ops)
     end = trace.end.copy()

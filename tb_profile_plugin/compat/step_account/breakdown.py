@@ -40,8 +40,8 @@ def parts_of_steps(host: Host, steps: Steps) -> Array:
     if steps.source in TIME_SOURCES:
         one_group = np.zeros(len(host.trace), np.int32)
         return _partition(host, steps.begin, steps.end, np.zeros(1, np.int32), one_group, steps)
-    step_of_group = steps_of_groups(steps.group, steps.of_event).astype(np.int32)
-    return _partition(host, steps.begin, steps.end, step_of_group, steps.of_event, steps)
+    step_of_group = steps_of_groups(steps.group, steps.group_of).astype(np.int32)
+    return _partition(host, steps.begin, steps.end, step_of_group, steps.group_of, steps)
 
 
 def parts_of_capture(host: Host) -> Array:

@@ -139,7 +139,7 @@ def _root_stages(host: Host, plane: Plane) -> Array:
     if not len(stages):
         return stages
     offset = host.trace.rows(plane).start
-    parent, _ = host.trace.nesting
+    parent = host.trace.nesting.parent
     inside = set((stages + offset).tolist()) | set(host.trace.links.target.tolist())
     roots = []
     for stage in stages.tolist():

@@ -89,9 +89,9 @@ def events(
 def step_of(host: Host, events: Array) -> Values:
     """The number of each event's step."""
     steps = host.with_steps().grouped_steps
-    group = steps.of_event[events]
+    group = steps.group_of[events]
     # The last entry is of events in no group, -1.
-    size = int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2
+    size = int(max(steps.group_of.max(initial=-1), steps.group.max(initial=-1))) + 2
     number_of, is_step = np.zeros(size, np.int64), np.zeros(size, bool)
     number_of[steps.group], is_step[steps.group] = steps.number, True
     return Values(number_of[group], is_known=is_step[group])
@@ -121,7 +121,7 @@ def _matches(texts: Sequence[str], pattern: str) -> Array:
 def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array) -> dict[str, Values]:
     events = plane.events
     numbers = np.arange(first, first + len(events))[rows]
-    parent = host.trace.nesting[0][first : first + len(events)][rows]
+    parent = host.trace.nesting.parent[first : first + len(events)][rows]
     kinds = [kind_of(plane, line) for line in range(len(plane.lines))]
     line, begin = events.line[rows], events.begin[rows]
     return {
@@ -191,7 +191,7 @@ def _bytes(host: Host, plane: Plane) -> Array:
 
 def _self_ps(host: Host, rows: slice) -> Array:
     duration = host.trace.end[rows] - host.trace.begin[rows]
-    parent = host.trace.nesting[0][rows]
+    parent = host.trace.nesting.parent[rows]
     # Sums below 2^53 ps, 2.5 hours, are exact.
     nested_ps = np.bincount(parent[parent >= 0] - rows.start, duration[parent >= 0], len(duration))
     return np.maximum(0, duration - nested_ps.astype(np.int64))

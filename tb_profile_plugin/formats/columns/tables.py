@@ -61,7 +61,7 @@ class Stats:
         """int64: how many there are of each name, up to the last one that is used."""
         return count_codes(self.name, int(self.name.max(initial=-1)) + 1)
 
-    def named(self, names: Sequence[int]) -> Array:
+    def rows_of_names(self, names: Sequence[int]) -> Array:
         """int64[k]: rows of stats of these names."""
         return rows_of(self.name, self.counts, names)
 
@@ -141,7 +141,7 @@ class Events:
         """(int32[n] events in the order of their names, int64[names + 1] where the events of each name begin)."""
         return rows_by_code(self.name, self.counts)
 
-    def named(self, names: Sequence[int]) -> Array:
+    def rows_of_names(self, names: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names, ascending."""
         used_names = [name for name in names if name < len(self.counts) and self.counts[name]]
         if not used_names:
@@ -289,9 +289,9 @@ class Plane:
             rows.setdefault(name, []).append(row)
         return rows
 
-    def named(self, is_wanted: Callable[[str], object]) -> Array:
+    def rows_named(self, is_wanted: Callable[[str], object]) -> Array:
         """int64[k]: rows of the events whose name is wanted, by its head; ascending."""
-        return self.events.named([row for row, name in enumerate(self.heads) if is_wanted(name)])
+        return self.events.rows_of_names([row for row, name in enumerate(self.heads) if is_wanted(name)])
 
     def has_stat(self, name: str) -> bool:
         """Whether the plane knows a stat of that name, used or not."""
@@ -337,7 +337,7 @@ class Plane:
         names = self._stat_rows.get(name, [])
         if not names or not len(stats.name):
             return StatColumn(self, stats, *np.empty((2, 0), np.int64))
-        rows = stats.named(names)
+        rows = stats.rows_of_names(names)
         return StatColumn(self, stats, rows, stats.owners(rows))
 
 

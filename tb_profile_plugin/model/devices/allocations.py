@@ -138,7 +138,7 @@ def has_allocations(host: Host) -> bool:
     plane = host.cpu
     if plane is None:
         return False
-    return len(plane.named(lambda name: name in _ALLOCATES_BY_NAME)) > 0
+    return len(plane.rows_named(lambda name: name in _ALLOCATES_BY_NAME)) > 0
 
 
 @per_host
@@ -156,7 +156,7 @@ def allocations(host: Host) -> dict[str, Allocations]:
     if plane is None or not has_allocations(host):
         return {}
     kinds = np.array([_ALLOCATES_BY_NAME.get(name, -1) for name in plane.names], np.int8)
-    events = plane.events.named(np.flatnonzero(kinds >= 0).tolist())
+    events = plane.events.rows_of_names(np.flatnonzero(kinds >= 0).tolist())
     events = events[np.argsort(plane.events.begin[events], kind="stable")]
     column = np.full(len(plane.stat_metadata.text.all), -1, np.int64)
     for row, name in enumerate(plane.stat_metadata.text.all):
@@ -172,7 +172,7 @@ def allocations(host: Host) -> dict[str, Allocations]:
     values |= {name: _mended_texts(plane, row_of[name], first) for name, first in _TEXT_STATS.items()}
     values["fragmentation"] = _floats(plane, row_of["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
-        values["group_id"] = host.with_steps().grouped_steps.of_event[host.trace.rows(plane)][events].astype(np.int64)
+        values["group_id"] = host.with_steps().grouped_steps.group_of[host.trace.rows(plane)][events].astype(np.int64)
     codes, memories = _memories(plane, row_of["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - time_zero_ps(host)

@@ -13,7 +13,7 @@ from .nested import MISSING, Nested
 
 def executor_runs(trace: Nested) -> Array:
     """int64[k]: where TensorFlow's executors run ops."""
-    return trace.named(vocabulary.EXECUTOR_RUN.__eq__)
+    return trace.events_named(vocabulary.EXECUTOR_RUN.__eq__)
 
 
 def executor_ids(trace: Nested) -> Array:

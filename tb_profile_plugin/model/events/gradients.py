@@ -46,7 +46,7 @@ def gradient_pairs(trace: Nested) -> tuple[Array, Array]:
 
 def _enclose_same_number(trace: Nested, events: Array, number: Array) -> Array:
     """bool[k]: whether each event directly encloses one of the same number."""
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     number_of_event = np.full(len(trace), -1, np.int64)
     number_of_event[events] = number
     parent_event = parent[events]

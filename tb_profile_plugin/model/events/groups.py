@@ -31,7 +31,7 @@ class Groups(NamedTuple):
 
     root: Array
     """int64[groups]: event."""
-    of_event: Array
+    group_of: Array
     """int32[events]: group, or -1."""
 
 
@@ -40,7 +40,7 @@ def marked_roots(trace: Trace) -> tuple[Array, Array]:
     events, levels = trace.stat(vocabulary.ROOT)
     # Of several levels of an event the last one counts: names come last and outweigh stats. TraceContext counts only
     # where the event has no stat.
-    name_of = {event: trace.name(event) for event in trace.named(_LEVEL_OF_NAME.__contains__).tolist()}
+    name_of = {event: trace.name(event) for event in trace.events_named(_LEVEL_OF_NAME.__contains__).tolist()}
     contexts = np.array([event for event, name in name_of.items() if name == "TraceContext"], np.int64)
     by_name = [(event, _LEVEL_OF_NAME[name]) for event, name in name_of.items() if name != "TraceContext"]
     named_roots, named_levels = np.array(by_name, np.int64).reshape(-1, 2).T
@@ -83,7 +83,7 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
 
 def dataset_steps(trace: Trace) -> Array:
     """int64[k]: step ids of the functions that tf.data runs for itself: those are never training steps."""
-    captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
+    captured = trace.events_named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
     ids = trace.numbers(vocabulary.ID, captured)
     return ids[ids != MISSING]
 
@@ -101,42 +101,42 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         nested = helper.submit(lambda: trace.nesting)
         links = trace.links
     parent, last = nested.result()
-    of_event = np.full(len(trace), -1, np.int32)
+    group_of = np.full(len(trace), -1, np.int32)
     group_roots = np.full(len(roots), -1, np.int64)
     nest = _Nest(last, trace.is_async, trace.is_xla_cpu_op)
     link_columns = _Links(links.source, links.target, links.onward)
-    _fill_groups(roots, _EventLevels(level, parent), nest, link_columns, of_event, group_roots)
-    return Groups(group_roots[group_roots >= 0], of_event)
+    _fill_groups(roots, _EventLevels(level, parent), nest, link_columns, group_of, group_roots)
+    return Groups(group_roots[group_roots >= 0], group_of)
 
 
 def group_several_roots(trace: Trace, roots: Array, groups: Array) -> Groups:
     """Groups of which each has one or more of the roots, as the iterations of a loop (see `loop_roots`) have."""
-    _, last = trace.nesting
-    of_event = np.full(len(trace), -1, np.int32)
+    last = trace.nesting.stop
+    group_of = np.full(len(trace), -1, np.int32)
     order = np.lexsort((trace.begin[roots], groups))
     roots, groups = roots[order], groups[order]
     links = _Links(trace.links.source, trace.links.target, trace.links.onward)
     nest = _Nest(last, trace.is_async, trace.is_xla_cpu_op)
     pending_links = np.empty(len(links.source), np.int32)
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
-        _fill_group(root, index, nest, links, of_event, pending_links)
-    return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
+        _fill_group(root, index, nest, links, group_of, pending_links)
+    return Groups(roots[np.append(True, np.diff(groups) != 0)], group_of)
 
 
 def split_at_pauses(trace: Trace, groups: Groups) -> Groups:
     """The groups, but those in which devices work one after another, with a pause between them that is longer than
     their work, become one for each: numbers are shared by replicas that do not run together.
     """
-    of_event, root = groups.of_event.copy(), groups.root.tolist()
+    group_of, root = groups.group_of.copy(), groups.root.tolist()
     for first_group, spans in _device_spans(trace, groups).items():
         group = first_group
         for end in _pauses(sorted(spans)):
-            later = np.flatnonzero((of_event == group) & (trace.begin > end))
+            later = np.flatnonzero((group_of == group) & (trace.begin > end))
             group = len(root)
-            of_event[later] = group
+            group_of[later] = group
             # On the host, which comes before the devices where both begin at once.
             root.append(int(later[np.lexsort((trace.on_device[later], trace.begin[later]))[0]]))
-    return Groups(np.array(root, np.int64), of_event)
+    return Groups(np.array(root, np.int64), group_of)
 
 
 def _device_spans(trace: Trace, groups: Groups) -> dict[int, list[tuple[int, int]]]:
@@ -145,10 +145,10 @@ def _device_spans(trace: Trace, groups: Groups) -> dict[int, list[tuple[int, int
     for first, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
             part = slice(first, first + len(plane.events))
-            in_group = groups.of_event[part] >= 0
+            in_group = groups.group_of[part] >= 0
             begin, end = np.full(len(groups.root), np.iinfo(np.int64).max), np.full(len(groups.root), -1)
-            np.minimum.at(begin, groups.of_event[part][in_group], trace.begin[part][in_group])
-            np.maximum.at(end, groups.of_event[part][in_group], trace.end[part][in_group])
+            np.minimum.at(begin, groups.group_of[part][in_group], trace.begin[part][in_group])
+            np.maximum.at(end, groups.group_of[part][in_group], trace.end[part][in_group])
             for group in np.flatnonzero(end >= 0).tolist():
                 spans.setdefault(group, []).append((int(begin[group]), int(end[group])))
     return {group: spans_of_group for group, spans_of_group in spans.items() if len(spans_of_group) > 1}
@@ -204,22 +204,22 @@ class _Incoming(NamedTuple):
 
 
 @jit
-def _fill_groups(roots: I64, levels: _EventLevels, nest: _Nest, links: _Links, of_event: I32, group_roots: I64) -> None:
-    """Fill ``of_event``, the group of each event, and ``group_roots``, the root of each group."""
+def _fill_groups(roots: I64, levels: _EventLevels, nest: _Nest, links: _Links, group_of: I32, group_roots: I64) -> None:
+    """Fill ``group_of``, the group of each event, and ``group_roots``, the root of each group."""
     count = 0
     target = links.target
-    first, following = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
+    first, following = np.full(len(group_of), -1, np.int32), np.empty(len(target), np.int32)
     for link in range(len(target) - 1, -1, -1):
         following[link] = first[target[link]]
         first[target[link]] = link
     incoming = _Incoming(first, following)
-    is_visited = np.zeros(len(of_event), np.uint8)
+    is_visited = np.zeros(len(group_of), np.uint8)
     ancestors = np.empty(_MOST_ANCESTORS, np.int64)
     pending_links = np.empty(len(target), np.int32)
     for root in roots:
-        if of_event[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, incoming, is_visited, ancestors):
+        if group_of[root] >= 0 or _has_ancestor_of_level(root, levels, links.source, incoming, is_visited, ancestors):
             continue
-        _fill_group(root, count, nest, links, of_event, pending_links)
+        _fill_group(root, count, nest, links, group_of, pending_links)
         group_roots[count] = root
         count += 1
 
@@ -259,7 +259,7 @@ def _has_ancestor_of_level(
 
 
 @jit
-def _fill_group(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32, pending_links: I32) -> None:
+def _fill_group(root: Int, index: Int, nest: _Nest, links: _Links, group_of: I32, pending_links: I32) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links.
 
     ``pending_links`` has room for all links: what waits in it is marked, so that nothing waits there twice.
@@ -269,20 +269,20 @@ def _fill_group(root: Int, index: Int, nest: _Nest, links: _Links, of_event: I32
     count = 0
     top, row = np.int64(root), np.int64(np.searchsorted(source, root))
     while True:
-        if of_event[top] < 0:
+        if group_of[top] < 0:
             stop = last[top]
             i = top
             while i < stop:
                 if is_async[i] and i != top:
                     i += 1
-                elif of_event[i] >= 0 or (is_xla_cpu_op[i] and i != top):
+                elif group_of[i] >= 0 or (is_xla_cpu_op[i] and i != top):
                     i = np.int64(last[i])
                 else:
-                    of_event[i] = index
+                    group_of[i] = index
                     i += 1
             while row < len(source) and source[row] < stop:
-                if of_event[source[row]] == index and of_event[target[row]] == -1:
-                    of_event[target[row]] = _QUEUED
+                if group_of[source[row]] == index and group_of[target[row]] == -1:
+                    group_of[target[row]] = _QUEUED
                     pending_links[count] = row
                     count += 1
                 row += 1

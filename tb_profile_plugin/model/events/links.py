@@ -143,7 +143,7 @@ def _executor_edges(trace: Nested) -> _Edges:
     """From runs of TensorFlow's executor to the waits for batches in them, by id and iteration."""
     executions = trace.once(executor_runs)
     iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
-    waiting = trace.named(iterators.__contains__)
+    waiting = trace.events_named(iterators.__contains__)
     waiting = waiting[trace.numbers(vocabulary.ID, waiting) != MISSING]
     if not len(executions) or not len(waiting):
         return _edges(executions[:0], waiting[:0], EXECUTOR)
@@ -205,7 +205,7 @@ def _driver_call_edges(trace: Nested, launches: Array) -> _Edges:
 
     That is the line of the same id, else the one whose events enclose most of the calls, most closely.
     """
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     outer_calls = distinct(launches[parent[launches] < 0]).astype(np.int64)
     none = np.empty(0, np.int64)
     if not len(outer_calls):
@@ -237,7 +237,7 @@ def _driver_lines_and_threads(plane: Plane, lines: list[int]) -> tuple[list[int]
 
 def _calling_thread(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
     """The thread that holds at least half of the calls: most of them, then in the shortest events."""
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     sample = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE_CALLS)).astype(np.int64)]
     best, best_rank = None, (len(sample) / 2, -np.inf)
     for thread in threads:

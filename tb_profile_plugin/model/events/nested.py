@@ -13,6 +13,7 @@ from ...formats.columns.gather import gather
 from ...runtime.arrays import I32, I64, U8, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.memo import Memo, lazy
+from ...runtime.records import NamedTuple
 
 Result = TypeVar("Result")
 NestedType = TypeVar("NestedType", bound="Nested")
@@ -30,6 +31,15 @@ def is_derived(line_ids: Array) -> Array:
     """bool[n]: whether each line was derived from other lines (Steps, name scopes, XLA modules …)."""
     narrow = line_ids.astype(np.int64).astype(np.int32)
     return (narrow >= _DERIVED_FIRST) & (narrow <= _DERIVED_LAST)
+
+
+class Nesting(NamedTuple):
+    """Which events enclose which on their lines; int32[n] each."""
+
+    parent: Array
+    """The innermost event around each one, or -1."""
+    stop: Array
+    """Descendants of event i are ``i + 1 … stop[i] - 1``, but for asynchronous ones."""
 
 
 class Nested:
@@ -135,9 +145,9 @@ class Nested:
         events, values, others = (np.concatenate(column) for column in columns)
         return events, values, others
 
-    def named(self, wanted: Callable[[str], object]) -> Array:
+    def events_named(self, wanted: Callable[[str], object]) -> Array:
         """int64[k]: events whose name is wanted, such as ``pattern.match``, over all planes, ascending."""
-        rows_of_planes = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
+        rows_of_planes = [rows + first for first, plane in self.parts if len(rows := plane.rows_named(wanted))]
         if len(rows_of_planes) == 1:
             return rows_of_planes[0]
         return np.concatenate([np.empty(0, np.int64), *rows_of_planes])
@@ -189,15 +199,11 @@ class Nested:
         return answer
 
     @lazy
-    def nesting(self) -> tuple[Array, Array]:
-        """(parent, last): the event that encloses each one on its line or -1; and the end of its descendants.
-
-        int32[n] each. The descendants of event i are ``i + 1 … last[i] - 1``, but for detached ones.
-        """
-        parent = np.empty(len(self), np.int32)
-        last = np.empty(len(self), np.int32)
-        nest(self.lines, self.begin, self.end, self.is_async, parent, last)
-        return parent, last
+    def nesting(self) -> Nesting:
+        """Which events enclose which."""
+        nesting = Nesting(np.empty(len(self), np.int32), np.empty(len(self), np.int32))
+        nest(self.lines, self.begin, self.end, self.is_async, nesting.parent, nesting.stop)
+        return nesting
 
     def numbers(self, name: str, events: Array) -> Array:
         """int64[k]: the integer stat of that name of each of the events, `MISSING` for those without."""
@@ -237,28 +243,28 @@ def _extend_to_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> Non
 
 
 @jit
-def nest(lines: I64, begin: I64, end: I64, is_async: Bool, parent: I32, last: I32) -> None:
-    """Fill ``parent`` and ``last`` (int32[n]) by containment on each line; see `Nested.nesting`."""
+def nest(lines: I64, begin: I64, end: I64, is_async: Bool, parent: I32, stop: I32) -> None:
+    """Fill ``parent`` and ``stop`` (int32[n]) by containment on each line; see `Nested.nesting`."""
     # What of these is not written takes no memory.
     stack, end_of_stack = np.empty(len(begin), np.int32), np.empty(len(begin), np.int64)
     for line in range(len(lines) - 1):
         depth = 0
-        stop = lines[line + 1]
-        for i in range(lines[line], stop):
+        line_stop = lines[line + 1]
+        for i in range(lines[line], line_stop):
             parent[i] = -1
             if is_async[i]:
-                last[i] = i + 1
+                stop[i] = i + 1
                 continue
             while depth > 0 and end_of_stack[depth - 1] < end[i]:
                 depth -= 1
-                last[stack[depth]] = i
+                stop[stack[depth]] = i
             while depth > 0 and begin[i] < begin[stack[depth - 1]]:
                 depth -= 1
-                last[stack[depth]] = i
+                stop[stack[depth]] = i
             if depth > 0:
                 parent[i] = stack[depth - 1]
             stack[depth], end_of_stack[depth] = i, end[i]
             depth += 1
         while depth > 0:
             depth -= 1
-            last[stack[depth]] = stop
+            stop[stack[depth]] = line_stop

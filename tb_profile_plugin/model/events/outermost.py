@@ -18,7 +18,7 @@ def outermost(trace: Trace, events: Array) -> Array:
 
 def outermost_torch_ops(trace: Trace) -> Array:
     """int64[k]: PyTorch's ops that no other op calls; `Nested.once` works them out once."""
-    return outermost(trace, trace.named(lambda name: name.startswith(vocabulary.TORCH_OP)))
+    return outermost(trace, trace.events_named(lambda name: name.startswith(vocabulary.TORCH_OP)))
 
 
 def outermost_ps(trace: Trace, events: Array) -> int:

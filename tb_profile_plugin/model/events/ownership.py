@@ -26,7 +26,7 @@ def owned_work(trace: Trace) -> Array:
     work = trace.once(work_events)
     if len(work):
         links = trace.links
-        parent, _ = trace.nesting
+        parent = trace.nesting.parent
         _add_work(work, trace.begin, trace.end, parent, links.source, links.target, owned_ps)
     return owned_ps
 
@@ -43,7 +43,7 @@ def work_events(trace: Trace) -> Array:
     work = np.concatenate(parts)
     if not len(work):
         is_xla_cpu_op = np.flatnonzero(trace.is_xla_cpu_op)
-        parent = trace.nesting[0][is_xla_cpu_op]
+        parent = trace.nesting.parent[is_xla_cpu_op]
         work = is_xla_cpu_op[(parent < 0) | ~trace.is_xla_cpu_op[parent]]
     work = work if len(work) else trace.once(executor_runs)
     return work if len(work) else trace.once(outermost_torch_ops)

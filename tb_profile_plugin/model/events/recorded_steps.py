@@ -33,13 +33,13 @@ def recorded_count(trace: Trace, steps: Steps) -> int:
     """
     count = len(steps)
     work = np.flatnonzero(trace.on_device & ~trace.is_xla_cpu_op) if count >= _LEAST_STEPS else np.empty(0, np.int64)
-    work = work[steps.of_event[work] >= 0]
+    work = work[steps.group_of[work] >= 0]
     group_ps = np.bincount(
-        steps.of_event[work], trace.end[work] - trace.begin[work], int(steps.group.max(initial=0)) + 1
+        steps.group_of[work], trace.end[work] - trace.begin[work], int(steps.group.max(initial=0)) + 1
     )
     if not len(work) or group_ps[steps.group[-1]] >= _LEAST_ENDED_SHARE * group_ps[steps.group].max():
         return count
-    step = steps_of_groups(steps.group, steps.of_event)[steps.of_event]
+    step = steps_of_groups(steps.group, steps.group_of)[steps.group_of]
     work = work[step[work] >= 0]
     name_steps = _name_steps(trace, step, work, count)
     first, last = name_steps.first, name_steps.last

@@ -79,7 +79,7 @@ def step_calls(trace: Trace) -> tuple[Array, Array]:
         return calls, calls
     is_call = np.zeros(len(trace), bool)
     is_call[calls] = True
-    enclosing_call = _enclosing_calls(is_call, trace.nesting[0])[calls]
+    enclosing_call = _enclosing_calls(is_call, trace.nesting.parent)[calls]
     line = np.searchsorted(trace.lines, calls, side="right").astype(np.int64)
     # Calls of one name on one thread are of one kind.
     _, kind = np.unique(line << 32 | trace.name_of[calls], return_inverse=True)
@@ -137,11 +137,11 @@ def _calls_with_work(trace: Trace, work: Array) -> Array:
     Where no function was called so that its name is known, runs of functions stand for them.
     """
     function_calls = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
-    functions = np.concatenate([trace.named(_FUNCTION.match), *function_calls])
-    frames = trace.named(host_events.is_frame)
+    functions = np.concatenate([trace.events_named(_FUNCTION.match), *function_calls])
+    frames = trace.events_named(host_events.is_frame)
     calls = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(calls):
-        calls = trace.named("FunctionRun".__eq__)
+        calls = trace.events_named("FunctionRun".__eq__)
         calls = calls[~is_among(trace.numbers(vocabulary.ID, calls), trace.once(dataset_steps))]
     return calls[_is_off_data_threads(trace, calls)]
 
@@ -159,19 +159,19 @@ def training_calls(trace: Trace, calls: Array) -> Array:
     All of them where no variant does, or each; calls in which no run of a variant was recorded count as training.
     """
     all_true = np.ones(len(calls), bool)
-    function_runs = trace.named(_FUNCTION_RUN.match)
+    function_runs = trace.events_named(_FUNCTION_RUN.match)
     if not len(function_runs) or not len(calls):
         return all_true
-    _, nest_end = trace.nesting
+    nest_end = trace.nesting.stop
     next_run = np.searchsorted(function_runs, calls)
     has_run = next_run < len(function_runs)
     has_run[has_run] = function_runs[next_run[has_run]] < nest_end[calls[has_run]]
     names = np.where(has_run, trace.name_of[function_runs[next_run.clip(max=len(function_runs) - 1)]], -1)
     variants, variant_of_call = np.unique(names, return_inverse=True)
-    gradients = trace.named(_GRADIENT.match)
+    gradients = trace.events_named(_GRADIENT.match)
     if len(variants) < 2 or not len(gradients):
         return all_true
-    group = group_several_roots(trace, calls, np.arange(len(calls))).of_event[gradients]
+    group = group_several_roots(trace, calls, np.arange(len(calls))).group_of[gradients]
     trains = np.zeros(len(variants), bool)
     trains[variant_of_call[group[group >= 0]]] = True
     trains[variants < 0] = True

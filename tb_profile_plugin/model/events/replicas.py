@@ -20,7 +20,7 @@ def are_on_different_devices(trace: Trace, steps: Steps) -> bool:
     count = 0
     for offset, plane in trace.parts:
         if plane.name.startswith(vocabulary.DEVICE):
-            groups = distinct(steps.of_event[offset : offset + len(plane.events)])
+            groups = distinct(steps.group_of[offset : offset + len(plane.events)])
             groups = groups[np.isin(groups, steps.group)]
             if len(groups) > 1:
                 return False

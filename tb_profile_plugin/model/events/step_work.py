@@ -11,39 +11,39 @@ from .nested import MISSING
 from .trace import Trace
 
 
-def work_span(trace: Trace, of_event: Array, groups: Array, all_work: bool) -> tuple[Array, Array]:
+def work_span(trace: Trace, group_of: Array, groups: Array, all_work: bool) -> tuple[Array, Array]:
     """(since, until), int64[n]: where the groups' device work (or all their work) begins and ends.
 
     Very large and very small where there is none.
     """
-    size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
+    size = max(int(groups.max(initial=0)), int(group_of.max(initial=0))) + 1
     since, until = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    events = np.flatnonzero(of_event >= 0) if all_work else np.flatnonzero(trace.on_device)
-    events = events[of_event[events] >= 0]
-    np.minimum.at(since, of_event[events], trace.begin[events])
-    np.maximum.at(until, of_event[events], trace.end[events])
+    events = np.flatnonzero(group_of >= 0) if all_work else np.flatnonzero(trace.on_device)
+    events = events[group_of[events] >= 0]
+    np.minimum.at(since, group_of[events], trace.begin[events])
+    np.maximum.at(until, group_of[events], trace.end[events])
     return since[groups], until[groups]
 
 
-def steps_of_groups(groups: Array, of_event: Array) -> Array:
+def steps_of_groups(groups: Array, group_of: Array) -> Array:
     """int64[k]: by group of events (int32[n]: of each event, -1 for none) which of the steps it is, whose groups are
     ``groups`` (int32[steps]); -1 for others, and in the end for events without a group.
     """
-    step_of_group = np.full(max(int(groups.max(initial=-1)), int(of_event.max(initial=-1))) + 2, -1)
+    step_of_group = np.full(max(int(groups.max(initial=-1)), int(group_of.max(initial=-1))) + 2, -1)
     step_of_group[groups] = np.arange(len(groups))
     return step_of_group
 
 
-def runs_ahead(trace: Trace, of_event: Array, groups: Array, next_begin: Array) -> bool:
+def runs_ahead(trace: Trace, group_of: Array, groups: Array, next_begin: Array) -> bool:
     """Whether devices do most of the work of most steps only after the next step was marked: then marks tell when it
     was dispatched, and a step lasts from the end of the work before it to the end of its own.
 
     ``groups`` are the steps', int32[n]; ``next_begin`` is int64[n] ps, when the next step of each is marked.
     """
-    step_of_group = steps_of_groups(groups, of_event)
-    events = np.flatnonzero(trace.on_device & (of_event >= 0))
-    events = events[step_of_group[of_event[events]] >= 0]
-    step = step_of_group[of_event[events]]
+    step_of_group = steps_of_groups(groups, group_of)
+    events = np.flatnonzero(trace.on_device & (group_of >= 0))
+    events = events[step_of_group[group_of[events]] >= 0]
+    step = step_of_group[group_of[events]]
     begin, end = trace.begin[events], trace.end[events]
     late_ps = np.bincount(step, (end - np.maximum(begin, next_begin[step])).clip(min=0), len(groups))
     work_ps = np.bincount(step, end - begin, len(groups))

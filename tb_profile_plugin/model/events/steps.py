@@ -61,12 +61,12 @@ class Steps:
     name: list[str]
     """As shown, e.g. ``train 7``."""
     group: Array
-    """int32[n]: the step's group in ``of_event``."""
+    """int32[n]: the step's group in ``group_of``."""
     complete: Array
     """bool[n]: False where the capture's start or end cuts the step."""
     marker: Array
     """int64[n]: the event that marks the step, or -1."""
-    of_event: Array
+    group_of: Array
     """int32[events]: each event's group, or -1."""
     source: str
     """Key of `SOURCES`."""
@@ -85,8 +85,8 @@ class Steps:
         return float(self.length.mean()) if len(self) else 0.0
 
     def without_events(self) -> Steps:
-        """The steps, as small as they are few; ``of_event`` is empty."""
-        return replace(self, of_event=np.empty(0, np.int32))
+        """The steps, as small as they are few; ``group_of`` is empty."""
+        return replace(self, group_of=np.empty(0, np.int32))
 
 
 def find(trace: Trace, name: str = "") -> Steps:
@@ -112,7 +112,7 @@ def find(trace: Trace, name: str = "") -> Steps:
 
 
 def _steps_of_name(trace: Trace, name: str) -> Steps | None:
-    events = trace.named(name.__eq__)
+    events = trace.events_named(name.__eq__)
     return _grouped_steps(trace, outermost(trace, events), "chosen") if len(events) else None
 
 
@@ -145,7 +145,7 @@ def _serving_steps(trace: Trace) -> Steps | None:
     if not len(marks):
         return None
     steps = _steps_of_times(trace, marks, trace.end[marks], "served")
-    since, _ = work_span(trace, steps.of_event, steps.group[:1], all_work=False)
+    since, _ = work_span(trace, steps.group_of, steps.group[:1], all_work=False)
     is_ahead = trace.end[marks[0]] <= since[0] < steps.end[0]
     return replace(steps, begin=np.append(since, steps.begin[1:])) if is_ahead else steps
 
@@ -167,7 +167,7 @@ def _steps_of_times(trace: Trace, roots: Array, until: Array, source: str) -> St
     begin, end = torch_steps.spans(trace, trace_groups, until)
     number, name = _labels(trace, roots, source)
     groups, complete = np.arange(len(roots), dtype=np.int32), np.ones(len(roots), bool)
-    return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
+    return Steps(begin, end, number, name, groups, complete, roots, trace_groups.group_of, source)
 
 
 def _loop_steps(trace: Trace) -> Steps | None:
@@ -193,7 +193,7 @@ def _loop_steps(trace: Trace) -> Steps | None:
     groups = grouping.group_several_roots(trace, executions, iterations)
     steps = _steps_of_groups(trace, groups, np.arange(len(groups.root)), "loops", extend=True)
     later = work[trace.begin[work] > begin[1]] if count > 2 else work[:0]
-    if 2 * int((groups.of_event[later] > 0).sum()) < len(later):
+    if 2 * int((groups.group_of[later] > 0).sum()) < len(later):
         return _steps_of_turns(trace, turns.turns_of_starts(trace, steps.marker))
     return steps
 
@@ -214,7 +214,7 @@ def _call_of_run(trace: Trace, runs: Array) -> Array:
     """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
     ids = trace.numbers(vocabulary.ID, runs)
     run_groups = grouping.group_several_roots(trace, runs, np.arange(len(runs)))
-    _, until = work_span(trace, run_groups.of_event, np.arange(len(runs)), all_work=True)
+    _, until = work_span(trace, run_groups.group_of, np.arange(len(runs)), all_work=True)
     call = np.arange(len(runs))
     for i in range(1, len(runs)):
         is_same_call = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
@@ -240,32 +240,32 @@ def _stored_steps(trace: Trace) -> Steps | None:
     step_groups.discard(-1)
     if not step_groups or not on_host.any():
         return None
-    of_event = np.full(len(trace), -1, np.int32)
-    of_event[events] = values
-    _spread_stored_groups(trace, of_event)
-    return _steps_of_stored_groups(trace, of_event, sorted(step_groups))
+    group_of = np.full(len(trace), -1, np.int32)
+    group_of[events] = values
+    _spread_stored_groups(trace, group_of)
+    return _steps_of_stored_groups(trace, group_of, sorted(step_groups))
 
 
-def _spread_stored_groups(trace: Trace, of_event: Array) -> None:
+def _spread_stored_groups(trace: Trace, group_of: Array) -> None:
     """Groups for planes that hold none, over the links from those that do."""
     lacks_groups = np.zeros(len(trace), bool)
     for offset, plane in trace.parts:
         lacks_groups[offset : offset + len(plane.events)] = not plane.has_stat(vocabulary.GROUP_ID)
     links = trace.links
-    is_reached = lacks_groups[links.target] & (of_event[links.source] >= 0)
-    of_event[links.target[is_reached]] = of_event[links.source[is_reached]]
+    is_reached = lacks_groups[links.target] & (group_of[links.source] >= 0)
+    group_of[links.target[is_reached]] = group_of[links.source[is_reached]]
 
 
-def _steps_of_stored_groups(trace: Trace, of_event: Array, step_groups: list[int]) -> Steps | None:
+def _steps_of_stored_groups(trace: Trace, group_of: Array, step_groups: list[int]) -> Steps | None:
     """Each group begins with its first event on the host, or with its first where the host has none."""
     is_off_host = np.ones(len(trace), bool)
     for offset, plane in trace.parts:
         is_off_host[offset : offset + len(plane.events)] = plane.name != vocabulary.HOST_CPU
-    members = np.flatnonzero(np.isin(of_event, step_groups))
-    members = members[np.lexsort((trace.begin[members], is_off_host[members], of_event[members]))]
-    groups, first_member = np.unique(of_event[members], return_index=True)
+    members = np.flatnonzero(np.isin(group_of, step_groups))
+    members = members[np.lexsort((trace.begin[members], is_off_host[members], group_of[members]))]
+    groups, first_member = np.unique(group_of[members], return_index=True)
     index_of_event = np.full(len(trace), -1, np.int32)
-    index_of_event[members] = np.searchsorted(groups, of_event[members])
+    index_of_event[members] = np.searchsorted(groups, group_of[members])
     trace_groups = grouping.split_at_pauses(trace, Groups(members[first_member], index_of_event))
     if len(trace_groups.root) == 1 and _is_mostly_empty(trace, members):
         return None
@@ -340,16 +340,16 @@ def _steps_of_groups(trace: Trace, trace_groups: Groups, selected: Array, source
     order = np.argsort(trace.begin[roots], kind="stable")
     roots, groups = roots[order], groups[order]
     begin, end = trace.begin[roots], trace.end[roots].copy()
-    _, until = work_span(trace, trace_groups.of_event, groups, all_work=extend)
+    _, until = work_span(trace, trace_groups.group_of, groups, all_work=extend)
     next_begin = np.append(begin[1:], np.iinfo(np.int64).max)
-    if not extend and runs_ahead(trace, trace_groups.of_event, groups[:-1], next_begin[:-1]):
+    if not extend and runs_ahead(trace, trace_groups.group_of, groups[:-1], next_begin[:-1]):
         end = np.maximum.accumulate(np.maximum(end, until))
         begin = np.maximum(begin, np.append(begin[:1], end[:-1]))
     else:
         end = np.maximum(end, np.minimum(until, next_begin))
     number, name = _labels(trace, roots, source)
-    complete = _are_complete(trace_groups.of_event, groups, begin, source)
-    return Steps(begin, end, number, name, groups, complete, roots, trace_groups.of_event, source)
+    complete = _are_complete(trace_groups.group_of, groups, begin, source)
+    return Steps(begin, end, number, name, groups, complete, roots, trace_groups.group_of, source)
 
 
 def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
@@ -383,7 +383,7 @@ def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
     return types
 
 
-def _are_complete(of_event: Array, groups: Array, begin: Array, source: str) -> Array:
+def _are_complete(group_of: Array, groups: Array, begin: Array, source: str) -> Array:
     """False for a step at the capture's edge that holds less than half the events of the typical step.
 
     Markers of the host are written only when they end, so those are complete by nature.
@@ -391,7 +391,7 @@ def _are_complete(of_event: Array, groups: Array, begin: Array, source: str) -> 
     complete = np.ones(len(begin), bool)
     if source not in ("device", "stored", "functions", "loops") or len(begin) < 3:
         return complete
-    sizes = np.bincount(of_event[of_event >= 0], minlength=int(groups.max()) + 1)[groups]
+    sizes = np.bincount(group_of[group_of >= 0], minlength=int(groups.max()) + 1)[groups]
     for edge in (0, len(begin) - 1):
         complete[edge] = sizes[edge] * 2 >= median(sizes)
     return complete

@@ -27,13 +27,13 @@ number of tokens) and SGLang (its scheduler's ``step[DECODE bs=32]``).
 
 def profiler_marks(trace: Trace) -> Array:
     """int64[k]: the marks on threads; on devices the profiler repeats them, to tell when their work ran."""
-    events = trace.named(NUMBERED.fullmatch)
+    events = trace.events_named(NUMBERED.fullmatch)
     return events[~trace.on_device[events]]
 
 
 def serving_marks(trace: Trace) -> Array:
     """int64[k]: the marks of a serving engine's iterations, each of which may run its model in several pieces."""
-    events = trace.named(_SERVED.match)
+    events = trace.events_named(_SERVED.match)
     return events[~trace.on_device[events]]
 
 
@@ -56,11 +56,11 @@ def group(trace: Trace, roots: Array, end: Array) -> Groups:
     Backward passes run on threads of their own, where no mark encloses them: so time decides on the host, and on
     devices the launch.
     """
-    of_event = _mark_at(trace.begin[roots], end, trace.begin, trace.on_device)
-    of_event[roots] = np.arange(len(roots))
+    group_of = _mark_at(trace.begin[roots], end, trace.begin, trace.on_device)
+    group_of[roots] = np.arange(len(roots))
     launched = trace.links.kind == LAUNCH
-    of_event[trace.links.target[launched]] = of_event[trace.links.source[launched]]
-    return Groups(roots, of_event)
+    group_of[trace.links.target[launched]] = group_of[trace.links.source[launched]]
+    return Groups(roots, group_of)
 
 
 @jit
@@ -87,8 +87,8 @@ def spans(trace: Trace, groups: Groups, until: Array) -> tuple[Array, Array]:
     before it ended, the first one not before work ended that was launched earlier.
     """
     begin, end = trace.begin[groups.root], until.copy()
-    device_work = np.flatnonzero(trace.on_device & (groups.of_event >= 0))
-    np.maximum.at(end, groups.of_event[device_work], trace.end[device_work])
+    device_work = np.flatnonzero(trace.on_device & (groups.group_of >= 0))
+    np.maximum.at(end, groups.group_of[device_work], trace.end[device_work])
     end = np.maximum.accumulate(end)
-    since = earlier_end(trace, device_work[groups.of_event[device_work] == 0], int(begin[0]))
+    since = earlier_end(trace, device_work[groups.group_of[device_work] == 0], int(begin[0]))
     return np.maximum(begin, np.append(since, end[:-1])), end

@@ -25,7 +25,7 @@ def enqueue_pairs(host: Plane | None, device: Plane) -> tuple[Array, Array]:
     if host is None or not lines or not host.has_stat(vocabulary.RUN_ID) or not device.has_stat(vocabulary.RUN_ID):
         return empty, empty
     ordinal = int(device.name.rpartition(":")[2])
-    calls = host.named(_ENQUEUE_CALL.__eq__)
+    calls = host.rows_named(_ENQUEUE_CALL.__eq__)
     calls = calls[host.numbers("device_ordinal", calls, ordinal) == ordinal]
     rows = np.concatenate([np.arange(len(device.events))[device.lines.events(line)] for line in lines])
     call_of_run = dict(zip(_run_keys(host, calls), calls.tolist(), strict=True))

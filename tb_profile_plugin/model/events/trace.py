@@ -45,7 +45,7 @@ class Trace(Nested):
 
     def nearest_named(self, events: Array, matches: Callable[[str], object]) -> Array:
         """int64[k]: the innermost event around each one whose name is wanted, -1 for none."""
-        parent, _ = self.nesting
+        parent = self.nesting.parent
         # By name, once it was asked for: 1 where it is wanted, else 0.
         is_wanted = np.full(len(self.names), -1, np.int8)
         nearest, rows = np.full(len(events), -1, np.int64), np.arange(len(events))

@@ -127,7 +127,7 @@ def turns_of_starts(trace: Trace, starts: Array) -> Turns:
 def _marks(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
     """int64[k]: the marks that tell turns, in order of time; empty where nothing does."""
     for pattern in patterns:
-        marks = trace.named(pattern.match)
+        marks = trace.events_named(pattern.match)
         marks = trace.by_time(marks[~trace.on_device[marks]])
         # Where several do it in a turn, two models for example, those of one kind are counted.
         kinds, count = np.unique(trace.name_of[marks], return_counts=True)

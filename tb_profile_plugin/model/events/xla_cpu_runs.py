@@ -42,7 +42,7 @@ def dispatch_pairs(trace: Nested, sources: Array, targets: Array) -> tuple[Array
         position = np.arange(len(runs)) - _dispatched_before_capture(dispatches_of_module, runs, run_of_dispatch)
         is_dispatched = (position >= 0) & (position < len(dispatches_of_module))
         dispatch_of[runs[is_dispatched]] = dispatches_of_module[position[is_dispatched]]
-    is_dispatch = np.isin(ops, trace.named(_NUMBERED_DISPATCH.fullmatch))
+    is_dispatch = np.isin(ops, trace.events_named(_NUMBERED_DISPATCH.fullmatch))
     dispatch_of[run[is_dispatch]] = ops[is_dispatch]
     ops, run = ops[~is_dispatch], run[~is_dispatch]
     has_dispatch = dispatch_of[run] >= 0
@@ -73,9 +73,9 @@ def _numbered_runs(trace: Nested) -> tuple[Array, Array, Array]:
 
 def _dispatches(trace: Nested) -> dict[str, Array]:
     """int64[k] dispatches in order of time by the name of the XLA module that they run, as JAX makes it."""
-    parent, _ = trace.nesting
+    parent = trace.nesting.parent
     events_of_modules: dict[str, list[int]] = {}
-    for event in trace.named(_DISPATCH.fullmatch).tolist():
+    for event in trace.events_named(_DISPATCH.fullmatch).tolist():
         ancestor = int(parent[event])
         while ancestor >= 0:
             match = _PROGRAM.fullmatch(trace.name(ancestor))
@@ -90,7 +90,7 @@ def _runs_in_pools(
     trace: Nested, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
 ) -> dict[int, int]:
     """The run of each dispatch that hands it to a thread pool: the first that begins there."""
-    _, nest_end = trace.nesting
+    nest_end = trace.nesting.stop
     starts = np.sort(dispatches)
     if not len(starts):
         return {}

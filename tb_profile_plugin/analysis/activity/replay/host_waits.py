@@ -62,7 +62,7 @@ def _with_joins(
 def _calls_by_thread(host: Host, events: DeviceEvents, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
     """(calls, threads) of these names, by thread and in order of time; int64[k] both."""
     act, trace = events.activity, host.trace
-    calls = events.during(trace, trace.named(wanted))
+    calls = events.during(trace, trace.events_named(wanted))
     thread = act.thread[act.line_of[calls]].astype(np.int64)
     rows = np.lexsort((trace.begin[calls], thread))
     return calls[rows], thread[rows]

@@ -185,14 +185,14 @@ def _exchanges_more_than_weights(host: HostWithSteps, module: Module) -> bool:
 def _reshard_much(host: HostWithSteps) -> bool:
     """Whether moving arrays to other shardings takes much of the steps."""
     trace, steps = host.trace, host.steps
-    ps = outermost_ps(trace, trace.named(_RESHARDING.match))
+    ps = outermost_ps(trace, trace.events_named(_RESHARDING.match))
     return ps > 0 and len(steps) > 0 and ps >= _MUCH_RESHARDING * int(steps.end[-1] - steps.begin[0])
 
 
 def _copy_arguments(host: HostWithSteps) -> bool:
     """Whether programs that most steps call copy arrays of one device to several, before they run."""
     trace = host.trace
-    copies = trace.named(_SPREADING.match)
+    copies = trace.events_named(_SPREADING.match)
     return are_in_most_steps(host, copies[trace.nearest_named(copies, lambda name: name.startswith(_CALL)) >= 0])
 
 

@@ -134,15 +134,15 @@ def _facts_of_event(name: str) -> tuple[str, ...]:
 
 def _repeats_backward(host: Host) -> bool:
     """Whether gradients of convolutions are computed several times as often as convolutions."""
-    forward = len(host.trace.named(_CONVOLUTION.match))
-    backward = len(host.trace.named(_OF_CONVOLUTION.match))
+    forward = len(host.trace.events_named(_CONVOLUTION.match))
+    backward = len(host.trace.events_named(_OF_CONVOLUTION.match))
     return backward >= _SEVERAL_TIMES * forward > 0
 
 
 def _queries_rows(host: Host) -> bool:
     """Whether steps, or the whole capture where it has none, run many queries, which take much of the time."""
     trace, steps = host.trace, host.with_steps().steps
-    queries = outermost(trace, trace.named(_QUERY.match))
+    queries = outermost(trace, trace.events_named(_QUERY.match))
     if not len(queries):
         return False
     queries_ps = (trace.end[queries] - trace.begin[queries]).sum()
@@ -154,12 +154,12 @@ def _exchanges_messages(host: Host) -> bool:
     much of the time; messages that belong to the input, as those of a DataLoader, are none of them.
     """
     trace, act = host.trace, activity(host)
-    messages = outermost(trace, trace.named(_MESSAGE.match))
+    messages = outermost(trace, trace.events_named(_MESSAGE.match))
     if act.loop < 0 or len(messages) < _MANY * max(len(host.with_steps().steps), 1):
         return False
     rows = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))
     ps, is_python = act.end[rows] - act.begin[rows], have_state(act.state[rows], State.PYTHON)
-    is_message = is_python & are_inside(act.event[rows], messages, trace.nesting[1][messages])
+    is_message = is_python & are_inside(act.event[rows], messages, trace.nesting.stop[messages])
     count = len(np.unique(np.searchsorted(messages, act.event[rows][is_message], "right")))
     messages_ps = ps[is_message].sum()
     is_short = messages_ps <= _SHORT_MESSAGE_PS * count

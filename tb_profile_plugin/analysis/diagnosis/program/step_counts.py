@@ -20,7 +20,7 @@ def are_in_most_steps(host: HostWithSteps, events: Array) -> bool:
 
 def launched_ps(host: HostWithSteps, ops: Array) -> int:
     """ps that devices spend on what these ops (int64[k], none within another) launched."""
-    nest_end, total_ps = host.trace.nesting[1], 0
+    nest_end, total_ps = host.trace.nesting.stop, 0
     for work in device_work(host):
         rows = are_inside(work.launch, ops, nest_end[ops])
         begin, end = union(work.begin[rows], work.end[rows])

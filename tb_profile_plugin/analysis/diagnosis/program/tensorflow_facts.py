@@ -70,10 +70,10 @@ def _prefetches(host: HostWithSteps) -> bool:
 def _copies_weights(host: HostWithSteps) -> bool:
     """Whether much of the steps passes from the first variable that is read to the last one that gets a constant."""
     steps, trace = host.steps, host.trace
-    if not len(steps) or not len(assigned := trace.named(_ASSIGN.__eq__)):
+    if not len(steps) or not len(assigned := trace.events_named(_ASSIGN.__eq__)):
         return False
-    begin_of = {name: np.sort(trace.begin[trace.named(name.__eq__)]) for name in (_READ, _CONSTANT)}
-    ops = trace.by_time(trace.named(lambda name: name.startswith(_SINGLE_OP)))
+    begin_of = {name: np.sort(trace.begin[trace.events_named(name.__eq__)]) for name in (_READ, _CONSTANT)}
+    ops = trace.by_time(trace.events_named(lambda name: name.startswith(_SINGLE_OP)))
     is_of_weights, ends = trace.are_named(ops, _OF_WEIGHTS.__contains__), np.sort(trace.end[assigned])
     spans_ps = op_count = weight_count = 0
     for begin, end in zip(steps.begin.tolist(), steps.end.tolist(), strict=True):
@@ -91,7 +91,7 @@ def _copies_weights(host: HostWithSteps) -> bool:
 def _makes_tables(host: HostWithSteps) -> bool:
     """Whether lookup tables are filled in or after most steps, and that takes much of the time."""
     steps, trace = host.steps, host.trace
-    fills = trace.named(_FILL_TABLE.match)
+    fills = trace.events_named(_FILL_TABLE.match)
     if len(steps) < 2 or not are_in_most_steps(host, fills):
         return False
     fills = fills[trace.begin[fills] >= steps.begin[0]]
@@ -109,8 +109,8 @@ def _is_much_of_compute(host: HostWithSteps, scope: str) -> bool:
 def _prepares_summaries(host: HostWithSteps) -> bool:
     """Whether half of the single ops in steps begin between the first and the last summary of their step."""
     steps, begin = host.steps, host.trace.begin
-    ops = np.sort(begin[host.trace.named(lambda name: name.startswith(_SINGLE_OP))])
-    summaries = np.sort(begin[host.trace.named(_SUMMARY.match)])
+    ops = np.sort(begin[host.trace.events_named(lambda name: name.startswith(_SINGLE_OP))])
+    summaries = np.sort(begin[host.trace.events_named(_SUMMARY.match)])
     first, end = np.searchsorted(summaries, (steps.begin, steps.end))
     first, end = first[end > first], end[end > first]
     between = np.searchsorted(ops, summaries[end - 1]) - np.searchsorted(ops, summaries[first])

@@ -21,12 +21,12 @@ begins on its thread when it ends has waited for it."""
 def one_hot_products_ps(host: HostWithSteps) -> float:
     """ps per step that ops on the CPU take for products with one-hot vectors, these and gradients included."""
     trace, steps = host.trace, host.steps
-    one_hot = trace.named(lambda name: op_names.parse(name).type == _ONE_HOT)
+    one_hot = trace.events_named(lambda name: op_names.parse(name).type == _ONE_HOT)
     one_hot = one_hot[trace.begin[one_hot] >= steps.begin[0]] if len(steps) else one_hot[:0]
     one_hot_ps = trace.end[one_hot] - trace.begin[one_hot]
     if not len(one_hot) or one_hot_ps.mean() < _LONG_PS:
         return 0.0
-    ops = trace.named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
+    ops = trace.events_named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
     following = np.searchsorted(ops, one_hot, "right")
     following = ops[following[following < len(ops)]]
     products = following[trace.are_named(following, lambda name: bool(_PRODUCT.match(op_names.parse(name).type)))]

@@ -45,7 +45,7 @@ class MapLoop(NamedTuple):
 def map_loop(host: HostWithSteps) -> MapLoop | None:
     """The loops of a host; None where it has no steps, or only loops of few turns."""
     trace, steps = host.trace, host.steps
-    ops = trace.named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
+    ops = trace.events_named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
     is_loop = trace.are_named(ops, _OF_MAP.match)
     if not len(steps) or not is_loop.any():
         return None

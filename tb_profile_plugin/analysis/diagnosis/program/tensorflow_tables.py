@@ -51,6 +51,6 @@ def whole_tables_scope(host: Host) -> str:
 def table_copies_ps(host: HostWithSteps) -> float:
     """ps per step that reading variables for lookups takes: next to nothing, unless each read copies all rows."""
     trace, steps = host.trace, host.steps
-    copies = trace.named(_COPY.match)
+    copies = trace.events_named(_COPY.match)
     copies = copies[trace.begin[copies] >= steps.begin[0]]
     return float((trace.end[copies] - trace.begin[copies]).sum()) / len(steps)

@@ -85,15 +85,15 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         return set()
     trains, on_cpu = any(map(_TRAINS.match, trace.names)), not device_count(host)
     holds = {
-        facts.CHECKS_NUMERICS: len(trace.named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
+        facts.CHECKS_NUMERICS: len(trace.events_named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
         facts.GRAPH_BREAKS: _has_graph_breaks(trace),
         facts.MANY_GRAPH_BREAKS: _take_much(host, _RESUMED)
-        or len(trace.named(lambda name: bool(_REGION.match(name)))) >= _MANY * max(len(host.steps), 1),
+        or len(trace.events_named(lambda name: bool(_REGION.match(name)))) >= _MANY * max(len(host.steps), 1),
         facts.ACCUMULATES: accumulates_gradients(host, plane),
         facts.OWN_REDUCTIONS: reduces_itself(host),
         facts.REDUCES_EACH_PASS: reduces_each_pass(host),
         facts.BROADCASTS_BUFFERS: bool(
-            (trace.nearest_named(trace.named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()
+            (trace.nearest_named(trace.events_named(_BROADCAST.__eq__), FORWARD.__eq__) >= 0).any()
         ),
         facts.AWAITS_BROADCASTS: awaits_broadcasts(host),
         facts.SHARDS_LAYERS: shards_layers(trace),
@@ -110,7 +110,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.FORMATS_TENSORS: _take_much(host, _FORMATS),
         facts.COPIES_MODEL: _take_much(host, _COPIES_ALL),
         facts.EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
-        facts.SECOND_ORDER: are_in_most_steps(host, trace.named(_SECOND_ORDER.match)),
+        facts.SECOND_ORDER: are_in_most_steps(host, trace.events_named(_SECOND_ORDER.match)),
         facts.LOADS_ROWS: _loads_rows(trace),
         facts.STEPS_CELLS: _steps_cells(host),
         facts.STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
@@ -156,7 +156,7 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     """
     trace, on_cpu = host.trace, not device_count(host)
     single_rows = _products_of_one_row(trace, plane) if on_cpu and not trains else np.empty(0, np.int64)
-    candidates = [name for name in _MOST_OF_OPS if on_cpu and len(trace.named(name.__eq__))]
+    candidates = [name for name in _MOST_OF_OPS if on_cpu and len(trace.events_named(name.__eq__))]
     if not candidates and not len(single_rows) and not plane.has_stat(_INPUT_TYPES):
         return set()
     ps = trace.end - trace.begin
@@ -166,21 +166,21 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
         facts.FLOAT64: ps[ops[_takes_type(trace, plane, _DOUBLE)[ops]]].sum() > half_ps,
         facts.HALF_ON_CPU: on_cpu and ps[ops[_takes_type(trace, plane, _HALF)[ops]]].sum() > half_ps,
         facts.SINGLE_ROWS: ps[single_rows].sum() > half_ps,
-        **{_MOST_OF_OPS[name]: ps[trace.named(name.__eq__)].sum() > half_ps for name in candidates},
+        **{_MOST_OF_OPS[name]: ps[trace.events_named(name.__eq__)].sum() > half_ps for name in candidates},
     }
     return {fact for fact, is_so in holds.items() if is_so}
 
 
 def _runs_forward_again(trace: Trace) -> bool:
     """Whether several of the ops that only forward passes call lie within gradients."""
-    forward = trace.named(_FORWARD_OP.match)
+    forward = trace.events_named(_FORWARD_OP.match)
     within_gradients = trace.nearest_named(forward, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) >= 0
     return bool(_AGAIN * within_gradients.sum() > len(forward))
 
 
 def _are_mostly_updates(trace: Trace) -> bool:
     """Whether most of the time of elementwise ops is that of optimizers which have a fused form."""
-    elementwise = trace.named(ELEMENTWISE.match)
+    elementwise = trace.events_named(ELEMENTWISE.match)
     ps = trace.end[elementwise] - trace.begin[elementwise]
     in_updates = trace.nearest_named(elementwise, HAS_FUSED_FORM.match) >= 0
     return bool(2 * ps[in_updates].sum() > ps.sum())
@@ -222,7 +222,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     counts &= trace.nearest_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
     is_used = np.isin(numbers, numbers[is_gradient])
     used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
-    last = trace.nesting[1]
+    last = trace.nesting.stop
     unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, last[unused])]
     # What ops call is no forward pass by itself.
     unused = unused[np.isin(unused, trace.once(outermost_torch_ops))]
@@ -233,7 +233,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
 
 def _until_next_op_ps(trace: Trace, ops: Array) -> int:
     """ps from the begin of each of these ops to that of the next op, or of an optimizer, on its thread."""
-    others = outermost(trace, trace.named(_OP_OR_OPTIMIZER.match))
+    others = outermost(trace, trace.events_named(_OP_OR_OPTIMIZER.match))
     line = trace.line_of
     following = np.searchsorted(others, ops, "right")
     has_next = following < len(others)
@@ -245,7 +245,7 @@ def _until_next_op_ps(trace: Trace, ops: Array) -> int:
 
 def _multiplies_one_hot(trace: Trace) -> bool:
     """Whether most results of ``one_hot`` go into a product at once, and both take a notable part of all ops' time."""
-    if not len(trace.named(_ONE_HOT.__eq__)):
+    if not len(trace.events_named(_ONE_HOT.__eq__)):
         return False
     ops = trace.once(outermost_torch_ops)
     one_hot = np.flatnonzero(trace.are_named(ops, _ONE_HOT.__eq__))
@@ -261,7 +261,7 @@ def _multiplies_one_hot(trace: Trace) -> bool:
 def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
     """Whether frames or ops of these names take a notable part of the steps."""
     trace, steps = host.trace, host.steps
-    ps = outermost_ps(trace, trace.named(names.match))
+    ps = outermost_ps(trace, trace.events_named(names.match))
     return bool(ps > _MUCH_OF_OPS * steps.length.sum() > 0)
 
 
@@ -272,13 +272,13 @@ def _steps_cells(host: HostWithSteps) -> bool:
 
 def _starts_of_workers(trace: Trace) -> Array:
     """int64[k]: frames in which a DataLoader starts a process."""
-    launches = trace.named(_LAUNCH.match)
+    launches = trace.events_named(_LAUNCH.match)
     return launches[trace.nearest_named(launches, _LOADER.match) >= 0]
 
 
 def _loads_rows(trace: Trace) -> bool:
     """Whether a DataLoader runs many ops for each batch, and most of them take a row."""
-    loads = trace.named(_LOADS.match)
+    loads = trace.events_named(_LOADS.match)
     if not len(loads):
         return False
     ops = trace.once(outermost_torch_ops)
@@ -289,13 +289,13 @@ def _loads_rows(trace: Trace) -> bool:
 
 def _are_most_copies_in(trace: Trace, is_call: Callable[[str], bool]) -> bool:
     """Whether most of the time of copies lies in calls that have one of these names."""
-    copies = trace.named(_COPY.__eq__)
+    copies = trace.events_named(_COPY.__eq__)
     return _are_most(trace, copies, trace.nearest_named(copies, is_call) >= 0)
 
 
 def _are_most_copies_expanded(trace: Trace) -> bool:
     """Whether most of the time of copies lies in ops that give what ``expand()`` repeats an order of its own."""
-    copies, ops = trace.named(_COPY.__eq__), trace.once(outermost_torch_ops)
+    copies, ops = trace.events_named(_COPY.__eq__), trace.once(outermost_torch_ops)
     index = np.searchsorted(ops, copies, "right") - 1
     calls, before = ops[index], ops[np.maximum(index - 1, 0)]
     is_expanded = trace.are_named(calls, _LAYOUT_OPS.__contains__) & trace.are_named(before, _EXPANDS.__contains__)
@@ -317,7 +317,7 @@ def _names_with_inplace_form(trace: Trace) -> set[str]:
 def _runs_more_and_more_ops(host: HostWithSteps) -> bool:
     """Whether each complete step runs more ops than the one before, as where a graph is kept from step to step."""
     steps, trace = host.steps, host.trace
-    ops = np.sort(trace.begin[trace.named(lambda name: name.startswith(vocabulary.TORCH_OP))])
+    ops = np.sort(trace.begin[trace.events_named(lambda name: name.startswith(vocabulary.TORCH_OP))])
     counts = np.diff(np.searchsorted(ops, (steps.begin, steps.end)), axis=0)[0][steps.complete]
     return len(counts) >= _LEAST_GROWING and bool((np.diff(counts) > 0).all()) and counts[-1] >= _MORE * counts[0]
 

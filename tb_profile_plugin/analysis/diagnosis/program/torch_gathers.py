@@ -20,7 +20,7 @@ def shards_layers(trace: Trace) -> bool:
     """Whether weights of several layers of each block are gathered one by one, and most gathers are short."""
     modules = {name.removeprefix(_OF_MODULE).rstrip(")") for name in trace.names if name.startswith(_OF_MODULE)}
     blocks = [block for block in map(_block_around, modules) if block]
-    gathers = trace.named(_GATHERS.match)
+    gathers = trace.events_named(_GATHERS.match)
     if not len(gathers) or not len(blocks) >= _SEVERAL * len({*blocks}) > 0:
         return False
     return bool(np.median(trace.end[gathers] - trace.begin[gathers]) <= _SHORT_PS)

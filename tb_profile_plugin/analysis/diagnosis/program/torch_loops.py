@@ -39,7 +39,7 @@ _EXPERTS = 4
 
 def has_unfused_attention(trace: Trace) -> bool:
     """Whether softmaxes that no other op calls stand beside the batched matrix products of an attention."""
-    softmaxes, products = _softmaxes(trace), trace.named(_BATCHED_PRODUCT.match)
+    softmaxes, products = _softmaxes(trace), trace.events_named(_BATCHED_PRODUCT.match)
     softmax_ps, product_ps = ((trace.end - trace.begin)[events].sum() for events in (softmaxes, products))
     return len(products) >= len(softmaxes) > 0 and bool(_OF_SCORES * softmax_ps >= product_ps)
 
@@ -50,7 +50,7 @@ def slices_attention(trace: Trace) -> bool:
     which are those of one head, if nothing else of a block is there.
     """
     softmaxes, ops = _softmaxes(trace), trace.once(outermost_torch_ops)
-    products = trace.named(_BATCHED_PRODUCT.match)
+    products = trace.events_named(_BATCHED_PRODUCT.match)
     layers, parts, linear = (_named(trace, ops, pattern) for pattern in (_OF_LAYER, _OF_BLOCK, _LINEAR))
     op_count, product_count, layer_count, part_count, linear_count = (
         np.diff(np.searchsorted(events, softmaxes)) for events in (ops, products, layers, parts, linear)
@@ -67,7 +67,7 @@ def loops_over_experts(trace: Trace) -> bool:
     """
     ops = trace.once(outermost_torch_ops)
     writes, products, routers = (_named(trace, ops, pattern) for pattern in (_WRITES_ROWS, PRODUCT, _OF_ROUTER))
-    choices = trace.named(_CHOOSES_ROWS.__eq__)
+    choices = trace.events_named(_CHOOSES_ROWS.__eq__)
     op_count, choice_count, product_count, router_count = (
         np.diff(np.searchsorted(events, writes)) for events in (ops, choices, products, routers)
     )
@@ -95,5 +95,5 @@ def _in_row(mask: Array, least: int) -> Array:
 
 def _softmaxes(trace: Trace) -> Array:
     """int64[k]: those that no other op calls."""
-    softmaxes = trace.named(_SOFTMAX.__eq__)
+    softmaxes = trace.events_named(_SOFTMAX.__eq__)
     return softmaxes[trace.nearest_named(softmaxes, lambda name: name.startswith(vocabulary.TORCH_OP)) < 0]

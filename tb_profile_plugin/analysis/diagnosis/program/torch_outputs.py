@@ -23,7 +23,7 @@ def computes_all_rows(host: HostWithSteps) -> bool:
     layers before it have: none was left out. Known only with ``record_shapes``.
     """
     trace, steps = host.trace, host.steps
-    shapes_of_ops = input_shapes(host) if len(steps) and len(trace.named(_LOSS.__eq__)) else None
+    shapes_of_ops = input_shapes(host) if len(steps) and len(trace.events_named(_LOSS.__eq__)) else None
     if shapes_of_ops is None:
         return False
     events, codes, shapes = shapes_of_ops

@@ -32,7 +32,7 @@ def accumulates_gradients(host: HostWithSteps, plane: Plane) -> bool:
     rows, trace = host.trace.rows(plane), host.trace
     forward, reduced = (
         int(((events >= rows.start) & (events < rows.stop)).sum())
-        for events in (trace.named(FORWARD.__eq__), trace.named(_REDUCES.match))
+        for events in (trace.events_named(FORWARD.__eq__), trace.events_named(_REDUCES.match))
     )
     return reduced >= forward >= _SEVERAL * len(host.steps) > 0
 
@@ -42,7 +42,7 @@ def reduces_itself(host: HostWithSteps) -> bool:
     DistributedDataParallel's: on the thread of forward passes, outside of these and of gradients.
     """
     trace = host.trace
-    calls, forward = trace.named(_CALL.match), trace.named(FORWARD.__eq__)
+    calls, forward = trace.events_named(_CALL.match), trace.events_named(FORWARD.__eq__)
     calls = calls[np.argsort(trace.begin[calls], kind="stable")]
     is_own = trace.nearest_named(calls, lambda name: name == FORWARD or name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
     is_own &= np.isin(trace.line_of[calls], trace.line_of[forward])
@@ -75,8 +75,8 @@ def awaits_broadcasts(host: HostWithSteps) -> bool:
     calls: outside of forward passes.
     """
     trace, steps = host.trace, host.steps
-    calls = trace.named(_SEND_CALL.match)
-    if not len(steps) or not len(calls) or not len(trace.named(FORWARD.__eq__)):
+    calls = trace.events_named(_SEND_CALL.match)
+    if not len(steps) or not len(calls) or not len(trace.events_named(FORWARD.__eq__)):
         return False
     calls = calls[np.argsort(trace.begin[calls], kind="stable")]
     is_own = trace.nearest_named(calls, FORWARD.__eq__) < 0
@@ -92,7 +92,7 @@ def _collectives(host: HostWithSteps, names: re.Pattern[str], kernels: re.Patter
     """
     trace, works = host.trace, device_work(host) if host.devices else ()
     if not works:
-        events = trace.named(names.match)
+        events = trace.events_named(names.match)
         return trace.begin[events], trace.end[events] - trace.begin[events]
     works = tuple(work.with_rows(trace.are_named(work.event, lambda name: bool(kernels.match(name)))) for work in works)
     return (

@@ -34,7 +34,7 @@ they sort: batches of other lengths differ by this and that.
 def sorts_more(host: HostWithSteps) -> bool:
     """Whether the largest sort of each complete step has evenly more elements; known only with ``record_shapes``."""
     trace, steps = host.trace, host.steps
-    sorts = outermost(trace, trace.named(_SORT.match))
+    sorts = outermost(trace, trace.events_named(_SORT.match))
     shapes_of_ops = input_shapes(host) if len(sorts) and len(steps) else None
     if shapes_of_ops is None:
         return False

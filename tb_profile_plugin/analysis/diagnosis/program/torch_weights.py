@@ -26,20 +26,20 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
     changed them; with the gradients of these. 0 where no frames of Python tell.
     """
     trace, steps = host.trace, host.steps
-    calls = trace.named(_COMPUTES_WEIGHT.match)
+    calls = trace.events_named(_COMPUTES_WEIGHT.match)
     calls = outermost(trace, calls[trace.begin[calls] >= steps.begin[0]]) if len(steps) else calls[:0]
     if not len(calls):
         return 0.0
     is_module = trace.are_named(calls, _PARAMETRIZATION.match)
     module = np.where(is_module, calls, trace.nearest_named(calls, lambda name: name.startswith(_MODULE)))
-    gradients = trace.named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    gradients = trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
     limits = np.sort(np.concatenate((steps.begin, trace.begin[gradients])))
     weight = np.stack((trace.name_of[module], np.searchsorted(limits, trace.begin[calls], "right")))
     _, use, count = np.unique(weight, axis=1, return_inverse=True, return_counts=True)
     ps = trace.end[calls] - trace.begin[calls]
     repeated_share = float((ps * (1 - 1 / count[use])).sum() / ps.sum())
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
-    own_numbers = distinct(numbers[are_inside(events, calls, trace.nesting[1][calls]) & (numbers >= 0)])
+    own_numbers = distinct(numbers[are_inside(events, calls, trace.nesting.stop[calls]) & (numbers >= 0)])
     is_gradient = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) & np.isin(
         numbers, own_numbers
     )
