@@ -5,7 +5,6 @@ replica groups.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...formats.xspace.hlo.module import Module
 from ...model.events.links import LAUNCH
 from ...model.events.nested import Nested
 from ...model.host import Host
-from ...model.names import collectives as names
+from ...model.names import collectives as collective_names
 from ...model.names import hlo_text
 from ...runtime.arrays import Array
 from ...runtime.regex import regex
@@ -47,7 +46,7 @@ def kinds(host: Host, events: Array) -> list[str]:
     range_names = [host.trace.name(event) if event >= 0 else "" for event in ranges_around(host, events)]
     return [
         next((kind for kind in map(kind_of_collective, texts) if kind != _OTHER), _OTHER)
-        for texts in zip(_stated_names(host, events), range_names, event_names, strict=True)
+        for texts in zip(_texts(host.trace, vocabulary.COLLECTIVE_NAME, events), range_names, event_names, strict=True)
     ]
 
 
@@ -57,14 +56,14 @@ def kind_of_collective(text: str) -> str:
     return next((kind for kind, pattern in _PATTERNS if pattern.search(text)), _OTHER)
 
 
-def _stated_names(host: Host, events: Array) -> list[str]:
-    """What the kernel of each event says that it does; empty where it says nothing."""
-    stated_names = np.full(len(events), "", object)
-    for first, plane, in_plane in host.trace.parts_of(events):
-        if plane.has_stat(vocabulary.COLLECTIVE_NAME):
-            codes, texts = plane.stat(vocabulary.COLLECTIVE_NAME).codes_by_owner(len(plane.events))
-            stated_names[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
-    return stated_names.tolist()
+def _texts(trace: Nested, stat: str, events: Array) -> Array:
+    """object[k]: the text stat of that name of each of the events, empty for those without."""
+    text_of_event = np.full(len(events), "", object)
+    for first, plane, in_plane in trace.parts_of(events):
+        if plane.has_stat(stat):
+            codes, texts = plane.stat(stat).codes_by_owner(len(plane.events))
+            text_of_event[in_plane] = np.array([*texts, ""], object)[codes[events[in_plane] - first]]
+    return text_of_event
 
 
 def ranges_around(host: Host, events: Array) -> list[int]:
@@ -87,7 +86,7 @@ def ranges_around(host: Host, events: Array) -> list[int]:
 
 def _ranges(trace: Nested) -> Array:
     """int64[k]: the ranges named after collectives."""
-    return trace.events_named(names.is_range)
+    return trace.events_named(collective_names.is_range)
 
 
 def groups(host: Host, events: Array) -> list[str]:
@@ -95,12 +94,9 @@ def groups(host: Host, events: Array) -> list[str]:
 
     Process groups that were split from one another have one name.
     """
-    group_of_event = np.full(len(events), "", object)
+    group_of_event = _texts(host.trace, vocabulary.PROCESS_GROUP, events)
+    group_of_event += _texts(host.trace, vocabulary.PROCESS_GROUP_RANKS, events)
     for first, plane, in_plane in host.trace.parts_of(events):
-        for stat in (vocabulary.PROCESS_GROUP, vocabulary.PROCESS_GROUP_RANKS):
-            if plane.has_stat(stat):
-                codes, texts = plane.stat(stat).codes_by_owner(len(plane.events))
-                group_of_event[in_plane] += np.array([*texts, ""], object)[codes[events[in_plane] - first]]
         if plane.has_stat(vocabulary.HLO_OP):
             group_of_event[in_plane] = _replica_groups(host, plane, events[in_plane] - first)
     instructions = (hlo_text.parse(host.trace.name(event)) for event in events.tolist())
@@ -112,20 +108,20 @@ def _replica_groups(host: Host, plane: Plane, rows: Array) -> list[str]:
     """The replica groups of events that name their instruction, as its program has them; ``rows`` are of the plane."""
     codes, names = plane.stat(vocabulary.HLO_OP).codes_by_owner(len(plane.events))
     programs = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(len(plane.events), -1)[rows].tolist()
-    of_instruction: dict[tuple[int, int], str] = {}
+    group_of_instruction: dict[tuple[int, int], str] = {}
     for key in {*zip(programs, codes[rows].tolist(), strict=True)}:
         program, code = key
         module = host.modules.get(program)
         row = module.row(names[code]) if module and code >= 0 else -1
-        of_instruction[key] = _groups_of_devices(module, row) if module and row >= 0 else ""
-    return [of_instruction[key] for key in zip(programs, codes[rows].tolist(), strict=True)]
+        group_of_instruction[key] = _device_groups(module, row) if module and row >= 0 else ""
+    return [group_of_instruction[key] for key in zip(programs, codes[rows].tolist(), strict=True)]
 
 
-def _groups_of_devices(module: Module, row: int) -> str:
+def _device_groups(module: Module, row: int) -> str:
     """An instruction's replica groups, with devices in place of replicas and partitions where they differ."""
     text, devices = module.replica_groups.get(row, ""), module.device_assignment
-    logical = hlo_text.replica_groups(text)
-    if not logical or not devices.size:
+    logical_groups = hlo_text.replica_groups(text)
+    if not logical_groups or not devices.size:
         return text
     if module.global_ids[row]:
         tables = [devices.reshape(-1, 1)]
@@ -135,17 +131,11 @@ def _groups_of_devices(module: Module, row: int) -> str:
         tables = [devices]
     else:
         tables = [*devices[..., None]]
-    if max(map(max, logical)) >= len(tables[0]):
+    if max(map(max, logical_groups)) >= len(tables[0]):
         return text
-    in_devices = tuple(_devices_of(table, group) for table in tables for group in logical)
-    return text if in_devices == logical else f"{{{','.join(map(_group_text, in_devices))}}}"
-
-
-def _devices_of(table: Array, group: Sequence[int]) -> tuple[int, ...]:
-    """All devices in these rows of a table."""
-    return tuple(table[list(group)].reshape(-1).tolist())
-
-
-def _group_text(group: Sequence[int]) -> str:
-    """As XLA writes a group: ``{0,1}``."""
-    return f"{{{','.join(map(str, group))}}}"
+    device_groups = tuple(
+        tuple(table[list(group)].reshape(-1).tolist()) for table in tables for group in logical_groups
+    )
+    # As XLA writes them: {{0,1},{2,3}}.
+    texts = (f"{{{','.join(map(str, group))}}}" for group in device_groups)
+    return text if device_groups == logical_groups else f"{{{','.join(texts)}}}"

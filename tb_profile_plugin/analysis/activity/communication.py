@@ -8,12 +8,13 @@ import numpy as np
 
 from ...model.events.intervals import covered, union
 from ...model.host import Host
-from ...model.names import collectives as names
+from ...model.names import collectives as collective_names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
 from .collective_facts import groups, kinds
 from .device_events import DeviceWork, Kind, device_work
+from .layers import covered_by_any
 
 THREADS = "CPU"
 """Where collectives run that no device does, such as gloo's."""
@@ -47,8 +48,8 @@ def thread_collective_events(host: Host) -> Array:
     of CPU backends; empty where threads stand for a device.
     """
     if not any((work.kind == Kind.COLLECTIVE).any() for work in device_work(host)):
-        return host.trace.events_named(names.is_op)
-    return host.trace.events_named(names.is_cpu_range) if host.devices else np.empty(0, np.int64)
+        return host.trace.events_named(collective_names.is_op)
+    return host.trace.events_named(collective_names.is_cpu_range) if host.devices else np.empty(0, np.int64)
 
 
 @per_host(keep=True)
@@ -59,31 +60,29 @@ def overlaps(host: Host) -> list[Overlap]:
     works, all_overlaps = device_work(host), []
     for work in works:
         rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
-        all_overlaps += _overlaps_of(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
+        all_overlaps += _device_overlaps(host, work.name, (work.event[rows], work.begin[rows], work.end[rows]), [work])
     events = thread_collective_events(host)
-    return all_overlaps + _overlaps_of(host, THREADS, (events, host.trace.begin[events], host.trace.end[events]), works)
+    table = events, host.trace.begin[events], host.trace.end[events]
+    return all_overlaps + _device_overlaps(host, THREADS, table, works)
 
 
-def _overlaps_of(
+def _device_overlaps(
     host: Host, device: str, table: tuple[Array, Array, Array], works: Sequence[DeviceWork]
 ) -> list[Overlap]:
     """How far the computing of ``works`` hides one device's collectives, ``table`` (event, begin, end), int64[n]."""
     event, begin, end = table
     if not len(event):
         return []
-    none = np.empty(0, np.int64)
-    low = np.concatenate([none, *(work.begin[work.kind == Kind.COMPUTE] for work in works)])
-    high = np.concatenate([none, *(work.end[work.kind == Kind.COMPUTE] for work in works)])
-    computing = union(low, high)
+    masks = [work.kind == Kind.COMPUTE for work in works]
+    computing = covered_by_any([(work.begin[mask], work.end[mask]) for work, mask in zip(works, masks, strict=True)])
     kind_of = np.array(kinds(host, event), object)
 
     def overlap(kind: str, rows: Array) -> Overlap:
-        spans = union(begin[rows], end[rows])
-        ps, hidden_ps = int((spans[1] - spans[0]).sum()), int(covered(*spans, *computing).sum())
-        return Overlap(device, kind, len(rows), ps, hidden_ps)
+        low, high = union(begin[rows], end[rows])
+        return Overlap(device, kind, len(rows), int((high - low).sum()), int(covered(low, high, *computing).sum()))
 
     by_kind = [overlap(kind, np.flatnonzero(kind_of == kind)) for kind in dict.fromkeys(kind_of.tolist())]
-    return [overlap("", np.arange(len(event))), *sorted(by_kind, key=lambda of_kind: -of_kind.ps)]
+    return [overlap("", np.arange(len(event))), *sorted(by_kind, key=lambda overlap: -overlap.ps)]
 
 
 class Collectives(NamedTuple):
@@ -118,15 +117,15 @@ class Collectives(NamedTuple):
 @per_host(keep=True)
 def collectives(host: Host) -> list[Collectives]:
     """The collectives of each of `device_work`, in its order."""
-    return [_of_device(host, work) for work in device_work(host)]
+    return [_device_collectives(host, work) for work in device_work(host)]
 
 
 @per_host(keep=True)
 def thread_collectives(host: Host) -> Collectives:
     """Collectives of CPU backends beside devices that work, such as gloo's beside NCCL's; each backend is a group."""
-    events = host.trace.events_named(names.is_cpu_range if host.devices and device_work(host) else lambda name: False)
-    events = events[np.argsort(host.trace.begin[events], kind="stable")]
-    table = _collectives_of(host, THREADS, events, (host.trace.begin[events], host.trace.end[events]))
+    has_work = bool(host.devices and device_work(host))
+    events = host.trace.by_time(host.trace.events_named(lambda name: has_work and collective_names.is_cpu_range(name)))
+    table = _collectives_of_events(host, THREADS, events, (host.trace.begin[events], host.trace.end[events]))
     backends = [host.trace.name(event).partition(":")[0] for event in events.tolist()]
     keys = [(group or backend, *numbers) for backend, (group, *numbers) in zip(backends, table.key, strict=True)]
     return table._replace(key=keys)
@@ -153,16 +152,16 @@ def combined_collectives(tables: Sequence[Collectives]) -> Collectives | None:
     )
 
 
-def _of_device(host: Host, work: DeviceWork) -> Collectives:
+def _device_collectives(host: Host, work: DeviceWork) -> Collectives:
     """The collectives of one device."""
     rows = np.flatnonzero(work.kind == Kind.COLLECTIVE)
     # An op that is done in several parts is one.
     _, first_parts = np.unique(work.event[rows], return_index=True)
     rows = rows[np.sort(first_parts)]
-    return _collectives_of(host, work.name, work.event[rows], (work.begin[rows], work.end[rows]))
+    return _collectives_of_events(host, work.name, work.event[rows], (work.begin[rows], work.end[rows]))
 
 
-def _collectives_of(host: Host, device: str, event: Array, times: tuple[Array, Array]) -> Collectives:
+def _collectives_of_events(host: Host, device: str, event: Array, times: tuple[Array, Array]) -> Collectives:
     """The table of these events, int64[n]; ``times`` is (begin, end), int64[n] ps."""
     stats = [host.trace.numbers(name, event) for name in _KEYS]
     numbers = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]

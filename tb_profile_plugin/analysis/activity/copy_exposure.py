@@ -18,7 +18,7 @@ from .device_events import DeviceWork, Kind, device_work
 
 SMALL_BYTES = 64 * 1024
 """Below that a copy's time is latency."""
-_FASTEST = 1e12
+_MOST_BYTES_PER_S = 1e12
 """Bytes per second that no link to or within a host reaches: what is faster has a wrong size or time."""
 _BLOCKING_SHARE = 0.8
 """Share of a copy after which its call has waited for it if it returns only then."""
@@ -54,42 +54,42 @@ class CopyExposure:
 @per_host(keep=True)
 def copies(host: Host) -> list[CopyExposure]:
     """All copies that devices recorded; most time first."""
-    all_copies = [group for work in device_work(host) for group in _copies_of(host, work)]
+    all_copies = [group for work in device_work(host) for group in _device_copies(host, work)]
     return sorted(all_copies, key=lambda group: -group.ps)
 
 
-def _copies_of(host: Host, work: DeviceWork) -> list[CopyExposure]:
+def _device_copies(host: Host, work: DeviceWork) -> list[CopyExposure]:
     """The copies of one device, by direction and kind of memory."""
     copy_rows = np.flatnonzero(work.kind == Kind.COPY)
     others = union(work.begin[work.kind != Kind.COPY], work.end[work.kind != Kind.COPY])
-    hidden = covered(work.begin[copy_rows], work.end[copy_rows], *others)
+    hidden_ps = covered(work.begin[copy_rows], work.end[copy_rows], *others)
     duration = work.end[copy_rows] - work.begin[copy_rows]
     call_end = np.where(work.launch[copy_rows] >= 0, host.trace.end[work.launch[copy_rows]], 0)
-    blocking = call_end >= work.begin[copy_rows] + _BLOCKING_SHARE * duration
+    is_blocking = call_end >= work.begin[copy_rows] + _BLOCKING_SHARE * duration
     kinds_and_sizes = _kinds_and_sizes(host, work.name)
-    facts = [kinds_and_sizes.get(event, (-1, 0)) for event in work.event[copy_rows].tolist()]
-    memories = _memories(host, work.event[copy_rows].tolist(), work.launch[copy_rows].tolist())
+    copy_facts = [kinds_and_sizes.get(event, (-1, 0)) for event in work.event[copy_rows].tolist()]
+    memories = _memory_texts(host, work.event[copy_rows].tolist(), work.launch[copy_rows].tolist())
     groups: dict[tuple[str, str], list[int]] = {}
-    for i, (event, (kind, _)) in enumerate(zip(work.event[copy_rows].tolist(), facts, strict=True)):
+    for i, (event, (kind, _)) in enumerate(zip(work.event[copy_rows].tolist(), copy_facts, strict=True)):
         groups.setdefault((_direction(host.trace.name(event), kind), memories[i]), []).append(i)
     copies_of_device = []
     for (direction, memory), rows in groups.items():
-        sizes = [facts[i][1] for i in rows]
+        sizes = [copy_facts[i][1] for i in rows]
         has_sizes = all(sizes)
-        total_bytes, time = sum(sizes), int(duration[rows].sum())
-        speed = total_bytes / (time / 1e12) if has_sizes and time else None
+        total_bytes, total_ps = sum(sizes), int(duration[rows].sum())
+        bytes_per_s = total_bytes / (total_ps / 1e12) if has_sizes and total_ps else None
         copies_of_device.append(
             CopyExposure(
                 device=work.name,
                 direction=direction,
                 memory=memory,
                 count=len(rows),
-                ps=time,
-                exposed_ps=int((duration - hidden)[rows].sum()),
+                ps=total_ps,
+                exposed_ps=int((duration - hidden_ps)[rows].sum()),
                 bytes=total_bytes if has_sizes else None,
-                gb_per_s=speed / 1e9 if speed is not None and speed < _FASTEST else None,
+                gb_per_s=bytes_per_s / 1e9 if bytes_per_s is not None and bytes_per_s < _MOST_BYTES_PER_S else None,
                 small=sum(size < SMALL_BYTES for size in sizes) if has_sizes else None,
-                blocking=int(blocking[rows].sum()),
+                blocking=int(is_blocking[rows].sum()),
             )
         )
     return copies_of_device
@@ -112,7 +112,7 @@ def _direction(name: str, kind: int) -> str:
     return op_names.COPIES[kind] if kind >= 0 else name.lstrip("%").partition(" = ")[0].rstrip(_NUMBERING)
 
 
-def _memories(host: Host, events: Sequence[int], launches: Sequence[int]) -> list[str]:
+def _memory_texts(host: Host, events: Sequence[int], launches: Sequence[int]) -> list[str]:
     """The kinds of memory that are stated with each copy, else with its launch."""
     stated = _stated_memories(host)
     return [stated.get(event) or stated.get(launch, "") for event, launch in zip(events, launches, strict=True)]

@@ -36,9 +36,9 @@ class WorkBefore(NamedTuple):
     """int64[n]: how long the work took, one operation after the other."""
     operations: Array
     """int64[n]: how many."""
-    names: Array
+    name_hash: Array
     """uint64[n]: equal where as many operations of the same names ran."""
-    sizes: Array
+    size_hash: Array
     """uint64[n]: equal where these had the same sizes, too."""
     is_known: Array
     """bool[n]: whether names and sizes tell how much work it is."""
@@ -75,7 +75,7 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> WorkBefore
     launches, position = np.unique(launch_ps, return_inverse=True)
     segment = np.searchsorted(launches, work.launch_begin[rows])
     rows, segment = rows[segment < len(launches)], segment[segment < len(launches)]
-    names, sizes, is_sized = _names_and_sizes(host, work.event[rows])
+    name_hash, size_hash, is_sized = _hashes(host, work.event[rows])
     previous = table.previous_in_group
     first = np.where(previous >= 0, position[previous] + 1, 0)
     for row in np.flatnonzero(first > position).tolist():
@@ -94,18 +94,18 @@ def _work_before(host: Host, work: DeviceWork, table: Collectives) -> WorkBefore
         launch=launch_ps,
         ps=sums_before((work.end - work.begin)[rows]),
         operations=sums_before(np.ones(len(rows), np.int64)),
-        names=sums_before(names),
-        sizes=sums_before(sizes),
+        name_hash=sums_before(name_hash),
+        size_hash=sums_before(size_hash),
         is_known=sums_before((~is_sized).astype(np.int64)) == 0,
         on_threads=np.full(len(table.event), work.name == CPU_COMPUTE),
     )
 
 
-def _names_and_sizes(host: Host, events: Array) -> tuple[Array, Array, Array]:
-    """(names, sizes, whether sizes are stated), uint64, uint64 and bool[k]: numbers that are the same on all hosts."""
+def _hashes(host: Host, events: Array) -> tuple[Array, Array, Array]:
+    """(hashes of names, hashes with sizes, are sizes stated), uint64, uint64, bool[k]: the same on all hosts."""
     trace = host.trace
-    rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
-    names = np.array([crc32(trace.names[row].encode()) for row in rows.tolist()], np.uint64)[row_of]
+    name_rows, inverse = np.unique(trace.name_of[events], return_inverse=True)
+    names = np.array([crc32(trace.names[row].encode()) for row in name_rows.tolist()], np.uint64)[inverse]
     sizes, is_sized = np.zeros(len(events), np.uint64), np.full(len(events), bool(host.tpus), bool)
     for offset, plane in trace.parts:
         in_plane = (events >= offset) & (events < offset + len(plane.events))

@@ -169,8 +169,8 @@ def _work_comparison(work: Sequence[WorkBefore], late_work: WorkBefore, peers: L
     is_known = late_work.is_known.copy()
     for index, host_work in enumerate(work):
         is_other = peers.is_member[:, index] & (peers.late != index)
-        agreeing_names += is_other & (host_work.names == late_work.names)
-        agreeing_sizes += is_other & (host_work.sizes == late_work.sizes)
+        agreeing_names += is_other & (host_work.name_hash == late_work.name_hash)
+        agreeing_sizes += is_other & (host_work.size_hash == late_work.size_hash)
         is_known &= host_work.is_known | ~is_other
     has_same_names = agreeing_names >= _LEAST_AGREEING_SHARE * other_count
     has_same_sizes = agreeing_sizes >= _LEAST_AGREEING_SHARE * other_count

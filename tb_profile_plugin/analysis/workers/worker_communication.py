@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...model.host import Host
-from ...model.names import collectives as names
+from ...model.names import collectives as collective_names
 from ...model.names.collective_args import CollectiveArgs, bus_factor, of_instruction, of_kernel, of_range
 from ...model.per_host import per_host
 from ...model.ranks import labels
@@ -66,7 +66,7 @@ def communicates(host: Host) -> bool:
     """Whether any event of a host is a collective, by the names alone."""
     threads = host.cpu.names if host.cpu else []
     heads = [name for plane in host.devices for name in plane.heads] if host.devices else threads
-    return any(kind_of(name) == Kind.COLLECTIVE for name in heads) or any(map(names.is_op, threads))
+    return any(kind_of(name) == Kind.COLLECTIVE for name in heads) or any(map(collective_names.is_op, threads))
 
 
 NEEDS = (collective_groups, overlaps, *LATE_PEERS_NEEDS)
