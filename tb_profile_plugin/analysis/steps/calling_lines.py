@@ -12,9 +12,9 @@ from ..activity.states import State
 from ..activity.thread_classes import have_state
 from ..ops.callers import calling_lines, has_user_lines
 
-_MOST_SHARE = 0.5
+_LEAST_LINE_SHARE = 0.5
 """Share of a name's time that comes from its line."""
-_WHOLE_SHARE = 0.5
+_STEP_SHARE = 0.5
 """Share of a step from which on a call is that of the step itself, or of all of its forward pass."""
 _MODULE_CODE = " <module>"
 """What Python calls the code of a module itself, in the end of a line."""
@@ -39,14 +39,14 @@ def lines_of_names(
     row = np.split(row_of_name, len(State))[State.COMPUTE][label[intervals]].astype(np.int64)
     intervals, row = intervals[row >= 0], row[row >= 0]
     ps = edges[intervals + 1] - edges[intervals]
-    called, trace = calling_lines(host, event[intervals].astype(np.int64)), host.trace
+    calls, trace = calling_lines(host, event[intervals].astype(np.int64)), host.trace
     step_ps = host.steps.length.mean() if len(host.steps) else np.diff(host.window)[0]
-    is_function = np.array([bool(text) and not text.endswith(_MODULE_CODE) for text in called.texts])
-    tells = is_function[called.text] & ((trace.end - trace.begin)[called.frame] < _WHOLE_SHARE * step_ps)
-    tells &= ~trace.are_named(called.call, _GRAPH_LAUNCH.match)
+    is_function = np.array([bool(text) and not text.endswith(_MODULE_CODE) for text in calls.texts])
+    is_telling = is_function[calls.text] & ((trace.end - trace.begin)[calls.frame] < _STEP_SHARE * step_ps)
+    is_telling &= ~trace.are_named(calls.call, _GRAPH_LAUNCH.match)
     # Each pair of a name and a line is a number.
-    pair, index = np.unique((row * len(called.texts) + called.text)[tells], return_inverse=True)
-    pair_ps, name_ps = np.bincount(index, ps[tells], len(pair)), np.bincount(row, ps, len(lines))
-    for number in pair[pair_ps > _MOST_SHARE * name_ps[pair // len(called.texts)]].tolist():
-        lines[number // len(called.texts)] = called.texts[number % len(called.texts)]
+    pair, index = np.unique((row * len(calls.texts) + calls.text)[is_telling], return_inverse=True)
+    pair_ps, name_ps = np.bincount(index, ps[is_telling], len(pair)), np.bincount(row, ps, len(lines))
+    for number in pair[pair_ps > _LEAST_LINE_SHARE * name_ps[pair // len(calls.texts)]].tolist():
+        lines[number // len(calls.texts)] = calls.texts[number % len(calls.texts)]
     return lines

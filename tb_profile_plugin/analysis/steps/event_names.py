@@ -13,8 +13,8 @@ _BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<ow
 """A function in C as PyTorch's profiler has it, with the address of what it is called on."""
 _NO_MODULES = ("<unknown>", "builtins")
 """What TensorFlow's tracer says of methods in C, and where functions of the language itself are."""
-_NUMBER = regex(r"_\d+$")
-_SYMBOL = regex(r"_Z|(?=.*<).*::|[nr]ccl\w*\(")
+_INSTANCE_NUMBER = regex(r"_\d+$")
+_COMPILED_NAME = regex(r"_Z|(?=.*<).*::|[nr]ccl\w*\(")
 """A kernel's name as compilers write it, with template arguments or parameters."""
 _INSTRUCTION = regex(r"%([\w.-]+) = ")
 """An instruction of XLA in full, as TPUs name their ops."""
@@ -26,9 +26,9 @@ _BACKEND = regex(r"(?:gloo|nccl|mpi|ucc|xccl):")
 """PyTorch's backends of communication stand before what they do."""
 _COMPILED_GRAPH = regex(r"## Call (CompiledFxGraph \w{1,8})\w* ##")
 """What PyTorch's compiler makes is named by a hash of it."""
-_LONGEST, _END = 80, 16
+_MOST_LETTERS, _END_LETTERS = 80, 16
 """So many letters a name has, and so many of its end if it is cut: kernels have their sizes before that."""
-_LETTERS, _WORDS = 48, 5
+_MOST_SHORT_LETTERS, _MOST_SHORT_WORDS = 48, 5
 """So long names are in headlines."""
 _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 """Where template arguments or parameters begin, by the sign that ends them and the name."""
@@ -50,7 +50,7 @@ def display_name(name: str) -> str:
     Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,
     since they are different ops, but for callbacks. What is very long loses its middle.
     """
-    return _without_middle(_full_text(name), _LONGEST, _END)
+    return _without_middle(_full_text(name), _MOST_LETTERS, _END_LETTERS)
 
 
 def _full_text(name: str) -> str:
@@ -72,15 +72,15 @@ def _full_text(name: str) -> str:
         if frame["file"]:
             return f"{frame['name']} ({frame['file']}:{frame['line']})"
         return frame["name"] if frame["module"] in _NO_MODULES else f"{frame['module']}.{frame['name']}"
-    named = _INSTRUCTION.match(name) or _COMPILED_GRAPH.fullmatch(name)
-    if named:
-        return named[1]
-    if _SYMBOL.match(name):
+    match = _INSTRUCTION.match(name) or _COMPILED_GRAPH.fullmatch(name)
+    if match:
+        return match[1]
+    if _COMPILED_NAME.match(name):
         return short_kernel_names.family(name)
     op = op_names.parse(name)
     if op.is_known and op.type and not op.is_dataset:
         return op.type
-    return _NUMBER.sub("", name) or name
+    return _INSTANCE_NUMBER.sub("", name) or name
 
 
 def short_name(name: str) -> str:
@@ -94,10 +94,11 @@ def short_name(name: str) -> str:
     text = _DIRECTORIES.sub("", text) if _is_long(text) else text
     text = _without_arguments(text) if _is_long(text) else text
     words = text.split()
-    if len(words) > _WORDS:
-        text = " ".join([*words[: _WORDS - 2], _CUT, words[-1]])
+    if len(words) > _MOST_SHORT_WORDS:
+        text = " ".join([*words[: _MOST_SHORT_WORDS - 2], _CUT, words[-1]])
     # Of what has lost its middle the end stays whole.
-    return _without_middle(text, _LETTERS, min((_LETTERS - 1) // 2, len(text.rpartition(_CUT)[2])))
+    end = min((_MOST_SHORT_LETTERS - 1) // 2, len(text.rpartition(_CUT)[2]))
+    return _without_middle(text, _MOST_SHORT_LETTERS, end)
 
 
 def _without_middle(text: str, letters: int, end: int) -> str:
@@ -113,4 +114,4 @@ def _without_arguments(text: str) -> str:
 
 
 def _is_long(text: str) -> bool:
-    return len(text) > _LETTERS or len(text.split()) > _WORDS
+    return len(text) > _MOST_SHORT_LETTERS or len(text.split()) > _MOST_SHORT_WORDS

@@ -16,7 +16,7 @@ from ..activity.states import State
 from ..activity.thread_classes import activity, have_state
 from .device_timeline import DeviceTimeline
 
-_OF_THREADS = regex(
+_THREAD_WAIT = regex(
     r"\$(?:(?:multiprocessing|concurrent/futures)/)?(?:threading|queue|queues|connection|selectors|_base|thread)\.py:"
     r"\d+ (?:wait\w*|join|get|put|result|recv|poll|select|acquire|_wait_for_tstate_lock|_recv\w*|_poll)$"
     r"|\$?<built-in method acquire\b|\$<unknown> acquire$"
@@ -24,7 +24,7 @@ _OF_THREADS = regex(
 """Frames in which Python waits for its own threads and processes: CPython's ``Lib/threading.py`` and its like. Only
 PyTorch's tracer names their folders.
 """
-_OF_EVENTS = regex(
+_EVENT_WAIT = regex(
     r"\$?<built-in method (?:poll|recv\w*|accept|connect|read|do_handshake) of "
     r"(?:(?:select|_socket|_ssl)\.|socket object)"
     r"|\$?<built-in (?:method|function) select\b|\$<unknown> (?:poll|recv\w*|accept)$|\$selectors\.py:\d+ select$"
@@ -33,10 +33,10 @@ _OF_EVENTS = regex(
 """Calls that wait for sockets, pipes and timers, as event loops do, and for commands: CPython's modules select, socket,
 ssl and subprocess.
 """
-_READS = regex(r"\$(?:posix read|<built-in function read>)$")
+_READ = regex(r"\$(?:posix read|<built-in function read>)$")
 """Calls that read files, or what other processes wrote into pipes: CPython's module os."""
-_WAIT = regex(r"\$threading\.py:\d+ wait$")
-_REMOVE = regex(r"\$<unknown> remove$|\$?<built-in method remove of (?:collections\.)?deque\b")
+_CONDITION_WAIT = regex(r"\$threading\.py:\d+ wait$")
+_TIMEOUT_REMOVAL = regex(r"\$<unknown> remove$|\$?<built-in method remove of (?:collections\.)?deque\b")
 """What `threading.Condition.wait`, on which queues, events and futures wait, calls only where its timeout ended it: it
 takes itself from those that wait. By CPython's ``Lib/threading.py``."""
 _ASKS_AGAIN_PS = 10**9
@@ -45,12 +45,12 @@ _ASKS_AGAIN_PS = 10**9
 
 def waits_for_threads(name: str) -> bool:
     """Whether Python waits in it for its own threads and processes."""
-    return bool(_OF_THREADS.match(name))
+    return bool(_THREAD_WAIT.match(name))
 
 
 def waits_for_others(name: str) -> bool:
     """Whether Python waits in it for its own threads and processes, or for sockets, pipes and timers: for no device."""
-    return bool(_OF_THREADS.match(name) or _OF_EVENTS.match(name))
+    return bool(_THREAD_WAIT.match(name) or _EVENT_WAIT.match(name))
 
 
 def waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Array]:
@@ -59,10 +59,10 @@ def waits_for_events(trace: Trace, timeline: DeviceTimeline) -> tuple[Array, Arr
     """
     is_candidate = have_state(timeline.state, State.PYTHON) | have_state(timeline.state, State.SYNC)
     rows = np.flatnonzero(is_candidate & (timeline.event >= 0))
-    is_event = trace.are_named(timeline.event[rows], _OF_EVENTS.match)
-    is_read = trace.are_named(timeline.event[rows], _READS.match)
+    is_event = trace.are_named(timeline.event[rows], _EVENT_WAIT.match)
+    is_read = trace.are_named(timeline.event[rows], _READ.match)
     rows, is_event = rows[is_event | is_read], is_event[is_event | is_read]
-    caller = trace.nearest_named(timeline.event[rows], lambda name: not _OF_EVENTS.match(name))
+    caller = trace.nearest_named(timeline.event[rows], lambda name: not _EVENT_WAIT.match(name))
     is_of_process = (caller >= 0) & trace.are_named(caller, waits_for_threads)
     return rows[is_event & ~is_of_process], rows[is_of_process]
 
@@ -73,18 +73,18 @@ def timed_out_waits(host: Host) -> tuple[Array, Array]:
     that a shorter timeout gives back. Only those after which the loop went on, instead of waiting again.
     """
     trace = host.trace
-    waits = trace.events_named(_WAIT.match)
+    waits = trace.events_named(_CONDITION_WAIT.match)
     if not len(waits):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     act = activity(host)
     # An event's wait holds that of its condition.
     waits = outermost(trace, waits[act.thread[act.line_of[waits]] == act.loop])
-    removes = trace.events_named(_REMOVE.match)
-    ran_out = np.searchsorted(removes, waits) < np.searchsorted(removes, trace.nesting.stop[waits])
+    removals = trace.events_named(_TIMEOUT_REMOVAL.match)
+    is_timed_out = np.searchsorted(removals, waits) < np.searchsorted(removals, trace.nesting.stop[waits])
     begin, end = trace.begin[waits], trace.end[waits]
     until_next = np.append(begin[1:] - end[:-1], _ASKS_AGAIN_PS)
     is_last = until_next >= _ASKS_AGAIN_PS
-    return begin[ran_out & is_last], end[ran_out & is_last]
+    return begin[is_timed_out & is_last], end[is_timed_out & is_last]
 
 
 def timed_out_ps(host: Host, edges: Array) -> Array:

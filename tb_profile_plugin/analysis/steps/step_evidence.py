@@ -67,10 +67,10 @@ def coverage(host: HostWithSteps) -> Coverage:
 def covered_shares(hosts: Sequence[HostWithSteps]) -> tuple[float | None, float | None]:
     """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
     coverages = [coverage(host) for host in hosts]
-    window_ps, work_ps = sum(one.window_ps for one in coverages), sum(one.work_ps for one in coverages)
+    window_ps, work_ps = sum(host.window_ps for host in coverages), sum(host.work_ps for host in coverages)
     return (
-        sum(one.covered_ps for one in coverages) / window_ps if window_ps else None,
-        sum(one.work_in_steps_ps for one in coverages) / work_ps if work_ps else None,
+        sum(host.covered_ps for host in coverages) / window_ps if window_ps else None,
+        sum(host.work_in_steps_ps for host in coverages) / work_ps if work_ps else None,
     )
 
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 _WORK = (State.COMPUTE, State.EXPOSED_COLLECTIVE)
 """States in which programs of XLA work."""
-_MOST_BYTES, _MOST_COMPARED = 16 << 20, 4 << 20
+_MOST_BYTES, _MOST_COMPARED_BYTES = 16 << 20, 4 << 20
 """Bytes of programs of which origins are looked up: and of which products are compared: 16 MB with
 60,000 instructions take half a second. Arrays that a program holds as constants are most of some."""
-_PARTS = regex(r"(?:[^/()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+")
+_PATH_PARTS = regex(r"(?:[^/()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))+")
 """Parts of an op's path, which slashes within parentheses do not divide."""
 _TRANSFORMED = regex(r"(?:jvp|transpose|vmap|remat|checkpoint)\((.*)\)$")
 """What JAX puts around the names of scopes whose ops it transforms."""
@@ -40,7 +40,7 @@ _STRUCTURE = regex(
     r"|shard_map|shmap_body|xla_pmap|cond/.*|branch_\d+_fun|custom_[jv]{2}p_call\w*)$"
 )
 """Parts of paths that JAX adds for functions and control flow: names of its primitives and of what they call."""
-_SCOPES = 2
+_MOST_SCOPES = 2
 """So many of the last scopes of a path tell where an op is from; the first ones are those of the whole model."""
 _PACKAGE = regex(r"[\\/](?:site|dist)-packages[\\/]")
 """In paths of installed packages, whose lines tell nothing of the program."""
@@ -104,7 +104,7 @@ def xla_times(host: Host, edges: Array, timeline: DeviceTimeline) -> XlaTimes:
         return XlaTimes([], np.zeros((len(edges) - 1, 0), np.int64), [])
     origin_of, origins, programs = _origins(host, timeline)
     longest, ps = longest_kinds(edges, timeline.edges, origin_of, len(origins))
-    return XlaTimes([origins[row] for row in longest.tolist()], ps, _repeated(programs))
+    return XlaTimes([origins[row] for row in longest.tolist()], ps, _repeated_programs(programs))
 
 
 def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigin], list[Module]]:
@@ -114,32 +114,32 @@ def _origins(host: Host, timeline: DeviceTimeline) -> tuple[Array, list[XlaOrigi
     origin_of = np.full(len(timeline.state), -1, np.int64)
     number_of: dict[XlaOrigin, int] = {}
     programs: dict[int, Module] = {}
-    is_small = sum(len(module.blob) for module in host.modules.values()) <= _MOST_COMPARED
+    are_comparable = sum(len(module.blob) for module in host.modules.values()) <= _MOST_COMPARED_BYTES
     avoidable: dict[int, _AvoidableWork] = {}
-    works = have_state(timeline.state, _WORK[0]) | have_state(timeline.state, _WORK[1])
-    intervals = np.flatnonzero(works & (timeline.event >= 0))
+    is_work = have_state(timeline.state, _WORK[0]) | have_state(timeline.state, _WORK[1])
+    intervals = np.flatnonzero(is_work & (timeline.event >= 0))
     for plane in (*host.devices, *([host.cpu] if host.cpu else [])):
         if not plane.has_stat(vocabulary.HLO_OP):
             continue
-        span = host.trace.rows(plane)
-        events = timeline.event[intervals].astype(np.int64) - span.start
-        rows = intervals[(events >= 0) & (events < span.stop - span.start)]
-        events = timeline.event[rows].astype(np.int64) - span.start
+        first, count = host.trace.rows(plane).start, len(plane.events)
+        events = timeline.event[intervals].astype(np.int64) - first
+        is_of_plane = (events >= 0) & (events < count)
+        rows, events = intervals[is_of_plane], events[is_of_plane]
         name_of, names = instructions(host, plane)
-        program_of, module_of, modules = _programs(plane)
+        program_of, module_of, modules = _stated_programs(plane)
         kernel = plane.events.name[events]
         example, kind = combine(program_of[events], module_of[events], name_of[events], kernel, timeline.state[rows])
         numbers = np.full(len(example), -1, np.int64)
         for number, row in enumerate(example.tolist()):
             event = events[row]
-            program = stated_program(host, int(program_of[event]), _at(modules, module_of[event]))
+            program = stated_program(host, int(program_of[event]), _text_at(modules, module_of[event]))
             module = host.modules.get(program)
-            instruction = _at(names, name_of[event])
+            instruction = _text_at(names, name_of[event])
             origin = _origin(module, instruction, STATES[timeline.state[rows[row]]])
             if module is not None and origin is not None:
                 programs[module.program_id] = module
                 if program not in avoidable:
-                    avoidable[program] = _avoidable(module) if is_small else _AvoidableWork()
+                    avoidable[program] = _avoidable(module) if are_comparable else _AvoidableWork()
                 is_library = not _is_named_after(plane.names[plane.events.name[event]], instruction)
                 origin = origin._replace(
                     is_library=plane in host.gpus and is_library,
@@ -170,7 +170,7 @@ def _avoidable(module: Module) -> _AvoidableWork:
     return _AvoidableWork(random_draws(module), independent_products(module), repeated_work(module))
 
 
-def _programs(plane: Plane) -> tuple[Array, Array, list[str]]:
+def _stated_programs(plane: Plane) -> tuple[Array, Array, list[str]]:
     """(int64[events], int64[events], names): number and name of each event's program, -1 where it is not stated."""
     size = len(plane.events)
     number = plane.stat(vocabulary.PROGRAM_ID).numbers_by_owner(size, -1)
@@ -183,7 +183,7 @@ def _is_named_after(kernel: str, instruction: str) -> bool:
     return _LETTERS.sub("", kernel).startswith(_LETTERS.sub("", instruction))
 
 
-def _at(texts: list[str], code: int) -> str:
+def _text_at(texts: list[str], code: int) -> str:
     """The text of that number; empty for -1."""
     return texts[code] if code >= 0 else ""
 
@@ -193,11 +193,11 @@ def _origin(module: Module | None, instruction: str, state: str) -> XlaOrigin | 
     row = module.row(instruction) if module is not None and instruction else -1
     if module is None or row < 0:
         return None
-    telling = module.origin_row(row)
-    location = module.sources.location_text(telling)
+    origin_row = module.origin_row(row)
+    location = module.sources.location_text(origin_row)
     path, _, line = location.rpartition(":") if location else ("", "", "")
     source = f"{PurePosixPath(path.replace(chr(92), '/')).name}:{line}" if path and not _PACKAGE.search(path) else ""
-    scope = scopes(module.op_names[telling]) or _function(module, telling, location)
+    scope = scopes(module.op_names[origin_row]) or _function(module, origin_row, location)
     origin = XlaOrigin(state, module.name, scope, source)
     if state == "compute":
         return origin if scope or source else origin._replace(instruction=stem(instruction).removeprefix(_WRAPPED))
@@ -219,20 +219,20 @@ def _function(module: Module, row: int, location: str) -> str:
 @lru_cache(maxsize=65536)
 def scopes(op_name: str) -> str:
     """The last scopes that a program gave its ops, e.g. ``Encoder/Dense_1``; empty without any."""
-    own = [_own_scope(part) for part in _PARTS.findall(op_name)[:-1]]
-    return "/".join([scope for scope in own if scope][-_SCOPES:])
+    own = [_program_scope(part) for part in _PATH_PARTS.findall(op_name)[:-1]]
+    return "/".join([scope for scope in own if scope][-_MOST_SCOPES:])
 
 
-def _own_scope(part: str) -> str:
+def _program_scope(part: str) -> str:
     """A part of a path without JAX's transformations; empty for what the program did not name."""
     while match := _TRANSFORMED.match(part):
         part = match[1]
     return "" if _STRUCTURE.match(part) else part
 
 
-def _repeated(programs: Sequence[Module]) -> list[tuple[str, str]]:
+def _repeated_programs(programs: Sequence[Module]) -> list[tuple[str, str]]:
     """`XlaTimes.repeated` of these programs."""
-    if len(programs) < 2 or sum(len(module.blob) for module in programs) > _MOST_COMPARED:
+    if len(programs) < 2 or sum(len(module.blob) for module in programs) > _MOST_COMPARED_BYTES:
         return []
     from ..xla.avoidable.whole_programs import repeated_forward_passes  # As above.
 
