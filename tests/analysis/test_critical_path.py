@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
 from tb_profile_plugin.analysis.activity.replay.critical_path import Path, critical_path
-from tb_profile_plugin.analysis.activity.replay.cycle import _Change, _RecordedColumns, _repeated, _Users, _Waits, cycle
+from tb_profile_plugin.analysis.activity.replay.cycle import Change, cycle, repeated
 from tb_profile_plugin.analysis.activity.replay.dag import Dag, sorted_dag
 from tb_profile_plugin.analysis.activity.replay.graph import Graph, graph
 from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
@@ -56,7 +56,7 @@ def test_m16_a_path_over_host_and_device() -> None:
     assert spent(host, 82) == {"compute": 76, "launch": 2, "latency": 2, "sync": 2}
     assert lasts(host, 82) == 82
     assert lasts(host, 82, events=named(host, "k1"), factor=0.5) == 59
-    assert path_of(host, 82).switches == 2
+    assert path_of(host, 82).switches(graph_of(host)) == 2
 
 
 def test_m17_the_next_bottleneck_binds() -> None:
@@ -106,11 +106,9 @@ def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:
     numbers = np.arange(len(dag.begin), dtype=np.int32)
     none = np.empty((0, 2), np.int64)
     once = cycle(dag, numbers, np.zeros(len(dag.begin), bool), numbers, 0, none)
-    waits = _Waits(once.binding, once.lag, once.first, once.other, once.other_lag)
-    recorded = _RecordedColumns(once.node, once.begin, durations, numbers, once.on_host)
+    once = once._replace(activities=once.activities._replace(duration=durations))
     nothing = np.zeros(len(dag.begin), np.int64)
-    users = _Users(once.last_user, once.feeds_next, once.last_bound)
-    (ends,) = _repeated(waits, recorded, _Change(nothing, nothing, False), users, once.scratch, len(dag.begin), 1)
+    (ends,) = repeated(once, Change(nothing, nothing, False), len(dag.begin), 1)
     return ends - durations, ends
 
 

@@ -43,20 +43,23 @@ def all_done(once: Cycle, shorter: Any, sooner: Any, unawaited: bool, steps: int
     ends: list[int] = []
     for r in range(count):
         before, ends = ends, []
-        for i, v in enumerate(once.node):
+        for i, v in enumerate(once.activities.node):
             start = NEVER
-            rows = [(int(once.binding[i]), int(once.lag[i] - sooner[v]))]
-            rows += [(int(once.other[k]), int(once.other_lag[k])) for k in range(once.first[i], once.first[i + 1])]
-            if r == 0 and once.binding[i] < 0:
-                start = int(once.begin[i])
+            rows = [(int(once.waits.binding[i]), int(once.waits.lag[i] - sooner[v]))]
+            rows += [
+                (int(once.waits.other[k]), int(once.waits.other_lag[k]))
+                for k in range(once.waits.first[i], once.waits.first[i + 1])
+            ]
+            if r == 0 and once.waits.binding[i] < 0:
+                start = int(once.activities.begin[i])
             for u, lag in rows:
                 if u == -(1 << 31) or (u < 0 and not r):
                     continue
-                if unawaited and once.on_host[i] and not once.on_host[u if u >= 0 else ~u]:
+                if unawaited and once.activities.on_host[i] and not once.activities.on_host[u if u >= 0 else ~u]:
                     continue
                 start = max(start, (ends[u] if u >= 0 else before[~u]) + lag)
-            ends.append(start + max(int(once.duration[i] - shorter[v]), 0))
-            done[r, once.window[i]] = max(done[r, once.window[i]], ends[-1])
+            ends.append(start + max(int(once.activities.duration[i] - shorter[v]), 0))
+            done[r, once.activities.window[i]] = max(done[r, once.activities.window[i]], ends[-1])
     reached = np.maximum.accumulate(done.reshape(-1))
     return np.diff(reached, prepend=reached[:1]).reshape(count, WINDOWS)[count // 2 :].mean(axis=0)
 

@@ -8,7 +8,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tb_profile_plugin.analysis.steps import typical
-from tb_profile_plugin.analysis.steps.step_choice import CUT, EXTREME, NOT_CHOSEN, SELECTED, UNUSUAL, WARM_UP, checked
+from tb_profile_plugin.analysis.steps.step_choice import (
+    CUT,
+    EXTREME,
+    NOT_CHOSEN,
+    SELECTED,
+    UNUSUAL,
+    WARM_UP,
+    valid_choice,
+)
 from tb_profile_plugin.analysis.steps.typical import Choice, choose
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -30,7 +38,7 @@ def test_warm_up_by_the_least_standard_error() -> None:
 
 
 def test_a_first_step_far_from_the_others_warms_up_however_few_there_are() -> None:
-    assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP, checked
+    assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP, valid_choice
 
 
 def test_a_warm_up_ends_at_the_first_step_like_later_ones() -> None:
@@ -53,7 +61,7 @@ def test_unusual_steps_are_left_out_and_those_before_them_are_not() -> None:
     found = chosen([10, 10.1, 10, 10.2, 50] * 8)
     assert found.left_out(UNUSUAL).tolist() == list(range(4, 40, 5))
     assert WARM_UP not in found.reason
-    assert typical.period(found.left_out(UNUSUAL)) == 5
+    assert typical.recurrence(found.left_out(UNUSUAL)) == 5
 
 
 @pytest.mark.parametrize(
@@ -118,7 +126,7 @@ def test_a_range_where_there_are_no_steps_is_refused() -> None:
 @pytest.mark.parametrize("wanted", ["", "5", "7-3", "a-b", "1-9999999999999999999", "-1-3", "all "])
 def test_what_is_no_choice(wanted: str) -> None:
     with pytest.raises(ProblemError, match="is not a choice of steps"):
-        checked(wanted)
+        valid_choice(wanted)
 
 
 @given(st.lists(st.integers(1, 10**15), max_size=40), st.sampled_from(["typical", "all", "2-5"]))
@@ -140,4 +148,4 @@ def test_the_unit_of_time_changes_nothing(times: list[int], factor: int) -> None
     ("places", "every"), [([], 0), ([4, 9], 0), ([4, 9, 14], 5), ([1, 2, 3], 0), ([3, 13, 23, 25], 0)]
 )
 def test_period(places: list[int], every: int) -> None:
-    assert typical.period(np.array(places, np.int64)) == every
+    assert typical.recurrence(np.array(places, np.int64)) == every

@@ -38,7 +38,7 @@ def test_a_clock_by_which_runs_begin_before_they_are_enqueued_is_put_right() -> 
     assert kinds.count(ENQUEUED) == 3
     (work, _) = device_work(host)
     assert (work.launch_begin // 10**6).tolist() == [100, 1100, 2100]
-    assert not work.early.any()
+    assert not work.launched_before_capture.any()
 
 
 def test_a_clock_is_left_alone_where_most_runs_begin_after_their_calls() -> None:
@@ -51,6 +51,6 @@ def test_a_clock_is_left_alone_where_most_runs_begin_after_their_calls() -> None
 def test_only_what_runs_before_all_launched_work_was_launched_before_the_capture() -> None:
     """Numbers of runs do not ascend over all programs."""
     (first, _) = device_work(drawn((150, 1150, 2150), (3, 9, 10)))
-    assert first.early.tolist() == [1, 0, 0]
+    assert first.launched_before_capture.tolist() == [1, 0, 0]
     (later, _) = device_work(drawn((150, 1150, 2150), (8, 3, 10)))
-    assert later.launch.tolist()[1] == -1 and not later.early.any()
+    assert later.launch.tolist()[1] == -1 and not later.launched_before_capture.any()

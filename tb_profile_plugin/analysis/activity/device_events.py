@@ -15,6 +15,7 @@ from ...model.devices.copies import copies
 from ...model.events.joins import is_among
 from ...model.events.links import LAUNCH, RUN
 from ...model.events.nested import MISSING
+from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import collectives, kernels, op_names
 from ...model.per_host import per_host
@@ -26,7 +27,7 @@ from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
 from ..xla.pool_threads import op_ends, shards
-from .cpu_ops import computes, last_begins, launches_of_ops, leave_out_inner_ops, short_calls
+from .cpu_ops import computes, last_begins, launches_of_ops, short_calls, unmark_inner_ops
 from .event_classes import python_ops
 from .states import State
 from .thread_classes import INPUT_THREADS, Activity, activity, event_classes
@@ -38,7 +39,7 @@ _COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|d
 """Kernels and ops that communicate beside those that `model` knows."""
 _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 """Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
-_RUN_PS = 20_000_000
+_MOST_RUN_PS = 20_000_000
 """What a program of XLA takes at most (20 µs) that computes no longer than it takes to call it."""
 _FIRST_OTHER_WORK, _LAST_OTHER_WORK = int(State.COMPILE), int(State.PAUSE)
 """Classes of what the CPU does for compiling, input, a callback or a pause: no work of the program's own."""
@@ -76,15 +77,20 @@ class DeviceWork:
     """ps, at most the event's own begin: a device may begin before the call that launched it returns."""
     thread: Array
     """int32[n]: the line of the thread that launched it, or -1."""
-    inside: Array
+    follows_in_launch: Array
     """int8[n]: 1 where an earlier event has the same launch (an op of a program, a node of a graph), else 0."""
-    early: Array
+    launched_before_capture: Array
     """int8[n]: 1 where no launch is known because recording had not begun, else 0."""
-    program: bool
+    runs_programs: bool
     """Whether launches start whole programs, in which nothing tells why one op does not follow another at once."""
 
     def __len__(self) -> int:
         return len(self.event)
+
+    @property
+    def columns(self) -> WorkColumns:
+        """As compiled functions take them."""
+        return WorkColumns(*(getattr(self, name) for name in WorkColumns._fields))
 
     def launched_in(self, begin: int, end: int) -> DeviceWork:
         """Only what was launched in that time, ps."""
@@ -92,8 +98,7 @@ class DeviceWork:
 
     def with_rows(self, rows: Array) -> DeviceWork:
         """Only these rows, in their order: int64[k], or a mask, bool[n]."""
-        arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
-        columns: dict[str, Any] = {name: array[rows] for name, array in arrays.items()}
+        columns: dict[str, Any] = {name: column[rows] for name, column in self.columns._asdict().items()}
         return replace(self, **columns)
 
 
@@ -130,21 +135,15 @@ def _is_collective_op(name: str) -> bool:
 
 def _plane_work(host: Host, plane: Plane) -> DeviceWork:
     """What a plane of a device recorded."""
-    trace = host.trace
-    first = trace.rows(plane).start
-    rows = _work_rows(host, plane)
-    by_name = np.array([kind_of(name) for name in plane.heads], np.int8)
-    kinds = by_name[plane.events.name]
+    trace, rows = host.trace, _work_rows(host, plane)
+    kinds = np.array([kind_of(name) for name in plane.heads], np.int8)[plane.events.name]
     kinds[copies(host)[plane.name].row] = Kind.COPY
-    kind = kinds[rows]
-    event = rows + first
+    event = rows + trace.rows(plane).start
     if host.gpus:
-        launch = _source_of_target(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[
-            event
-        ]
+        launch = _link_sources(trace, trace.links.kind == LAUNCH)[event]
     else:
         launch = _launches_of_modules(host, plane, event)
-    recorded = _Recorded(event, event, trace.end[event], kind, launch, launch)
+    recorded = _Recorded(event, event, trace.end[event], kinds[rows], launch, launch)
     return _sorted_work(host, plane.name, recorded, not host.gpus)
 
 
@@ -160,23 +159,18 @@ def _work_rows(host: Host, plane: Plane) -> Array:
         rows = np.flatnonzero(is_of_ops[plane.events.line] & host.on_streams(plane))
     else:
         rows = np.flatnonzero(is_of_ops[plane.events.line])
-    parent = host.trace.nesting.parent
-    enclosing = parent[rows + host.trace.rows(plane).start]
-    encloses_work = np.zeros(len(host.trace), bool)
+    events = rows + host.trace.rows(plane).start
+    enclosing, encloses_work = host.trace.nesting.parent[events], np.zeros(len(host.trace), bool)
     encloses_work[enclosing[(enclosing >= 0) & (plane.events.duration[rows] > 0)]] = True
-    return rows[~encloses_work[rows + host.trace.rows(plane).start]]
+    return rows[~encloses_work[events]]
 
 
 def _launches_of_modules(host: Host, plane: Plane, event: Array) -> Array:
     """int32[k]: what enqueued the program that each op of a TPU belongs to, by the link that the runtime wrote."""
     trace = host.trace
-    lines = [line for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_MODULES]
-    rows = np.concatenate([np.arange(len(plane.events))[plane.lines.events(line)] for line in lines] or [event[:0]])
-    modules = rows + trace.rows(plane).start
-    modules = modules[np.argsort(trace.begin[modules], kind="stable")]
-    source = _source_of_target(
-        trace.links.source, trace.links.target, np.ones(len(trace.links.source), bool), len(trace)
-    )
+    is_of_modules = np.array([name == vocabulary.XLA_MODULES for name in plane.lines.name], bool)
+    modules = trace.by_time(np.flatnonzero(is_of_modules[plane.events.line]) + trace.rows(plane).start)
+    source = _link_sources(trace, slice(None))
     index = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
     inside = (index >= 0) & (trace.begin[event] < trace.end[modules[index.clip(0)]]) if len(modules) else index >= 0
     launch_of_op = np.full(len(event), -1, np.int32)
@@ -184,11 +178,11 @@ def _launches_of_modules(host: Host, plane: Plane, event: Array) -> Array:
     return launch_of_op
 
 
-def _source_of_target(source: Array, target: Array, mask: Array, size: int) -> Array:
-    """int32[size]: the source of the links in ``mask`` (bool[links]) to each event; -1 for none."""
-    source_of = np.full(size, -1, np.int32)
-    source_of[target[mask]] = source[mask]
-    return source_of
+def _link_sources(trace: Trace, rows: Array | slice) -> Array:
+    """int32[events]: the source of the link to each event among those of these rows; -1 for none."""
+    source_of_target = np.full(len(trace), -1, np.int32)
+    source_of_target[trace.links.target[rows]] = trace.links.source[rows]
+    return source_of_target
 
 
 def work_of_cpu(host: Host) -> DeviceWork:
@@ -197,29 +191,29 @@ def work_of_cpu(host: Host) -> DeviceWork:
     assert plane is not None
     act, classes = activity(host), event_classes(host)
     first = trace.rows(plane).start
-    op = gather(np.array([computes(name) for name in plane.heads], bool), plane.events.name)
+    is_op = gather(np.array([computes(name) for name in plane.heads], bool), plane.events.name)
     for line, name in enumerate(plane.lines.name):
         if name.startswith(INPUT_THREADS):
-            op[plane.lines.events(line)] = False
-    op[kernels_of_single_ops(host)] = True
-    op[python_ops(host) - first] = False
+            is_op[plane.lines.events(line)] = False
+    is_op[kernels_of_single_ops(host)] = True
+    is_op[python_ops(host) - first] = False
     xla = plane.stat(vocabulary.HLO_OP).owner
-    op[xla] = True
+    is_op[xla] = True
     is_other_work = (classes >= _FIRST_OTHER_WORK) & (classes <= _LAST_OTHER_WORK)
     kinds = np.array([Kind.COLLECTIVE if _is_collective_op(name) else Kind.COMPUTE for name in plane.heads], np.int8)
     collectives = np.flatnonzero(gather(kinds, plane.events.name)) if kinds.any() else np.empty(0, np.int64)
     # A conditional or a loop that holds a callback or a collective is no work meanwhile; its other ops are.
-    last = trace.nesting.stop[xla + first]
-    for inner in (np.flatnonzero(is_other_work), collectives[is_among(collectives, xla)] + first):
-        op[xla[np.searchsorted(inner, last) > np.searchsorted(inner, xla + first, "right")]] = False
-    op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
-    op[short_calls(host, plane)] = False
+    stop = trace.nesting.stop[xla + first]
+    for inner_events in (np.flatnonzero(is_other_work), collectives[is_among(collectives, xla)] + first):
+        is_op[xla[np.searchsorted(inner_events, stop) > np.searchsorted(inner_events, xla + first, "right")]] = False
+    is_op &= ~(is_other_work | act.of_input)[trace.rows(plane)]
+    is_op[short_calls(host, plane)] = False
     if len(collectives):  # Copies of gloo are part of its collective.
-        is_collective = np.zeros(len(op), bool)
+        is_collective = np.zeros(len(is_op), bool)
         is_collective[collectives] = True
-        leave_out_inner_ops(trace, op, is_collective, first)
-    shard, shard_of, shard_end = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
-    ops, count = launches_of_ops(op, first, _causes(host, act), trace.nesting.parent, is_other_work)
+        unmark_inner_ops(trace, is_op, is_collective, first)
+    shard, shard_of, shard_end = shards(host, xla + first, xla[is_op[xla]] + first, act.came_from)
+    ops, count = launches_of_ops(is_op, first, _causes(host, act), trace.nesting.parent, is_other_work)
     event, launch, start = (column[:count] for column in ops)
     _add_own_launches(host, event, launch, start)
     timed_by, end = event, op_ends(host, event)
@@ -242,7 +236,7 @@ def _without_short_runs(work: DeviceWork, xla: Array) -> DeviceWork:
     _, run = np.unique(work.launch[is_of_run], return_inverse=True)
     run_ps = np.bincount(run, (work.end - work.begin)[is_of_run])
     is_short = np.zeros(len(work), bool)
-    is_short[is_of_run] = (run_ps <= _RUN_PS)[run]
+    is_short[is_of_run] = (run_ps <= _MOST_RUN_PS)[run]
     return work.with_rows(~is_short) if is_short.any() else work
 
 
@@ -296,20 +290,21 @@ class _Recorded(NamedTuple):
     """The event that began where the launch led to, -1 without one."""
 
 
-def _sorted_work(host: Host, name: str, recorded: _Recorded, program: bool) -> DeviceWork:
+def _sorted_work(host: Host, name: str, recorded: _Recorded, runs_programs: bool) -> DeviceWork:
     """Sorted by begin, with launches as they count: up to where the first of what they started began."""
     trace, act = host.trace, activity(host)
     event, timed_by = recorded.event.astype(np.int32, copy=False), recorded.timed_by.astype(np.int32, copy=False)
     order = np.argsort(gather(trace.begin, timed_by), kind="stable")
     recorded = recorded._replace(event=event, timed_by=timed_by)
-    columns, count = _work_columns(order, recorded, trace.begin, trace.end, act.line_of, act.thread, program)
+    columns, count = _work_columns(order, recorded, trace.begin, trace.end, act.line_of, act.thread, runs_programs)
     filled: dict[str, Any] = {id: column[:count] for id, column in columns._asdict().items()}
-    work = DeviceWork(name, **filled, early=np.zeros(count, np.int8), program=program)
-    return replace(work, early=_launched_before_capture(host, work).astype(np.int8))
+    work = DeviceWork(name, **filled, runs_programs=runs_programs)
+    work.launched_before_capture[:] = _launched_before_capture(host, work)
+    return work
 
 
-class _WorkColumns(NamedTuple):
-    """Columns of `DeviceWork`, as many rows as events were recorded; the last ones are not filled."""
+class WorkColumns(NamedTuple):
+    """Columns of `DeviceWork`."""
 
     event: I32
     begin: I64
@@ -320,7 +315,8 @@ class _WorkColumns(NamedTuple):
     launch_begin: I64
     launch_end: I64
     thread: I32
-    inside: I8
+    follows_in_launch: I8
+    launched_before_capture: I8
 
 
 @jit
@@ -331,34 +327,36 @@ def _work_columns(
     trace_end: I64,
     line_of: I32,
     thread_of: I32,
-    program: bool,
-) -> tuple[_WorkColumns, Int]:
-    """The columns, and how many of their rows are filled: in that order, without those that take no time."""
-    of_event, timed_by, end_of, of_kind, of_launch, start_of = recorded
+    runs_programs: bool,
+) -> tuple[WorkColumns, Int]:
+    """The columns, of which it is not yet told what was launched before the capture; and how many of their rows are
+    filled: in that order, without those that take no time.
+    """
+    recorded_event, timed_by, recorded_end, recorded_kind, recorded_launch, recorded_start = recorded
     size = len(order)
     event, stream, launch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
-    kind, inside = np.empty(size, np.int8), np.zeros(size, np.int8)
+    kind, follows_in_launch = np.empty(size, np.int8), np.zeros(size, np.int8)
     launch_begin, launch_end = np.empty(size, np.int64), np.empty(size, np.int64)
-    thread = np.full(size, -1, np.int32)
-    first_of = np.full(len(trace_begin), -1, np.int32)
+    thread, early = np.full(size, -1, np.int32), np.zeros(size, np.int8)
+    first_row_of_launch = np.full(len(trace_begin), -1, np.int32)
     count = 0
     # Until all are known, where the first thing began that the launch led to stands in its first event's row.
     for i in order:
-        if end_of[i] <= trace_begin[timed_by[i]]:
+        if recorded_end[i] <= trace_begin[timed_by[i]]:
             continue
-        event[count], kind[count], launch[count] = of_event[i], of_kind[i], of_launch[i]
+        event[count], kind[count], launch[count] = recorded_event[i], recorded_kind[i], recorded_launch[i]
         stream[count] = line_of[timed_by[i]]
-        begin[count], end[count] = trace_begin[timed_by[i]], end_of[i]
+        begin[count], end[count] = trace_begin[timed_by[i]], recorded_end[i]
         launch_end[count] = begin[count]
-        if of_launch[i] >= 0:
-            first_begin = begin[count] if start_of[i] == of_launch[i] else trace_begin[start_of[i]]
-            first = first_of[of_launch[i]]
+        if recorded_launch[i] >= 0:
+            first_begin = begin[count] if recorded_start[i] == recorded_launch[i] else trace_begin[recorded_start[i]]
+            first = first_row_of_launch[recorded_launch[i]]
             if first < 0:
-                first_of[of_launch[i]] = count
+                first_row_of_launch[recorded_launch[i]] = count
                 launch_end[count] = first_begin
             else:
-                inside[count] = 1
+                follows_in_launch[count] = 1
                 launch_end[first] = min(launch_end[first], first_begin)
         count += 1
     for i in range(count - 1, -1, -1):
@@ -367,14 +365,17 @@ def _work_columns(
             continue
         launch_begin[i] = min(trace_begin[launch[i]], begin[i])
         until = trace_end[launch[i]]
-        if program:
-            until = min(until, launch_end[first_of[launch[i]]])
+        if runs_programs:
+            until = min(until, launch_end[first_row_of_launch[launch[i]]])
         if launch[i] == event[i]:
             # What was run at once has no call apart from itself.
             until = begin[i]
         launch_end[i] = max(min(until, begin[i]), launch_begin[i])
         thread[i] = thread_of[line_of[launch[i]]]
-    return _WorkColumns(event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside), count
+    columns = WorkColumns(
+        event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, follows_in_launch, early
+    )
+    return columns, count
 
 
 def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
@@ -386,7 +387,7 @@ def _launched_before_capture(host: Host, work: DeviceWork) -> Array:
         return np.zeros(len(work), bool)
     first_launched = work.launch_end[has_launch].min() if has_launch.any() else np.iinfo(np.int64).max
     is_early: Array = ~has_launch & (work.begin < first_launched)
-    queue = np.zeros_like(work.stream) if work.program else work.stream
+    queue = np.zeros_like(work.stream) if work.runs_programs else work.stream
     first = np.full(int(queue.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, queue[has_launch], work.begin[has_launch])
     is_before_launched = work.begin < first[queue]

@@ -7,8 +7,10 @@ import numpy as np
 from ...runtime.arrays import I8, I32, I64, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ...runtime.records import NamedTuple
-from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers, Pieces
+from .device_events import WorkColumns
+from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Layers, Pieces
 from .states import State
+from .thread_classes import Activity
 from .thread_states import silent_state
 
 _LAUNCH, _DISPATCH = int(State.LAUNCH), int(State.DISPATCH)
@@ -21,7 +23,7 @@ _UNKNOWN = -1
 """Stands for the `State` of pieces until it shows how long they are in all."""
 _HANDING_OVER = -1
 """Stands for a number of hops: the time is what an event took to hand over, and its number stands for the line."""
-_LINE, _FROM, _UNTIL, _HOPS, _ACTIVITY = range(5)
+_LINE, _BEGIN, _END, _HOPS, _ACTIVITY = range(5)
 """Columns of `Scratch.stack`."""
 _ACTIVITIES, _EVENTS = range(2)
 """Rows of `Scratch.reached`."""
@@ -67,38 +69,38 @@ def events_ending_gaps(edges: I64, layer: I8, begin: I64, launch_begin: I64, lau
     ``edges`` and ``layer`` are of `Layers`, the others columns of `DeviceWork`.
     """
     gaps = 0
-    for kind in layer:
-        gaps += kind < 0
+    for state in layer:
+        gaps += state < 0
     ending_event = np.full(gaps, -1, np.int32)
-    k, g = 0, 0
+    event, gap = 0, 0
     for i in range(len(layer)):
         if layer[i] >= 0:
             continue
         end = edges[i + 1]
-        while k < len(begin) and begin[k] < end:
+        while event < len(begin) and begin[event] < end:
+            event += 1
+        first = np.int64(-1)
+        k = event
+        while k < len(begin) and begin[k] == end:
+            if first < 0 or (launch[k] >= 0 and (launch[first] < 0 or launch_begin[k] < launch_begin[first])):
+                first = np.int64(k)
             k += 1
-        best = np.int64(-1)
-        j = k
-        while j < len(begin) and begin[j] == end:
-            if best < 0 or (launch[j] >= 0 and (launch[best] < 0 or launch_begin[j] < launch_begin[best])):
-                best = np.int64(j)
-            j += 1
-        ending_event[g] = best
-        g += 1
+        ending_event[gap] = first
+        gap += 1
     return ending_event
 
 
-def gap_pieces(layers: Layers, launches: Launches, waits: KnownWaits, threads: HostThreads) -> Pieces:
+def gap_pieces(layers: Layers, work: WorkColumns, waits: KnownWaits, threads: HostThreads) -> Pieces:
     """All moments of a device, as `gaps.Moments` has them: each gap in the pieces that its cause is known of."""
     # What of it is not written takes no memory.
     pieces, stack = empty_pieces(4 * len(layers.layer) + 1024), np.empty((4 * _MOST_HOPS, 5), np.int64)
     reached = Reached(0, 0, 0)
     while True:
-        scratch = Scratch(stack, np.stack((threads.first, threads.lines)), np.zeros(3, np.int64))
-        reached = Reached(*_add_gap_pieces(pieces, scratch, reached, layers, launches, waits, threads))
+        scratch = Scratch(stack, np.stack((threads.activity.first, threads.lines)), np.zeros(3, np.int64))
+        reached = Reached(*_add_gap_pieces(pieces, scratch, reached, layers, work, waits, threads))
         if reached.layer == len(layers.layer):
             break
-        pieces = _enlarged(pieces, reached.piece)
+        pieces = _with_double_room(pieces, reached.piece)
     pieces.begin[reached.piece] = layers.edges[-1]
     begin, state, event = pieces
     return Pieces(begin[: reached.piece + 1], state[: reached.piece], event[: reached.piece])
@@ -109,7 +111,7 @@ def empty_pieces(size: int) -> Pieces:
     return Pieces(np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32))
 
 
-def _enlarged(pieces: Pieces, count: int) -> Pieces:
+def _with_double_room(pieces: Pieces, count: int) -> Pieces:
     """A copy of the first ``count`` pieces, with twice the room."""
     larger = empty_pieces(2 * len(pieces.state))
     larger.begin[:count], larger.state[:count] = pieces.begin[:count], pieces.state[:count]
@@ -123,52 +125,53 @@ def _add_gap_pieces(
     scratch: Scratch,
     reached: Reached,
     layers: Layers,
-    launches: Launches,
+    work: WorkColumns,
     waits: KnownWaits,
     threads: HostThreads,
 ) -> tuple[Int, Int, Int]:
     """Add the pieces of all layers, or of those for which there is room; `Reached` says how far it has come."""
-    edges, layer = layers.edges, layers.layer
-    at, gap, count = reached.layer, reached.gap, reached.piece
+    edges, state_of_layer = layers.edges, layers.layer
+    layer, gap, count = reached.layer, reached.gap, reached.piece
     general_row = np.int64(0)
-    while at < len(layer):
-        begin, end, start = edges[at], edges[at + 1], count
-        event = np.int64(layers.ending_event[gap]) if layer[at] < 0 else np.int64(-1)
-        if layer[at] >= 0:
-            count = _add_piece(pieces, count, begin, end, np.int64(layer[at]), -1)
-        elif event >= 0 and launches.call[event] < 0:
-            unknown = np.int64(_BEFORE_CAPTURE if launches.early[event] else _UNEXPLAINED)
+    while layer < len(state_of_layer):
+        begin, end, layer_piece = edges[layer], edges[layer + 1], count
+        is_gap = state_of_layer[layer] < 0
+        event = np.int64(layers.ending_event[gap]) if is_gap else np.int64(-1)
+        if not is_gap:
+            count = _add_piece(pieces, count, begin, end, np.int64(state_of_layer[layer]), -1)
+        elif event >= 0 and work.launch[event] < 0:
+            unknown = np.int64(_BEFORE_CAPTURE if work.launched_before_capture[event] else _UNEXPLAINED)
             count = _add_piece(pieces, count, begin, end, unknown, -1)
         else:
             # What the thread did, up to the launch; the launch; what the launched event waits for from then on.
-            launch_begin = end if event < 0 else max(begin, min(launches.begin[event], end))
-            line = np.int64(threads.loop) if event < 0 else np.int64(launches.thread[event])
+            launch_begin = end if event < 0 else max(begin, min(work.launch_begin[event], end))
+            line = np.int64(threads.activity.loop) if event < 0 else np.int64(work.thread[event])
             if launch_begin > begin:
                 count = _add_thread_pieces(pieces, scratch, count, (line, begin, launch_begin), threads, waits)
             if event >= 0:
-                launch_end = max(launch_begin, min(launches.end[event], end))
-                count = _add_piece(pieces, count, launch_begin, launch_end, _LAUNCH, np.int64(launches.call[event]))
+                launch_end = max(launch_begin, min(work.launch_end[event], end))
+                count = _add_piece(pieces, count, launch_begin, launch_end, _LAUNCH, np.int64(work.launch[event]))
                 awaited = waits.awaited[event] if len(waits.awaited) > 0 else scratch.no_awaited
                 while general_row < len(waits.general) and waits.general[general_row, END] <= launch_end:
                     general_row += 1
-                expected = _expected_wait(event, begin, launches, waits)
+                expected = _expected_wait(event, begin, work, waits)
                 count = add_queue_pieces(
                     pieces, count, (launch_end, end), awaited, waits.general, general_row, expected
                 )
         if count > len(pieces.state):
-            return at, gap, start
-        gap += layer[at] < 0
-        at += 1
-    return at, gap, count
+            return layer, gap, layer_piece
+        gap += is_gap
+        layer += 1
+    return layer, gap, count
 
 
 @inlined
-def _expected_wait(event: Int, gap_begin: Int, launches: Launches, waits: KnownWaits) -> Expected:
+def _expected_wait(event: Int, gap_begin: Int, work: WorkColumns, waits: KnownWaits) -> Expected:
     """What is expected of an event that ends a gap: another wait where its stream was empty when it was launched."""
-    launch_end, wait_call = launches.end[event], np.int64(waits.wait_calls[event])
+    launch_end, wait_call = work.launch_end[event], np.int64(waits.wait_calls[event])
     if launch_end > gap_begin:
         return Expected(np.int64(_LATENCY), np.int64(waits.latency_ps), launch_end, wait_call)
-    usual_pause_ps = waits.usual_pause_ps[launches.kind[event], launches.inside[event]]
+    usual_pause_ps = waits.usual_pause_ps[work.kind[event], work.follows_in_launch[event]]
     return Expected(np.int64(_BETWEEN), usual_pause_ps, launch_end, wait_call)
 
 
@@ -185,27 +188,27 @@ def _add_thread_pieces(
         the event                           |==============|             2. it hands over
         other thread          |what it did  |                            1. what this one waited for
     """
-    stack = scratch.stack
+    stack, act = scratch.stack, threads.activity
     line, begin, end = span
     _set_row(stack, 0, line, begin, end, np.int64(0), np.int64(-1))
     depth = 1
     while depth > 0:
         depth -= 1
-        line, now, end = stack[depth, _LINE], stack[depth, _FROM], stack[depth, _UNTIL]
+        line, now, end = stack[depth, _LINE], stack[depth, _BEGIN], stack[depth, _END]
         hops, k = stack[depth, _HOPS], stack[depth, _ACTIVITY]
         if hops == _HANDING_OVER:
             count = _add_piece(pieces, count, now, end, _DISPATCH, line)
             continue
-        last = threads.first[line + 1] if line >= 0 else np.int64(0)
+        last = act.first[line + 1] if line >= 0 else np.int64(0)
         if k < 0:
             k = np.int64(0)
             if line >= 0:
-                k = _next_after(threads.activity_end, now, scratch.reached[_ACTIVITIES, line], last)
+                k = _next_after(act.end, now, scratch.reached[_ACTIVITIES, line], last)
                 scratch.reached[_ACTIVITIES, line] = k
         while now < end:
-            if k < last and threads.activity_begin[k] <= now:
-                activity_end = min(threads.activity_end[k], end)
-                state, event = np.int64(threads.activity_state[k]), np.int64(threads.activity_event[k])
+            if k < last and act.begin[k] <= now:
+                activity_end = min(act.end[k], end)
+                state, event = np.int64(act.state[k]), np.int64(act.event[k])
                 if state == _SYNC:
                     count = _add_wait_pieces(pieces, count, now, activity_end, event, waits)
                 else:
@@ -213,12 +216,12 @@ def _add_thread_pieces(
                 k += 1
                 now = activity_end
                 continue
-            idle_end = min(threads.activity_begin[k], end) if k < last else end
-            cause = _source(line, now, threads, scratch.reached[_EVENTS]) if hops < _MOST_HOPS else np.int64(-1)
-            other, other_hops = _awaited_thread(line, hops, cause, threads)
+            idle_end = min(act.begin[k], end) if k < last else end
+            cause = _cause_event(line, now, threads, scratch.reached[_EVENTS]) if hops < _MOST_HOPS else np.int64(-1)
+            other, other_hops = _awaited_thread(line, hops, cause, act)
             if other_hops < 0:
-                is_traced = bool(line >= 0 and threads.python[line])
-                state = silent_state(is_traced, line == threads.loop, idle_end - now)
+                is_traced = bool(line >= 0 and act.python[line])
+                state = silent_state(is_traced, line == act.loop, idle_end - now)
                 count = _add_piece(pieces, count, now, idle_end, state, np.int64(-1))
                 now = idle_end
                 continue
@@ -233,14 +236,14 @@ def _add_thread_pieces(
 
 
 @inlined
-def _awaited_thread(line: Int, hops: Int, cause: Int, threads: HostThreads) -> tuple[Int, Int]:
+def _awaited_thread(line: Int, hops: Int, cause: Int, act: Activity) -> tuple[Int, Int]:
     """(line, hops to it) of the thread that an idle one waits for: the one of the event that is its cause, else the
     loop's, which is followed no further; hops are -1 where it waits for none.
     """
     if cause >= 0:
-        return np.int64(threads.thread[threads.line_of[cause]]), hops + 1
-    loop = np.int64(threads.loop)
-    waits_for_loop = line >= 0 and line != loop and loop >= 0 and hops < _MOST_HOPS and not threads.python[line]
+        return np.int64(act.thread[act.line_of[cause]]), hops + 1
+    loop = np.int64(act.loop)
+    waits_for_loop = line >= 0 and line != loop and loop >= 0 and hops < _MOST_HOPS and not act.python[line]
     return loop, np.int64(_MOST_HOPS if waits_for_loop else -1)
 
 
@@ -248,22 +251,22 @@ def _awaited_thread(line: Int, hops: Int, cause: Int, threads: HostThreads) -> t
 def _add_wait_pieces(pieces: Pieces, count: Int, begin: Int, end: Int, event: Int, waits: KnownWaits) -> Int:
     """Add a wait in a call: what is known of that time instead, of peers before all else, and the wait of the rest."""
     peers, general = waits.peers, waits.general
-    i, k, now = first_ending_after(peers, begin), first_ending_after(general, begin), begin
+    peer, row, now = first_ending_after(peers, begin), first_ending_after(general, begin), begin
     while now < end:
         until, state, cause = end, np.int64(_SYNC), np.int64(-1)
-        while i < len(peers) and peers[i, END] <= now:
-            i += 1
-        while k < len(general) and general[k, END] <= now:
-            k += 1
-        if i < len(peers) and peers[i, BEGIN] <= now:
-            until, state, cause = min(until, peers[i, END]), peers[i, STATE], peers[i, EVENT]
+        while peer < len(peers) and peers[peer, END] <= now:
+            peer += 1
+        while row < len(general) and general[row, END] <= now:
+            row += 1
+        if peer < len(peers) and peers[peer, BEGIN] <= now:
+            until, state, cause = min(until, peers[peer, END]), peers[peer, STATE], peers[peer, EVENT]
         else:
-            if i < len(peers):
-                until = min(until, peers[i, BEGIN])
-            if k < len(general) and general[k, BEGIN] <= now:
-                until, state, cause = min(until, general[k, END]), general[k, STATE], general[k, EVENT]
-            elif k < len(general):
-                until = min(until, general[k, BEGIN])
+            if peer < len(peers):
+                until = min(until, peers[peer, BEGIN])
+            if row < len(general) and general[row, BEGIN] <= now:
+                until, state, cause = min(until, general[row, END]), general[row, STATE], general[row, EVENT]
+            elif row < len(general):
+                until = min(until, general[row, BEGIN])
         count = _add_piece(pieces, count, now, until, state, cause if cause >= 0 else event)
         now = until
     return count
@@ -272,12 +275,12 @@ def _add_wait_pieces(pieces: Pieces, count: Int, begin: Int, end: Int, event: In
 @jit
 def _set_row(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int, activity: Int) -> None:
     """Fill a row of `Scratch.stack`."""
-    stack[row, _LINE], stack[row, _FROM], stack[row, _UNTIL] = line, begin, end
+    stack[row, _LINE], stack[row, _BEGIN], stack[row, _END] = line, begin, end
     stack[row, _HOPS], stack[row, _ACTIVITY] = hops, activity
 
 
 @jit
-def _source(line: Int, moment: Int, threads: HostThreads, reached: I64) -> Int:
+def _cause_event(line: Int, moment: Int, threads: HostThreads, reached: I64) -> Int:
     """What led to the next event on a line from that moment on, or to one of the two within it; -1 where unknown."""
     if line < 0:
         return np.int64(-1)
@@ -285,8 +288,8 @@ def _source(line: Int, moment: Int, threads: HostThreads, reached: I64) -> Int:
     event = _next_after(threads.begin, moment - 1, reached[line], last)
     reached[line] = event
     for i in range(event, min(event + 3, last)):
-        if threads.came_from[i] >= 0:
-            return np.int64(threads.came_from[i])
+        if threads.activity.came_from[i] >= 0:
+            return np.int64(threads.activity.came_from[i])
     return np.int64(-1)
 
 
@@ -314,7 +317,7 @@ def add_queue_pieces(
 
     ``awaited`` is a row of `KnownWaits.awaited`, ``row`` the first of ``general`` that ends after the begin.
     """
-    start, unknown_ps = count, np.int64(0)
+    first_piece, unknown_ps = count, np.int64(0)
     now, end = time
     while now < end:
         until, state, event = end, np.int64(_UNKNOWN), np.int64(-1)
@@ -334,7 +337,7 @@ def add_queue_pieces(
         count = _add_piece(pieces, count, now, until, state, event)
         now = until
     states = pieces.state
-    for k in range(start, min(count, len(states))):
+    for k in range(first_piece, min(count, len(states))):
         if states[k] != _UNKNOWN:
             continue
         if unknown_ps <= expected.most_ps:

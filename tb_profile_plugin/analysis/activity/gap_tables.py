@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...runtime.arrays import I8, I32, I64, Bool, I64Matrix, Int
+from ...runtime.arrays import I8, I32, I64, I64Matrix, Int
 from ...runtime.records import NamedTuple
+from .thread_classes import Activity
 
 BEGIN, END, STATE, EVENT, SINCE = range(5)
 """Columns of `KnownWaits.general`; the first four are those of `KnownWaits.peers`, too."""
@@ -31,25 +32,6 @@ class Layers(NamedTuple):
     """int32[gaps]: the event that ends each gap, -1 at the capture's end."""
 
 
-class Launches(NamedTuple):
-    """Columns by event of a device: the call that launched it."""
-
-    begin: I64
-    """int64[n] ps: of the call, or of the event itself where no call is known."""
-    end: I64
-    """int64[n] ps: of the call, at most the event's begin."""
-    thread: I32
-    """int32[n]: the line of the thread, or -1."""
-    call: I32
-    """int32[n]: number of the call's event, -1 where none was recorded."""
-    inside: I8
-    """int8[n]: 1 where an earlier event has the same launch."""
-    early: I8
-    """int8[n]: 1 where it was launched before the capture."""
-    kind: I8
-    """int8[n]: `device_events.Kind` of the event that was launched."""
-
-
 class KnownWaits(NamedTuple):
     """What launched work, and calls that wait, are known to wait for; times in ps."""
 
@@ -63,27 +45,16 @@ class KnownWaits(NamedTuple):
     """int64[k, 4] (begin, end, state, event), disjoint and ascending: what a wait in a call is for, before
     ``general``; with event -1 the wait's own stays."""
     usual_pause_ps: I64Matrix
-    """int64[kinds, 2]: how long an event pauses after the one before it, by kind and by `Launches.inside`."""
+    """int64[kinds, 2]: how long an event pauses after the one before it, by kind and by `follows_in_launch`."""
     latency_ps: Int
     """How long work that finds its stream empty may take to begin."""
 
 
 class HostThreads(NamedTuple):
-    """What the host's threads did; the columns of `Activity` and of the trace that are needed."""
+    """What the host's threads did."""
 
     begin: I64
     """int64[events] ps."""
     lines: I64
     """int64[lines + 1]: the events of a line are ``lines[i]:lines[i + 1]``."""
-    line_of: I32
-    """int32[events]; this and the rest as `Activity` has them."""
-    came_from: I32
-    thread: I32
-    python: Bool
-    first: I64
-    """int64[lines + 1]: the activities of a line are ``first[i]:first[i + 1]``."""
-    activity_begin: I64
-    activity_end: I64
-    activity_state: I8
-    activity_event: I32
-    loop: Int
+    activity: Activity

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ...model.events.intervals import union
@@ -13,14 +11,14 @@ from ...model.host import Host
 from ...model.names import host_events
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
-from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quantile
+from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct, quantile
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
-from ...runtime.records import NamedTuple, record
+from ...runtime.records import record
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import events_ending_gaps, gap_pieces
-from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Launches, Layers, Pieces
-from .layers import Intervals, TouchingIntervals, covered_by_any, first_kind, layered
+from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Layers, Pieces
+from .layers import Intervals, TouchingIntervals, covered_by_any, first_kind
 from .states import CAUSES, State
 from .thread_classes import Activity, activity, event_classes, have_state
 
@@ -32,9 +30,9 @@ _LEAST_LATENCY, _MOST_LATENCY, _MOST_POOL_LATENCY = 10 * _MICROSECOND, 100 * _MI
 """Bounds, ps, of how long work on an empty queue may take to begin; a pool's thread has to be woken first."""
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
 """Begins of the names of calls that make a stream wait."""
-_BLOCKING = np.array((State.SYNC, State.TRANSFER, State.LAUNCH))
+_DRIVER_CALL_STATES = np.array((State.SYNC, State.TRANSFER, State.LAUNCH))
 """States of a thread in calls of the driver, which may return only when a device has gone on."""
-_WITHIN_PROGRAMS = (
+_CAUSES_WITHIN_PROGRAMS = (
     State.COMPILE,
     State.INPUT,
     State.CALLBACK,
@@ -44,10 +42,12 @@ _WITHIN_PROGRAMS = (
     State.DISPATCH,
 )
 """What a program of the CPU may wait for while it runs."""
+_AWAITED_ANY_TIME = (State.COMPILE, State.TRANSFER, State.DISPATCH)
+"""Of these, what also work waits for that was launched before it began."""
 _ANY_TIME = int(np.iinfo(np.int64).max)
 """Longer than any pause, and after any launch, ps."""
-_OF_SAMPLE = np.arange(len(State), dtype=np.int8)
-_OF_SAMPLE[[State.DISPATCH, State.PYTHON, State.UNRECORDED]] = State.UNEXPLAINED
+_STATE_IN_SAMPLE = np.arange(len(State), dtype=np.int8)
+_STATE_IN_SAMPLE[[State.DISPATCH, State.PYTHON, State.UNRECORDED]] = State.UNEXPLAINED
 """What states are where most ops were not recorded: what the host does between those that were is unknown."""
 
 
@@ -96,7 +96,7 @@ def latency(work: DeviceWork) -> int:
     """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs, and
     up to 1 ms for threads of the CPU.
     """
-    empty = launched_on_empty(work) & (work.launch >= 0) & (work.inside == 0)
+    empty = launched_on_empty(work) & (work.launch >= 0) & (work.follows_in_launch == 0)
     lags = (work.begin - work.launch_end)[empty]
     usual = int(2 * quantile(lags, 0.95)) if len(lags) else 0
     return min(max(usual, _LEAST_LATENCY), _MOST_POOL_LATENCY if work.name == CPU_COMPUTE else _MOST_LATENCY)
@@ -109,7 +109,7 @@ def launched_on_empty(work: DeviceWork) -> Array:
 
 @jit
 def _launched_on_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
-    """As `launched_on_empty`, of columns of `DeviceWork`."""
+    """`launched_on_empty`, of columns of `DeviceWork`."""
     stream_end = np.full(streams, -(1 << 62), np.int64)
     is_on_empty = np.zeros(len(stream), np.bool_)
     for i in range(len(stream)):
@@ -119,46 +119,24 @@ def _launched_on_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> 
 
 
 def _moments_of(host: Host, device: int, general: Array) -> Moments:
-    act, works = activity(host), host_work(host)
-    work = works[device]
+    act, work = activity(host), host_work(host)[device]
     latency_ps = latency(work)
     edges, layer = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
     ending_event = events_ending_gaps(edges, layer, work.begin, work.launch_begin, work.launch)
     pieces = gap_pieces(
         Layers(edges, layer, ending_event),
-        Launches(
-            begin=work.launch_begin,
-            end=work.launch_end,
-            thread=work.thread,
-            call=work.launch,
-            inside=work.inside,
-            early=work.early,
-            kind=work.kind,
-        ),
+        work.columns,
         KnownWaits(
             awaited=awaited_events(host, device),
             wait_calls=wait_calls(host, device),
             general=general,
             peers=_other_devices_work(host, device),
-            usual_pause_ps=_pauses(work, latency_ps),
+            usual_pause_ps=_usual_pause_ps(work, latency_ps),
             latency_ps=latency_ps,
         ),
-        HostThreads(
-            begin=host.trace.begin,
-            lines=host.trace.lines,
-            line_of=act.line_of,
-            came_from=act.came_from,
-            thread=act.thread,
-            python=act.python,
-            first=act.first,
-            activity_begin=act.begin,
-            activity_end=act.end,
-            activity_state=act.state,
-            activity_event=act.event,
-            loop=act.loop,
-        ),
+        HostThreads(host.trace.begin, host.trace.lines, act),
     )
-    state = _OF_SAMPLE[pieces.state] if one_op_of(host) > 1 else pieces.state
+    state = _STATE_IN_SAMPLE[pieces.state] if one_op_of(host) > 1 else pieces.state
     return Moments(pieces.begin, state, _with_blocked_calls(act, pieces), ending_event, latency_ps)
 
 
@@ -178,7 +156,7 @@ def _with_blocked_calls(act: Activity, pieces: Pieces) -> Array:
         at = first + np.searchsorted(act.end[first:last], middle[of_line], "right")
         is_blocked = at < last
         at = at.clip(max=max(last - 1, 0))
-        is_blocked &= (act.begin[at] <= middle[of_line]) & is_among(act.state[at].astype(np.int64), _BLOCKING)
+        is_blocked &= (act.begin[at] <= middle[of_line]) & is_among(act.state[at].astype(np.int64), _DRIVER_CALL_STATES)
         event[rows[of_line][is_blocked]] = act.event[at[is_blocked]]
     return event
 
@@ -198,16 +176,16 @@ def busy_intervals(host: Host) -> list[Intervals]:
 
 def usual_pauses(work: DeviceWork) -> Array:
     """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
-    return _pauses(work, latency(work))[work.kind, work.inside]
+    return _usual_pause_ps(work, latency(work))[work.kind, work.follows_in_launch]
 
 
-def _pauses(work: DeviceWork, latency_ps: int) -> Array:
+def _usual_pause_ps(work: DeviceWork, latency_ps: int) -> Array:
     """int64[len(Kind), 2] ps: usual pauses by kind, and by whether an earlier event has the same launch; ``latency_ps``
     is `latency`.
     """
     pause_ps = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
     pause_ps[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
-    if work.program:
+    if work.runs_programs:
         # Within a program nothing else can be the reason; to begin another one takes the threads of a pool their time.
         pause_ps[:, 0], pause_ps[:, 1] = latency_ps, _ANY_TIME
     return pause_ps
@@ -220,36 +198,42 @@ def general_causes(host: Host, window: tuple[int, int]) -> Array:
     within a program, and its executors, else callbacks only. What pipelines of input do does not count, since those run
     ahead. Only what lies in the ``window``, at least in part, is told; ps.
     """
-    cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
-    wanted, trace = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,), host.trace
-    layers, events = [], []
-    for state in wanted:
-        cause_events = _cause_events(host, state)
-        if window != host.window:
-            begin, end = trace.begin[cause_events], trace.end[cause_events]
-            cause_events = cause_events[(begin < window[1]) & (end > window[0])]
-        events.append(trace.by_time(cause_events))
-        layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
-    pieces = _LayerPieces(*layered(layers, *host.window))
-    begins, opening_events = _parts([begin for begin, _ in layers]), _parts(events)
-    anytime = np.array([state in (State.COMPILE, State.TRANSFER, State.DISPATCH) for state in wanted])
-    states = np.array(wanted, np.int64)
-    causes = _LayerCauses(states, anytime)
-    return _general_causes(pieces, begins, opening_events, trace.begin, causes)
+    is_cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
+    states, trace = _CAUSES_WITHIN_PROGRAMS if is_cpu else (State.CALLBACK,), host.trace
+    events = [trace.by_time(_cause_events(host, state, window)) for state in states]
+    intervals = [union(trace.begin[state_events], trace.end[state_events]) for state_events in events]
+    begin, end = (np.concatenate(column) for column in zip(*intervals, strict=True))
+    kind = np.repeat(np.arange(len(states), dtype=np.int8), [len(begins) for begins, _ in intervals])
+    order = np.argsort(begin, kind="stable")
+    edges, first_kinds = first_kind(begin[order], end[order], kind[order], len(states), *host.window)
+    general = np.empty((len(first_kinds), 5), np.int64)
+    general[:, BEGIN], general[:, END] = edges[:-1], edges[1:]
+    for number, (state, state_events, (begins, _)) in enumerate(zip(states, events, intervals, strict=True)):
+        rows = np.flatnonzero(first_kinds == number)
+        since = begins[np.searchsorted(begins, edges[rows], "right") - 1]
+        general[rows, STATE] = state
+        # What begins with the interval, of which others may have cut off the begin.
+        general[rows, EVENT] = state_events[np.searchsorted(trace.begin[state_events], since)]
+        general[rows, SINCE] = _ANY_TIME if state in _AWAITED_ANY_TIME else since
+    return general[first_kinds >= 0]
 
 
-def _cause_events(host: Host, state: State) -> Array:
-    """int64[k]: events that launched work may wait for, of a kind, ascending."""
+def _cause_events(host: Host, state: State, window: tuple[int, int]) -> Array:
+    """int64[k]: events of a state that launched work may wait for, and that lie in the window (ps), ascending."""
     trace = host.trace
     if state == State.INPUT:
-        return trace.events_named(host_events.asks_for_input)
-    if state == State.DISPATCH:
+        events = trace.events_named(host_events.asks_for_input)
+    elif state == State.DISPATCH:
         events = trace.events_named(lambda name: name.startswith(host_events.EXECUTORS))
     else:
         events = np.flatnonzero(have_state(event_classes(host), state))
     if state == State.COMPILE:
-        return _within_executors(host, events)
-    return events[~activity(host).of_input[events]] if state in (State.CALLBACK, State.DISPATCH) else events
+        events = _within_executors(host, events)
+    elif state in (State.CALLBACK, State.DISPATCH):
+        events = events[~activity(host).of_input[events]]
+    if window == host.window:
+        return events
+    return events[(trace.begin[events] < window[1]) & (trace.end[events] > window[0])]
 
 
 def _within_executors(host: Host, events: Array) -> Array:
@@ -261,70 +245,6 @@ def _within_executors(host: Host, events: Array) -> Array:
         return executors
     at = np.searchsorted(executors, events, "right") - 1
     return events[(at >= 0) & (events < trace.nesting.stop[executors[at]])]
-
-
-class _LayerPieces(NamedTuple):
-    """Touching intervals, as `layered` has them."""
-
-    edges: I64
-    """int64[k + 1] ps."""
-    layer: I8
-    """int8[k]: -1 for none."""
-
-
-class _Parts(NamedTuple):
-    """Parts of a column, one after another."""
-
-    values: I64
-    """int64[k]."""
-    first: I64
-    """int64[parts + 1]: part i is ``values[first[i]:first[i + 1]]``."""
-
-
-class _LayerCauses(NamedTuple):
-    """What each layer stands for."""
-
-    state: I64
-    """int64[layers]: `State`."""
-    anytime: Bool
-    """bool[layers]: whether work may wait for it that was launched before it began."""
-
-
-def _parts(parts: Sequence[Array]) -> _Parts:
-    """These parts, as int64."""
-    return _Parts(np.concatenate(parts, dtype=np.int64), np.cumsum([0, *map(len, parts)], dtype=np.int64))
-
-
-@jit
-def _general_causes(
-    pieces: _LayerPieces, begins: _Parts, opening_events: _Parts, event_begin: I64, causes: _LayerCauses
-) -> I64Matrix:
-    """The rows of `general_causes`: of each piece the layer's interval that it is part of, and the event that began it.
-
-    A part of ``begins`` (ps) is when the intervals of a layer begin, one of ``opening_events`` the events that may have
-    begun them, both in order of time; ``event_begin`` is by event, ps.
-    """
-    count = 0
-    for layer in pieces.layer:
-        count += layer >= 0
-    general = np.empty((count, 5), np.int64)
-    # By layer, the interval and the event that the walk over the pieces has come to.
-    interval, event = begins.first[:-1].copy(), opening_events.first[:-1].copy()
-    row = 0
-    for i in range(len(pieces.layer)):
-        layer = np.int64(pieces.layer[i])
-        if layer < 0:
-            continue
-        while interval[layer] + 1 < begins.first[layer + 1] and begins.values[interval[layer] + 1] <= pieces.edges[i]:
-            interval[layer] += 1
-        since = begins.values[interval[layer]]
-        while event_begin[opening_events.values[event[layer]]] < since:
-            event[layer] += 1
-        general[row, BEGIN], general[row, END] = pieces.edges[i], pieces.edges[i + 1]
-        general[row, STATE], general[row, EVENT] = causes.state[layer], opening_events.values[event[layer]]
-        general[row, SINCE] = _ANY_TIME if causes.anytime[layer] else since
-        row += 1
-    return general
 
 
 @per_host
@@ -339,7 +259,7 @@ def awaited_events(host: Host, device: int) -> Array:
     """
     works = host_work(host)
     work, others = works[device], [other for index, other in enumerate(works) if index != device]
-    calls = stream_waits(host)
+    calls = stream_wait_calls(host)
     if not len(calls) or not others:
         return np.empty((0, 3), np.int64)
     awaited = np.zeros((len(work), 3), np.int64)
@@ -358,12 +278,12 @@ def awaited_events(host: Host, device: int) -> Array:
 @per_host
 def _busy_since(host: Host) -> list[Array]:
     """int64[n] ps by device: for each event since when the device works without a pause longer than `BETWEEN_PS`."""
-    runs = [(work, union(work.begin, work.end + BETWEEN_PS)[0]) for work in host_work(host)]
-    return [begin[np.searchsorted(begin, work.begin, "right") - 1] for work, begin in runs]
+    run_begins = [(work, union(work.begin, work.end + BETWEEN_PS)[0]) for work in host_work(host)]
+    return [begins[np.searchsorted(begins, work.begin, "right") - 1] for work, begins in run_begins]
 
 
 @per_host
-def stream_waits(host: Host) -> Array:
+def stream_wait_calls(host: Host) -> Array:
     """int64[k]: calls that make a stream wait."""
     return host.trace.events_named(lambda name: name.startswith(_STREAM_WAITS))
 
@@ -373,7 +293,7 @@ def wait_calls(host: Host, device: int) -> Array:
     """int32[n]: of each event of one of `host_work` the last call that made a stream wait between its launch and the
     one before it on its thread; -1 for none.
     """
-    work, calls, act = host_work(host)[device], stream_waits(host), activity(host)
+    work, calls, act = host_work(host)[device], stream_wait_calls(host), activity(host)
     wait_call, threads = np.full(len(work), -1, np.int32), act.thread[act.line_of[calls]]
     for thread in distinct(threads).tolist():
         thread_calls = calls[threads == thread]

@@ -17,6 +17,7 @@ from ...model.framework import PYTORCH, framework
 from ...model.host import Host
 from ...model.names import host_events
 from ...runtime.arrays import Array
+from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..xla.pool_threads import work_spans
 from .event_classes import NOTHING
@@ -38,41 +39,45 @@ _NO_LAUNCH = np.iinfo(np.int64).min
 """When what has no launch was launched: before any moment, ps."""
 
 
-def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
-    """(begin, end, event), int64[k]: intervals of the loop's line, and the innermost event around each, or -1: JAX's
-    ``block_until_ready`` leaves none.
+class InferredWaits(NamedTuple):
+    """Intervals in which the loop's line waits; int64[k] each."""
+
+    begin: Array
+    """ps."""
+    end: Array
+    """ps."""
+    event: Array
+    """What tells it, or -1."""
+
+
+_NO_WAITS = InferredWaits(*[np.empty(0, np.int64)] * 3)
+
+
+def silent_waits(host: Host, loop: int, classes: Array) -> InferredWaits:
+    """Waits that no event tells, with the innermost event around each: JAX's ``block_until_ready`` leaves none.
 
     Nothing begins or ends on the line in one of them, no work is left for the devices in it, and the longer part of it
     is before they finish. ``classes`` is int8[events], `event_classes`.
     """
-    none = np.empty(0, np.int64)
     if loop < 0 or framework(host) == PYTORCH:
-        return none, none, none
+        return _NO_WAITS
     if not host.devices:
         return _waits_for_cpu(host, loop, classes)
     if not host.gpus:
-        return none, none, none
-    trace, done = host.trace, _all_done(host)
-    first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
-    if first == last:
-        return none, none, none
-    task_waits = _waits_for_tasks(host, loop, classes)
+        return _NO_WAITS
+    task_waits, done = _waits_for_tasks(host, loop, classes), _all_done(host)
     if not len(done):
         return task_waits
-    around, since, until = _quiet_around(host, first, last, done)
+    around, since, until = _quiet_around(host, loop, done)
     silent = (since < done) & (done < until) & _is_silent(host, around, classes, _is_telling_frame)
     around, since, until, done = (column[silent] for column in (around, since, until, done))
     near = until - done <= done - since
-    is_wait = near & _do_mostly(host, around, near)
-    is_wait &= ~is_among(since, task_waits[0])
-    begin, end, event = (
-        np.concatenate(columns)
-        for columns in zip(task_waits, (since[is_wait], until[is_wait], around[is_wait]), strict=True)
-    )
-    return begin, end, event
+    is_wait = near & _do_mostly(host, around, near) & ~is_among(since, task_waits.begin)
+    device_waits = InferredWaits(since[is_wait], until[is_wait], around[is_wait])
+    return InferredWaits(*map(np.concatenate, zip(task_waits, device_waits, strict=True)))
 
 
-def _waits_for_tasks(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+def _waits_for_tasks(host: Host, loop: int, classes: Array) -> InferredWaits:
     """As `silent_waits`, for tasks that XLA runs on a pool's thread since the loop's thread asks for a result: they
     wait for the stream that makes it, also where that recorded no work. Where no event is around, the task tells it.
 
@@ -82,14 +87,14 @@ def _waits_for_tasks(host: Host, loop: int, classes: Array) -> tuple[Array, Arra
     is_task = is_among(links.target.astype(np.int64), trace.events_named(lambda name: name == _AWAITS_STREAM))
     tasks = links.target[is_task & (trace.line_of[links.source] == loop)].astype(np.int64)
     if not len(tasks):
-        return tasks, tasks, tasks
+        return _NO_WAITS
     tasks = tasks[np.argsort(trace.end[tasks], kind="stable")]
     done = trace.end[tasks]
-    around, since, until = _quiet_around(host, int(trace.lines[loop]), int(trace.lines[loop + 1]), done)
+    around, since, until = _quiet_around(host, loop, done)
     is_wait = np.append(since[1:] != since[:-1], True) & (since < done) & (done < until)
     is_wait &= _is_silent(host, around, classes, _is_telling_frame) & (until - done <= _AT_ONCE * (until - since))
     is_wait &= ~_is_within_wait(host, around, classes)
-    return since[is_wait], until[is_wait], np.where(around < 0, tasks, around)[is_wait]
+    return InferredWaits(since[is_wait], until[is_wait], np.where(around < 0, tasks, around)[is_wait])
 
 
 def _is_within_wait(host: Host, event: Array, classes: Array) -> Array:
@@ -101,55 +106,51 @@ def _is_within_wait(host: Host, event: Array, classes: Array) -> Array:
     return is_within
 
 
-def _waits_for_cpu(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+def _waits_for_cpu(host: Host, loop: int, classes: Array) -> InferredWaits:
     """As `silent_waits`, for ops of XLA that threads of a pool run on the CPU, until these are over.
 
     Also in functions of C, such as ``numpy.asarray`` of an array of JAX. The loop may as well do something else at the
     time: that it waits is told only where it goes on at once when the ops are over.
     """
-    none = np.empty(0, np.int64)
-    plane, trace = host.cpu, host.trace
+    plane = host.cpu
     if plane is None or not plane.has_stat(vocabulary.HLO_OP):
-        return none, none, none
+        return _NO_WAITS
     done = union(*work_spans(host, plane))[1]
-    first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
-    if first == last or not len(done):
-        return none, none, none
-    around, since, until = _quiet_around(host, first, last, done)
+    if not len(done):
+        return _NO_WAITS
+    around, since, until = _quiet_around(host, loop, done)
     is_last = np.append(since[1:] != since[:-1], True)
     may_wait = is_last & (since < done) & (done < until)
     may_wait &= _is_silent(host, around, classes, host_events.is_sleeping)
     around, since, until, done = (column[may_wait] for column in (around, since, until, done))
     at_once = until - done <= _AT_ONCE * (until - since)
     is_wait = at_once & _do_mostly(host, around, at_once)
-    return since[is_wait], done[is_wait], around[is_wait]
+    return InferredWaits(since[is_wait], done[is_wait], around[is_wait])
 
 
-def interpreter_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
-    """(begin, end, event), int64[k]: intervals of the loop's line in which it cannot go on, since an op of TensorFlow
-    runs Python on another thread, and that op: disjoint and in order of time.
+def interpreter_waits(host: Host, loop: int, classes: Array) -> InferredWaits:
+    """Waits of the loop's line since an op of TensorFlow runs Python on another thread, and that op: disjoint and in
+    order of time.
 
     One thread at a time runs Python. So a call into the framework returns only when the op is over: nothing begins or
     ends on the line meanwhile, and it goes on soon after. That is told only where it happens most of the times.
     """
-    none = np.empty(0, np.int64)
     trace = host.trace
     ops = trace.events_named(_PYTHON_OP.match)
     ops = ops[trace.line_of[ops] != loop]
     if not len(ops) or loop < 0:
-        return none, none, none
+        return _NO_WAITS
     ops = ops[np.argsort(trace.end[ops], kind="stable")]
     done = trace.end[ops]
-    first, last = (int(offset) for offset in trace.lines[loop : loop + 2])
-    around, since, until = _quiet_around(host, first, last, done)
+    around, since, until = _quiet_around(host, loop, done)
     begin = np.maximum(since, trace.begin[ops])
     begin[1:] = np.maximum(begin[1:], done[:-1])
     state = classes[around.clip(0)]
     in_call = (around >= 0) & ((state == State.SYNC) | (state == State.DISPATCH)) & (begin < done)
     is_waiting = in_call & (until - done <= done - begin)
     if int(is_waiting.sum()) < max(_LEAST_TIMES, _LEAST_SHARE * int(in_call.sum())):
-        return none, none, none
-    return begin[is_waiting], done[is_waiting], ops[is_waiting]
+        return _NO_WAITS
+    return InferredWaits(begin[is_waiting], done[is_waiting], ops[is_waiting])
 
 
 def _all_done(host: Host) -> Array:
@@ -169,13 +170,13 @@ def _all_done(host: Host) -> Array:
     return end[np.append(next_launch[1:] > end[:-1], True)]
 
 
-def _quiet_around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, Array, Array]:
+def _quiet_around(host: Host, line: int, moments: Array) -> tuple[Array, Array, Array]:
     """(event, since, until), int64[k]: the innermost event of a line at each moment, or -1, and how long nothing begins
     or ends around the moment.
     """
-    trace = host.trace
-    parent = trace.nesting.parent
-    index = first + np.searchsorted(trace.begin[first:last], moments, "right") - 1
+    trace, parent = host.trace, host.trace.nesting.parent
+    first, stop = trace.lines[line : line + 2].tolist()
+    index = first + np.searchsorted(trace.begin[first:stop], moments, "right") - 1
     event = np.where(index >= first, index, -1)
     since = np.full(len(moments), host.window[0], np.int64)
     since[event >= 0] = trace.begin[event[event >= 0]]
@@ -186,7 +187,7 @@ def _quiet_around(host: Host, first: int, last: int, moments: Array) -> tuple[Ar
         since[ended] = np.maximum(since[ended], trace.end[event[ended]])
         event[ended] = parent[event[ended]]
     until = np.where(event >= 0, trace.end[event], host.window[1])
-    follows = index + 1 < last
+    follows = index + 1 < stop
     until[follows] = np.minimum(until[follows], trace.begin[index[follows] + 1])
     return event, since, until
 

@@ -8,30 +8,17 @@ from ...formats.columns.gather import gather
 from ...model.host import Host
 from ...runtime.arrays import I8, I32, Array, Bool, Int
 from ...runtime.jit import jit
-from ...runtime.records import NamedTuple
 from .event_classes import NOTHING
 from .states import State
 
 _NOTHING, _INPUT = int(NOTHING), int(State.INPUT)
 _NO, _YES = 1, 2
-"""Answers of `_led_to_by` for an event; 0 where it has not been looked at."""
+"""Answers of `_are_led_to` for an event; 0 where it has not been looked at."""
 
 
-class _Events(NamedTuple):
-    """Columns of a host's events."""
-
-    parent: I32
-    came_from: I32
-    state: I8
-    """Of its class."""
-    elsewhere: Bool
-    """Whether it is on another line than the loop's."""
-    name: I32
-
-
-def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Array, came_from: Array) -> Array:
-    """bool[events]: what threads do in functions that iterators started; of events on lines ``elsewhere`` than the
-    loop's, bool[lines].
+def functions_of_input(host: Host, is_off_loop: Array, line_of: Array, classes: Array, came_from: Array) -> Array:
+    """bool[events]: what threads do in functions that iterators started; of events on lines that the
+    loop's thread is not on, ``is_off_loop`` (bool[lines]).
 
     ``classes`` is int8[events], ``line_of`` and ``came_from`` int32[events] as in `thread_classes.Activity`. What
     encloses an op may end after the capture: then ops of its name tell, if all are so.
@@ -41,37 +28,38 @@ def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Ar
     if not asks_for_input.any():
         return asks_for_input
     parent = trace.nesting.parent
-    is_of_input: Array = _led_to_by(came_from, parent, asks_for_input)
-    events = _Events(parent, came_from, classes, gather(elsewhere, line_of), trace.name_of)
-    _complete(is_of_input, events, len(trace.names))
+    is_of_input: Array = _are_led_to(came_from, parent, asks_for_input)
+    is_event_off_loop = gather(is_off_loop, line_of)
+    _restrict_to_names(is_of_input, parent, came_from, classes, is_event_off_loop, trace.name_of, len(trace.names))
     return is_of_input
 
 
 @jit
-def _complete(of_input: Bool, events: _Events, names: Int) -> None:
-    """Keep in ``of_input``, of what iterators led to, what is elsewhere; add events that stand alone with names that
-    only such work has.
+def _restrict_to_names(
+    of_input: Bool, parent: I32, came_from: I32, classes: I8, is_off_loop: Bool, name_of: I32, names: Int
+) -> None:
+    """Keep in ``of_input``, of what iterators led to, what is off the loop's thread; add events that stand alone with
+    names that only such work has.
     """
-    parent, came_from, state, elsewhere, name_of = events
-    inside, outside = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
+    is_input_name, is_other_name = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
     alone = 0
     for i in range(len(of_input)):
-        of_input[i] = of_input[i] and state[i] != _INPUT and elsewhere[i]
+        of_input[i] = of_input[i] and classes[i] != _INPUT and is_off_loop[i]
         if of_input[i]:
-            inside[name_of[i]] = True
-        elif parent[i] < 0 and came_from[i] < 0 and elsewhere[i] and state[i] != _NOTHING and state[i] != _INPUT:
+            is_input_name[name_of[i]] = True
+        elif parent[i] < 0 and came_from[i] < 0 and is_off_loop[i] and classes[i] != _NOTHING and classes[i] != _INPUT:
             alone += 1
         else:
-            outside[name_of[i]] = True
+            is_other_name[name_of[i]] = True
     if alone == 0:
         return
     for i in range(len(of_input)):
-        if inside[name_of[i]] and not outside[name_of[i]]:
+        if is_input_name[name_of[i]] and not is_other_name[name_of[i]]:
             of_input[i] = True
 
 
 @jit
-def _led_to_by(came_from: I32, parent: I32, causes: Bool) -> Bool:
+def _are_led_to(came_from: I32, parent: I32, causes: Bool) -> Bool:
     """bool[events]: whether an event is one of the causes, lies in one, or was led to by one; each looked at once."""
     answers = np.zeros(len(causes), np.int8)
     for event in range(len(causes)):

@@ -20,8 +20,6 @@ _HOST_BOUND_IDLE, _HOST_BOUND_LATE = 0.2, 0.7
 """A device is host-bound if it is idle for such a share of the time, and launches are late in such a share of that."""
 _DEVICE_BOUND_IDLE, _DEVICE_BOUND_WAITING = 0.05, 2
 """A device bounds the program if it is idle for a smaller share of the time, and so many events wait at least."""
-_FULL_SHARE, _BLOCKED_TIMES = 0.99, 10
-"""A launch call is blocked if such a share waits of the most that ever did, and it takes so many times the median."""
 HOST_BOUND, DEVICE_BOUND, MIXED = "host-bound", "device-bound", "mixed"
 _LAUNCHED_IN_TIME = (State.BETWEEN, State.PEER, State.STREAM, State.CALLBACK, State.BEFORE_CAPTURE, State.UNEXPLAINED)
 """Causes for which the next work had been launched, or that nothing tells of."""
@@ -48,12 +46,10 @@ class QueueFigures(NamedTuple):
     """One device's queue over some windows, taken as one; times in ps."""
 
     device: str
-    events: int
-    """That begin in the windows."""
     launches: int
-    """How many of them have a launch that is known."""
+    """Events that begin in the windows and have a launch that is known."""
     starved: int
-    """How many of those found their stream empty when they were launched."""
+    """How many of these found their stream empty when they were launched."""
     lead_ps: int | None
     """Median time from launch to begin; None without launches."""
     waiting: float | None
@@ -68,10 +64,6 @@ class QueueFigures(NamedTuple):
     """Kernels that are no collectives and no copies."""
     short: int
     """Those of them shorter than `SHORT_PS`."""
-    by_graph: int
-    """Events after the first of what one launch started."""
-    blocked: int
-    """Launch calls of ten times the usual time and more while as much waited as ever: a full queue. Harmless."""
 
     @property
     def verdict(self) -> str:
@@ -105,7 +97,7 @@ def _changes(launched: I64, has_launch: Bool, begin: I64, end: I64) -> tuple[I64
     size = len(launched) + 2 * len(begin)
     # What of these is not written takes no memory.
     at, waiting, running = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32)
-    count = waits = runs = 0
+    count = waiting_now = running_now = 0
     i = k = ended = 0
     while ended < len(end):
         now = end[ended]
@@ -114,12 +106,12 @@ def _changes(launched: I64, has_launch: Bool, begin: I64, end: I64) -> tuple[I64
         if k < len(begin):
             now = min(now, begin[k])
         while i < len(launched) and launched[i] == now:
-            waits, i = waits + 1, i + 1
+            waiting_now, i = waiting_now + 1, i + 1
         while k < len(begin) and begin[k] == now:
-            waits, runs, k = waits - has_launch[k], runs + 1, k + 1
+            waiting_now, running_now, k = waiting_now - has_launch[k], running_now + 1, k + 1
         while ended < len(end) and end[ended] == now:
-            runs, ended = runs - 1, ended + 1
-        at[count], waiting[count], running[count] = now, waits, runs
+            running_now, ended = running_now - 1, ended + 1
+        at[count], waiting[count], running[count] = now, waiting_now, running_now
         count += 1
     return at[:count], waiting[:count], running[:count]
 
@@ -128,14 +120,17 @@ def queue_figures(host: Host, begins: Array, ends: Array) -> list[QueueFigures]:
     """What the queues of a host's devices were like within windows, which are disjoint and ascending, int64 ps."""
     works, queues = device_work(host), launch_queue(host)
     begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
-    spent = partition(host, begins, ends).sum(axis=0)
+    state_ps = partition(host, begins, ends).sum(axis=0)
     return [
-        _figures_of(host, work, queue, row, begins, ends) for work, queue, row in zip(works, queues, spent, strict=True)
+        _figures_of(host, work, queue, device_ps, begins, ends)
+        for work, queue, device_ps in zip(works, queues, state_ps, strict=True)
     ]
 
 
-def _figures_of(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: Array, ends: Array) -> QueueFigures:
-    """What one device's queue was like; ``spent`` is int64[len(State)] ps of it in all windows."""
+def _figures_of(
+    host: Host, work: DeviceWork, queue: Queue, state_ps: Array, begins: Array, ends: Array
+) -> QueueFigures:
+    """What one device's queue was like; ``state_ps`` is int64[len(State)], of it in all windows."""
     window = np.searchsorted(begins, work.begin, "right") - 1
     in_windows = (window >= 0) & (work.begin < ends[window.clip(0)]) if len(begins) else window >= 0
     launched = in_windows & (work.launch >= 0)
@@ -144,53 +139,38 @@ def _figures_of(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins
     is_call = np.zeros(len(host.trace), bool)
     is_call[work.launch[launched & (work.launch != work.event)]] = True
     calls = np.flatnonzero(is_call)
-    call_ps = host.trace.end[calls] - host.trace.begin[calls]
-    idle = int(spent[State.COMPILE :].sum())
+    idle_ps = int(state_ps[State.COMPILE :].sum())
     return QueueFigures(
         device=work.name,
-        events=int(in_windows.sum()),
         launches=int(launched.sum()),
         starved=int((launched & launched_on_empty(work)).sum()),
         lead_ps=int(np.median((work.begin - work.launch_end)[launched])) if launched.any() else None,
         waiting=_weighted_median(queue, begins, ends),
-        late_ps=idle - int(spent[list(_LAUNCHED_IN_TIME)].sum()),
-        idle_ps=idle,
-        busy_ps=int(spent[: State.COMPILE].sum()),
-        calls_ps=int(call_ps.sum()),
+        late_ps=idle_ps - int(state_ps[list(_LAUNCHED_IN_TIME)].sum()),
+        idle_ps=idle_ps,
+        busy_ps=int(state_ps[: State.COMPILE].sum()),
+        calls_ps=int((host.trace.end[calls] - host.trace.begin[calls]).sum()),
         kernels=int(kernels.sum()),
         short=int(short.sum()),
-        by_graph=0 if work.program else int((launched & (work.inside == 1)).sum()),
-        blocked=_blocked_calls(host, queue, calls, call_ps),
     )
 
 
 def _weighted_median(queue: Queue, begins: Array, ends: Array) -> float | None:
     """The median of what waits over time, within the windows."""
-    reached = np.cumsum(_weights(queue.at, queue.waiting, begins, ends, int(queue.waiting.max(initial=0)) + 1))
-    return float(np.searchsorted(2 * reached, reached[-1])) if reached[-1] else None
+    reached_ps = np.cumsum(_ps_by_waiting(queue.at, queue.waiting, begins, ends, int(queue.waiting.max(initial=0)) + 1))
+    return float(np.searchsorted(2 * reached_ps, reached_ps[-1])) if reached_ps[-1] else None
 
 
 @jit
-def _weights(at: I64, waiting: I32, begins: I64, ends: I64, levels: Int) -> I64:
+def _ps_by_waiting(at: I64, waiting: I32, begins: I64, ends: I64, levels: Int) -> I64:
     """int64[levels] ps: for how long so many events wait, within the windows."""
-    weights = np.zeros(levels, np.int64)
+    level_ps = np.zeros(levels, np.int64)
     for window in range(len(begins)):
         now = begins[window]
         k = np.searchsorted(at, now, "right")
         while now < ends[window]:
             until = min(at[k], ends[window]) if k < len(at) else ends[window]
-            weights[waiting[k - 1] if k > 0 else 0] += until - now
+            level_ps[waiting[k - 1] if k > 0 else 0] += until - now
             now = until
             k += 1
-    return weights
-
-
-def _blocked_calls(host: Host, queue: Queue, calls: Array, call_ps: Array) -> int:
-    """How many of the calls, which take ``call_ps``, a full queue blocks."""
-    if not len(calls) or not len(queue.at):
-        return 0
-    index = np.searchsorted(queue.at, host.trace.begin[calls], "right") - 1
-    waiting = np.where(index >= 0, queue.waiting[index.clip(0)], 0)
-    most = int(queue.waiting.max())
-    full = (waiting >= _FULL_SHARE * most) & (most >= _DEVICE_BOUND_WAITING)
-    return int((full & (call_ps >= _BLOCKED_TIMES * np.median(call_ps))).sum())
+    return level_ps

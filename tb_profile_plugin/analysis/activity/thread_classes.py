@@ -10,6 +10,7 @@ import numpy as np
 
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.gather import gather
+from ...model.events.intervals import order_by
 from ...model.events.links import CALL, LAUNCH, LIBRARY, RUN
 from ...model.events.trace import Trace
 from ...model.host import Host
@@ -78,22 +79,7 @@ def event_classes(host: Host) -> Array:
     if plane is None:
         return class_of_event
     rows = host.trace.rows(plane)
-    by_name = np.array([class_of(name) for name in plane.heads], np.int8)
-    classes = gather(by_name, plane.events.name)
-    launches = plane.stat(vocabulary.CORRELATION_ID).owner
-    # Calls of the driver by their own names are told by these; old captures name the kernel instead.
-    is_driver_call = np.array([bool(DRIVER_CALL.match(name)) for name in plane.heads], bool)[
-        plane.events.name[launches]
-    ]
-    classes[launches[(classes[launches] >= State.DISPATCH) & ~is_driver_call]] = State.LAUNCH
-    calls = blocking_calls(host)
-    classes[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
-    calls = plane.rows_named(lambda name: name.startswith(host_events.CALLS))
-    classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
-    graphs, _ = dataset_graphs(host)
-    classes[graphs - rows.start] = State.INPUT
-    functions = plane.stat(vocabulary.TF_FUNCTION_CALL).owner
-    classes[functions[classes[functions] == UNKNOWN]] = State.DISPATCH
+    classes = _classes_by_calls(host, plane)
     waits = np.flatnonzero(have_state(classes, State.SYNC))
     caller = host.trace.nesting.parent[waits + rows.start]
     for_workers = host.trace.are_named(caller, lambda name: name.startswith(_COMMUNICATES)) & (caller >= 0)
@@ -102,11 +88,10 @@ def event_classes(host: Host) -> Array:
     if len(pauses):
         around = host.trace.nearest_named(pauses + rows.start, _PICKLES.match)
         classes[pauses[around >= 0]] = State.PYTHON
-    python = python_lines(plane)
     steps = host.with_steps().steps
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
     unknown = np.flatnonzero(classes == UNKNOWN)
-    classes[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
+    classes[unknown] = np.where(python_lines(plane)[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
     classes[python_ops(host) - rows.start] = State.PYTHON
     marks_and_enclosing = _marks_and_enclosing(host, marks) - rows.start
     classes[marks_and_enclosing[classes[marks_and_enclosing] == State.PYTHON]] = NOTHING
@@ -121,6 +106,26 @@ def event_classes(host: Host) -> Array:
     return class_of_event
 
 
+def _classes_by_calls(host: Host, plane: Plane) -> Array:
+    """int8[n]: the classes of a plane's events by their names, and by what they call; with `UNKNOWN`."""
+    first = host.trace.rows(plane).start
+    classes = gather(np.array([class_of(name) for name in plane.heads], np.int8), plane.events.name)
+    launches = plane.stat(vocabulary.CORRELATION_ID).owner
+    # Calls of the driver by their own names are told by these; old captures name the kernel instead.
+    is_driver_call = np.array([bool(DRIVER_CALL.match(name)) for name in plane.heads], bool)
+    launches = launches[(classes[launches] >= State.DISPATCH) & ~is_driver_call[plane.events.name[launches]]]
+    classes[launches] = State.LAUNCH
+    calls = blocking_calls(host) - first
+    classes[calls[(calls >= 0) & (calls < len(classes))]] = State.SYNC
+    calls = plane.rows_named(lambda name: name.startswith(host_events.CALLS))
+    classes[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
+    graphs, _ = dataset_graphs(host)
+    classes[graphs - first] = State.INPUT
+    functions = plane.stat(vocabulary.TF_FUNCTION_CALL).owner
+    classes[functions[classes[functions] == UNKNOWN]] = State.DISPATCH
+    return classes
+
+
 def have_state(classes: Array, state: State) -> Array:
     """bool[n]: which of the classes are that state; against a member of an enum numpy would widen them all first."""
     return classes == int(state)
@@ -128,10 +133,9 @@ def have_state(classes: Array, state: State) -> Array:
 
 def _marks_and_enclosing(host: Host, marks: Array) -> Array:
     """int64[k]: the marks of steps, and what encloses them: those say that a step runs, not what it does."""
-    parent = host.trace.nesting.parent
     levels = [marks]
     while len(levels[-1]):
-        above = distinct(parent[levels[-1]])
+        above = distinct(host.trace.nesting.parent[levels[-1]])
         levels.append(above[above >= 0])
     return distinct(np.concatenate(levels))
 
@@ -157,15 +161,15 @@ def activity(host: Host) -> Activity:
     """What each thread does at every moment, and what led from one to another."""
     trace, line_of = host.trace, host.trace.line_of
     count = len(trace.lines) - 1
-    thread = _thread_of_lines(host, line_of)
-    python, named = np.zeros(count, bool), np.zeros(count, bool)
+    thread = _thread_of_lines(trace)
+    python, python_or_main = np.zeros((2, count), bool)
     begin, end, classes = trace.begin, trace.end, event_classes(host)
     if host.cpu is not None:
         plane_index = next(index for index, plane in enumerate(trace.planes) if plane is host.cpu)
         first = sum(len(plane.lines) for plane in trace.planes[:plane_index])
         lines = slice(first, first + len(host.cpu.lines))
-        python[lines], named[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
-    loop = _loop_line(host, line_of, named)
+        python[lines], python_or_main[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
+    loop = _loop_line(host, python_or_main)
     links = trace.links
     came_from = np.full(len(trace), -1, np.int32)
     _fill_latest_sources(links.source, links.target, links.kind, thread, line_of, begin, came_from)
@@ -175,32 +179,32 @@ def activity(host: Host) -> Activity:
         # A thread of the pool runs the step's ops, too: what it did for the input is no reason that they are late.
         classes = np.where(of_input, np.int8(NOTHING), classes)
         came_from[of_input] = -1
-    end, classes = _lengthened(host, line_of, end, classes)
-    begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
+    end, classes = _lengthened(host, end, classes)
+    begin, end, classes = _pauses(host, loop, begin, end, classes)
     columns = _state_intervals(host, thread, loop, begin, end, classes)
     return Activity(*columns, thread, python, thread_of_loop, line_of, came_from, of_input)
 
 
-def _thread_of_lines(host: Host, line_of: Array) -> Array:
+def _thread_of_lines(trace: Trace) -> Array:
     """int32[lines]: lines of driver's calls belong to the thread that most of their calls were made on.
 
     So do those of what a library does within its calls, which it records by itself.
     """
-    trace, links = host.trace, host.trace.links
+    links = trace.links
     thread = np.arange(len(trace.lines) - 1, dtype=np.int32)
     calls = np.flatnonzero((links.kind == CALL) | (links.kind == LIBRARY))
     enclosing = trace.nesting.parent[links.source[calls]]
     inside = (enclosing >= 0) & (trace.end[links.target[calls]] <= trace.end[enclosing])
     calls = calls[(links.kind[calls] == CALL) | inside]
-    callers, callees = line_of[links.source[calls]], line_of[links.target[calls]]
+    callers, callees = trace.line_of[links.source[calls]], trace.line_of[links.target[calls]]
     for line in distinct(callees).tolist():
         thread[line] = np.bincount(callers[callees == line]).argmax()
     return thread
 
 
-def _loop_line(host: Host, line_of: Array, python: Array) -> int:
+def _loop_line(host: Host, python: Array) -> int:
     """The line of most steps' marks, else the one named as Python's with most events, else the first of the host's."""
-    steps, plane = host.with_steps().steps, host.cpu
+    steps, plane, line_of = host.with_steps().steps, host.cpu, host.trace.line_of
     if plane is None or not len(plane.events):
         return -1
     rows = host.trace.rows(plane)
@@ -213,7 +217,7 @@ def _loop_line(host: Host, line_of: Array, python: Array) -> int:
     return int(sizes.argmax()) if sizes.any() else int(line_of[rows.start])
 
 
-def _lengthened(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[Array, Array]:
+def _lengthened(host: Host, end: Array, classes: Array) -> tuple[Array, Array]:
     """Ends and classes of events (int64 ps and int8), longer where two events together tell it.
 
     A wait that is recorded as its begin and its end lasts from one to the other; a function that is called and
@@ -223,7 +227,7 @@ def _lengthened(host: Host, line_of: Array, end: Array, classes: Array) -> tuple
     rows = np.flatnonzero(have_state(gather(classes, links.source), State.SYNC))
     rows = rows[have_state(classes[links.target[rows]], State.SYNC)]
     source, target = links.source[rows], links.target[rows]
-    is_same_line = line_of[source] == line_of[target]
+    is_same_line = trace.line_of[source] == trace.line_of[target]
     source, target = source[is_same_line], target[is_same_line]
     compiling = [(calls, until) for calls, until in _compiling_calls(host, classes) if len(calls)]
     if not len(source) and not compiling:
@@ -242,16 +246,16 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     builds and optimises a graph until its kernel runs.
     """
     trace = host.trace
-    parent, last = trace.nesting
-    calls = np.zeros(len(trace), bool)
-    calls[trace.events_named(lambda name: name.startswith(("PjitFunction", vocabulary.EAGER_KERNEL_EXECUTE)))] = True
+    parent, stop = trace.nesting
+    is_call = np.zeros(len(trace), bool)
+    is_call[trace.events_named(lambda name: name.startswith(("PjitFunction", vocabulary.EAGER_KERNEL_EXECUTE)))] = True
     compiling = np.flatnonzero(have_state(classes, State.COMPILE))
-    above, at = parent[compiling], np.full(len(compiling), -1, np.int64)
+    above, outermost_call = parent[compiling], np.full(len(compiling), -1, np.int64)
     while (above >= 0).any():
-        at = np.where((above >= 0) & calls[above], above, at)
+        outermost_call = np.where((above >= 0) & is_call[above], above, outermost_call)
         above = np.where(above >= 0, parent[above], -1)
-    has_call = at >= 0
-    outer, index = np.unique(at[has_call], return_inverse=True)
+    has_call = outermost_call >= 0
+    outer, index = np.unique(outermost_call[has_call], return_inverse=True)
     until = np.zeros(len(outer), np.int64)
     np.maximum.at(until, index, trace.end[compiling[has_call]])
     yield outer, until
@@ -264,13 +268,11 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     kernels = trace.events_named(vocabulary.EAGER_KERNEL_EXECUTE.__eq__)
     index = np.searchsorted(kernels, outer)
     inside = index < len(kernels)
-    inside[inside] = kernels[index[inside]] < last[outer[inside]]
+    inside[inside] = kernels[index[inside]] < stop[outer[inside]]
     yield outer[inside], trace.begin[kernels[index[inside]]]
 
 
-def _pauses(
-    host: Host, line_of: Array, loop: int, begin: Array, end: Array, classes: Array
-) -> tuple[Array, Array, Array]:
+def _pauses(host: Host, loop: int, begin: Array, end: Array, classes: Array) -> tuple[Array, Array, Array]:
     """Begins, ends and classes of events, where the first pause between two steps' marks begins with the first mark's
     end, and ends with the last pause.
 
@@ -279,12 +281,12 @@ def _pauses(
     """
     steps, trace = host.with_steps().steps, host.trace
     marks = np.sort(steps.marker[steps.marker >= 0])
-    marks = marks[line_of[marks] == loop]
+    marks = marks[trace.line_of[marks] == loop]
     if not len(marks):
         return begin, end, classes
-    pauses, mark_index = _between_marks(host, marks, loop, line_of, np.flatnonzero(have_state(classes, State.PAUSE)))
+    pauses, mark_index = _between_marks(trace, marks, loop, np.flatnonzero(have_state(classes, State.PAUSE)))
     evaluations = trace.events_named(lambda name: name.startswith(f"{vocabulary.EAGER_OP_CALL}__inference_"))
-    evaluations, evaluation_index = _between_marks(host, marks, loop, line_of, evaluations)
+    evaluations, evaluation_index = _between_marks(trace, marks, loop, evaluations)
     if 2 * len(distinct(evaluation_index)) < len(marks):
         pauses, mark_index = np.concatenate((pauses, evaluations)), np.concatenate((mark_index, evaluation_index))
         order = np.argsort(pauses)
@@ -299,10 +301,9 @@ def _pauses(
     return begin, end, classes
 
 
-def _between_marks(host: Host, marks: Array, loop: int, line_of: Array, events: Array) -> tuple[Array, Array]:
+def _between_marks(trace: Trace, marks: Array, loop: int, events: Array) -> tuple[Array, Array]:
     """(events, indices): those on the loop's line after a mark's end and before the next one, and after which mark."""
-    trace = host.trace
-    events = events[line_of[events] == loop]
+    events = events[trace.line_of[events] == loop]
     index = np.searchsorted(trace.begin[marks], trace.begin[events], "right") - 1
     after = (index >= 0) & (trace.begin[events] >= trace.end[marks[index.clip(0)]])
     return events[after], index[after]
@@ -311,24 +312,24 @@ def _between_marks(host: Host, marks: Array, loop: int, line_of: Array, events: 
 def _state_intervals(host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array) -> ThreadStates:
     """What threads do; silent waits are events beside the others, and so is a held interpreter."""
     waits, python_waits = silent_waits(host, loop, classes), interpreter_waits(host, loop, classes)
-    since, until, cause_event = (np.concatenate(columns) for columns in zip(waits, python_waits, strict=True))
+    since, until, wait_event = (np.concatenate(columns) for columns in zip(waits, python_waits, strict=True))
     unsorted = loop if len(since) or begin is not host.trace.begin else -1
     if len(since):
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
         lines = [name for plane in host.trace.planes for name in plane.lines.name]
-        is_of_data = np.array([line.startswith(INPUT_THREADS) for line in lines])[host.trace.line_of[python_waits[2]]]
-        of_python = np.where(is_of_data, State.INPUT, State.CALLBACK).astype(np.int8)
-        classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_python))
+        state_of_line = [State.INPUT if name.startswith(INPUT_THREADS) else State.CALLBACK for name in lines]
+        python_states = np.array(state_of_line, np.int8)[host.trace.line_of[python_waits.event]]
+        classes = np.concatenate((classes, np.full(len(waits.begin), State.SYNC, np.int8), python_states))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
     states = thread_states(starts, rows, begin, end, classes)
     is_added = states.event >= len(host.trace)
-    states.event[is_added] = cause_event[states.event[is_added] - len(host.trace)]
+    states.event[is_added] = wait_event[states.event[is_added] - len(host.trace)]
     if end is not host.trace.end:
-        _let_frame_tell(host.trace, states, end)
+        _set_enclosing_frames(host.trace, states, end)
     return states
 
 
-def _let_frame_tell(trace: Trace, states: ThreadStates, end: Array) -> None:
+def _set_enclosing_frames(trace: Trace, states: ThreadStates, end: Array) -> None:
     """Let the frame of Python around a wait that is recorded as its begin and its end tell it: neither of these marks
     lasts so long. ``end`` (int64 ps) has the ends of events as `_lengthened` has them.
     """
@@ -361,12 +362,7 @@ def _by_thread(
 def _outer_first(parts: Sequence[Array], begin: Array, end: Array) -> Array:
     """int32[k]: all of these events in order of time, of those that begin together the longer first."""
     rows = np.concatenate([np.empty(0, np.int32), *parts])
-    rows = rows[np.argsort(begin[rows], kind="stable")]
-    same = begin[rows[1:]] == begin[rows[:-1]]
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if len(rows) else rows
-    tied_rows = rows[tied]
-    rows[tied] = tied_rows[np.lexsort((-end[tied_rows], begin[tied_rows]))]
-    return rows
+    return rows[order_by(begin[rows], -end[rows])]
 
 
 @jit

@@ -28,7 +28,7 @@ from ..ops.op_table import Op, OpTable
 from ..steps.host_account import figures
 from ..steps.python_waits import waits_for_others
 from ..steps.step_choice import CUT, NOT_CHOSEN, WARM_UP
-from ..steps.typical import SETTLED
+from ..steps.typical import LEAST_SETTLED_STEPS
 from ..steps.typical_times import Typical
 from ..tfdata.pipeline_diagnosis import findings_of_hosts
 from .catalogue import Sentence
@@ -284,7 +284,7 @@ def _slower_steps_finding(e: Evidence) -> Finding | None:
     steps = e.typical.steps.duration_ps
     steps = np.delete(steps, e.typical.choice.left_out(CUT, WARM_UP, NOT_CHOSEN))
     third = len(steps) // 3
-    if len(steps) < SETTLED or steps[-third:].min() < _SLOWER * steps[:third].max():
+    if len(steps) < LEAST_SETTLED_STEPS or steps[-third:].min() < _SLOWER * steps[:third].max():
         return None
     early_ps, late_ps = float(steps[:third].mean()), float(steps[-third:].mean())
     text = Message(

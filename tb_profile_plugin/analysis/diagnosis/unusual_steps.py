@@ -18,7 +18,7 @@ from ..activity.states import STATES, State
 from ..steps.event_labels import OF_PYTHON, without_ending
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import UNUSUAL, WARM_UP
-from ..steps.typical import period
+from ..steps.typical import recurrence
 from ..steps.typical_times import NamedTime, Typical, typical_windows
 from .catalogue import LABELS, Sentence
 from .causes import HOST_LATE
@@ -157,7 +157,7 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> TimeLo
         return None
     step_count = len(typical.steps)
     longer_ps = typical.steps.duration_ps[indices]
-    every = period(indices)
+    every = recurrence(indices)
     names: dict[tuple[str, str], float] = {}
     for step in longer:
         named_ps = min(step.why.arguments.get("more_ps", step.more_ps), step.more_ps)
@@ -200,7 +200,7 @@ def early_share(host: HostWithSteps) -> float:
     low, high = int(steps.begin[0]), int(steps.end[0])
     early_ps = 0
     for work in device_work(host):
-        is_early = work.early != 0
+        is_early = work.launched_before_capture != 0
         begin, end = union(work.begin[is_early], work.end[is_early])
         early_ps = max(early_ps, int((np.minimum(end, high) - np.maximum(begin, low)).clip(min=0).sum()))
     return early_ps / max(high - low, 1)

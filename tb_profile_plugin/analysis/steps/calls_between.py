@@ -21,8 +21,8 @@ _LEAST_SHARE = 0.03
 _TRACED_FUNCTION = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
 
 
-class Called(NamedTuple):
-    """Something that a loop calls."""
+class LongestCall(NamedTuple):
+    """What a loop calls longest."""
 
     name: str
     """As it is shown; empty for nothing."""
@@ -75,18 +75,18 @@ def function_between(host: HostWithSteps) -> str:
     # A frame may begin a moment before the mark ends; what holds a whole step is the loop itself.
     is_within = (pause_begin[pause] <= middle) & (middle < pause_end[pause])
     is_within &= (trace.begin[frames] > steps.begin[pause]) & (trace.end[frames] < steps.end[pause + 1])
-    longest = _longest(trace, frames[is_within])
+    longest = _longest_call(trace, frames[is_within])
     return longest.name if gaps_ps <= 2 * longest.ps else ""
 
 
 @per_host(keep=True)
-def called_only_in(host: HostWithSteps, turns: tuple[int, ...], others: tuple[int, ...]) -> Called:
+def longest_call_only_in(host: HostWithSteps, turns: tuple[int, ...], others: tuple[int, ...]) -> LongestCall:
     """What the loop's thread calls longest among what it calls in half of its turns, and in none of the others, both
     steps by index: frames of the program's own functions, ranges, ops.
     """
     steps, trace, act = host.steps, host.trace, activity(host)
     if not turns or len(steps) < 2 or act.loop < 0:
-        return Called("", 0)
+        return LongestCall("", 0)
     calls = trace.events_named(lambda name: not name.startswith("$") or is_program_function(name))
     calls = calls[act.thread[act.line_of[calls]] == act.loop]
     calls = calls[(trace.begin[calls] >= steps.begin[0]) & (trace.begin[calls] < steps.end[-1])]
@@ -97,17 +97,17 @@ def called_only_in(host: HostWithSteps, turns: tuple[int, ...], others: tuple[in
     turn_count = np.bincount(np.unique(np.stack((name_of, step))[:, is_turn], axis=1)[0], minlength=len(trace.names))
     is_other = np.isin(step, others) | (np.isin(step, turns) & ~is_within)
     is_own = (np.bincount(name_of[is_other], minlength=len(trace.names)) == 0) & (2 * turn_count >= len(turns))
-    return _longest(trace, calls[is_own[name_of] & is_turn])
+    return _longest_call(trace, calls[is_own[name_of] & is_turn])
 
 
-def _longest(trace: Trace, calls: Array) -> Called:
+def _longest_call(trace: Trace, calls: Array) -> LongestCall:
     """What takes longest of these events (int64[k]), by name; nothing without any."""
     if not len(calls):
-        return Called("", 0)
+        return LongestCall("", 0)
     calls = outermost(trace, np.sort(calls))
     name_ps: Array = np.bincount(trace.name_of[calls], trace.end[calls] - trace.begin[calls], len(trace.names))
     longest = int(name_ps.argmax())
-    return Called(display_name(trace.names[longest]), int(name_ps[longest]))
+    return LongestCall(display_name(trace.names[longest]), int(name_ps[longest]))
 
 
 def _function(name: str) -> str:

@@ -32,15 +32,15 @@ class DeviceTimeline(TouchingIntervals):
 
 def device_timeline(host: Host, device: int) -> DeviceTimeline:
     """The timeline of one of a host's `host_work` alone."""
-    work, own = host_work(host)[device], moments_of_host(host)[device]
+    work, device_moments = host_work(host)[device], moments_of_host(host)[device]
     intervals = _StateIntervals(work.kind, work.begin, work.end, work.event)
-    edges, state, event = _cut_by_intervals(own.edges, own.state, own.event, intervals)
+    edges, state, event = _cut_by_intervals(device_moments.edges, device_moments.state, device_moments.event, intervals)
     if is_unrecorded(host):
-        state = np.array([_OF_UNRECORDED.get(member, member) for member in State], np.int8)[state]
+        state = np.array([_STATE_OF_UNRECORDED.get(member, member) for member in State], np.int8)[state]
     return DeviceTimeline(edges, state, event)
 
 
-_OF_UNRECORDED = {State.COMPUTE: State.LAUNCH, State.SYNC: State.UNEXPLAINED, State.LATENCY: State.UNEXPLAINED}
+_STATE_OF_UNRECORDED = {State.COMPUTE: State.LAUNCH, State.SYNC: State.UNEXPLAINED, State.LATENCY: State.UNEXPLAINED}
 """What states are where a device is there of which nothing was recorded.
 
 Ops on the host only launch its work then, and what is waited for is not known.
@@ -111,19 +111,19 @@ def _cut_by_intervals(tiles: I64, tile_state: I8, tile_event: I32, intervals: _S
     top, below = np.full(_STATES, -1, np.int64), np.empty(len(begin), np.int32)
     count, i = np.int64(0), np.int64(0)
     for tile in range(len(tile_state)):
-        own_state, now, tile_end = np.int64(tile_state[tile]), tiles[tile], tiles[tile + 1]
+        current, now, tile_end = np.int64(tile_state[tile]), tiles[tile], tiles[tile + 1]
         while now < tile_end:
             until = tile_end
             while i < len(begin) and begin[i] < tile_end:
-                if begin[i] > now and state[i] == own_state:
+                if begin[i] > now and state[i] == current:
                     until = begin[i]
                     break
                 below[i], top[state[i]] = top[state[i]], i
                 i += 1
-            while top[own_state] >= 0 and end[top[own_state]] <= now:
-                top[own_state] = below[top[own_state]]
-            last = top[own_state]
-            edges[count], cut_state[count] = now, own_state
+            while top[current] >= 0 and end[top[current]] <= now:
+                top[current] = below[top[current]]
+            last = top[current]
+            edges[count], cut_state[count] = now, current
             cut_event[count] = event[last] if last >= 0 else tile_event[tile]
             now = min(until, end[last]) if last >= 0 else until
             count += 1

@@ -14,7 +14,7 @@ from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..activity.cpu_ops import CALL_PS
+from ..activity.cpu_ops import MOST_CALL_PS
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..ops.host_ops import eager_calls
@@ -79,7 +79,7 @@ def short_ops_ps(host: HostWithSteps) -> float:
         return 0.0
     ops = _in_steps(host, trace.once(outermost_torch_ops))
     op_ps = trace.end[ops] - trace.begin[ops]
-    return float(op_ps[op_ps <= CALL_PS].sum() / len(steps))
+    return float(op_ps[op_ps <= MOST_CALL_PS].sum() / len(steps))
 
 
 @per_host(keep=True)

@@ -16,13 +16,13 @@ from ..activity.states import State
 from ..activity.thread_classes import have_state
 from .device_timeline import DeviceTimeline
 
-_SLOW_PS, _TIMES = 10**9, 100
+_LEAST_SLOW_PS, _LEAST_TIMES_USUAL = 10**9, 100
 """A first launch of 1 ms and more that takes so many times as long as launches mostly do has loaded code."""
 
 
-STARTING_PS = 10**11
+LEAST_STARTING_PS = 10**11
 """A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
-LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
+LOADING_CALL = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
 _STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
 
 
@@ -37,12 +37,12 @@ def _starting(host: Host, timeline: DeviceTimeline, event: Array) -> Array:
     """
     if not device_work(host):
         return np.empty(0, np.int64)
-    trace, rows = host.trace, timeline.indices_lasting(STARTING_PS)
+    trace, rows = host.trace, timeline.indices_lasting(LEAST_STARTING_PS)
     rows = rows[(event[rows] >= 0) & is_among(timeline.state[rows].astype(np.int64), np.array(_STARTS))]
     if not len(rows):
         return rows
     events, parent = event[rows], trace.nesting.parent
-    loads_code = trace.are_named(events, LOADS.match)
+    loads_code = trace.are_named(events, LOADING_CALL.match)
     loads_code &= timeline.state[rows] != State.ALLOCATOR
     op = np.where(trace.are_named(events, _is_op) | (parent[events] < 0), events, parent[events])
     return rows[loads_code | trace.are_named(op, _is_op)]
@@ -56,7 +56,7 @@ def _loading_launches(host: Host, timeline: DeviceTimeline) -> Array:
     """int64[k]: intervals in which devices wait for a kernel's first launch, which is by far slower than others are."""
     if not host.devices:
         return np.empty(0, np.int64)
-    rows = timeline.indices_lasting(_SLOW_PS)
+    rows = timeline.indices_lasting(_LEAST_SLOW_PS)
     rows = rows[have_state(timeline.state[rows], State.LAUNCH) & (timeline.event[rows] >= 0)]
     if not len(rows):
         return rows
@@ -67,7 +67,7 @@ def _loading_launches(host: Host, timeline: DeviceTimeline) -> Array:
 
 def _slow_first_launches(trace: Trace, work: DeviceWork, launches: Array) -> Array:
     """int64[k]: those of the launches (int64[n]: events) that are slow and launch a kernel for the first time."""
-    candidates = np.flatnonzero((work.inside == 0) & is_among(work.launch.astype(np.int64), launches))
+    candidates = np.flatnonzero((work.follows_in_launch == 0) & is_among(work.launch.astype(np.int64), launches))
     if not len(candidates):
         return candidates
     kernel = trace.name_of[work.event]
@@ -76,7 +76,7 @@ def _slow_first_launches(trace: Trace, work: DeviceWork, launches: Array) -> Arr
     slow_launches = []
     for row in candidates.tolist():
         launch = int(work.launch[row])
-        is_slow = trace.end[launch] - trace.begin[launch] >= _TIMES * usual_ps
+        is_slow = trace.end[launch] - trace.begin[launch] >= _LEAST_TIMES_USUAL * usual_ps
         if is_slow and not (work.launch_begin[kernel == kernel[row]] < work.launch_begin[row]).any():
             slow_launches.append(launch)
     return np.array(slow_launches, np.int64)

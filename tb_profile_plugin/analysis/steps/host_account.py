@@ -14,7 +14,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
 from ..activity.event_classes import class_of
-from ..activity.partition import ScopeTimes, partition, scope_times, time_in_windows
+from ..activity.partition import ScopeTimes, partition, ps_of_kinds, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, event_kinds
@@ -22,7 +22,7 @@ from .calling_lines import lines_of_names
 from .device_timeline import DeviceTimeline, timeline
 from .event_labels import event_labels
 from .event_names import display_name
-from .first_launches import LOADS, STARTING_PS
+from .first_launches import LEAST_STARTING_PS, LOADING_CALL
 from .xla_origins import XlaTimes, xla_times
 
 _MOST_NAMES = 64
@@ -34,10 +34,6 @@ _LONG_PS = 10**9
 _START = regex(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
 _STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
-_COMPUTE, _EXPOSED_COLLECTIVE = int(State.COMPUTE), int(State.EXPOSED_COLLECTIVE)
-_EXPOSED_COPY = int(State.EXPOSED_COPY)
-_COMPUTE_OTHER, _COLLECTIVE = int(DeviceKind.COMPUTE_OTHER), int(DeviceKind.COLLECTIVE)
-_ON_DEVICE = int(DeviceKind.ON_DEVICE)
 
 
 class Interval(NamedTuple):
@@ -143,7 +139,7 @@ class HostFigures(NamedTuple):
 def figures(host: HostWithSteps) -> HostFigures:
     """The times of one host."""
     host_timeline, edges = timeline(host), _window_edges(host)
-    labelled = _labelled(host, host_timeline)
+    labelled = _labelled_timeline(host, host_timeline)
     names = labelled.names
     state_ps, name_ps, name_count, name_long_ps = _time_sums(
         edges, labelled.columns, len(STATES), len(names), len(host.trace)
@@ -157,8 +153,8 @@ def figures(host: HostWithSteps) -> HostFigures:
         are_replicas=are_on_different_devices(host.trace, host.grouped_steps),
         edges=edges,
         state_ps=state_ps,
-        step_ps=_step_times(step_begin, step_end, edges, state_ps, host_timeline),
-        device_kind_ps=_kind_times(host, edges, host_timeline),
+        step_ps=_step_ps(step_begin, step_end, edges, state_ps, host_timeline),
+        device_kind_ps=_device_kind_ps(host, edges, host_timeline),
         names=names,
         name_ps=name_ps,
         name_count=name_count,
@@ -176,23 +172,22 @@ def figures(host: HostWithSteps) -> HostFigures:
 
 def named_times(host: HostWithSteps, device_timeline: DeviceTimeline) -> NamedTimes:
     """What another timeline of a host, such as one device's, says of the steps of its account."""
-    of_host, labelled = figures(host), _labelled(host, device_timeline)
+    of_host, labelled = figures(host), _labelled_timeline(host, device_timeline)
     names = labelled.names
     state_ps, name_ps, *_ = _time_sums(of_host.edges, labelled.columns, len(STATES), len(names), len(host.trace))
     return NamedTimes(state_ps[of_host.steps], names, name_ps[of_host.steps])
 
 
-def _step_times(begin: Array, end: Array, edges: Array, state_ps: Array, host_timeline: DeviceTimeline) -> Array:
+def _step_ps(begin: Array, end: Array, edges: Array, state_ps: Array, host_timeline: DeviceTimeline) -> Array:
     """``step_ps`` of `HostFigures`; ``state_ps`` is that of the windows with these ``edges``. What of a step lies
     outside of the record is unexplained.
     """
     # Windows are shorter where steps overlap, and what lies beyond the record is in none.
     are_windows = np.array_equal(edges[2:-2:2], begin) and np.array_equal(edges[3:-2:2], end)
-    step_ps = (
-        state_ps[2:-2:2].copy()
-        if are_windows
-        else time_in_windows(begin, end, host_timeline.edges, host_timeline.state, len(STATES))
-    )
+    if are_windows:
+        step_ps = state_ps[2:-2:2].copy()
+    else:
+        step_ps = time_in_windows(begin, end, host_timeline.edges, host_timeline.state, len(STATES))
     step_ps[:, State.UNEXPLAINED] += end - begin - step_ps.sum(axis=1)
     return step_ps
 
@@ -203,43 +198,19 @@ def _long_silences(host_timeline: DeviceTimeline) -> Array:
     return long[have_state(host_timeline.state[long], State.UNRECORDED)]
 
 
-def _kind_times(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Array:
+def _device_kind_ps(host: Host, edges: Array, host_timeline: DeviceTimeline) -> Array:
     """`HostFigures.device_kind_ps`; without devices nothing."""
     if not host.devices:
         return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
-    return _sums_by_kind(
-        edges, host_timeline.edges, host_timeline.state, host_timeline.event, event_kinds(host), len(DeviceKind)
-    )
-
-
-@jit
-def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: I8, kinds: Int) -> I64Matrix:
-    """int64[windows, kinds] ps: how long devices do what; the state says whether they compute, communicate or copy.
-
-    ``kind`` is that of each event, and in the end what counts for work that no event tells.
-    """
-    device_kind_ps = np.zeros((len(edges) - 1, kinds), np.int64)
-    first = 0
-    for i in range(len(state)):
-        if state[i] > _EXPOSED_COPY:
-            continue
-        own = np.int64(kind[event[i]] if event[i] >= 0 else kind[len(kind) - 1])
-        if state[i] == _COMPUTE and own > _COMPUTE_OTHER:
-            own = np.int64(_COMPUTE_OTHER)
-        elif state[i] == _EXPOSED_COLLECTIVE:
-            own = np.int64(_COLLECTIVE)
-        elif state[i] == _EXPOSED_COPY and own <= _COLLECTIVE:
-            own = np.int64(_ON_DEVICE)
-        begin, end = interval_edges[i], interval_edges[i + 1]
-        while first < len(device_kind_ps) - 1 and edges[first + 1] <= begin:
-            first += 1
-        window = first
-        while begin < end and window < len(device_kind_ps):
-            until = min(end, edges[window + 1])
-            device_kind_ps[window, own] += until - begin
-            begin = until
-            window += 1
-    return device_kind_ps
+    state = host_timeline.state
+    # In the end of the kinds of events stands what counts for work that no event tells.
+    kind = event_kinds(host)[host_timeline.event]
+    kind[have_state(state, State.COMPUTE) & (kind > DeviceKind.COMPUTE_OTHER)] = DeviceKind.COMPUTE_OTHER
+    kind[have_state(state, State.EXPOSED_COLLECTIVE)] = DeviceKind.COLLECTIVE
+    kind[have_state(state, State.EXPOSED_COPY) & (kind <= DeviceKind.COLLECTIVE)] = DeviceKind.ON_DEVICE
+    kind[state > State.EXPOSED_COPY] = len(DeviceKind)
+    begin, end = np.ascontiguousarray(edges[:-1]), np.ascontiguousarray(edges[1:])
+    return time_in_windows(begin, end, host_timeline.edges, kind, len(DeviceKind) + 1)[:, :-1]
 
 
 def _window_edges(host: HostWithSteps) -> Array:
@@ -262,8 +233,8 @@ def _work_span(host: Host) -> tuple[Array, Array]:
     works, trace = host_work(host), host.trace
     begin = min((int(work.begin[0]) for work in works if len(work)), default=host.window[0])
     end = max((int(work.end.max()) for work in works if len(work)), default=host.window[1])
-    calls = trace.events_named(lambda name: LOADS.match(name) and class_of(name) != State.SYNC)
-    starting = calls[(trace.end[calls] - trace.begin[calls] >= STARTING_PS) & ~trace.on_device[calls]]
+    calls = trace.events_named(lambda name: LOADING_CALL.match(name) and class_of(name) != State.SYNC)
+    starting = calls[(trace.end[calls] - trace.begin[calls] >= LEAST_STARTING_PS) & ~trace.on_device[calls]]
     return np.array([trace.begin[starting].min(initial=begin)]), np.array([end])
 
 
@@ -280,33 +251,24 @@ class _LabelColumns(NamedTuple):
     """[states * labels]: which of `HostFigures.names` each label in each state is, -1 for none."""
 
 
-class _Labelled(NamedTuple):
+class _LabelledTimeline(NamedTuple):
     names: list[tuple[str, str]]
     """The states and names that took most time."""
     columns: _LabelColumns
 
 
-def _labelled(host: HostWithSteps, host_timeline: DeviceTimeline) -> _Labelled:
+def _labelled_timeline(host: HostWithSteps, host_timeline: DeviceTimeline) -> _LabelledTimeline:
     """The intervals of a timeline with what tells them."""
     labels = event_labels(host, host_timeline, np.sort(host.steps.begin))
     count = len(labels.texts)
-    label_ps = _sums_by_label(host_timeline.edges, host_timeline.state, labels.text, len(STATES), count)
+    label_of_state = np.where(labels.text >= 0, host_timeline.state.astype(np.int32) * count + labels.text, -1)
+    label_ps = ps_of_kinds(host_timeline.edges, label_of_state, len(STATES) * count)
     longest = np.argsort(-label_ps, kind="stable")[: min(_MOST_NAMES, np.count_nonzero(label_ps))]
     row_of_name = np.full(len(label_ps), -1, np.int8)
     row_of_name[longest] = np.arange(len(longest))
     names = [(STATES[key // count], labels.texts[key % count]) for key in longest.tolist()]
     columns = _LabelColumns(host_timeline.edges, host_timeline.state, labels.event, labels.text, row_of_name)
-    return _Labelled(names, columns)
-
-
-@jit
-def _sums_by_label(edges: I64, state: I8, label: I32, states: Int, labels: Int) -> I64:
-    """int64[states * labels] ps: of each label in each state."""
-    label_ps = np.zeros(states * labels, np.int64)
-    for i in range(len(state)):
-        if label[i] >= 0:
-            label_ps[np.int64(state[i]) * labels + label[i]] += edges[i + 1] - edges[i]
-    return label_ps
+    return _LabelledTimeline(names, columns)
 
 
 @jit
@@ -322,22 +284,22 @@ def _time_sums(
     windows, labels = len(edges) - 1, len(row_of_name) // states
     state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
     name_count, name_long_ps = np.zeros((windows, names), np.int64), np.zeros((windows, names), np.int64)
-    stretch_end, stretch_ps = 0, np.int64(0)
+    run_end, run_ps = 0, np.int64(0)
     # The window in which each event was met last, and a bit for each of its states there.
     last_window, state_bits = np.full(events, -1, np.int32), np.zeros(events, np.int32)
     first = 0
     for i in range(len(state)):
-        begin, end, own_state = interval_edges[i], interval_edges[i + 1], np.int64(state[i])
+        begin, end, current = interval_edges[i], interval_edges[i + 1], np.int64(state[i])
         while first < windows - 1 and edges[first + 1] <= begin:
             first += 1
-        if i >= stretch_end:
-            stretch_end = i + 1
-            while stretch_end < len(state) and state[stretch_end] == state[i] and label[stretch_end] == label[i]:
-                stretch_end += 1
-            stretch_ps = interval_edges[stretch_end] - begin
-        name = np.int64(row_of_name[own_state * labels + label[i]]) if label[i] >= 0 else np.int64(-1)
+        if i >= run_end:
+            run_end = i + 1
+            while run_end < len(state) and state[run_end] == state[i] and label[run_end] == label[i]:
+                run_end += 1
+            run_ps = interval_edges[run_end] - begin
+        name = np.int64(row_of_name[current * labels + label[i]]) if label[i] >= 0 else np.int64(-1)
         if name >= 0:
-            row, bit = event[i], np.int32(1) << np.int32(own_state)
+            row, bit = event[i], np.int32(1) << np.int32(current)
             state_bits[row] = state_bits[row] if last_window[row] == first else np.int32(0)
             last_window[row] = first
             name_count[first, name] += (state_bits[row] & bit) == 0
@@ -345,17 +307,17 @@ def _time_sums(
         window = first
         while begin < end and window < windows:
             until = min(end, edges[window + 1])
-            state_ps[window, own_state] += until - begin
+            state_ps[window, current] += until - begin
             if name >= 0:
                 name_ps[window, name] += until - begin
-                name_long_ps[window, name] += (until - begin) * (stretch_ps >= _LONG_PS)
+                name_long_ps[window, name] += (until - begin) * (run_ps >= _LONG_PS)
             begin = until
             window += 1
     return state_ps, name_ps, name_count, name_long_ps
 
 
 def _evidence(
-    host: Host, host_timeline: DeviceTimeline, labelled: _Labelled, window: tuple[int, int]
+    host: Host, host_timeline: DeviceTimeline, labelled: _LabelledTimeline, window: tuple[int, int]
 ) -> list[Interval]:
     """The longest intervals of each name, and of each state those without one, from one moment to another (ps)."""
     keys = [*labelled.names, *((state, "") for state in STATES)]

@@ -12,9 +12,9 @@ from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES
 from ..statistics import quantile
-from .calls_between import called_only_in
+from .calls_between import longest_call_only_in
 from .host_account import HostFigures, figures
-from .typical import are_unusual, period
+from .typical import are_unusual, recurrence
 
 _COMMUNICATION = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LEAST_WAITING = 0.02
@@ -55,23 +55,23 @@ def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array
         return None
     communication = times[:, _COMMUNICATION].sum(axis=1)
     last = int(communication.argmin())
-    waiting = float(np.delete(communication, last).mean() - communication[last])
-    if waiting <= _LEAST_WAITING * times.sum(axis=1).mean():
+    waiting_ps = float(np.delete(communication, last).mean() - communication[last])
+    if waiting_ps <= _LEAST_WAITING * times.sum(axis=1).mean():
         return None
-    waits = _waits([_communication_ps(figures(host), own) for host, own in zip(hosts, rows, strict=True)], last)
+    waits = _waits([_communication_ps(figures(host), windows) for host, windows in zip(hosts, rows, strict=True)], last)
     is_turn = _are_turns(waits, len(rows[0]))
     turns = int(is_turn.sum())
-    own = _own_work(hosts[last], rows[last], is_turn, waiting) if turns >= _LEAST_TURNS_WITH_WORK else ""
-    every = period(rows[0][is_turn] // 2) if own or turns >= _LEAST_TURNS else 0
-    of_others = np.delete(times, last, axis=0).mean(axis=0)
-    more = times[last] - of_others
-    more[_COMMUNICATION] = 0.0
-    longest = int(more.argmax())
-    alone = "" if own else _work_alone(figures(hosts[last]), rows[last], longest, of_others, waiting)
-    if not (every or own or _is_not_by_chance(waits, _LIKELY_PROBABILITY if alone else _SURE_PROBABILITY)):
+    own_work = _work_in_turns(hosts[last], rows[last], is_turn, waiting_ps) if turns >= _LEAST_TURNS_WITH_WORK else ""
+    every = recurrence(rows[0][is_turn] // 2) if own_work or turns >= _LEAST_TURNS else 0
+    of_others_ps = np.delete(times, last, axis=0).mean(axis=0)
+    excess_ps = times[last] - of_others_ps
+    excess_ps[_COMMUNICATION] = 0.0
+    largest = int(excess_ps.argmax())
+    lone_work = "" if own_work else _lone_work(figures(hosts[last]), rows[last], largest, of_others_ps, waiting_ps)
+    if not (every or own_work or _is_not_by_chance(waits, _LIKELY_PROBABILITY if lone_work else _SURE_PROBABILITY)):
         return None
-    more_ps = waiting if own else float(more[longest])
-    return LatePeer(hosts[last].name, waiting, STATES[longest], more_ps, every, own or alone)
+    more_ps = waiting_ps if own_work else float(excess_ps[largest])
+    return LatePeer(hosts[last].name, waiting_ps, STATES[largest], more_ps, every, own_work or lone_work)
 
 
 def _communication_ps(of_host: HostFigures, step_windows: Array) -> Array:
@@ -97,22 +97,22 @@ def _are_turns(waits: Array | None, steps: int) -> Array:
     return is_long & bool(2 * waits[is_long].sum() >= np.abs(waits).sum())
 
 
-def _own_work(host: HostWithSteps, rows: Array, is_turn: Array, waiting: float) -> str:
-    """What a host calls only in its turns among the steps of these rows, if that is half of the ``waiting`` or more,
+def _work_in_turns(host: HostWithSteps, rows: Array, is_turn: Array, waiting_ps: float) -> str:
+    """What a host calls only in its turns among the steps of these rows, if that is half of ``waiting_ps`` or more,
     else empty. Others may wait for it in the step after the one in which it does so.
     """
     first = figures(host).steps.start
-    for begun in (rows, rows - 2):
-        indices = (begun - first) // 2
-        called = called_only_in(host, tuple(indices[is_turn].tolist()), tuple(indices[~is_turn].tolist()))
-        if 2 * called.ps >= waiting * len(rows):
-            return called.name
+    for step_windows in (rows, rows - 2):
+        indices = (step_windows - first) // 2
+        call = longest_call_only_in(host, tuple(indices[is_turn].tolist()), tuple(indices[~is_turn].tolist()))
+        if 2 * call.ps >= waiting_ps * len(rows):
+            return call.name
     return ""
 
 
-def _work_alone(of_host: HostFigures, rows: Array, state: int, of_others: Array, waiting: float) -> str:
-    """The largest name of a state of a host's steps, if that is half of the ``waiting`` or more and the others, whose
-    times by state are ``of_others``, are hardly in that state; else empty.
+def _lone_work(of_host: HostFigures, rows: Array, state: int, of_others_ps: Array, waiting_ps: float) -> str:
+    """The largest name of a state of a host's steps, if that is half of ``waiting_ps`` or more and the others, whose
+    times by state are ``of_others_ps``, are hardly in that state; else empty.
     """
     columns = [column for column, (name_state, _) in enumerate(of_host.names) if name_state == STATES[state]]
     if not columns:
@@ -120,7 +120,7 @@ def _work_alone(of_host: HostFigures, rows: Array, state: int, of_others: Array,
     windows = np.concatenate((rows, rows + 1))
     name_ps = of_host.name_ps[windows[windows < of_host.steps.stop]][:, columns].sum(axis=0) / len(rows)
     largest_ps = float(name_ps.max())
-    is_alone = 2 * largest_ps >= waiting and of_others[state] <= _ALONE * largest_ps
+    is_alone = 2 * largest_ps >= waiting_ps and of_others_ps[state] <= _ALONE * largest_ps
     return of_host.names[columns[int(name_ps.argmax())]][1] if is_alone else ""
 
 

@@ -82,8 +82,8 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     """
     parent, name_of = trace.nesting.parent, trace.name_of
     rows = np.flatnonzero((event >= 0) & _are_frames(trace, event))
-    half = _FUNCTION_SHARE * ps.sum()
-    if not len(rows) or ps[rows].sum() < half:
+    half_ps = _FUNCTION_SHARE * ps.sum()
+    if not len(rows) or ps[rows].sum() < half_ps:
         return None
     event, ps = np.ascontiguousarray(event[rows], np.int32), np.ascontiguousarray(ps[rows], np.int64)
     is_enclosing = _enclosing_names(event, parent, name_of, len(trace.names))
@@ -95,18 +95,18 @@ def program_function(trace: Trace, event: Array, ps: Array, step_begin: Array) -
     is_loop = np.zeros(len(trace), np.bool_)
     is_loop[frames[steps_begun > 1]] = True
     enclosed_ps, levels = _enclosed_times(event, ps, parent, name_of, is_candidate, is_loop)
-    large = np.flatnonzero(enclosed_ps >= half)
-    if not len(large):
+    names = np.flatnonzero(enclosed_ps >= half_ps)
+    if not len(names):
         return None
-    innermost = large[np.argmin(levels[large] / enclosed_ps[large])]
+    innermost = names[np.argmin(levels[names] / enclosed_ps[names])]
     call = _enclosing_calls(event, parent, name_of, is_loop, innermost)
     within = call >= 0
     event, call, ps = event[within], call[within], ps[within]
     callee = _callee(trace, event, ps)
-    called = _called_by(trace, event, call)
-    calls = distinct(called[called != call])
+    callees = _direct_callees(trace, event, call)
+    calls = distinct(callees[callees != call])
     has_long_calls = not callee and len(calls) > 0 and int((trace.end - trace.begin)[calls].mean()) >= _LONG_PS
-    callee = _callee(trace, called, ps) if has_long_calls else callee
+    callee = _callee(trace, callees, ps) if has_long_calls else callee
     return ProgramFunction(rows[within], call, callee, has_long_calls and bool(callee))
 
 
@@ -115,12 +115,12 @@ def is_loop_over_values(trace: Trace, call: Array) -> bool:
 
     Where the framework does something in more than a few of these, they dispatch ops.
     """
-    calls, last = distinct(call)[:_MOST_LOOPS], trace.nesting.stop
-    if (last[calls] - calls - 1).sum() < _LEAST_CALLS * len(calls) or not dispatches_nothing(trace, calls):
+    calls, stop = distinct(call)[:_MOST_LOOPS], trace.nesting.stop
+    if (stop[calls] - calls - 1).sum() < _LEAST_CALLS * len(calls) or not dispatches_nothing(trace, calls):
         return False
     inner = _events_within(trace, calls)
     inner_ps = (trace.end - trace.begin)[inner]
-    calls_nothing = last[inner] == inner + 1
+    calls_nothing = stop[inner] == inner + 1
     long_ps = inner_ps[(inner_ps >= _SHORT_PS) & calls_nothing].sum() + _long_pauses_ps(trace, inner)
     return bool(2 * long_ps <= (trace.end - trace.begin)[calls].sum())
 
@@ -151,17 +151,17 @@ def silent_calls(trace: Trace, event: Array) -> Array:
     events, inverse = np.unique(event, return_inverse=True)
     call = trace.nearest_named(events, is_program_function)
     call = np.where(trace.are_named(events, is_program_function), events, call)
-    last = np.where(call >= 0, trace.nesting.stop[call], 0)
+    stop = np.where(call >= 0, trace.nesting.stop[call], 0)
     frames_before = np.append(0, np.cumsum(are_frames(trace.names)[trace.name_of]))
-    is_silent = frames_before[last] - frames_before[call] == last - call
+    is_silent = frames_before[stop] - frames_before[call] == stop - call
     is_silent &= (call >= 0) & ((trace.end - trace.begin)[call] >= _BETWEEN_OPS_PS)
     return np.where(is_silent, call, -1)[inverse]
 
 
 def _events_within(trace: Trace, calls: Array) -> Array:
     """int64[k]: what lies in these calls (int64[n], events)."""
-    last = trace.nesting.stop
-    return np.concatenate([np.arange(call + 1, last[call]) for call in calls.tolist()])
+    stop = trace.nesting.stop
+    return np.concatenate([np.arange(call + 1, stop[call]) for call in calls.tolist()])
 
 
 def _long_pauses_ps(trace: Trace, inner: Array) -> int:
@@ -169,9 +169,9 @@ def _long_pauses_ps(trace: Trace, inner: Array) -> int:
     waits for a lock, or does something that no event tells.
     """
     parent = trace.nesting.parent[inner]
-    own = inner[~is_among(parent.astype(np.int64), inner)]
-    follows = np.flatnonzero(trace.nesting.parent[own[1:]] == trace.nesting.parent[own[:-1]])
-    pauses_ps = trace.begin[own[1:]][follows] - trace.end[own[:-1]][follows]
+    outer = inner[~is_among(parent.astype(np.int64), inner)]
+    follows = np.flatnonzero(trace.nesting.parent[outer[1:]] == trace.nesting.parent[outer[:-1]])
+    pauses_ps = trace.begin[outer[1:]][follows] - trace.end[outer[:-1]][follows]
     return int(pauses_ps[pauses_ps >= _LONG_PS].sum())
 
 
@@ -189,14 +189,14 @@ def _callee(trace: Trace, event: Array, ps: Array) -> str:
     return "" if says_nothing or times.max() < _CALLEE_SHARE * ps.sum() else name
 
 
-def _called_by(trace: Trace, event: Array, call: Array) -> Array:
+def _direct_callees(trace: Trace, event: Array, call: Array) -> Array:
     """int64[k]: what each of the calls calls itself that encloses the event, or is it; the call where it is that."""
-    called, parent = event.astype(np.int64), trace.nesting.parent
-    rows = np.flatnonzero(called != call)
+    callees, parent = event.astype(np.int64), trace.nesting.parent
+    rows = np.flatnonzero(callees != call)
     while len(rows):
-        rows = rows[parent[called[rows]] != call[rows]]
-        called[rows] = parent[called[rows]]
-    return called
+        rows = rows[parent[callees[rows]] != call[rows]]
+        callees[rows] = parent[callees[rows]]
+    return callees
 
 
 @jit

@@ -12,13 +12,13 @@ TYPICAL, ALL = "typical", "all"
 SELECTED, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
 """Why a step is not among those that figures go over; `SELECTED` where it is."""
 
-NUMBERS = regex(r"(\d{1,18})-(\d{1,18})")
+NUMBER_RANGE = regex(r"(\d{1,18})-(\d{1,18})")
 """The first and the last number."""
 
 
-def checked(wanted: str) -> str:
-    """The choice as it is meant; raises `ProblemError` for what is none."""
-    match = NUMBERS.fullmatch(wanted)
+def valid_choice(wanted: str) -> str:
+    """The choice itself; raises `ProblemError` for what is none."""
+    match = NUMBER_RANGE.fullmatch(wanted)
     if wanted in (TYPICAL, ALL) or (match and int(match[1]) <= int(match[2])):
         return wanted
     remedy = Message("Give {typical}, {all}, or a range of numbers such as 5-20.", typical=TYPICAL, all=ALL)

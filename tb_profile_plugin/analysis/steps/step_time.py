@@ -42,10 +42,9 @@ class StepTimes:
 
     def take(self, indices: Array) -> StepTimes:
         """The steps at these indices (int64[m]), in that order."""
-        picked = indices.tolist()
         return StepTimes(
-            name=[self.name[i] for i in picked],
-            host=[self.host[i] for i in picked],
+            name=[self.name[i] for i in indices.tolist()],
+            host=[self.host[i] for i in indices.tolist()],
             row=self.row[indices],
             number=self.number[indices],
             begin=self.begin[indices],
@@ -78,11 +77,6 @@ class StepTimes:
         """int64[n, len(CATEGORIES)] ps."""
         return by_category(self.state_ps)
 
-    def percent(self, *states: State) -> float:
-        """Share of these states in the time of the counted steps, 0–100; 0 without steps."""
-        total_ps = int(self.state_ps[self.counted].sum())
-        return 100.0 * int(self.state_ps[self.counted][:, list(states)].sum()) / total_ps if total_ps else 0.0
-
 
 def by_category(state_ps: Array) -> Array:
     """[…, len(CATEGORIES)]: times by state (their last axis) as sums by category, in the type of the times."""
@@ -96,17 +90,15 @@ def largest_category(times: Array) -> Category:
 
 def host_steps(host: HostWithSteps, wanted: str = ALL) -> StepTimes:
     """The steps of one host."""
-    steps, count = host.steps, len(host.steps)
-    state_ps = figures(host).step_ps
-    hosts, indices = [host.name] * count, np.arange(count)
+    steps = host.steps
     return StepTimes(
         name=steps.name,
-        host=hosts,
-        row=indices,
+        host=[host.name] * len(steps),
+        row=np.arange(len(steps)),
         number=steps.number,
         begin=steps.begin,
         complete=steps.complete,
-        state_ps=state_ps,
+        state_ps=figures(host).step_ps,
         wanted=wanted,
     )
 

@@ -13,11 +13,11 @@ from ...runtime.messages import Message
 from ...runtime.problems import Problem, ProblemError
 from ...runtime.records import NamedTuple
 from ..statistics import DEVIATIONS_PER_MEDIAN
-from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBERS, SELECTED, TYPICAL, UNUSUAL, WARM_UP
+from .step_choice import ALL, CUT, EXTREME, NOT_CHOSEN, NUMBER_RANGE, SELECTED, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING_SHARE = 0.01
 """Share of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
-SETTLED = 10
+LEAST_SETTLED_STEPS = 10
 """Steps from which on warming up, and what a single step does, can be told from noise."""
 _DEVIATIONS, _UNUSUAL_FACTOR = 5.0, 1.3
 """A step is unusual beyond so many robust standard deviations from the median, and so many times as long, where one
@@ -48,15 +48,15 @@ def choose(duration: Array, compiling: Array, complete: Array, number: Array, wa
     range of numbers that no step has.
     """
     indices = np.arange(len(duration))
-    match = NUMBERS.fullmatch(wanted)
+    match = NUMBER_RANGE.fullmatch(wanted)
     if match:
         selected = np.flatnonzero((number >= int(match[1])) & (number <= int(match[2])))
         if not len(selected):
             raise ProblemError(_no_such_steps(wanted, number))
-        return _choice_of(selected, len(indices), NOT_CHOSEN)
+        return _choice_with_reason(selected, len(indices), NOT_CHOSEN)
     candidates = indices[complete] if complete.any() else indices
     if wanted == ALL or not len(candidates):
-        return _choice_of(candidates, len(indices), CUT)
+        return _choice_with_reason(candidates, len(indices), CUT)
     reason = np.full(len(indices), CUT, object)
     reason[candidates] = _reasons(duration[candidates], compiling[candidates])
     return Choice(np.flatnonzero(reason == SELECTED), reason.tolist())
@@ -74,7 +74,7 @@ def _no_such_steps(wanted: str, number: Array) -> Problem:
     return Problem("no_such_steps", message, remedy)
 
 
-def _choice_of(selected: Array, count: int, other: str) -> Choice:
+def _choice_with_reason(selected: Array, count: int, other: str) -> Choice:
     """The selected of so many steps; all others are left out for the reason ``other``."""
     reason = np.full(count, other, object)
     reason[selected] = SELECTED
@@ -115,7 +115,7 @@ def _last_as_long(leading: Array, later: Array, duration: Array) -> bool:
 def warm_up(duration: Array) -> int:
     """How many of the first steps warm up at most, by MSER; 0 where steps are few, never settle, or begin faster."""
     count = len(duration)
-    if count < SETTLED:
+    if count < LEAST_SETTLED_STEPS:
         return 0
     # Sums over what is left after each step, from behind; floats hold picoseconds of years to the microsecond.
     times = duration.astype(np.float64) - median(duration)
@@ -151,7 +151,7 @@ def _leave_out_extremes(duration: Array, reason: Array, candidates: Array) -> No
         reason[steps[reason[steps] == SELECTED]] = EXTREME
 
 
-def period(indices: Array) -> int:
+def recurrence(indices: Array) -> int:
     """Every how many steps something happens: the distance between most of them; 0 where they follow no rule.
 
     ``indices`` is int64[k], ascending; fewer than three tell nothing.

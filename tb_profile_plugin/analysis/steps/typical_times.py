@@ -16,12 +16,12 @@ from .host_account import HostFigures, figures
 from .late_peer import LatePeer, late_peer
 from .step_choice import CUT, NOT_CHOSEN, TYPICAL, WARM_UP
 from .step_time import StepTimes, slowest_steps
-from .typical import Choice, are_unusual, period
+from .typical import Choice, are_unusual, recurrence
 
 if TYPE_CHECKING:
     from ..activity.replay.replay import Lengths
 
-_ON_DEVICES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
+_DEVICE_STATES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
 """Scenarios without these leave devices' work as it is, but for copies that the host waits for."""
 _NOTABLE_GAP = 0.02
 """Share of the period from which on the time between steps is worth a word."""
@@ -148,8 +148,8 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
     windows = [typical_windows(host, steps) for host in hosts]
     figures_and_windows = [*zip(map(figures, hosts), windows, strict=True)]
     step_ps, between_ps = _state_times(figures_and_windows)
-    device_kind_ps = np.array([_mean(of_host.device_kind_ps, own.steps) for of_host, own in figures_and_windows])
-    late = late_peer(hosts, step_ps + between_ps, [own.steps for own in windows])
+    device_kind_ps = np.array([_mean(times.device_kind_ps, rows.steps) for times, rows in figures_and_windows])
+    late = late_peer(hosts, step_ps + between_ps, [rows.steps for rows in windows])
     rows = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     figures_and_windows = [figures_and_windows[i] for i in rows]
     steady, replayed = _replayed([(hosts[i], windows[i]) for i in rows]) if replays else (None, None)
@@ -159,7 +159,7 @@ def typical_times(hosts: Sequence[HostWithSteps], wanted: str, replays: bool) ->
         between_ps=between_ps[rows].mean(axis=0),
         device_kind_ps=device_kind_ps[rows].mean(axis=0),
         names=_named_times(figures_and_windows),
-        long_pauses=_long_pauses([np.diff(of_host.edges)[own.between] for of_host, own in figures_and_windows]),
+        long_pauses=_long_pauses([np.diff(times.edges)[rows.between] for times, rows in figures_and_windows]),
         late_peer=late,
         replayed=replayed,
         steady_ps=steady,
@@ -171,30 +171,30 @@ def typical_late_peer(hosts: Sequence[HostWithSteps]) -> LatePeer | None:
     steps = slowest_steps(hosts, TYPICAL)
     windows = [typical_windows(host, steps) for host in hosts]
     step_ps, between_ps = _state_times([*zip(map(figures, hosts), windows, strict=True)])
-    return late_peer(hosts, step_ps + between_ps, [own.steps for own in windows])
+    return late_peer(hosts, step_ps + between_ps, [rows.steps for rows in windows])
 
 
 def _state_times(figures_and_windows: Sequence[tuple[HostFigures, TypicalWindows]]) -> tuple[Array, Array]:
     """(in steps, between them), float64[hosts, states] ps."""
-    step_ps = np.array([_mean(of_host.state_ps, own.steps) for of_host, own in figures_and_windows])
-    return step_ps, np.array([_mean(of_host.state_ps, own.between) for of_host, own in figures_and_windows])
+    step_ps = np.array([_mean(times.state_ps, rows.steps) for times, rows in figures_and_windows])
+    return step_ps, np.array([_mean(times.state_ps, rows.between) for times, rows in figures_and_windows])
 
 
-def _named_times(hosts: Sequence[tuple[HostFigures, TypicalWindows]]) -> list[NamedTime]:
+def _named_times(figures_and_windows: Sequence[tuple[HostFigures, TypicalWindows]]) -> list[NamedTime]:
     """Means over hosts, of all names of any of them."""
     sums: dict[tuple[str, str], Array] = {}
-    for of_host, windows in hosts:
-        columns = [_mean(values, rows) for rows in windows for values in (of_host.name_ps, of_host.name_count)]
-        columns.append(_long_shares(of_host, np.concatenate(windows)))
-        for key, row in zip(of_host.names, np.stack(columns, axis=1), strict=True):
+    for times, windows in figures_and_windows:
+        columns = [_mean(values, rows) for rows in windows for values in (times.name_ps, times.name_count)]
+        columns.append(_long_shares(times, np.concatenate(windows)))
+        for key, row in zip(times.names, np.stack(columns, axis=1), strict=True):
             sums[key] = sums.get(key, np.zeros(len(columns))) + row
-    return [NamedTime(*key, *(row / len(hosts)).tolist()) for key, row in sums.items()]
+    return [NamedTime(*key, *(row / len(figures_and_windows)).tolist()) for key, row in sums.items()]
 
 
-def _long_shares(of_host: HostFigures, rows: Array) -> Array:
+def _long_shares(times: HostFigures, rows: Array) -> Array:
     """float64[names]: `NamedTime.long_share` by some windows."""
-    ps = of_host.name_ps[rows]
-    is_long = (ps > 0) & (2 * of_host.name_long_ps[rows] >= ps)
+    ps = times.name_ps[rows]
+    is_long = (ps > 0) & (2 * times.name_long_ps[rows] >= ps)
     shares: Array = is_long.sum(axis=0) / np.maximum((ps > 0).sum(axis=0), 1)
     return shares
 
@@ -209,7 +209,7 @@ def _long_pauses(pauses_of_hosts: Sequence[Array]) -> LongPauses | None:
     share = float(between_ps[is_long].sum() / between_ps.sum()) if is_long.any() else 0.0
     if share < _LEAST_PAUSE_SHARE:
         return None
-    every = period(np.flatnonzero(is_long)) if len(pauses_of_hosts) == 1 else 0
+    every = recurrence(np.flatnonzero(is_long)) if len(pauses_of_hosts) == 1 else 0
     return LongPauses(int(is_long.sum()), len(between_ps), share, every)
 
 
@@ -218,27 +218,23 @@ def _replayed(hosts: Sequence[tuple[HostWithSteps, TypicalWindows]]) -> tuple[fl
     # Critical paths are followed for none but those who ask what would help.
     from .what_if import SCENARIOS, what_if
 
-    steady_ps, gains = 0.0, dict[str, Replayed]()
+    steady_ps, means = 0.0, dict[str, Array]()
     for host, windows in hosts:
-        of_host = what_if(host)
-        if of_host is None:
+        host_gains = what_if(host)
+        if host_gains is None:
             continue
-        before, own = of_host.before, windows.of_replayed(of_host.windows)
-        steady_ps += own.period_ps(before.window_ps) / len(hosts)
-        for scenario, after in of_host.after.items():
-            gain = max(own.gain_ps(before, after), 0.0)
-            step_gain = max(own.gain_ps(before, of_host.after_in_steps.get(scenario, after)), 0.0)
-            if _ON_DEVICES.isdisjoint(SCENARIOS[scenario]):
-                most = own.most_gain_ps(of_host.idle_ps, before, after)
-                gain, step_gain = min(gain, most), min(step_gain, most)
-            shorter = (before.window_ps > after.window_ps)[own.steps].sum() / max(len(own.steps), 1)
-            sums = gains.get(scenario, Replayed(0.0, 0.0, 0.0))
-            gains[scenario] = Replayed(
-                sums.gain_ps + gain / len(hosts),
-                sums.step_gain_ps + step_gain / len(hosts),
-                sums.shorter_share + float(shorter) / len(hosts),
-            )
-    return steady_ps, gains
+        before, rows = host_gains.before, windows.of_replayed(host_gains.windows)
+        steady_ps += rows.period_ps(before.window_ps) / len(hosts)
+        for scenario, after in host_gains.after.items():
+            gain = max(rows.gain_ps(before, after), 0.0)
+            step_gain = max(rows.gain_ps(before, host_gains.after_in_steps.get(scenario, after)), 0.0)
+            if _DEVICE_STATES.isdisjoint(SCENARIOS[scenario]):
+                most_gain = rows.most_gain_ps(host_gains.idle_ps, before, after)
+                gain, step_gain = min(gain, most_gain), min(step_gain, most_gain)
+            shorter_share = (before.window_ps > after.window_ps)[rows.steps].sum() / max(len(rows.steps), 1)
+            host_mean = np.array((gain, step_gain, shorter_share)) / len(hosts)
+            means[scenario] = means.get(scenario, np.zeros(3)) + host_mean
+    return steady_ps, {scenario: Replayed(*mean.tolist()) for scenario, mean in means.items()}
 
 
 class TypicalWindows(NamedTuple):
@@ -252,8 +248,8 @@ class TypicalWindows(NamedTuple):
     def of_replayed(self, replayed: Array) -> TypicalWindows:
         """Rows of the replayed windows (int64[w], rows of `HostFigures`); all of them where no step was replayed."""
         steps, between = (rows[np.isin(rows, replayed)] - replayed[0] for rows in self)
-        every = np.arange(len(replayed))
-        return TypicalWindows(steps, between) if len(steps) else TypicalWindows(every[::2], every[1::2])
+        all_rows = np.arange(len(replayed))
+        return TypicalWindows(steps, between) if len(steps) else TypicalWindows(all_rows[::2], all_rows[1::2])
 
     def period_ps(self, window_ps: Array) -> float:
         """From step to step, of a time for each window."""
@@ -276,20 +272,20 @@ def typical_windows(host: HostWithSteps, steps: StepTimes) -> TypicalWindows:
 
     Over several hosts steps are one by their number, see `slowest_steps`; where none of a host's is chosen, all count.
     """
-    of_host = figures(host)
-    windows = np.arange(len(of_host.edges) - 1)
-    all_steps, all_between = windows[of_host.steps], windows[of_host.between]
-    if not of_host.has_steps:
+    host_figures = figures(host)
+    windows = np.arange(len(host_figures.edges) - 1)
+    all_steps, all_between = windows[host_figures.steps], windows[host_figures.between]
+    if not host_figures.has_steps:
         return TypicalWindows(all_steps, all_between)
     selected, others = steps.choice.selected, steps.choice.left_out(CUT, WARM_UP, NOT_CHOSEN)
     number = host.steps.number
     if len(steps) != len(number) or (steps.number != number).any():
         selected = np.flatnonzero(np.isin(number, steps.number[selected]))
         others = np.flatnonzero(np.isin(number, steps.number[others]))
-    own_steps = all_steps[selected] if len(selected) else all_steps
-    if of_host.are_replicas:
-        return TypicalWindows(own_steps, all_between[:0])
-    return TypicalWindows(own_steps, np.delete(all_between, others[others < len(all_between)]))
+    step_rows = all_steps[selected] if len(selected) else all_steps
+    if host_figures.are_replicas:
+        return TypicalWindows(step_rows, all_between[:0])
+    return TypicalWindows(step_rows, np.delete(all_between, others[others < len(all_between)]))
 
 
 def _mean(values: Array, rows: Array) -> Array:

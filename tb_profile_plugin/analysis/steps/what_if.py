@@ -50,7 +50,7 @@ SCENARIOS: dict[str, tuple[State, ...]] = {
 }
 """What takes no time in each; ``eager`` is one program instead of many calls, ``host`` a host that is never late, but
 waits where the program says so; ``sync`` one that does not."""
-_ALWAYS = ("sync", "host")
+_ALWAYS_REPLAYED = ("sync", "host")
 """Worth it also where no device is idle meanwhile: what waits keeps the host from running ahead."""
 _LEAST_SHARE = 0.01
 """Share of the recorded time from which on it is worth replaying without a cause."""
@@ -108,7 +108,7 @@ def what_if(host: HostWithSteps) -> Gains | None:
     scenarios = {
         name: Scenario(without=states)
         for name, states in SCENARIOS.items()
-        if name in _ALWAYS or total_ps[list(states)].sum() >= least_ps
+        if name in _ALWAYS_REPLAYED or total_ps[list(states)].sum() >= least_ps
     }
     is_step = np.arange(len(windows)) % 2 == 0
     in_steps = {
@@ -199,9 +199,7 @@ def paths(host: HostWithSteps) -> Paths | None:
     host_graph, host_figures = replayed_graph(host), figures(host)
     if host_graph is None:
         return None
-    step_windows = (
-        np.arange(len(host_figures.edges) - 1)[host_figures.steps] if host_figures.has_steps else np.arange(0)
-    )
+    step_windows = np.arange(len(host_figures.edges) - 1 if host_figures.has_steps else 0)[host_figures.steps]
     if sum(map(len, device_work(host))) > _MOST_EVENTS:
         step_windows = step_windows[np.isin(step_windows, replayed_windows(host))]
     selected = step_windows
@@ -211,28 +209,28 @@ def paths(host: HostWithSteps) -> Paths | None:
     return Paths(steps, *_paths(host, host_graph, host_figures.edges, selected), host_graph.violations)
 
 
-def _path_names(host: Host, path: Path) -> Counter[tuple[str, str]]:
+def _ps_by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
     """ps of a path by state and name, where an event tells it."""
     rows = np.flatnonzero(path.event >= 0)
     name = host.trace.name_of[path.event[rows]]
     example, kind = combine(path.state[rows], name)
     times = np.zeros(len(example), np.int64)
     np.add.at(times, kind, (path.end - path.begin)[rows])
-    ps_by_state_and_name: Counter[tuple[str, str]] = Counter()
+    ps_by_name: Counter[tuple[str, str]] = Counter()
     for i, ps in zip(example.tolist(), times.tolist(), strict=True):
-        ps_by_state_and_name[STATES[path.state[rows[i]]], display_name(host.trace.names[name[i]])] += ps
-    return ps_by_state_and_name
+        ps_by_name[STATES[path.state[rows[i]]], display_name(host.trace.names[name[i]])] += ps
+    return ps_by_name
 
 
 def _paths(
     host: Host, host_graph: Graph, edges: Array, windows: Array
 ) -> tuple[Array, list[tuple[str, str]], Array, Array]:
     """(path_ps, names, name_ps, switches) of `Paths` for some windows."""
-    states, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
+    path_ps, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
     times: list[Counter[tuple[str, str]]] = []
     for row, path in enumerate(critical_paths(host_graph, edges[windows], edges[windows + 1])):
-        states[row], switches[row] = path.ps(), path.switches
-        times.append(_path_names(host, path))
+        path_ps[row], switches[row] = path.ps(), path.switches(host_graph)
+        times.append(_ps_by_name(host, path))
     names = [name for name, _ in sum(times, Counter()).most_common(_MOST_NAMES)]
-    by_name = np.array([[path_times[name] for name in names] for path_times in times], np.int64)
-    return states, names, by_name.reshape(len(times), len(names)), switches
+    name_ps = np.array([[path_times[name] for name in names] for path_times in times], np.int64)
+    return path_ps, names, name_ps.reshape(len(times), len(names)), switches

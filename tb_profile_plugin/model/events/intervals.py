@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.arrays import I32, I64, Array, Int
+from ...runtime.arrays import I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 
 
@@ -70,3 +70,28 @@ def _union(begin: I64, end: I64) -> tuple[I64, I64]:
             low[count], high[count] = begin[i], end[i]
             count += 1
     return low[:count], high[:count]
+
+
+def order_by(begin: Array, second: Array) -> Array:
+    """int64[n]: `np.lexsort((second, begin))`, fast where few that begin at once are not in order of the second."""
+    order = np.argsort(begin, kind="stable")
+    indices = np.flatnonzero(_out_of_order(order, begin, second))
+    if len(indices):
+        rows = order[indices]
+        order[indices] = rows[np.lexsort((second[rows], begin[rows]))]
+    return order
+
+
+@jit
+def _out_of_order(order: I64, begin: I64, second: I64) -> Bool:
+    """bool[n]: all that begin with others and are not in order of the second."""
+    out_of_order = np.zeros(len(order), np.bool_)
+    first, is_disordered = 0, False
+    for i in range(1, len(order) + 1):
+        if i < len(order) and begin[order[i]] == begin[order[first]]:
+            is_disordered = is_disordered or second[order[i]] < second[order[i - 1]]
+            continue
+        if is_disordered:
+            out_of_order[first:i] = True
+        first, is_disordered = i, False
+    return out_of_order

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....runtime.arrays import I32, I64, Array, Bool, I64Matrix, Int
 from ....runtime.jit import inlined, jit
-from ....runtime.records import NamedTuple, record
+from ....runtime.records import NamedTuple
 from .dag import Dag
 
 LEAST_REPETITIONS, LEAST_STEPS = 6, 24
@@ -17,41 +17,58 @@ _NOTHING = -(1 << 31)
 """What an activity is bound by that waits for nothing."""
 
 
-@record
-class Cycle:
-    """The m activities of a dag that belong to some windows which follow one another, in its order.
+class Waits(NamedTuple):
+    """What the m activities of a cycle wait for: the index of another one, or ~index of one in the repetition before.
 
-    What one waits for is its place among them; ~place in the repetition before. Of what lies before the windows that
-    is the last on the same line, for which the first on each line waits in any case.
+    Of what lies before the windows that is the last on the same line, for which the first on each line waits in any
+    case.
     """
 
-    node: Array
-    """int64[m]: which of the dag's they are."""
-    window: Array
-    """int32[m]."""
-    binding: Array
+    binding: I32
     """int32[m]: -2**31 where it waits for nothing."""
-    lag: Array
+    lag: I64
     """int64[m] ps: between the end of what it is bound by and its begin."""
-    first: Array
+    first: I32
     """int32[m + 1]: what else activity i waits for are the rows ``first[i]:first[i + 1]`` of ``other``."""
-    other: Array
+    other: I32
     """int32[k]: what else activities wait for, counted as in ``binding``."""
-    other_lag: Array
+    other_lag: I64
     """int64[k] ps: at least so much lies between the end of each of ``other`` and the begin of what waits."""
-    begin: Array
+
+
+class CycleActivities(NamedTuple):
+    """Which activities of a dag are in a cycle, in its order, and what was recorded of them."""
+
+    node: I64
+    """int64[m]: which of the dag's they are."""
+    begin: I64
     """int64[m] ps, as recorded; where the windows begin at the earliest."""
-    duration: Array
+    duration: I64
     """int64[m] ps, since then."""
-    on_host: Array
+    window: I32
+    """int32[m]."""
+    on_host: Bool
     """bool[m]: activities of the host."""
-    last_user: Array
+
+
+class Users(NamedTuple):
+    """Who waits for the activities of a cycle."""
+
+    last_user: I32
     """int32[m]: the last one that waits for it in the same repetition; itself where none does."""
-    feeds_next: Array
+    feeds_next: Bool
     """bool[m]: the next repetition waits for it."""
-    last_bound: int
+    last_bound: Int
     """The last one that waits for the repetition before, or for nothing; -1 where none does."""
-    scratch: Array
+
+
+class Cycle(NamedTuple):
+    """The m activities of a dag that belong to some windows which follow one another, in its order."""
+
+    waits: Waits
+    activities: CycleActivities
+    users: Users
+    scratch: I64Matrix
     """int64[2, m]: room for when each ends, used anew by every call of `lengths`."""
 
     def lengths(self, shorter: Array, sooner: Array, unawaited: bool, windows: int, steps: int) -> Array:
@@ -61,11 +78,7 @@ class Cycle:
         with ``unawaited`` the host waits for no device.
         """
         repetitions = max(LEAST_REPETITIONS, -(-LEAST_STEPS // max(steps, 1)))
-        waits = _Waits(self.binding, self.lag, self.first, self.other, self.other_lag)
-        recorded = _RecordedColumns(self.node, self.begin, self.duration, self.window, self.on_host)
-        users = _Users(self.last_user, self.feeds_next, self.last_bound)
-        change = _Change(shorter, sooner, unawaited)
-        done = _repeated(waits, recorded, change, users, self.scratch, windows, repetitions)
+        done = repeated(self, Change(shorter, sooner, unawaited), windows, repetitions)
         reached = np.maximum.accumulate(done.reshape(-1))
         window_ps = np.diff(reached, prepend=reached[:1]).reshape(repetitions, windows)
         return window_ps[repetitions // 2 :].mean(axis=0)
@@ -79,43 +92,14 @@ def cycle(dag: Dag, line: Array, on_host: Array, window: Array, since: int, line
     repetition before.
     """
     node = np.flatnonzero(window >= 0)
-    lines = int(line.max(initial=0)) + 1
-    waits = _waits(node, dag, line, lines, line_waits)
+    waits = _waits(node, dag, line, int(line.max(initial=0)) + 1, line_waits)
     begin = np.where(on_host[node], np.maximum(dag.begin[node], since), dag.begin[node])
+    activities = CycleActivities(node, begin, dag.end[node] - begin, window[node], on_host[node])
     users = _users(waits.binding, waits.first, waits.other)
-    scratch = np.empty((2, len(node)), np.int64)
-    return Cycle(node, window[node], *waits, begin, dag.end[node] - begin, on_host[node], *users, scratch)
+    return Cycle(waits, activities, users, np.empty((2, len(node)), np.int64))
 
 
-class _Waits(NamedTuple):
-    """What activities of a `Cycle` wait for; its columns of these names."""
-
-    binding: I32
-    lag: I64
-    first: I32
-    other: I32
-    other_lag: I64
-
-
-class _RecordedColumns(NamedTuple):
-    """What was recorded of them; columns of a `Cycle` of these names."""
-
-    node: I64
-    begin: I64
-    duration: I64
-    window: I32
-    on_host: Bool
-
-
-class _Users(NamedTuple):
-    """Who waits for them; columns of a `Cycle` of these names."""
-
-    last_user: I32
-    feeds_next: Bool
-    last_bound: Int
-
-
-class _Change(NamedTuple):
+class Change(NamedTuple):
     """What `Cycle.lengths` changes."""
 
     shorter: I64
@@ -124,7 +108,7 @@ class _Change(NamedTuple):
 
 
 @jit
-def _waits(node: I64, dag: Dag, line: I32, lines: Int, line_waits: I64Matrix) -> _Waits:
+def _waits(node: I64, dag: Dag, line: I32, lines: Int, line_waits: I64Matrix) -> Waits:
     """What each activity of a `Cycle` waits for; arguments are as `cycle` has them."""
     begin, end, binding, first, other, slack_ps = dag
     index_of, last = np.full(len(begin), -1, np.int32), np.full(lines, -1, np.int32)
@@ -163,12 +147,12 @@ def _waits(node: I64, dag: Dag, line: I32, lines: Int, line_waits: I64Matrix) ->
                 count += 1
             k += 1
     firsts[len(node)] = count
-    return _Waits(bound, lag, firsts, others[:count], lags[:count])
+    return Waits(bound, lag, firsts, others[:count], lags[:count])
 
 
 @jit
-def _users(binding: I32, first: I32, other: I32) -> _Users:
-    """Who waits for each activity; arguments are columns of `_Waits`."""
+def _users(binding: I32, first: I32, other: I32) -> Users:
+    """Who waits for each activity; arguments are columns of `Waits`."""
     last_user, feeds_next = np.empty(len(binding), np.int32), np.zeros(len(binding), np.bool_)
     last_bound = np.int64(-1)
     for i in range(len(binding)):
@@ -187,11 +171,11 @@ def _users(binding: I32, first: I32, other: I32) -> _Users:
             else:
                 feeds_next[~u] = True
                 last_bound = np.int64(i)
-    return _Users(last_user, feeds_next, last_bound)
+    return Users(last_user, feeds_next, last_bound)
 
 
 @inlined
-def _start(waits: _Waits, ends: I64, before: I64, i: Int, sooner: Int, on_host: Bool, start: Int) -> Int:
+def _start(waits: Waits, ends: I64, before: I64, i: Int, sooner: Int, on_host: Bool, start: Int) -> Int:
     """When activity i begins, not before ``start``: by the ends of those that it waits for in this repetition, and in
     the one ``before``, if there is one. With ``on_host``, which may be empty, the host's wait for no others.
     """
@@ -214,25 +198,17 @@ def _not_before(ends: I64, before: I64, awaited: Int, lag: Int, only_host: bool,
 
 
 @jit
-def _repeated(
-    waits: _Waits,
-    recorded: _RecordedColumns,
-    change: _Change,
-    users: _Users,
-    scratch: I64Matrix,
-    windows: Int,
-    repetitions: Int,
-) -> I64Matrix:
+def repeated(cycle: Cycle, change: Change, windows: Int, repetitions: Int) -> I64Matrix:
     """int64[repetitions, windows]: when all of each window is done; `NEVER` where it is empty.
 
     What the first one of all waits for is as it was recorded. A steady state is reached where all that the rest of a
     repetition waits for ends by the same later than in the one before: then so does the rest.
     """
-    binding = waits.binding
-    node, begin, duration, window, on_host = recorded
+    waits, users, binding = cycle.waits, cycle.users, cycle.waits.binding
+    node, begin, duration, window, on_host = cycle.activities
     on_host = on_host if change.unawaited else on_host[:0]
     done = np.full((repetitions, windows), NEVER, np.int64)
-    ends, before = scratch[0], scratch[1]
+    ends, before = cycle.scratch[0], cycle.scratch[1]
     for r in range(repetitions):
         ends, before = before, ends
         later, reached, settled = np.int64(0), np.int64(-1), np.int64(-1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....runtime.arrays import I32, I64, Array, Bool, I32Matrix, I64Matrix, Int
+from ....model.events.intervals import order_by
+from ....runtime.arrays import I32, I64, Array, I32Matrix, I64Matrix, Int
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
 
@@ -38,36 +39,11 @@ def sorted_dag(begin: Array, end: Array, waits: Array, group: Array, usual_ps: A
 
     What ends after the one that waits for it begins is left out and counted: clocks or a rule are wrong there.
     """
-    order = _order(begin, end)
+    order = order_by(begin, end)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     dag, violations = _dag(order, rank, begin, end, waits, group, usual_ps)
     return dag, order, violations
-
-
-def _order(begin: Array, end: Array) -> Array:
-    """int64[n]: by begin, then by end; fast where few that begin at once are not in order of end."""
-    order = np.argsort(begin, kind="stable")
-    indices = np.flatnonzero(_out_of_order(order, begin, end))
-    if len(indices):
-        rows = order[indices]
-        order[indices] = rows[np.lexsort((end[rows], begin[rows]))]
-    return order
-
-
-@jit
-def _out_of_order(order: I64, begin: I64, end: I64) -> Bool:
-    """bool[n]: all that begin with others and are not in order of end."""
-    out_of_order = np.zeros(len(order), np.bool_)
-    start, astray = 0, False
-    for i in range(1, len(order) + 1):
-        if i < len(order) and begin[order[i]] == begin[order[start]]:
-            astray = astray or end[order[i]] < end[order[i - 1]]
-            continue
-        if astray:
-            out_of_order[start:i] = True
-        start, astray = i, False
-    return out_of_order
 
 
 @jit

@@ -19,7 +19,7 @@ from ..thread_classes import Activity
 
 LONG_AGO, FAR_AHEAD = -(1 << 62), 1 << 62
 """Before and after any moment, ps."""
-LAUNCHED, STREAM, ELSEWHERE = range(3)
+LAUNCHER, SAME_STREAM, OTHER_STREAM = range(3)
 """What an event waits for: the interval of a thread that launched it, and the event before it on its stream; a join
 for what ended on another stream, too.
 """
@@ -70,8 +70,8 @@ class DeviceEvents(NamedTuple):
     launch_end: Array
     """A copy that blocks its call is launched where that begins."""
     thread: Array
-    inside: Array
-    program: Array
+    follows_in_launch: Array
+    runs_programs: Array
     """bool[d]."""
     blocks: Array
     """bool[d]: copies that block the calls that make them."""
@@ -94,6 +94,13 @@ class DeviceEvents(NamedTuple):
         low, high = self.window
         return events[(trace.begin[events] >= low) & (trace.end[events] <= high)]
 
+    def calls_by_thread(self, trace: Trace, calls: Array) -> tuple[Array, Array]:
+        """(calls, threads), int64[k] each: those calls in the time that counts, by thread and in order of time."""
+        calls = self.during(trace, calls)
+        thread = self.activity.thread[self.activity.line_of[calls]].astype(np.int64)
+        rows = np.lexsort((trace.begin[calls], thread))
+        return calls[rows], thread[rows]
+
     def previous(self) -> Array:
         """int32[d]: what had ended last on its stream when each event began, -1 for none."""
         streams = int(self.stream.max()) + 1
@@ -106,11 +113,11 @@ def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: 
     lines = max(int(work.stream.max(initial=0)) for work in works) + 1
     streams, ends = [], []
     for i, work in enumerate(works):
-        streams.append(np.full(len(work), lines + i, np.int32) if work.program else work.stream)
-        ends.append(work.end if work.program else _until_next(work.stream, work.begin, work.end, lines))
+        streams.append(np.full(len(work), lines + i, np.int32) if work.runs_programs else work.stream)
+        ends.append(work.end if work.runs_programs else _until_next(work.stream, work.begin, work.end, lines))
     end = concatenation(ends)
-    program = np.repeat([work.program for work in works], np.diff(first))
-    names = "begin", "event", "kind", "launch", "launch_begin", "launch_end", "thread", "inside"
+    runs_programs = np.repeat([work.runs_programs for work in works], np.diff(first))
+    names = "begin", "event", "kind", "launch", "launch_begin", "launch_end", "thread", "follows_in_launch"
     columns = {name: concatenation([getattr(work, name) for work in works]) for name in names}
     copies = np.zeros(len(host.trace), bool)
     copies[blocking_copies(host)] = True
@@ -121,7 +128,7 @@ def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: 
         )
         columns["launch_end"] = np.where(blocks, columns["launch_begin"], columns["launch_end"])
     by_begin, by_end = np.argsort(columns["begin"], kind="stable"), np.argsort(end, kind="stable")
-    adjusted = {"end": end, "stream": concatenation(streams), "program": program, "blocks": blocks}
+    adjusted = {"end": end, "stream": concatenation(streams), "runs_programs": runs_programs, "blocks": blocks}
     return DeviceEvents(
         first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **adjusted, **columns
     )
@@ -142,22 +149,22 @@ def usual_lags(host: Host, events: DeviceEvents, previous: Array, general: Array
     call = np.where(events.launch >= 0, host.trace.name_of[events.launch], -1)
     example, group = combine(events.device, call, events.blocks.astype(np.int64))
     previous_end = np.where(previous >= 0, events.end[previous], LONG_AGO)
-    launched = (events.launch >= 0) & (events.inside == 0)
+    launched = (events.launch >= 0) & (events.follows_in_launch == 0)
     on_free_stream = launched & (previous_end <= events.launch_begin)
     queued = launched & (previous_end > events.launch_end + _QUEUED_PS)
     lags = np.zeros((len(example) + 1, 3), np.int64)
     since, until = events.launch_end[on_free_stream], events.begin[on_free_stream]
     cause_begin, cause_end = np.ascontiguousarray(general[:, :2].T)
     unexplained_ps = until - since - covered(since, until, cause_begin, cause_end)
-    lags[:-1, LAUNCHED] = _low_quarter(unexplained_ps, group[on_free_stream], len(example), -1)
-    unknown = lags[:-1, LAUNCHED] < 0
-    measured_lags = lags[:-1, LAUNCHED][~unknown]
-    lags[:-1, LAUNCHED][unknown] = int(np.median(measured_lags)) if len(measured_lags) else 0
-    gpu = ~events.program[example]
-    lags[:-1, LAUNCHED] = np.where(gpu, np.minimum(lags[:-1, LAUNCHED], _MOST_LAUNCH_PS), lags[:-1, LAUNCHED])
+    lags[:-1, LAUNCHER] = _low_quarter(unexplained_ps, group[on_free_stream], len(example), -1)
+    unknown = lags[:-1, LAUNCHER] < 0
+    measured_lags = lags[:-1, LAUNCHER][~unknown]
+    lags[:-1, LAUNCHER][unknown] = int(np.median(measured_lags)) if len(measured_lags) else 0
+    gpu = ~events.runs_programs[example]
+    lags[:-1, LAUNCHER] = np.where(gpu, np.minimum(lags[:-1, LAUNCHER], _MOST_LAUNCH_PS), lags[:-1, LAUNCHER])
     pauses = (events.begin - previous_end)[queued]
     pause = _low_quarter(pauses, events.device[queued], len(events.first) - 1, _DEFAULT_PAUSE_PS)
-    lags[:-1, STREAM] = pause[events.device[example]]
+    lags[:-1, SAME_STREAM] = pause[events.device[example]]
     return group.astype(np.int32), lags
 
 

@@ -26,10 +26,10 @@ from ..gaps import general_causes, moments, usual_pauses
 from ..states import State
 from ..thread_classes import Activity, activity
 from .dag import Dag, sorted_dag
-from .device_activities import LAUNCHED, LONG_AGO, Activities, DeviceEvents, concatenation, events_of, usual_lags
+from .device_activities import LAUNCHER, LONG_AGO, Activities, DeviceEvents, concatenation, events_of, usual_lags
 from .host_waits import awaited_by_calls
 from .joins import Joins, joins
-from .launch_order import launch_order, launched_first
+from .launch_order import first_launches, launch_order
 from .thread_activities import AWAITED, GIVER, PREVIOUS, await_calls, thread_activities
 
 _LARGEST_NUMBER = 1 << 62
@@ -103,7 +103,7 @@ class Graph(NamedTuple):
 
 
 @per_host
-def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
+def graph(host: Host, launch_window: tuple[int, int] | None = None) -> Graph | None:
     """The graph of everything recorded, or of what was launched in a part of the time (begin, end) ps.
 
     None where no device recorded anything, or times are beyond any capture.
@@ -113,11 +113,12 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
     if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _LARGEST_NUMBER:
         return None
     act, window = activity(host), host.window
-    if part is not None:
-        works = tuple(work.launched_in(*part) for work in works)
+    if launch_window is not None:
+        works = tuple(work.launched_in(*launch_window) for work in works)
         if not any(map(len, works)):
             return None
-        window = part[0], max(part[1], *(int(work.end.max(initial=part[1])) for work in works))
+        low, high = launch_window
+        window = low, max(int(work.end.max(initial=high)) for work in works)
         act = _activity_within(act, *window)
     events = events_of(host, works, act, window)
     general = general_causes(host, window)
@@ -125,7 +126,7 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
     # Sorting takes most memory of all: what these were made of need not lie beside it.
     memory.trim_heap()
     dag, order, violations = sorted_dag(activities.begin, activities.end, activities.waits, *lags)
-    line, number, state = activities.line[order], activities.event[order], activities.state[order]
+    line, event, state = activities.line[order], activities.event[order], activities.state[order]
     del activities
     line_waits = np.empty((0, 2), np.int64)
     if len(join_table.line_waits):
@@ -135,14 +136,12 @@ def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
             (node[join_table.line_waits[:, 0] + len(events.begin)], join_table.line_waits[:, 1]), axis=1
         )
         line_waits = line_waits[np.argsort(line_waits[:, 0], kind="stable")]
-    nodes = _Nodes(order, dag.begin, dag.end, dag.binding, state)
-    node_lags = _lags(host, works, events, nodes, general)
     return Graph(
         dag=dag,
         line=line,
-        event=number,
+        event=event,
         state=state,
-        lags=node_lags,
+        lags=_lags(host, works, events, _SortedDag(dag, order, state), general),
         violations=violations,
         loop=act.loop,
         track=track[order],
@@ -173,9 +172,9 @@ def _activities(
     """(group and lags as `sorted_dag` takes them, `Graph.request_ps`, joins, activities, `Graph.track`), unsorted."""
     act, trace = events.activity, host.trace
     group, lags = usual_lags(host, events, previous := events.previous(), general)
-    order, launched = launch_order(events), launched_first(host, events)
-    join_table, previous = joins(host, events, order, launched, previous, (group, lags))
-    join_table, calls, awaited = awaited_by_calls(host, events, order, launched, join_table)
+    order, launches = launch_order(events), first_launches(host, events)
+    join_table, previous = joins(host, events, order, launches, previous, (group, lags))
+    join_table, calls, awaited = awaited_by_calls(host, events, order, launches, join_table)
     stream_calls = join_table.call[join_table.call >= 0]
     lines = act.thread[act.line_of[stream_calls]].astype(np.int64)
     threads, ends = thread_activities(host, events, (lines, trace.end[stream_calls]))
@@ -184,7 +183,7 @@ def _activities(
     for column in (PREVIOUS, GIVER):
         threads.waits[:, column] += np.where(threads.waits[:, column] >= 0, count + join_count, 0).astype(np.int32)
     ends = np.where(ends >= 0, ends + count + join_count, -1).astype(np.int32)
-    join_table.waits[join_table.call >= 0, LAUNCHED] = ends[count:]
+    join_table.waits[join_table.call >= 0, LAUNCHER] = ends[count:]
     nobody, nothing = np.full(count + join_count, -1, np.int32), np.full(join_count, -1, np.int32)
     waits = np.concatenate((np.stack((ends[:count], previous, nobody[:count]), axis=1), join_table.waits))
     state = np.append(events.kind, np.full(join_count, _STREAM, np.int8))
@@ -200,7 +199,7 @@ def _activities(
     groups, table = _groups_and_lags(all_activities, group, lags, join_count)
     streams = np.append(events.stream, join_table.stream)
     track = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
-    request_ps = np.concatenate((order.of_events()[1], join_table.key))
+    request_ps = np.concatenate((order.by_event().key, join_table.key))
     request_ps = np.concatenate((np.where(request_ps > LONG_AGO, request_ps + 1, request_ps), threads.end))
     return (groups, table), request_ps, join_table, all_activities, track
 
@@ -212,8 +211,7 @@ def _groups_and_lags(all_activities: Activities, group: Array, lags: Array, join
     until, awaited = all_activities.end[len(group) + join_count :], threads[:, AWAITED]
     bound = (awaited >= 0) & (all_activities.end[awaited] > since)
     returning = int(np.median((until - all_activities.end[awaited])[bound])) if bound.any() else _RETURNING_PS
-    none = np.zeros((1, 3), np.int64)
-    thread_lags = none.copy()
+    thread_lags = np.zeros((1, 3), np.int64)
     thread_lags[0, AWAITED] = returning
     groups = np.concatenate(
         (group, np.full(join_count, len(lags) - 1, np.int32), np.full(len(threads), len(lags), np.int32))
@@ -221,7 +219,7 @@ def _groups_and_lags(all_activities: Activities, group: Array, lags: Array, join
     return groups, np.concatenate((lags, thread_lags))
 
 
-def _lags(host: Host, works: tuple[DeviceWork, ...], events: DeviceEvents, nodes: _Nodes, general: Array) -> Lags:
+def _lags(host: Host, works: tuple[DeviceWork, ...], events: DeviceEvents, nodes: _SortedDag, general: Array) -> Lags:
     """As `Graph.lags`."""
     latency = np.array([device_moments.latency_ps for device_moments in moments(host)], np.int64)
     pauses = concatenation([usual_pauses(work) for work in works])
@@ -237,14 +235,11 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: DeviceEvents, nodes
         size = count
 
 
-class _Nodes(NamedTuple):
-    """Columns by node of a dag."""
+class _SortedDag(NamedTuple):
+    """A dag, which of the activities each node is, and its state."""
 
+    dag: Dag
     order: I64
-    """Which of the activities it is."""
-    begin: I64
-    end: I64
-    binding: I32
     state: I8
 
 
@@ -261,27 +256,27 @@ class _UsualLags(NamedTuple):
 
 
 @jit
-def _add_lag_pieces(pieces: Pieces, piece_node: I32, nodes: _Nodes, usual: _UsualLags, general: I64Matrix) -> Int:
+def _add_lag_pieces(pieces: Pieces, piece_node: I32, nodes: _SortedDag, usual: _UsualLags, general: I64Matrix) -> Int:
     """How many pieces all lags have; they are written where there is room, with the node of each in ``piece_node``."""
     count = np.int64(0)
-    nobody = np.zeros(3, np.int64)
+    nobody, dag = np.zeros(3, np.int64), nodes.dag
     for v in range(len(nodes.order)):
-        i, at, binding = nodes.order[v], nodes.begin[v], nodes.binding[v]
-        if binding < 0 or nodes.end[binding] >= at:
+        i, begin, binding = nodes.order[v], dag.begin[v], dag.binding[v]
+        if binding < 0 or dag.end[binding] >= begin:
             continue
-        since = nodes.end[binding]
-        start = count
-        w = first_ending_after(general, since)
+        since = dag.end[binding]
+        first_piece = count
+        row = first_ending_after(general, since)
         if i < len(usual.launch):
             empty = usual.launch[i] >= 0 and usual.launch_end[i] >= since
             state = np.int64(_LATENCY if empty else _BETWEEN)
-            most = usual.latency[np.searchsorted(usual.first, i, "right") - 1] if empty else usual.pauses[i]
-            expected = Expected(state, most, usual.launch_end[i], np.int64(-1))
-            count = add_queue_pieces(pieces, count, (since, at), nobody, general, w, expected)
+            most_ps = usual.latency[np.searchsorted(usual.first, i, "right") - 1] if empty else usual.pauses[i]
+            expected = Expected(state, most_ps, usual.launch_end[i], np.int64(-1))
+            count = add_queue_pieces(pieces, count, (since, begin), nobody, general, row, expected)
         elif nodes.state[v] == _SYNC:
             expected = Expected(np.int64(_SYNC), np.int64(_LARGEST_NUMBER), np.int64(LONG_AGO), np.int64(-1))
-            count = add_queue_pieces(pieces, count, (since, at), nobody, general, w, expected)
-        for k in range(start, min(int(count), len(piece_node))):
+            count = add_queue_pieces(pieces, count, (since, begin), nobody, general, row, expected)
+        for k in range(first_piece, min(int(count), len(piece_node))):
             piece_node[k] = v
     return count
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ....formats.columns.codes import combine
@@ -11,18 +9,18 @@ from ....model.host import Host
 from ....model.names import host_events
 from ....runtime.arrays import I64, Array, I64Matrix
 from ....runtime.jit import jit
-from .device_activities import ELSEWHERE, STREAM, DeviceEvents
+from .device_activities import OTHER_STREAM, SAME_STREAM, DeviceEvents
 from .joins import Joins, latest_so_far
-from .launch_order import Launched, Order, index_after
+from .launch_order import FirstLaunches, LaunchOrder, index_after
 
 _CLOCK_PS = 10**6
 """So far the clocks of a host and its devices may be apart (1 µs)."""
-_TRIES = 256
+_MOST_TRIES = 256
 """So many events are tried for what ended last."""
 
 
 def awaited_by_calls(
-    host: Host, events: DeviceEvents, order: Order, launched: Launched, joins: Joins
+    host: Host, events: DeviceEvents, order: LaunchOrder, launches: FirstLaunches, joins: Joins
 ) -> tuple[Joins, Array, Array]:
     """(joins, calls, awaited): of each call the event or the join that it waits for, as activities are counted.
 
@@ -31,10 +29,10 @@ def awaited_by_calls(
     such calls at its place of the program, else for that which its thread had launched on last.
     """
     begin, end = host.trace.begin, host.trace.end
-    stream_calls, stream = _awaited_streams(host, events, order, launched)
+    stream_calls, stream = _awaited_streams(host, events, order, launches)
     last = _last_ended(stream, begin[stream_calls], end[stream_calls], order, events.end)
     stream_calls, last = stream_calls[last >= 0], last[last >= 0]
-    device_calls, thread = _calls_by_thread(host, events, host_events.waits_for_devices)
+    device_calls, thread = events.calls_by_thread(host.trace, host.trace.events_named(host_events.waits_for_devices))
     pairs = _device_waits(thread, begin[device_calls], end[device_calls], order, events.end)
     calls = np.concatenate((device_calls[pairs[:, 0]], stream_calls))
     return _with_joins(host, events, joins, calls, np.concatenate((pairs[:, 1], last)))
@@ -48,48 +46,43 @@ def _with_joins(
     rows = np.flatnonzero(follows)
     count = len(events.begin) + len(joins.at)
     number = np.where(follows, count + np.cumsum(follows) - 1, awaited)
-    table = np.full((len(rows), 3), -1, np.int32)
-    table[:, STREAM], table[:, ELSEWHERE] = number[rows - 1], awaited[rows]
+    waits = np.full((len(rows), 3), -1, np.int32)
+    waits[:, SAME_STREAM], waits[:, OTHER_STREAM] = number[rows - 1], awaited[rows]
     at = latest_so_far(events.end[awaited], follows)[rows]
     no_stream = np.full(len(rows), int(events.stream.max()) + 1, np.int32)
     no_call = np.full(len(rows), -1, np.int32)
-    new_joins = Joins(at, host.trace.begin[calls[rows]], no_stream, no_call, table, joins.line_waits[:0])
+    new_joins = Joins(at, host.trace.begin[calls[rows]], no_stream, no_call, waits, joins.line_waits[:0])
     all_joins = Joins(*(np.concatenate(columns) for columns in zip(joins, new_joins, strict=True)))
     final = np.append(~follows[1:], True)[: len(calls)]
     return all_joins, calls[final], number[final]
 
 
-def _calls_by_thread(host: Host, events: DeviceEvents, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
-    """(calls, threads) of these names, by thread and in order of time; int64[k] both."""
-    act, trace = events.activity, host.trace
-    calls = events.during(trace, trace.events_named(wanted))
-    thread = act.thread[act.line_of[calls]].astype(np.int64)
-    rows = np.lexsort((trace.begin[calls], thread))
-    return calls[rows], thread[rows]
-
-
-def _awaited_streams(host: Host, events: DeviceEvents, order: Order, launched: Launched) -> tuple[Array, Array]:
+def _awaited_streams(
+    host: Host, events: DeviceEvents, order: LaunchOrder, launches: FirstLaunches
+) -> tuple[Array, Array]:
     """(calls, streams), int64[k]: which stream each call waits for; those without any are left out."""
-    calls, thread = _calls_by_thread(host, events, host_events.waits_for_stream)
+    calls, thread = events.calls_by_thread(host.trace, host.trace.events_named(host_events.waits_for_stream))
     if not len(calls):
         return calls, thread
-    index = launched.indices_from(thread, host.trace.begin[calls])
+    index = launches.indices_from(thread, host.trace.begin[calls])
     names = host.trace.name_of[events.event]
-    previous_launches = [launched.name(names, thread, index - offset) for offset in (1, 2)]
+    previous_launches = [launches.names_at(names, thread, index - offset) for offset in (1, 2)]
     example, site = combine(thread, host.trace.name_of[calls].astype(np.int64), *previous_launches)
     stream = _voted_streams(host, events, order, calls, site, len(example))
     last_launch = index - 1
-    is_by_launch = (stream < 0) & (last_launch >= launched.first[thread])
-    stream[is_by_launch] = events.stream[launched.event[last_launch[is_by_launch]]]
+    is_by_launch = (stream < 0) & (last_launch >= launches.first[thread])
+    stream[is_by_launch] = events.stream[launches.event[last_launch[is_by_launch]]]
     return calls[stream >= 0], stream[stream >= 0]
 
 
-def _voted_streams(host: Host, events: DeviceEvents, order: Order, calls: Array, site: Array, sites: int) -> Array:
+def _voted_streams(
+    host: Host, events: DeviceEvents, order: LaunchOrder, calls: Array, site: Array, sites: int
+) -> Array:
     """int64[k]: the stream whose work most often ended within the calls at each one's place of the program (``site``),
     the first of several; -1 where none did.
     """
     begin, end = host.trace.begin[calls], host.trace.end[calls]
-    ended = _ended_within(begin, end, order.of_events()[1], events.end[events.by_end], events.by_end)
+    ended = _ended_within(begin, end, order.by_event().key, events.end[events.by_end], events.by_end)
     votes = np.zeros((sites, int(events.stream.max()) + 1), np.int64)
     np.add.at(votes, (site[ended >= 0], events.stream[ended[ended >= 0]]), 1)
     return np.where(votes.max(axis=1) > 0, votes.argmax(axis=1), -1)[site]
@@ -104,7 +97,7 @@ def _ended_within(call_begin: I64, call_end: I64, launched_ps: I64, ends: I64, b
     ended = np.full(len(call_begin), -1, np.int64)
     for i in range(len(call_begin)):
         last = np.searchsorted(ends, call_end[i], "right") - 1
-        for k in range(last, max(last - _TRIES, -1), -1):
+        for k in range(last, max(last - _MOST_TRIES, -1), -1):
             if ends[k] <= call_begin[i] + _CLOCK_PS:
                 break
             if launched_ps[by_end[k]] < call_begin[i]:
@@ -114,7 +107,7 @@ def _ended_within(call_begin: I64, call_end: I64, launched_ps: I64, ends: I64, b
 
 
 @jit
-def _last_ended(stream: I64, call_begin: I64, call_end: I64, order: Order, event_end: I64) -> I64:
+def _last_ended(stream: I64, call_begin: I64, call_end: I64, order: LaunchOrder, event_end: I64) -> I64:
     """int64[k]: the event launched last on each stream before a call and over when that ends; -1 for none."""
     last_ended = np.full(len(call_begin), -1, np.int64)
     for i in range(len(call_begin)):
@@ -128,7 +121,7 @@ def _last_ended(stream: I64, call_begin: I64, call_end: I64, order: Order, event
 
 
 @jit
-def _device_waits(thread: I64, call_begin: I64, call_end: I64, order: Order, event_end: I64) -> I64Matrix:
+def _device_waits(thread: I64, call_begin: I64, call_end: I64, order: LaunchOrder, event_end: I64) -> I64Matrix:
     """int64[k, 2] (call, event): of each call what had been launched last on each stream and no earlier call of its
     thread has waited for.
     """

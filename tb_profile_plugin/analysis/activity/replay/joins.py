@@ -18,14 +18,14 @@ from ....model.host import Host
 from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
-from ..gaps import stream_waits
-from .device_activities import ELSEWHERE, FAR_AHEAD, LAUNCHED, LONG_AGO, STREAM, DeviceEvents
-from .launch_order import Launched, Order, index_after, indices_after
-from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, StreamWaits, inferred_waits
+from ..gaps import stream_wait_calls
+from .device_activities import FAR_AHEAD, LAUNCHER, LONG_AGO, OTHER_STREAM, SAME_STREAM, DeviceEvents
+from .launch_order import FirstLaunches, LaunchOrder, index_after, indices_after
+from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, StreamWaits, inferred_stream_waits
 
 _MOST_CONTRADICTING = 0.02
 """Share of the passes of a place that may contradict a wait."""
-_NEIGHBOUR_LAUNCHES, _OTHER_STREAMS = 3, 4
+_NEIGHBOUR_LAUNCHES, _MOST_OTHER_STREAMS = 3, 4
 """So many launches before a call and after it tell which streams it is about; of others the first so many."""
 
 
@@ -48,34 +48,40 @@ class Joins(NamedTuple):
 
 
 def joins(
-    host: Host, events: DeviceEvents, order: Order, launched: Launched, previous: Array, lags: tuple[Array, Array]
+    host: Host,
+    events: DeviceEvents,
+    order: LaunchOrder,
+    launches: FirstLaunches,
+    previous: Array,
+    lags: tuple[Array, Array],
 ) -> tuple[Joins, Array]:
     """(joins, what each event follows on its stream, int32[d]): the latter is ``previous`` with joins put in."""
     ready_ps = _ready_ps(events, previous, *lags)
-    recorded = _recorded_waits(host, events, order, launched, ready_ps)
+    recorded = _recorded_waits(host, events, order, launches, ready_ps)
     ready_ps[recorded.waiting] = np.maximum(ready_ps[recorded.waiting], recorded.at)
-    return _joins_of_waits(events, order, previous, recorded, inferred_waits(host, events, order, launched, ready_ps))
+    return _joins_of_waits(
+        events, order, previous, recorded, inferred_stream_waits(host, events, order, launches, ready_ps)
+    )
 
 
 def _ready_ps(events: DeviceEvents, previous: Array, group: Array, lags: Array) -> Array:
     """int64[d] ps: from when on each event's launch and its stream let it begin."""
-    launched = np.minimum(events.launch_end + lags[group, LAUNCHED], events.begin)
+    launched = np.minimum(events.launch_end + lags[group, LAUNCHER], events.begin)
     end = events.end[previous]
-    follows = np.where(previous >= 0, np.minimum(end + lags[group, STREAM], events.begin), LONG_AGO)
+    follows = np.where(previous >= 0, np.minimum(end + lags[group, SAME_STREAM], events.begin), LONG_AGO)
     return np.maximum(np.where(events.launch >= 0, launched, LONG_AGO), follows)
 
 
-def _recorded_waits(host: Host, events: DeviceEvents, order: Order, launched: Launched, ready_ps: Array) -> StreamWaits:
+def _recorded_waits(
+    host: Host, events: DeviceEvents, order: LaunchOrder, launches: FirstLaunches, ready_ps: Array
+) -> StreamWaits:
     """The waits that calls made streams wait for."""
-    act, trace = events.activity, host.trace
-    calls = events.during(trace, stream_waits(host))
-    thread = act.thread[act.line_of[calls]].astype(np.int64)
-    has_launches = launched.first[thread] < launched.first[thread + 1]
+    trace = host.trace
+    calls, thread = events.calls_by_thread(trace, stream_wait_calls(host))
+    has_launches = launches.first[thread] < launches.first[thread + 1]
     calls, thread = calls[has_launches], thread[has_launches]
-    rows = np.lexsort((trace.begin[calls], thread))
-    calls, thread = calls[rows], thread[rows]
     if len(calls) and len(order.first) > 2:
-        stream_pair = _stream_pairs(host, events, order, launched, ready_ps, calls, thread)
+        stream_pair = _stream_pairs(host, events, order, launches, ready_ps, calls, thread)
     else:
         stream_pair = np.full((len(calls), 2), -1, np.int64)
     has_pair = stream_pair[:, 0] >= 0
@@ -84,7 +90,13 @@ def _recorded_waits(host: Host, events: DeviceEvents, order: Order, launched: La
 
 
 def _stream_pairs(
-    host: Host, events: DeviceEvents, order: Order, launched: Launched, ready_ps: Array, calls: Array, thread: Array
+    host: Host,
+    events: DeviceEvents,
+    order: LaunchOrder,
+    launches: FirstLaunches,
+    ready_ps: Array,
+    calls: Array,
+    thread: Array,
 ) -> Array:
     """int64[k, 2]: which stream each call makes wait, and for which one; -1 where that is not known.
 
@@ -93,24 +105,24 @@ def _stream_pairs(
     """
     stream_pair = np.full((len(calls), 2), -1, np.int64)
     call_ps = host.trace.begin[calls]
-    index = launched.indices_from(thread, call_ps)
-    site, site_and_rank, example_rank = _sites(host, events, launched, index, thread)
+    index = launches.indices_from(thread, call_ps)
+    site, site_and_rank, example_rank = _sites(host, events, launches, index, thread)
     stated = _stated_pairs(host, calls)
     by_site_and_rank = np.argsort(site_and_rank, kind="stable")
     first = np.searchsorted(site_and_rank[by_site_and_rank], np.arange(len(example_rank) + 1))
-    used_streams = np.flatnonzero(np.diff(order.first))[:_OTHER_STREAMS].tolist()
-    streams = events.stream[launched.event]
+    used_streams = np.flatnonzero(np.diff(order.first))[:_MOST_OTHER_STREAMS].tolist()
+    streams = events.stream[launches.event]
     pairs_by_site: dict[int, set[tuple[int, int]]] = {}
-    for number in np.argsort(example_rank, kind="stable").tolist():
-        rows = by_site_and_rank[first[number] : first[number + 1]]
+    for site_rank in np.argsort(example_rank, kind="stable").tolist():
+        rows = by_site_and_rank[first[site_rank] : first[site_rank + 1]]
         stated_pairs = [stated[call] for call in calls[rows].tolist() if call in stated]
         site_pairs = pairs_by_site.setdefault(int(site[rows[0]]), set())
-        best: tuple[int, int] | None
+        best_pair: tuple[int, int] | None
         if stated_pairs:
-            best = max(sorted(set(stated_pairs)), key=stated_pairs.count)
+            best_pair = max(sorted(set(stated_pairs)), key=stated_pairs.count)
         else:
             last = int(rows[-1])
-            low, high = launched.first[thread[last]], launched.first[thread[last] + 1]
+            low, high = launches.first[thread[last]], launches.first[thread[last] + 1]
             next_streams = streams[index[last] : min(index[last] + _NEIGHBOUR_LAUNCHES, high)].tolist()
             last_streams = streams[max(index[last] - _NEIGHBOUR_LAUNCHES, low) : index[last]][::-1].tolist()
             candidates = [
@@ -119,21 +131,21 @@ def _stream_pairs(
                 for awaited in dict.fromkeys([*last_streams, *used_streams])
                 if stream != awaited and (stream, awaited) not in site_pairs
             ]
-            best = _best_pair(candidates, call_ps[rows], events, order, ready_ps)
-        if best is not None:
-            site_pairs.add(best)
-            stream_pair[rows] = best
+            best_pair = _best_pair(candidates, call_ps[rows], events, order, ready_ps)
+        if best_pair is not None:
+            site_pairs.add(best_pair)
+            stream_pair[rows] = best_pair
     return stream_pair
 
 
 def _sites(
-    host: Host, events: DeviceEvents, launched: Launched, index: Array, thread: Array
+    host: Host, events: DeviceEvents, launches: FirstLaunches, index: Array, thread: Array
 ) -> tuple[Array, Array, list[int]]:
     """(site, site and rank, rank of each site and rank), int64[k], int64[k] and a list: the place of the program at
     which each call stands, by the launches beside it, and which of several between the same two launches it is.
     """
     names = host.trace.name_of[events.event]
-    _, site = combine(*(launched.name(names, thread, index + offset) for offset in (-2, -1, 0)))
+    _, site = combine(*(launches.names_at(names, thread, index + offset) for offset in (-2, -1, 0)))
     is_first = np.append(True, (np.diff(index) != 0) | (np.diff(thread) != 0))
     rows = np.arange(len(index))
     rank = rows - np.maximum.accumulate(np.where(is_first, rows, 0))
@@ -142,7 +154,7 @@ def _sites(
 
 
 def _best_pair(
-    pairs: list[tuple[int, int]], call_ps: Array, events: DeviceEvents, order: Order, ready_ps: Array
+    pairs: list[tuple[int, int]], call_ps: Array, events: DeviceEvents, order: LaunchOrder, ready_ps: Array
 ) -> tuple[int, int] | None:
     """The pair (stream, awaited stream) that explains most of the calls, which begin at ``call_ps`` (int64[k]); of
     several one on one device, then the first; None where all are contradicted.
@@ -177,14 +189,14 @@ def _stated_pairs(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
 
 
 def _waits_of_calls(
-    events: DeviceEvents, order: Order, begin: Array, end: Array, calls: Array, stream_pair: Array
+    events: DeviceEvents, order: LaunchOrder, begin: Array, end: Array, calls: Array, stream_pair: Array
 ) -> StreamWaits:
     """The waits of calls by which the first stream of each pair waits for the second."""
     stream, awaited_stream = np.ascontiguousarray(stream_pair.T)
     index = indices_after(stream, begin, order)
-    waiting = order.at(stream, index)
-    awaited = order.at(awaited_stream, indices_after(awaited_stream, begin - 1, order) - 1)
-    previous_event = order.at(stream, index - 1)
+    waiting = order.events_at(stream, index)
+    awaited = order.events_at(awaited_stream, indices_after(awaited_stream, begin - 1, order) - 1)
+    previous_event = order.events_at(stream, index - 1)
     at = np.maximum(end, np.where(previous_event >= 0, events.end[previous_event], LONG_AGO))
     at = np.maximum(at, np.where(awaited >= 0, events.end[awaited], LONG_AGO))
     until = np.where(waiting >= 0, events.begin[waiting], FAR_AHEAD)
@@ -194,7 +206,9 @@ def _waits_of_calls(
     return StreamWaits(*(column[is_possible] for column in waits))
 
 
-def _joins_of_waits(events: DeviceEvents, order: Order, previous: Array, *waits: StreamWaits) -> tuple[Joins, Array]:
+def _joins_of_waits(
+    events: DeviceEvents, order: LaunchOrder, previous: Array, *waits: StreamWaits
+) -> tuple[Joins, Array]:
     """`joins` of these waits, each behind what came before it on its stream."""
     at, key, call, stream, waiting, awaited = (np.concatenate(column) for column in zip(*waits, strict=True))
     rank = np.repeat(np.arange(len(waits)), [len(group.at) for group in waits])
@@ -202,18 +216,18 @@ def _joins_of_waits(events: DeviceEvents, order: Order, previous: Array, *waits:
     at, key, call, stream, waiting, awaited = (column[rows] for column in (at, key, call, stream, waiting, awaited))
     count, numbers = len(events.begin), np.arange(len(at), dtype=np.int32)
     follows = np.append(False, (stream[1:] == stream[:-1]) & (waiting[1:] == waiting[:-1]))[: len(at)]
-    last = order.at(stream, order.first[stream + 1] - 1)
-    table = np.full((len(at), 3), -1, np.int32)
-    table[:, STREAM] = np.where(waiting >= 0, previous[waiting], last)
-    table[follows, STREAM] = numbers[follows] - 1 + count
+    last = order.events_at(stream, order.first[stream + 1] - 1)
+    all_waits = np.full((len(at), 3), -1, np.int32)
+    all_waits[:, SAME_STREAM] = np.where(waiting >= 0, previous[waiting], last)
+    all_waits[follows, SAME_STREAM] = numbers[follows] - 1 + count
     at = latest_so_far(at, follows)
-    table[:, ELSEWHERE] = np.maximum(awaited, -1)
+    all_waits[:, OTHER_STREAM] = np.maximum(awaited, -1)
     previous_or_join = previous.copy()
     # Of several joins before one event the last is what that follows.
     previous_or_join[waiting[waiting >= 0]] = numbers[waiting >= 0] + count
     before_capture = np.flatnonzero(awaited < 0)
     line_waits = np.stack((before_capture, ~awaited[before_capture]), axis=1)
-    return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), table, line_waits), previous_or_join
+    return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), all_waits, line_waits), previous_or_join
 
 
 @jit
@@ -227,7 +241,7 @@ def latest_so_far(end: I64, follows: Bool) -> I64:
 
 
 @jit
-def _pair_scores(pairs: I64Matrix, call_ps: I64, order: Order, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
+def _pair_scores(pairs: I64Matrix, call_ps: I64, order: LaunchOrder, begin: I64, end: I64, ready_ps: I64) -> I64Matrix:
     """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it.
 
     It explains a call whose next event began just after the awaited one had ended, and not before that; it is

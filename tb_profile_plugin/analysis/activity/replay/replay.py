@@ -8,6 +8,7 @@ devices takes. Order on threads and streams stays, and nothing gets in another's
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -57,28 +58,26 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     window = (np.searchsorted(edges, graph.request_ps) - 1).astype(np.int32)
     window[window >= windows] = -1
     on_host = graph.line >= 0
-    repeated = cycle(graph.dag, graph.track, on_host, window, int(edges[0]), graph.line_waits)
-    work = repeated.node[~repeated.on_host]
+    repeated_windows = cycle(graph.dag, graph.track, on_host, window, int(edges[0]), graph.line_waits)
+    work = np.flatnonzero((window >= 0) & ~on_host)
     track_count = int(graph.track.max(initial=0)) + 1
     work_ps = _added_ps(work, graph.dag.begin, graph.dag.end, graph.track, track_count)
-    blocking = _nodes(host, graph, blocking_reads(host))
-    on_devices = set(np.flatnonzero(np.bincount(graph.state[work].clip(0))).tolist())
-    unchanged = None
+    blocking = _nodes_of_events(host, graph, blocking_reads(host))
+    device_states = set(np.flatnonzero(np.bincount(graph.state[work].clip(0))).tolist())
+    busiest_stream_ps = partial(_busiest_stream_ps, work, work_ps, graph.track, track_count, window, windows)
+    unchanged_ps = None
     for scenario in scenarios:
-        shorter, sooner = _change(host, graph, scenario, window, blocking)
+        shorter, sooner = _savings(host, graph, scenario, window, blocking)
         unawaited = State.SYNC in scenario.without and not waits_for_own_ops(host)
-        window_ps = repeated.lengths(shorter, sooner, unawaited, windows, steps)
-        if scenario.events is None and not (unawaited and len(blocking)) and on_devices.isdisjoint(scenario.without):
-            if unchanged is None:
-                unchanged = _busiest_stream_ps(work, work_ps, shorter, graph.track, track_count, window, windows)
-            yield Lengths(window_ps, unchanged)
+        window_ps = repeated_windows.lengths(shorter, sooner, unawaited, windows, steps)
+        if scenario.events is None and not (unawaited and len(blocking)) and device_states.isdisjoint(scenario.without):
+            unchanged_ps = busiest_stream_ps(shorter) if unchanged_ps is None else unchanged_ps
+            yield Lengths(window_ps, unchanged_ps)
         else:
-            yield Lengths(
-                window_ps, _busiest_stream_ps(work, work_ps, shorter, graph.track, track_count, window, windows)
-            )
+            yield Lengths(window_ps, busiest_stream_ps(shorter))
 
 
-def _nodes(host: Host, graph: Graph, events: Array) -> Array:
+def _nodes_of_events(host: Host, graph: Graph, events: Array) -> Array:
     """int64[k]: the activities that are these events of devices, by number; ascending."""
     if not len(events):
         return np.empty(0, np.int64)
@@ -103,7 +102,7 @@ def _added_ps(work: I64, begin: I64, end: I64, track: I32, track_count: Int) -> 
 
 @jit
 def _busiest_stream_ps(
-    work: I64, work_ps: I64, shorter: I64, track: I32, track_count: Int, window: I32, windows: Int
+    work: I64, work_ps: I64, track: I32, track_count: Int, window: I32, windows: Int, shorter: I64
 ) -> F64:
     """float64[windows] ps: what is left of the work of each window on the stream that then works longest in all."""
     remaining_ps = np.zeros(track_count, np.int64)
@@ -117,7 +116,7 @@ def _busiest_stream_ps(
     return busiest_ps
 
 
-def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blocking: Array) -> tuple[Array, Array]:
+def _savings(host: Host, graph: Graph, scenario: Scenario, window: Array, blocking: Array) -> tuple[Array, Array]:
     """(shorter, sooner), int64[dag] ps: as `Cycle.lengths` takes them; ``blocking`` are the activities that are copies
     which block their calls.
     """
@@ -145,21 +144,21 @@ def _selected_ps(host: Host, graph: Graph, events: Array) -> Array:
     """
     dag, act = graph.dag, graph.activity
     selected_ps = np.zeros(len(dag.begin), np.int64)
-    selected = _nodes(host, graph, events)
+    selected = _nodes_of_events(host, graph, events)
     if host.cpu is None:
         selected_ps[selected] = dag.end[selected] - dag.begin[selected]
         return selected_ps
     rows = host.trace.rows(host.cpu)
     host_events = events[(events >= rows.start) & (events < rows.stop)]
     threads = act.thread[act.line_of[host_events]]
-    takes_place_on = graph.line.copy()
-    computed = np.flatnonzero((graph.event >= rows.start) & (graph.event < rows.stop))
+    thread_of_node = graph.line.copy()
+    host_nodes = np.flatnonzero((graph.event >= rows.start) & (graph.event < rows.stop))
     # What other threads do for an op has its number, too.
-    computed = computed[dag.begin[computed] == host.trace.begin[graph.event[computed]]]
-    takes_place_on[computed] = act.thread[act.line_of[graph.event[computed]]]
+    host_nodes = host_nodes[dag.begin[host_nodes] == host.trace.begin[graph.event[host_nodes]]]
+    thread_of_node[host_nodes] = act.thread[act.line_of[graph.event[host_nodes]]]
     for thread in distinct(threads).tolist():
         on_thread = host_events[threads == thread]
-        nodes = np.flatnonzero(takes_place_on == thread)
+        nodes = np.flatnonzero(thread_of_node == thread)
         spans = union(host.trace.begin[on_thread], host.trace.end[on_thread])
         selected_ps[nodes] = covered(dag.begin[nodes], dag.end[nodes], *spans)
     selected_ps[selected] = dag.end[selected] - dag.begin[selected]

@@ -12,7 +12,7 @@ from ....runtime.arrays import I32, I64, Array, I64Matrix
 from ....runtime.jit import jit
 from ....runtime.records import NamedTuple
 from .device_activities import LONG_AGO, DeviceEvents
-from .launch_order import Launched, Order, index_before
+from .launch_order import FirstLaunches, LaunchOrder, LaunchPositions, index_before
 
 NEAR_PS, LATE_PS, CLOCK_PS = 8 * 10**6, 5 * 10**6, 10**6
 """What begins so soon after something else ended may have waited for that (8 µs), if so much of its wait is not
@@ -36,17 +36,19 @@ class StreamWaits(NamedTuple):
     """int64[k]: the event that it waits for; of ~stream in the repetition before, where negative."""
 
 
-def inferred_waits(host: Host, events: DeviceEvents, order: Order, launched: Launched, ready_ps: Array) -> StreamWaits:
+def inferred_stream_waits(
+    host: Host, events: DeviceEvents, order: LaunchOrder, launches: FirstLaunches, ready_ps: Array
+) -> StreamWaits:
     """Waits that nobody recorded."""
     none = np.empty(0, np.int64)
-    index_of, key = order.of_events()
+    positions = order.by_event()
     nothing = StreamWaits(none, none, none, none, none, none)
-    late = ~events.program & (key > LONG_AGO) & (events.begin - ready_ps > LATE_PS)
+    late = ~events.runs_programs & (positions.key > LONG_AGO) & (events.begin - ready_ps > LATE_PS)
     if not late.any() or len(order.first) <= 2:
         return nothing
     late &= events.launch >= 0
-    columns, launched_at = _Columns(events.begin, events.end, events.stream, events.by_end), _LaunchedAt(index_of, key)
-    pairs, launches_since = _seen_waits(np.flatnonzero(late), ready_ps, columns, launched_at, order)
+    columns = _Columns(events.begin, events.end, events.stream, events.by_end)
+    pairs, launches_since = _seen_waits(np.flatnonzero(late), ready_ps, columns, positions, order)
     if not len(pairs):
         return nothing
     names = host.trace.name_of[events.event]
@@ -55,22 +57,22 @@ def inferred_waits(host: Host, events: DeviceEvents, order: Order, launched: Lau
     is_waiting_kind[kind[pairs[:, 0]]] = True
     rows = np.flatnonzero(is_waiting_kind[kind] & (events.launch >= 0))
     thread = events.thread[rows].astype(np.int64)
-    index = launched.indices_from(thread, events.launch_begin[rows])
+    index = launches.indices_from(thread, events.launch_begin[rows])
     previous = events.previous()[rows]
-    follows = np.where(previous >= 0, names[previous], -1)
-    before = [launched.name(names, thread, index - offset) for offset in (1, 2)]
-    _, code = combine(kind[rows], follows, *before)
+    previous_name = np.where(previous >= 0, names[previous], -1)
+    launches_before = [launches.names_at(names, thread, index - offset) for offset in (1, 2)]
+    _, code = combine(kind[rows], previous_name, *launches_before)
     wait_code = code[np.searchsorted(rows, pairs[:, 0])]
     stream = events.stream[pairs[:, 1]].astype(np.int64)
     example, wait = combine(wait_code, stream, launches_since)
     by_code = np.argsort(code, kind="stable")
     first = np.searchsorted(code[by_code], np.arange(int(code.max()) + 2))
     seen = _SeenWaits(wait_code[example], stream[example], launches_since[example], np.bincount(wait))
-    waiting, awaited = _waits_of_all_passes(seen, rows[by_code], first, columns, key, order)
+    waiting, awaited = _waits_of_all_passes(seen, rows[by_code], first, columns, positions.key, order)
     previous = events.previous()[waiting]
     at = np.maximum(np.where(previous >= 0, events.end[previous], LONG_AGO), events.end[awaited])
     return StreamWaits(
-        at, key[waiting], np.full(len(at), -1), events.stream[waiting].astype(np.int64), waiting, awaited
+        at, positions.key[waiting], np.full(len(at), -1), events.stream[waiting].astype(np.int64), waiting, awaited
     )
 
 
@@ -81,13 +83,6 @@ class _Columns(NamedTuple):
     end: I64
     stream: I32
     by_end: I64
-
-
-class _LaunchedAt(NamedTuple):
-    """`Order.of_events`, by event."""
-
-    index_of: I64
-    key: I64
 
 
 class _SeenWaits(NamedTuple):
@@ -105,7 +100,7 @@ class _SeenWaits(NamedTuple):
 
 @jit
 def _seen_waits(
-    late: I64, ready_ps: I64, events: _Columns, launched: _LaunchedAt, order: Order
+    late: I64, ready_ps: I64, events: _Columns, positions: LaunchPositions, order: LaunchOrder
 ) -> tuple[I64Matrix, I64]:
     """(pairs, launches since), int64[k, 2] and int64[k]: late events and what had just ended on another stream, and how
     many of that one had been launched since.
@@ -120,10 +115,10 @@ def _seen_waits(
         while index >= 0 and ends[index] > since:
             other = events.by_end[index]
             if stream[other] != stream[i]:
-                before = index_before(np.int64(stream[other]), launched.key[i], begin[i], order, begin)
-                if launched.index_of[other] <= before:
+                last_before = index_before(np.int64(stream[other]), positions.key[i], begin[i], order, begin)
+                if positions.position[other] <= last_before:
                     pairs[count, 0], pairs[count, 1] = i, other
-                    launches_since[count] = before - launched.index_of[other]
+                    launches_since[count] = last_before - positions.position[other]
                     count += 1
                     break
             index -= 1
@@ -132,7 +127,7 @@ def _seen_waits(
 
 @jit
 def _waits_of_all_passes(
-    seen: _SeenWaits, passes: I64, first_pass: I64, events: _Columns, key_of: I64, order: Order
+    seen: _SeenWaits, passes: I64, first_pass: I64, events: _Columns, key_of: I64, order: LaunchOrder
 ) -> tuple[I64, I64]:
     """(event, awaited): of all passes of a place of the program, unless more of them contradict a wait than show it.
 

@@ -19,7 +19,7 @@ PREVIOUS, GIVER, AWAITED = range(3)
 """What an interval waits for: the one before it on its thread, one of another thread that gave it something to do, and
 an event of a device.
 """
-_MOST_TRIED = 256
+_MOST_TRIES = 256
 """So many events are tried for what an interval waits for."""
 _SYNC = int(State.SYNC)
 _SILENT_PS = 50 * 10**6
@@ -60,7 +60,7 @@ class _Silences(NamedTuple):
         return np.where(moments < self.end[index], index, -1) if len(self.begin) else index
 
 
-class _Clock(NamedTuple):
+class _ThreadClock(NamedTuple):
     """Times of all threads one after another, ``rank * span + time - low``, so that they sort together."""
 
     rank: Array
@@ -68,18 +68,19 @@ class _Clock(NamedTuple):
     low: int
     span: int
 
-    def at(self, line: Array, time: Array) -> Array:
-        """int64[k]: encoded."""
+    def encoded(self, line: Array, time: Array) -> Array:
+        """int64[k]: times on threads."""
         return self.rank[line] * self.span + time - self.low
 
     def launch_times(self, events: DeviceEvents, mask: Array, *times: Array) -> list[Array]:
         """int64[k] each: times of the selected events on the threads that launched them, encoded."""
-        return [_encoded(events.thread, time, mask, *self) for time in times]
+        threads = events.thread[mask]
+        return [self.encoded(threads, time[mask]) for time in times]
 
     def handover_times(self, handovers: _Handovers) -> tuple[Array, Array, Array]:
         """When idleness began, when it ended, and when the other thread handed over what ended it; encoded."""
         thread, since, until, giver, given_ps = handovers
-        return self.at(thread, since), self.at(thread, until), self.at(giver, given_ps)
+        return self.encoded(thread, since), self.encoded(thread, until), self.encoded(giver, given_ps)
 
 
 def thread_activities(host: Host, events: DeviceEvents, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
@@ -93,13 +94,13 @@ def thread_activities(host: Host, events: DeviceEvents, calls: tuple[Array, Arra
     rank = np.full(len(act.thread), -1, np.int64)
     rank[lines] = np.arange(len(lines))
     low, high = events.window
-    clock = _Clock(rank, low, high - low + 1)
+    clock = _ThreadClock(rank, low, high - low + 1)
     launched = clock.launch_times(events, events.launch >= 0, events.launch_begin, events.launch_end)
     runs, waits = _runs(host, events, clock), _waits(act, clock)
     bounds = np.arange(len(lines)) * clock.span
     # What comes after a thread's last moment matters to nothing, but for the loop's, which goes on.
     last = bounds[lines == act.loop] + clock.span - 1
-    edges = bounds, last, *launched, clock.at(*calls), *runs, *waits, *clock.handover_times(handovers)
+    edges = bounds, last, *launched, clock.encoded(*calls), *runs, *waits, *clock.handover_times(handovers)
     moments = np.concatenate((*edges, _step_marks(host, act, clock)))
     moments.sort(kind="stable")
     intervals = _intervals_between(moments, lines, clock.low, clock.span)
@@ -112,10 +113,11 @@ def thread_activities(host: Host, events: DeviceEvents, calls: tuple[Array, Arra
     activities = Activities(intervals.begin, intervals.end, line, event, state, waits_for)
     follows = np.flatnonzero(line[1:] == line[:-1])
     activities.waits[follows + 1, PREVIOUS] = follows
-    _await_events(activities, events, is_run, is_wait)
+    launches = _Launches(events.launch, events.launch_begin, events.thread)
+    _set_awaited(is_run | is_wait, is_wait, activities, events.end[events.by_end], events.by_end, launches)
     _await_threads(activities, until, clock, handovers)
-    ends = _ending_with_launch(until, events.launch, events.thread, events.launch_end, *clock)
-    return activities, np.concatenate((ends, _ending_at(until, clock.at(*calls)).astype(np.int32)))
+    ends = np.where(events.launch >= 0, _ending_at(until, clock.encoded(events.thread, events.launch_end)), -1)
+    return activities, np.concatenate((ends, _ending_at(until, clock.encoded(*calls)))).astype(np.int32)
 
 
 def await_calls(activities: Activities, lines: Array, ends: Array, awaited: Array) -> None:
@@ -140,16 +142,10 @@ class _Launches(NamedTuple):
     thread: I32
 
 
-def _await_events(activities: Activities, events: DeviceEvents, runs: Array, waits: Array) -> None:
-    """Let intervals that run or wait in calls (bool[t] both) begin when what they waited for was over."""
-    launches = _Launches(events.launch, events.launch_begin, events.thread)
-    _set_awaited(runs | waits, waits, activities, events.end[events.by_end], events.by_end, launches)
-
-
-def _await_threads(activities: Activities, until: Array, clock: _Clock, handovers: _Handovers) -> None:
+def _await_threads(activities: Activities, until: Array, clock: _ThreadClock, handovers: _Handovers) -> None:
     """Let intervals that something was handed over to begin then."""
-    _, takes, gives = clock.handover_times(handovers)
-    taker, giver = _ending_at(until, takes), _ending_at(until, gives)
+    _, idle_until, handover = clock.handover_times(handovers)
+    taker, giver = _ending_at(until, idle_until), _ending_at(until, handover)
     # Of several that end the same idleness the last counts.
     rows = np.argsort(handovers.given_ps, kind="stable")
     rows = rows[(taker[rows] >= 0) & (giver[rows] >= 0)]
@@ -195,8 +191,8 @@ def _communicating_lines(act: Activity, events: DeviceEvents) -> set[int]:
     """The lines of threads that do nothing but communicate, as those of gloo: others ask them to, and go on."""
     line = act.thread[act.line_of[events.event]]
     is_collective = events.kind == Kind.COLLECTIVE
-    is_own = events.launch == events.event
-    return set(line[is_collective & is_own].tolist()) - set(line[~is_collective].tolist())
+    runs_at_once = events.launch == events.event
+    return set(line[is_collective & runs_at_once].tolist()) - set(line[~is_collective].tolist())
 
 
 def _inferred_handovers(
@@ -228,13 +224,13 @@ def _inferred_handovers(
         since, until, given_ps = since[is_new], work_begin[is_new], given_ps[is_new]
         parts.append(_Handovers(np.full(len(until), line), since, until, np.full(len(until), act.loop), given_ps))
         # Each collective is waited for, though they follow one another without idleness.
-        works = (begin, end) if line in communicating else (begin[np.append(True, is_idle_before[1:])], work_end)
-        parts.append(_returns(act.loop, line, silences, works, line in communicating))
+        work = (begin, end) if line in communicating else (begin[np.append(True, is_idle_before[1:])], work_end)
+        parts.append(_returns(act.loop, line, silences, work, line in communicating))
     return _Handovers(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
 
 
 def _silences(act: Activity) -> _Silences:
-    """Those of the loop's thread."""
+    """The silences of the loop's thread."""
     rows = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))
     begin, end, state = act.begin[rows], act.end[rows], act.state[rows]
     is_python, is_wait = state == State.PYTHON, state == State.SYNC
@@ -246,13 +242,13 @@ def _silences(act: Activity) -> _Silences:
     return _Silences(low[order], high[order], waits[order])
 
 
-def _returns(loop: int, line: int, silences: _Silences, works: tuple[Array, Array], communicates: bool) -> _Handovers:
+def _returns(loop: int, line: int, silences: _Silences, work: tuple[Array, Array], communicates: bool) -> _Handovers:
     """Where the loop's thread went on since another one's intervals of work (begin, end) were over; if that one
     only ``communicates``, it may have asked for them long before.
     """
     if not len(silences.begin):
         return _NO_HANDOVERS
-    begin, end = works[0][: len(works[1])], works[1]
+    begin, end = work[0][: len(work[1])], work[1]
     index = silences.index_at(end)
     low, high = silences.begin[index], silences.end[index]
     is_soon = high - end <= _WAKING_PS + (_WAKING_SHARE * (high - low)).astype(np.int64)
@@ -261,24 +257,24 @@ def _returns(loop: int, line: int, silences: _Silences, works: tuple[Array, Arra
     return _Handovers(of_loop, low[is_return], high[is_return], of_line, end[is_return])
 
 
-def _runs(host: Host, events: DeviceEvents, clock: _Clock) -> list[Array]:
+def _runs(host: Host, events: DeviceEvents, clock: _ThreadClock) -> list[Array]:
     """[begin, end]: where threads run what a device does themselves; encoded."""
-    at_once = (events.launch >= 0) & events.program & (events.end <= host.trace.end[events.launch])
+    at_once = (events.launch >= 0) & events.runs_programs & (events.end <= host.trace.end[events.launch])
     return clock.launch_times(events, at_once, events.launch_end, events.end)
 
 
-def _waits(act: Activity, clock: _Clock) -> list[Array]:
+def _waits(act: Activity, clock: _ThreadClock) -> list[Array]:
     """[begin, end]: where threads wait in a call; encoded."""
     sync = np.flatnonzero(act.state == State.SYNC)
     line = np.searchsorted(act.first, sync, "right") - 1
     sync, line = sync[clock.rank[line] >= 0], line[clock.rank[line] >= 0]
-    return [clock.at(line, act.begin[sync]), clock.at(line, act.end[sync])]
+    return [clock.encoded(line, act.begin[sync]), clock.encoded(line, act.end[sync])]
 
 
-def _step_marks(host: Host, act: Activity, clock: _Clock) -> Array:
+def _step_marks(host: Host, act: Activity, clock: _ThreadClock) -> Array:
     """Begins and ends of the steps, on the loop's thread; encoded."""
     times = np.clip(np.concatenate(host_steps(host.with_steps())), clock.low, clock.low + clock.span - 1)
-    return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
+    return clock.encoded(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
 
 
 def _ending_at(until: Array, moments: Array) -> Array:
@@ -299,17 +295,6 @@ def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int
         k = start + lower_bound(begin[start:stop], at[i], min(max(k - start, 0), stop - start))
         idle_since[i] = min(at[i], end[k - 1]) if k > start else low
     return idle_since
-
-
-@jit
-def _encoded(line: I32, time: I64, mask: Bool, rank: I64, low: Int, span: Int) -> I64:
-    encoded = np.empty(len(time), np.int64)
-    count = 0
-    for i in range(len(time)):
-        if mask[i]:
-            encoded[count] = rank[line[i]] * span + time[i] - low
-            count += 1
-    return encoded[:count]
 
 
 class _EncodedIntervals(NamedTuple):
@@ -371,7 +356,7 @@ def _set_awaited(wait: Bool, call: Bool, activities: Activities, ends: I64, by_e
         if not wait[i] or state[i] >= 0:
             continue
         k = lower_bound(ends, end[i] + 1, k)
-        for tried in range(min(k, _MOST_TRIED)):
+        for tried in range(min(k, _MOST_TRIES)):
             event = by_end[k - 1 - tried]
             if ends[k - 1 - tried] <= begin[i]:
                 break
@@ -381,18 +366,3 @@ def _set_awaited(wait: Bool, call: Bool, activities: Activities, ends: I64, by_e
                 break
         if call[i]:
             begin[i], state[i] = end[i], _SYNC
-
-
-@jit
-def _ending_with_launch(until: I64, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int) -> I32:
-    """int32[d]: of each event the interval that ends with its launch; -1 for none."""
-    ending = np.full(len(launch), -1, np.int32)
-    k = np.int64(0)
-    for i in range(len(launch)):
-        if launch[i] < 0:
-            continue
-        at = rank[thread[i]] * span + launch_end[i] - low
-        k = lower_bound(until, at, k)
-        if k < len(until) and until[k] == at:
-            ending[i] = k
-    return ending
