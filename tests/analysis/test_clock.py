@@ -7,7 +7,7 @@ import draw
 import pytest
 from figures import column, facts
 
-from tb_profile_plugin.analysis.workers.slowest_host import HostSteps, host_comparison, slowest_host_sentence
+from tb_profile_plugin.analysis.workers.slowest_host import HostComparison, host_comparison, slowest_host_sentence
 from tb_profile_plugin.model import clock
 from tb_profile_plugin.model.host import HostWithSteps
 
@@ -66,7 +66,7 @@ def test_hosts_are_compared_in_words(tmp_path: Path) -> None:
     ],
 )
 def test_who_was_the_slowest(shared: int, slowest: list[int], words: str) -> None:
-    hosts = [HostSteps(name, shared, 1.0, times) for name, times in zip("abc", slowest, strict=False)]
+    hosts = [HostComparison(name, shared, 1.0, times) for name, times in zip("abc", slowest, strict=False)]
     assert slowest_host_sentence(shared, hosts) == words
 
 

@@ -26,7 +26,7 @@ from ...runtime.messages import Message
 from ...runtime.records import NamedTuple, record
 from ...runtime.regex import regex
 from ..ops.host_ops import kernels_of_single_ops
-from ..xla.pool_threads import op_ends, shards
+from ..xla.shards import op_ends, shards
 from .cpu_ops import computes, last_begins, launches_of_ops, short_calls, unmark_inner_ops
 from .event_classes import python_ops
 from .states import State

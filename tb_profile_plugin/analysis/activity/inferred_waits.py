@@ -19,7 +19,7 @@ from ...model.names import host_events
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
-from ..xla.pool_threads import work_spans
+from ..xla.shards import work_spans
 from .event_classes import NOTHING
 from .states import State
 

@@ -108,7 +108,7 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
 def whole_step_functions(host: HostWithSteps) -> frozenset[str]:
     """Names, as they are shown, of the functions that are (nearly) all that steps do; none without steps."""
     trace, steps = host.trace, host.steps
-    frames = trace.named(is_frame) if len(steps) else np.empty(0, np.int64)
+    frames = trace.events_named(is_frame) if len(steps) else np.empty(0, np.int64)
     ps = np.bincount(trace.name_of[frames], trace.end[frames] - trace.begin[frames], len(trace.names))
     names = np.flatnonzero(ps >= _WHOLE_STEP * steps.length.sum()) if len(frames) else ()
     return frozenset(display_name(trace.names[name]) for name in names)

@@ -14,7 +14,7 @@ _NOTABLE_RATIO = 1.02
 """Hosts that wait for each other in every step end it together: what differs by less is not theirs."""
 
 
-class HostSteps(NamedTuple):
+class HostComparison(NamedTuple):
     """How one of several hosts went through its steps."""
 
     host: str
@@ -26,7 +26,7 @@ class HostSteps(NamedTuple):
     """How many of the shared steps took longest here, by `_NOTABLE_RATIO`."""
 
 
-def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps]]:
+def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostComparison]]:
     """How many steps are complete on all hosts, and each host's part in them; nothing to tell with a single host."""
     if len(hosts) < 2:
         return 0, []
@@ -43,13 +43,13 @@ def host_comparison(hosts: Sequence[HostWithSteps]) -> tuple[int, list[HostSteps
         if longest > _NOTABLE_RATIO * second_longest:
             slowest_counts[host_durations.index(longest)] += 1
     return len(shared), [
-        HostSteps(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, times_slowest)
+        HostComparison(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, times_slowest)
         for host, durations, times_slowest in zip(hosts, durations_by_host, slowest_counts, strict=True)
         if durations
     ]
 
 
-def slowest_host_sentence(shared: int, compared: Sequence[HostSteps]) -> Message:
+def slowest_host_sentence(shared: int, compared: Sequence[HostComparison]) -> Message:
     """What `host_comparison` found in words: which host was the slowest most often, or that there is nothing to say."""
     if not shared:
         return Message("no step is complete on all hosts, so they cannot be compared")

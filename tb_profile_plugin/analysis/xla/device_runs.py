@@ -25,7 +25,7 @@ from ...runtime.records import mutable_record
 from . import hlo_printer
 from .cost import Costs, costs
 from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
-from .pool_threads import all_shards, op_ends
+from .shards import all_shards, op_ends
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
 _MOST_INNER = 1000

@@ -82,6 +82,6 @@ def table_gradients_ps(host: HostWithSteps) -> float:
     if not gradients:
         return 0.0
     sums = {f"{gradient[1]}:AddN" for gradient in gradients}
-    ops = trace.named(lambda name: name in sums or bool(_TABLE_GRADIENT.match(name)))
+    ops = trace.events_named(lambda name: name in sums or bool(_TABLE_GRADIENT.match(name)))
     ops = ops[trace.begin[ops] >= steps.begin[0]]
     return float((trace.end[ops] - trace.begin[ops]).sum()) / len(steps)

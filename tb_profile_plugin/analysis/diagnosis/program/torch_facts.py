@@ -267,7 +267,7 @@ def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
 
 def _steps_cells(host: HostWithSteps) -> bool:
     """Whether many recurrent cells run in each step, and take a notable part of it."""
-    return len(host.trace.named(_CELL.match)) >= _MANY * max(len(host.steps), 1) and _take_much(host, _CELL)
+    return len(host.trace.events_named(_CELL.match)) >= _MANY * max(len(host.steps), 1) and _take_much(host, _CELL)
 
 
 def _starts_of_workers(trace: Trace) -> Array:

@@ -38,9 +38,9 @@ correlate with their order so much.
 def adapters_ps(host: HostWithSteps) -> float:
     """ps per step that layers with adapters take beside their own products; 0 where no frames of Python tell."""
     trace, steps = host.trace, host.steps
-    if not len(steps) or not len(trace.named(_LAYER.match)):
+    if not len(steps) or not len(trace.events_named(_LAYER.match)):
         return 0.0
-    products = trace.named(_LINEAR.__eq__)
+    products = trace.events_named(_LINEAR.__eq__)
     layer = trace.nearest_named(products, _LAYER.match)
     products, layer = products[layer >= 0], layer[layer >= 0]
     calls, own, count = np.unique(layer, return_index=True, return_counts=True)
@@ -54,7 +54,7 @@ def adapters_ps(host: HostWithSteps) -> float:
 def dropout_ps(host: HostWithSteps) -> float:
     """ps per step that devices spend on dropout; 0 without steps."""
     trace, steps = host.trace, host.steps
-    draws = trace.named(_DRAWS.match)
+    draws = trace.events_named(_DRAWS.match)
     calls = trace.nearest_named(
         draws[trace.begin[draws] >= steps.begin[0]] if len(steps) else draws[:0], _DROPOUT.match
     )
@@ -85,7 +85,7 @@ def computes_again(host: HostWithSteps, plane: Plane) -> bool:
 def _take_longer_and_longer(host: HostWithSteps) -> bool:
     """Whether most steps call a function several times, which takes most of them, and longer from call to call."""
     trace, steps = host.trace, host.steps
-    frames = trace.by_time(trace.named(host_events.is_frame)) if len(steps) else np.empty(0, np.int64)
+    frames = trace.by_time(trace.events_named(host_events.is_frame)) if len(steps) else np.empty(0, np.int64)
     step = np.searchsorted(steps.begin, trace.begin[frames], "right") - 1
     ps = np.where(step >= 0, trace.end[frames] - trace.begin[frames], 0)
     names, name, counts = np.unique(trace.name_of[frames], return_inverse=True, return_counts=True)

@@ -60,8 +60,8 @@ def reduces_each_pass(host: HostWithSteps) -> bool:
     trace, steps = host.trace, host.steps
     if not len(steps) or FORWARD in trace.names:
         return False
-    calls, optimizers = trace.named(_CALL.match), trace.named(lambda name: name.startswith(OPTIMIZER))
-    gradients = trace.named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    calls, optimizers = trace.events_named(_CALL.match), trace.events_named(lambda name: name.startswith(OPTIMIZER))
+    gradients = trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
     events = trace.by_time(np.concatenate((calls, gradients)))
     is_call, step = np.isin(events, calls), np.searchsorted(steps.begin, trace.begin[events], "right") - 1
     begins_calls = is_call[1:] & ~is_call[:-1] & (step[1:] == step[:-1]) & (step[1:] >= 0)

@@ -33,18 +33,18 @@ class Shards(NamedTuple):
     """int64[k] ps: when it is over for the op."""
 
 
-def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
+def shards(host: Host, all_ops: Array, ops: Array, came_from: Array) -> Shards:
     """What threads of a pool do for one of the ``ops``, which may go on after its own event.
 
-    ``xla`` are all of XLA's ops, ascending: a thread that runs one is no longer a shard of one of the ``ops``, but goes
-    on with the program. One that comes when its op is already over finds nothing left to do; one that stays after that
-    does nothing more for it.
+    ``all_ops`` are all of XLA's ops, ascending: a thread that runs one is no longer a shard of one of the ``ops``, but
+    goes on with the program. One that comes when its op is already over finds nothing left to do; one that stays after
+    that does nothing more for it.
     """
     if not len(ops):
         return Shards(ops, ops, ops)
     trace = host.trace
     parent = trace.nesting.parent
-    regions, region_end = _regions_with_end(host, xla)
+    regions, region_end = _regions_with_end(host, all_ops)
     came_from = _with_own_handovers(host, regions, came_from)
     is_op = np.zeros(len(trace), bool)
     is_op[ops] = True
@@ -57,14 +57,14 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> Shards:
     return Shards(regions[is_shard], op_of_region[is_shard], region_end[is_shard])
 
 
-def _regions_with_end(host: Host, xla: Array) -> tuple[Array, Array]:
-    """(regions, ps): threads' work that may be shards, and when it ends, or the thread goes on with one of ``xla``."""
+def _regions_with_end(host: Host, all_ops: Array) -> tuple[Array, Array]:
+    """(regions, ps): threads' work that may be shards, and when it ends, or the thread goes on with another op."""
     trace = host.trace
     last = trace.nesting.stop
     regions = trace.events_named(_REGION.__eq__)
-    at = np.searchsorted(xla, regions)
-    next_op = xla[at.clip(max=len(xla) - 1)]
-    runs_op = (at < len(xla)) & (next_op < last[regions])
+    at = np.searchsorted(all_ops, regions)
+    next_op = all_ops[at.clip(max=len(all_ops) - 1)]
+    runs_op = (at < len(all_ops)) & (next_op < last[regions])
     region_end = trace.end[regions]
     region_end[runs_op] = trace.begin[next_op[runs_op]]
     # Causes are followed far: not for the many threads that go on with the program alone.
