@@ -228,7 +228,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "forward passes again."
     ),
     ("compute", JAX, facts.COPIES_UPDATED): (
-        "Donate arrays that are updated (jit with donate_argnums): .at[].set() outside of jit copies the whole array."
+        "Update arrays within jax.jit, and donate them (donate_argnums): each call copies the whole array."
     ),
     ("compute", JAX, facts.FORWARD_GRADIENT): (
         "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."
