@@ -17,6 +17,8 @@ from .step_counts import ops_ps
 
 _MAKES_PAIRS, _REDUCES = regex(r"aten::(?:sub|mul)$"), regex(r"aten::(?:sum|mean|norm|linalg_vector_norm)$")
 _REPEATS = regex(r"aten::(?:repeat|expand|expand_as|broadcast_to)$")
+_MOST_REPEATS = 100
+"""So many lists of shapes that are repeated are compared with one another."""
 _ENLARGED = 8
 """So many times as large as both arrays, what broadcasting makes of them is large."""
 _CONVOLUTION, _GRADIENT = regex(r"aten::convolution(?:_backward)?$"), regex(r"aten::convolution_backward$")
@@ -59,7 +61,7 @@ def pairs_ps(host: HostWithSteps) -> float:
         return 0.0
     events, codes, shapes = shapes_of_ops
     repeat_codes = distinct(codes[trace.are_named(events, _REPEATS.match)]).tolist()
-    repeats = {shape for code in repeat_codes for shape in shapes[code][:1]}
+    repeats = {shape for code in repeat_codes[:_MOST_REPEATS] for shape in shapes[code][:1] if 1 in shape}
     pairs_of_repeats = {_shape_of_pairs((first, second)) for first in repeats for second in repeats if first != second}
     pairs_of_code = [
         next((shape for shape in inputs[:1] if shape in pairs_of_repeats), ()) or _shape_of_pairs(inputs)
