@@ -11,10 +11,10 @@ from ...model.host import Host
 from ...model.names import host_events
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
-from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct, quantile
+from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quantile
 from ...runtime.jit import jit
 from ...runtime.memo import lazy
-from ...runtime.records import record
+from ...runtime.records import NamedTuple, record
 from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .gap_causes import events_ending_gaps, gap_pieces
 from .gap_tables import BEGIN, END, EVENT, SINCE, STATE, HostThreads, KnownWaits, Layers, Pieces
@@ -206,16 +206,61 @@ def general_causes(host: Host, window: tuple[int, int]) -> Array:
     kind = np.repeat(np.arange(len(states), dtype=np.int8), [len(begins) for begins, _ in intervals])
     order = np.argsort(begin, kind="stable")
     edges, first_kinds = first_kind(begin[order], end[order], kind[order], len(states), *host.window)
-    general = np.empty((len(first_kinds), 5), np.int64)
-    general[:, BEGIN], general[:, END] = edges[:-1], edges[1:]
-    for number, (state, state_events, (begins, _)) in enumerate(zip(states, events, intervals, strict=True)):
-        rows = np.flatnonzero(first_kinds == number)
-        since = begins[np.searchsorted(begins, edges[rows], "right") - 1]
-        general[rows, STATE] = state
+    causes = _Causes(
+        np.array(states, np.int64),
+        np.array([state in _AWAITED_ANY_TIME for state in states], np.bool_),
+        np.concatenate([begins for begins, _ in intervals], dtype=np.int64),
+        np.cumsum([0, *(len(begins) for begins, _ in intervals)], dtype=np.int64),
+        np.concatenate(events, dtype=np.int64),
+        np.cumsum([0, *map(len, events)], dtype=np.int64),
+    )
+    return _general_causes(edges, first_kinds, causes, trace.begin)
+
+
+class _Causes(NamedTuple):
+    """What each kind of interval stands for; kind i has the values from ``first_…[i]`` to ``first_…[i + 1]``."""
+
+    state: I64
+    """int64[kinds]: `State`."""
+    at_any_time: Bool
+    """bool[kinds]: whether work may wait for it that was launched before it began."""
+    begins: I64
+    """int64[k] ps: when the intervals of each kind begin, in order."""
+    first_begin: I64
+    """int64[kinds + 1]."""
+    events: I64
+    """int64[m]: the events that may have begun them, in order of time."""
+    first_event: I64
+    """int64[kinds + 1]."""
+
+
+@jit
+def _general_causes(edges: I64, kind: I8, causes: _Causes, event_begin: I64) -> I64Matrix:
+    """The rows of `general_causes`: of each piece the interval of its kind that it is part of, and the event that began
+    it. ``edges`` and ``kind``, -1 for none, are those of pieces that touch; ``event_begin`` is by event, ps.
+    """
+    count = 0
+    for own in kind:
+        count += own >= 0
+    general = np.empty((count, 5), np.int64)
+    # By kind, the interval and the event that the walk over the pieces has come to.
+    interval, event = causes.first_begin[:-1].copy(), causes.first_event[:-1].copy()
+    row = 0
+    for i in range(len(kind)):
+        own = np.int64(kind[i])
+        if own < 0:
+            continue
+        while interval[own] + 1 < causes.first_begin[own + 1] and causes.begins[interval[own] + 1] <= edges[i]:
+            interval[own] += 1
+        since = causes.begins[interval[own]]
         # What begins with the interval, of which others may have cut off the begin.
-        general[rows, EVENT] = state_events[np.searchsorted(trace.begin[state_events], since)]
-        general[rows, SINCE] = _ANY_TIME if state in _AWAITED_ANY_TIME else since
-    return general[first_kinds >= 0]
+        while event_begin[causes.events[event[own]]] < since:
+            event[own] += 1
+        general[row, BEGIN], general[row, END] = edges[i], edges[i + 1]
+        general[row, STATE], general[row, EVENT] = causes.state[own], causes.events[event[own]]
+        general[row, SINCE] = _ANY_TIME if causes.at_any_time[own] else since
+        row += 1
+    return general
 
 
 def _cause_events(host: Host, state: State, window: tuple[int, int]) -> Array:

@@ -6,14 +6,14 @@ import numpy as np
 
 from ...model.framework import TENSORFLOW, framework
 from ...model.host import Host
-from ...runtime.arrays import I8, I64, Array, I64Matrix, Int
+from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
 from ..ops.op_scopes import scopes
 from .gaps import Moments, moments
 from .states import State
-from .thread_classes import have_state
 
+_COMPUTE = int(State.COMPUTE)
 _MOST_KINDS = 100
 """So many kinds of intervals are told apart, those that take most time."""
 
@@ -60,7 +60,8 @@ def longest_kinds(windows: Array, edges: Array, kind: Array, kinds: int) -> tupl
     ``edges`` (int64[n + 1] ps, ascending) are those of intervals that touch, ``kind`` (int[n]) is that of each, -1
     for none.
     """
-    longest = np.argsort(-ps_of_kinds(edges, kind, kinds), kind="stable")[:_MOST_KINDS]
+    kind = kind.astype(np.int32, copy=False)
+    longest = np.argsort(-_ps_of_kinds(edges, kind, kinds), kind="stable")[:_MOST_KINDS]
     row_of_kind = np.full(kinds + 1, _MOST_KINDS, np.int8)
     row_of_kind[longest] = np.arange(len(longest))
     begin, end = (np.ascontiguousarray(ps, np.int64) for ps in (windows[:-1], windows[1:]))
@@ -68,9 +69,24 @@ def longest_kinds(windows: Array, edges: Array, kind: Array, kinds: int) -> tupl
     return longest, ps[:, : len(longest)]
 
 
-def ps_of_kinds(edges: Array, kind: Array, kinds: int) -> Array:
-    """float64[kinds] ps: how long intervals of each kind last; arguments are as in `longest_kinds`."""
-    return np.bincount(kind + 1, np.diff(edges), kinds + 1)[1:]
+@jit
+def _ps_of_kinds(edges: I64, kind: I32, kinds: Int) -> I64:
+    """int64[kinds] ps: how long intervals of each kind last."""
+    ps = np.zeros(kinds, np.int64)
+    for i in range(len(kind)):
+        if kind[i] >= 0:
+            ps[kind[i]] += edges[i + 1] - edges[i]
+    return ps
+
+
+@jit
+def _kinds_of_compute(state: I8, event: I32, name_of: I32, kind_of_name: I32) -> I32:
+    """int32[n]: by interval the kind of the name of the event that tells it, if that computes; -1 for others."""
+    kind = np.full(len(event), -1, np.int32)
+    for i in range(len(event)):
+        if state[i] == _COMPUTE and event[i] >= 0:
+            kind[i] = kind_of_name[name_of[event[i]]]
+    return kind
 
 
 class ScopeTimes(NamedTuple):
@@ -100,9 +116,7 @@ def scope_times(host: Host, windows: Array, edges: Array, state: Array, event: A
         return none
     number = {name: index for index, name in enumerate(names)}
     scope_of_name = np.array([number.get(scope, -1) for scope in scope_of_op], np.int32)
-    scope_of = np.full(len(event), -1, np.int32)
-    rows = np.flatnonzero(have_state(state, State.COMPUTE) & (event >= 0))
-    scope_of[rows] = scope_of_name[host.trace.name_of[event[rows]]]
+    scope_of = _kinds_of_compute(state, event, host.trace.name_of, scope_of_name)
     longest, ps = longest_kinds(windows, edges, scope_of, len(names))
     return ScopeTimes([names[index] for index in longest.tolist()], ps)
 

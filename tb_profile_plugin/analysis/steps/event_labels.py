@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...formats.columns.gather import gather
 from ...model.events.joins import is_among
 from ...model.events.outermost import are_inside, outermost, outermost_torch_ops
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names import hlo_text, host_events
-from ...runtime.arrays import I8, I32, I64, Array, distinct
+from ...runtime.arrays import I8, I32, I64, Array, Bool, Int, distinct
 from ...runtime.jit import jit
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
@@ -125,22 +124,14 @@ class _Labels:
         self._recorded = event
         self.number_of: dict[str, int] = {}
         """By label."""
-        self._name = np.full(len(event), -1, np.int32)
-        """int32[n]: row of the event's name among the trace's, -1 for none."""
-        has_event = event >= 0
-        self._name[has_event] = gather(trace.name_of, event[has_event])
-        is_used = np.zeros(len(trace.names) + 1, bool)
-        is_used[self._name] = True
-        self._used_names = np.flatnonzero(is_used[:-1])
+        self._used_names = np.flatnonzero(_used_names(event, trace.name_of, len(trace.names)))
         """int64[k]: rows of the trace's names that events had at first."""
-        self.number = self._numbers(self._used_names)[self._name]
+        self.number = _numbers_of_events(event, trace.name_of, self._numbers(self._used_names))
         """int32[n]: number of the label, -1 for none."""
 
     def _numbers(self, names: Array) -> Array:
-        """int32[names + 1]: numbers of the labels of some of the trace's names (int64[k], rows); -1 for the others, and
-        in the end for no name.
-        """
-        numbers = np.full(len(self.trace.names) + 1, -1, np.int32)
+        """int32[names]: numbers of the labels of some of the trace's names (int64[k], rows); -1 for the others."""
+        numbers = np.full(len(self.trace.names), -1, np.int32)
         numbers[names] = [self.add(event_label(self.trace.names[row])) for row in names.tolist()]
         return numbers
 
@@ -153,9 +144,9 @@ class _Labels:
         names = [row for row in self._used_names.tolist() if pattern.match(self.trace.names[row])]
         if not names:
             return np.empty(0, np.int64)
-        is_match = np.zeros(len(self.trace.names) + 1, bool)
+        is_match = np.zeros(len(self.trace.names), bool)
         is_match[names] = True
-        return np.flatnonzero(is_match[self._name])
+        return np.flatnonzero(_have_names(self.event, self.trace.name_of, is_match))
 
     def replace(self, rows: Array, events: Array) -> None:
         """Let other events (int64[k], -1 for none) tell these intervals (int64[k])."""
@@ -165,7 +156,7 @@ class _Labels:
             self.event = self.event.copy()
         self.event[rows] = np.where(events >= 0, events, self.event[rows])
         names = self.trace.name_of[self.event[rows]]
-        self._name[rows], self.number[rows] = names, self._numbers(distinct(names))[names]
+        self.number[rows] = self._numbers(distinct(names))[names]
 
     def append(self, rows: Array, ending: str) -> None:
         """Give the labels of these intervals (int64[k]) an ending."""
@@ -343,6 +334,25 @@ def _is_own(name: str) -> bool:
 
 
 @jit
+def _used_names(event: I32, name_of: I32, names: Int) -> Bool:
+    """bool[names]: the names of the events."""
+    is_used = np.zeros(names, np.bool_)
+    for row in event:
+        if row >= 0:
+            is_used[name_of[row]] = True
+    return is_used
+
+
+@jit
+def _have_names(event: I32, name_of: I32, is_match: Bool) -> Bool:
+    """bool[n]: whether the name of each event matches; False for no event."""
+    answer = np.zeros(len(event), np.bool_)
+    for i in range(len(event)):
+        answer[i] = event[i] >= 0 and is_match[name_of[event[i]]]
+    return answer
+
+
+@jit
 def _open_overhead(edges: I64, state: I8, event: I32, classes: I8, end: I64, parent: I32) -> I32:
     """int32[n]: for `_still_open`, -1 for intervals that keep their event. Arrays of intervals, then of events."""
     open_event = np.full(len(event), -1, np.int32)
@@ -355,3 +365,13 @@ def _open_overhead(edges: I64, state: I8, event: I32, classes: I8, end: I64, par
             around = parent[around]
         open_event[i] = around
     return open_event
+
+
+@jit
+def _numbers_of_events(event: I32, name_of: I32, number_of_name: I32) -> I32:
+    """int32[n]: the number of each event's name, -1 for no event."""
+    numbers = np.full(len(event), -1, np.int32)
+    for i in range(len(event)):
+        if event[i] >= 0:
+            numbers[i] = number_of_name[name_of[event[i]]]
+    return numbers

@@ -14,7 +14,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.device_events import device_work, host_work
 from ..activity.event_classes import class_of
-from ..activity.partition import ScopeTimes, partition, ps_of_kinds, scope_times, time_in_windows
+from ..activity.partition import ScopeTimes, partition, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..ops.device_event_kinds import DeviceKind, event_kinds
@@ -34,6 +34,10 @@ _LONG_PS = 10**9
 _START = regex(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
 _STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
+_COMPUTE, _EXPOSED_COLLECTIVE = int(State.COMPUTE), int(State.EXPOSED_COLLECTIVE)
+_EXPOSED_COPY = int(State.EXPOSED_COPY)
+_COMPUTE_OTHER, _COLLECTIVE = int(DeviceKind.COMPUTE_OTHER), int(DeviceKind.COLLECTIVE)
+_ON_DEVICE = int(DeviceKind.ON_DEVICE)
 
 
 class Interval(NamedTuple):
@@ -202,15 +206,39 @@ def _device_kind_ps(host: Host, edges: Array, host_timeline: DeviceTimeline) -> 
     """`HostFigures.device_kind_ps`; without devices nothing."""
     if not host.devices:
         return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
-    state = host_timeline.state
-    # In the end of the kinds of events stands what counts for work that no event tells.
-    kind = event_kinds(host)[host_timeline.event]
-    kind[have_state(state, State.COMPUTE) & (kind > DeviceKind.COMPUTE_OTHER)] = DeviceKind.COMPUTE_OTHER
-    kind[have_state(state, State.EXPOSED_COLLECTIVE)] = DeviceKind.COLLECTIVE
-    kind[have_state(state, State.EXPOSED_COPY) & (kind <= DeviceKind.COLLECTIVE)] = DeviceKind.ON_DEVICE
-    kind[state > State.EXPOSED_COPY] = len(DeviceKind)
-    begin, end = np.ascontiguousarray(edges[:-1]), np.ascontiguousarray(edges[1:])
-    return time_in_windows(begin, end, host_timeline.edges, kind, len(DeviceKind) + 1)[:, :-1]
+    return _sums_by_kind(
+        edges, host_timeline.edges, host_timeline.state, host_timeline.event, event_kinds(host), len(DeviceKind)
+    )
+
+
+@jit
+def _sums_by_kind(edges: I64, interval_edges: I64, state: I8, event: I32, kind: I8, kinds: Int) -> I64Matrix:
+    """int64[windows, kinds] ps: how long devices do what; the state says whether they compute, communicate or copy.
+
+    ``kind`` is that of each event, and in the end what counts for work that no event tells.
+    """
+    device_kind_ps = np.zeros((len(edges) - 1, kinds), np.int64)
+    first = 0
+    for i in range(len(state)):
+        if state[i] > _EXPOSED_COPY:
+            continue
+        own = np.int64(kind[event[i]] if event[i] >= 0 else kind[len(kind) - 1])
+        if state[i] == _COMPUTE and own > _COMPUTE_OTHER:
+            own = np.int64(_COMPUTE_OTHER)
+        elif state[i] == _EXPOSED_COLLECTIVE:
+            own = np.int64(_COLLECTIVE)
+        elif state[i] == _EXPOSED_COPY and own <= _COLLECTIVE:
+            own = np.int64(_ON_DEVICE)
+        begin, end = interval_edges[i], interval_edges[i + 1]
+        while first < len(device_kind_ps) - 1 and edges[first + 1] <= begin:
+            first += 1
+        window = first
+        while begin < end and window < len(device_kind_ps):
+            until = min(end, edges[window + 1])
+            device_kind_ps[window, own] += until - begin
+            begin = until
+            window += 1
+    return device_kind_ps
 
 
 def _window_edges(host: HostWithSteps) -> Array:
@@ -261,14 +289,23 @@ def _labelled_timeline(host: HostWithSteps, host_timeline: DeviceTimeline) -> _L
     """The intervals of a timeline with what tells them."""
     labels = event_labels(host, host_timeline, np.sort(host.steps.begin))
     count = len(labels.texts)
-    label_of_state = np.where(labels.text >= 0, host_timeline.state.astype(np.int32) * count + labels.text, -1)
-    label_ps = ps_of_kinds(host_timeline.edges, label_of_state, len(STATES) * count)
+    label_ps = _sums_by_label(host_timeline.edges, host_timeline.state, labels.text, len(STATES), count)
     longest = np.argsort(-label_ps, kind="stable")[: min(_MOST_NAMES, np.count_nonzero(label_ps))]
     row_of_name = np.full(len(label_ps), -1, np.int8)
     row_of_name[longest] = np.arange(len(longest))
     names = [(STATES[key // count], labels.texts[key % count]) for key in longest.tolist()]
     columns = _LabelColumns(host_timeline.edges, host_timeline.state, labels.event, labels.text, row_of_name)
     return _LabelledTimeline(names, columns)
+
+
+@jit
+def _sums_by_label(edges: I64, state: I8, label: I32, states: Int, labels: Int) -> I64:
+    """int64[states * labels] ps: of each label in each state."""
+    label_ps = np.zeros(states * labels, np.int64)
+    for i in range(len(state)):
+        if label[i] >= 0:
+            label_ps[np.int64(state[i]) * labels + label[i]] += edges[i + 1] - edges[i]
+    return label_ps
 
 
 @jit
