@@ -16,6 +16,7 @@ from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     names_in_loops,
     parameter_counts_vary,
     rematerialized,
+    reverse_jacobian,
 )
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -175,3 +176,22 @@ def test_what_a_checkpoint_runs_again() -> None:
     )
     assert rematerialized(module(computation(1, body, 2), entry="c1")) == {"dot.2"}
     assert rematerialized(module(update(8), entry="c1")) == set()
+
+
+@pytest.mark.parametrize(
+    ("size", "scope", "is_told"),
+    [
+        (64, "vmap(transpose(jvp(Net)))", True),
+        (8, "vmap(transpose(jvp(Net)))", False),
+        (64, "transpose(jvp(Net))", False),
+    ],
+    ids=["a Jacobian", "few outputs", "a gradient"],
+)
+def test_jacobians_in_reverse_mode(size: int, scope: str, is_told: bool) -> None:
+    """Gradients of each example, which ``jax.vmap`` makes, begin with no unit matrix."""
+    path = field(7, field(2, f"jit(step)/{scope}/dot_general".encode()))
+    basis = instruction(1, "iota", shape(size, size))
+    product = instruction(2, "dot", shape(size, 32), [1], name="dot.rows", rest=path)
+    found = reverse_jacobian(module(computation(1, basis + product, 2), entry="c1"))
+    assert found == ({"dot.rows"} if is_told else set())
+    assert reverse_jacobian(module(computation(1, product, 2), entry="c1")) == set()

@@ -151,7 +151,7 @@ def test_the_host_that_comes_last_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("does", "told"),
-    [("IteratorGetNext", "this worker's input"), (WORK, "equal work"), ("$time sleep", "on the straggler")],
+    [("IteratorGetNext", "this worker's input"), (WORK, "equal work"), ("$time sleep", "Call time.sleep less often")],
 )
 def test_what_helps_a_straggler_is_told_by_what_it_does_longer(does: str, told: str) -> None:
     hosts = [
@@ -229,6 +229,19 @@ def test_a_host_that_alone_saves_in_each_step_is_late_in_few_steps(saves_on: Seq
     if is_late:
         assert "mostly in save_checkpoint (train.py:9)" in found.headline.sentence.text
         assert found.causes[0].remedy.text.startswith("Call save_checkpoint (train.py:9) less often")
+
+
+def test_a_straggler_is_named_by_ops_that_it_has_alone() -> None:
+    """As where one rank works out histograms of the weights beside the ops that all have."""
+    meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []
+    for host in range(2):
+        own = "x/Quantile:Quantile[20,30] x/Histogram:Histogram[50,20]" if host == 0 else ""
+        meeting = f"{meets}[70,25]" if host == 0 else f"{meets}[20,75]"
+        text = f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {WORK}[1,19] {own} {meeting}"
+        hosts.append(draw.host(text, steps=6, every=100, name=f"worker-{host}"))
+    late = diagnose(hosts).causes[0]
+    assert "worker-0, mainly since its Quantile takes 30.0 µs longer per step." in late.sentence.text
+    assert late.remedy.text.startswith("Call Quantile less often")
 
 
 @pytest.mark.parametrize(("turns", "is_named"), [(3, True), (2, False)])

@@ -85,6 +85,8 @@ TEMPLATES: dict[str, str] = {
     # What need not be of the work, by the fact that its remedy is for: this says more than names.
     "mostly.broadcasts_pairs": ", on arrays of all pairs",
     "mostly.builds_hessian": ", for gradients of gradients",
+    "mostly.bf16_on_cpu": ", in bfloat16",
+    "mostly.builds_jacobian": ", for a whole Jacobian",
     "mostly.computes_all_experts": ", for all experts",
     "mostly.copies_tables": ", on whole tables",
     "mostly.drops_out": ", with dropout in inference",

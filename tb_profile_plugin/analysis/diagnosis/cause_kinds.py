@@ -104,7 +104,11 @@ _KINDS = {
         ("printing", regex(r"(?i).*print|StringFormat")),
         ("hook", regex(r"on_\w+")),
     ),
-    "input": (NEW_INPUT, ("input_workers", regex(r".*MultiProcessing")), (PYTHON_INPUT, regex(r".*PyFunc"))),
+    "input": (
+        NEW_INPUT,
+        ("input_workers", regex(r".*MultiProcessing|(?:.*, in )?__iter__ \(torch/utils/data/dataloader\.py")),
+        (PYTHON_INPUT, regex(r".*PyFunc")),
+    ),
     "exposed_collective": _COLLECTIVES,
     "collective_host": _COLLECTIVES,
     "exposed_copy": (

@@ -77,6 +77,8 @@ _NO_GAIN = 0.005
 """Share of the period, below which a gain is none."""
 _COPIES, _OTHER_COPIES = ("exposed_copy", "host_offload"), {"copy_within", "copy_back"}
 """Causes whose copies compute could hide, and kinds of copies with remedies of their own."""
+_CALLED = (PAUSE, WORK, "python")
+"""States of a straggler in which it does what it could do less often."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
 """Shares of the period that nothing explains, up to which confidence is high, and from which on it is low."""
@@ -217,7 +219,7 @@ def _special_remedy(
         is_usual = remedy(PYTORCH, *loss.remedy_keys, facts=program.facts).text == usual.text
         return usual._replace(text=fewer_ops(loss.by_name()[0][0])) if is_usual else None
     late = typical.late_peer
-    if loss.id == "late_peer" and late is not None and late.own_work and not late.every and late.state == PAUSE:
+    if loss.id == "late_peer" and late is not None and late.own_work and not late.every and late.state in _CALLED:
         name = (loss.arguments or {})["label"].text
         text = Message("Call {name} less often, or in a background thread: the other workers wait for it.", name=name)
         return remedy(program.framework, *loss.remedy_keys)._replace(text=text)

@@ -63,14 +63,13 @@ def late_peer(hosts: Sequence[HostWithSteps], times: Array, rows: Sequence[Array
     turns = int(is_turn.sum())
     own_work = _work_in_turns(hosts[last], rows[last], is_turn, waiting_ps) if turns >= _LEAST_TURNS_WITH_WORK else ""
     every = recurrence(rows[0][is_turn] // 2) if own_work or turns >= _LEAST_TURNS else 0
-    of_others_ps = np.delete(times, last, axis=0).mean(axis=0)
-    excess_ps = times[last] - of_others_ps
+    excess_ps = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     excess_ps[_COMMUNICATION] = 0.0
     largest = int(excess_ps.argmax())
-    lone_work = "" if own_work else _lone_work(figures(hosts[last]), rows[last], largest, of_others_ps, waiting_ps)
+    lone_work, lone_ps = _lone_work([*map(figures, hosts)], rows, last, largest, waiting_ps)
     if not (every or own_work or _is_not_by_chance(waits, _LIKELY_PROBABILITY if lone_work else _SURE_PROBABILITY)):
         return None
-    more_ps = waiting_ps if own_work else float(excess_ps[largest])
+    more_ps = waiting_ps if own_work else lone_ps if lone_work else float(excess_ps[largest])
     return LatePeer(hosts[last].name, waiting_ps, STATES[largest], more_ps, every, own_work or lone_work)
 
 
@@ -110,18 +109,27 @@ def _work_in_turns(host: HostWithSteps, rows: Array, is_turn: Array, waiting_ps:
     return ""
 
 
-def _lone_work(of_host: HostFigures, rows: Array, state: int, of_others_ps: Array, waiting_ps: float) -> str:
-    """The largest name of a state of a host's steps, if that is half of ``waiting_ps`` or more and the others, whose
-    times by state are ``of_others_ps``, are hardly in that state; else empty.
+def _lone_work(
+    hosts: Sequence[HostFigures], rows: Sequence[Array], last: int, state: int, waiting_ps: float
+) -> tuple[str, float]:
+    """(name, ps per step): the largest of the names of a state that the last host has nearly alone, if these are half
+    of ``waiting_ps`` or more; else an empty name. ``rows`` are those of the steps by host.
     """
-    columns = [column for column, (name_state, _) in enumerate(of_host.names) if name_state == STATES[state]]
-    if not columns:
-        return ""
+    ps_by_host = [_ps_by_name(of_host, own, STATES[state]) for of_host, own in zip(hosts, rows, strict=True)]
+    own_ps = ps_by_host.pop(last)
+    lone_ps = {
+        name: ps for name, ps in own_ps.items() if max(other.get(name, 0.0) for other in ps_by_host) <= _ALONE * ps
+    }
+    are_most = 2 * sum(lone_ps.values()) >= waiting_ps
+    return max(lone_ps.items(), key=lambda item: item[1]) if are_most else ("", 0.0)
+
+
+def _ps_by_name(of_host: HostFigures, rows: Array, state: str) -> dict[str, float]:
+    """ps per step, until the next one, by name of what a host does in a state."""
     windows = np.concatenate((rows, rows + 1))
-    name_ps = of_host.name_ps[windows[windows < of_host.steps.stop]][:, columns].sum(axis=0) / len(rows)
-    largest_ps = float(name_ps.max())
-    is_alone = 2 * largest_ps >= waiting_ps and of_others_ps[state] <= _ALONE * largest_ps
-    return of_host.names[columns[int(name_ps.argmax())]][1] if is_alone else ""
+    name_ps = of_host.name_ps[windows[windows < of_host.steps.stop]].sum(axis=0) / max(len(rows), 1)
+    named = zip(of_host.names, name_ps.tolist(), strict=True)
+    return {name: ps for (own_state, name), ps in named if own_state == state and name and ps}
 
 
 def _is_not_by_chance(waits: Array | None, probability: float) -> bool:

@@ -42,6 +42,8 @@ NOT_DONATED = "not_donated"
 
 BUILDS_HESSIAN = "builds_hessian"
 """Much of what programs of JAX compute is a gradient of a gradient in each direction."""
+BUILDS_JACOBIAN = "builds_jacobian"
+"""Much of what programs of JAX compute is a backward pass for each of many outputs."""
 FORWARD_GRADIENT = "forward_gradient"
 """Much of what programs of JAX compute is the gradient of one number in forward mode, by each of many inputs."""
 INDEPENDENT_PRODUCTS = "independent_products"
@@ -138,6 +140,8 @@ STEPS_CELLS = "steps_cells"
 """Recurrent cells of PyTorch run one time step after the other, for a notable part of the steps."""
 LONG_KERNELS = "long_kernels"
 """PyTorch convolves sequences with kernels of hundreds of taps, for a notable part of the steps."""
+BF16_ON_CPU = "bf16_on_cpu"
+"""Most of the time of PyTorch's ops on the CPU is that of ops which take bfloat16."""
 HALF_ON_CPU = "half_on_cpu"
 """Most of the time of PyTorch's ops on the CPU is that of ops which take float16."""
 SORTS_MORE = "sorts_more"
@@ -214,7 +218,7 @@ WASTEFUL = frozenset(
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
-        *(DROPS_OUT, FORWARD_GRADIENT, GATHERS_IN_LOOP, LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED),
+        *(DROPS_OUT, BUILDS_JACOBIAN, FORWARD_GRADIENT, GATHERS_IN_LOOP, LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

@@ -76,6 +76,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         light_programs,
         names_in_loops,
         parameter_counts_vary,
+        reverse_jacobian,
     )
     from ...xla.avoidable.widened_weights import widened_weights
 
@@ -87,6 +88,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         facts.GROWING_ARGUMENTS: parameter_counts_vary(modules),
         facts.BUILDS_HESSIAN: build_hessians(modules),
         facts.FORWARD_GRADIENT: _op_share(host, map(forward_gradient, modules)) >= _MUCH_COMPUTE,
+        facts.BUILDS_JACOBIAN: _op_share(host, map(reverse_jacobian, modules)) >= _MUCH_COMPUTE,
         facts.USES_RANDOM: _compute_share(host, lambda origin: origin.is_random) >= _MOSTLY_RANDOM,
         facts.INDEPENDENT_PRODUCTS: _compute_share(host, lambda origin: origin.is_independent) >= _MUCH_MULTIPLYING,
         facts.CONVERTS_WEIGHTS: _op_share(host, map(widened_weights, modules)) >= _MUCH_CONVERTING,
@@ -108,6 +110,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     holds[facts.AWAITS_ARGUMENTS] = holds[facts.COPIES_ARGUMENTS] and _await_late_devices(host)
     # Where turns are that small, more work for each is worth more than a product that leaves them.
     holds[facts.INDEPENDENT_PRODUCTS] &= not holds[facts.SMALL_TURNS]
+    holds[facts.BUILDS_JACOBIAN] &= not holds[facts.BUILDS_HESSIAN]
     # Some random numbers are drawn until they are accepted.
     holds[facts.UNTIL_CONDITION] &= not holds[facts.USES_RANDOM]
     return {fact for fact, is_so in holds.items() if is_so} | _repeats(host, modules)

@@ -46,7 +46,7 @@ _ANOMALY_CHECK_OP = "aten::isnan"
 """What PyTorch's anomaly mode calls."""
 _EXPANDS = frozenset(("aten::expand", "aten::expand_as", "aten::broadcast_to"))
 _COPY, _LAYOUT_OPS = "aten::copy_", frozenset(("aten::contiguous", "aten::reshape"))
-_INPUT_TYPES, _DOUBLE, _HALF = "Input type", '"double"', '"c10::Half"'
+_INPUT_TYPES, _DOUBLE, _HALF, _BF16 = "Input type", '"double"', '"c10::Half"', '"c10::BFloat16"'
 _SINGLE_ROW = {"aten::mm": regex(r"\[\[1,"), "aten::addmm": regex(r"\[\[[^]]*\], ?\[1,")}
 """Begins of the shapes of matrix products of one row, as ``record_shapes`` lists them."""
 _SEVERAL = 2
@@ -85,7 +85,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         return set()
     trains, on_cpu = any(map(_TRAINS.match, trace.names)), not device_count(host)
     holds = {
-        facts.CHECKS_NUMERICS: len(trace.events_named(_ANOMALY_CHECK_OP.__eq__)) >= _MANY * max(len(host.steps), 1),
+        facts.CHECKS_NUMERICS: len(_own_checks(trace)) >= _MANY * max(len(host.steps), 1),
         facts.GRAPH_BREAKS: _has_graph_breaks(trace),
         facts.MANY_GRAPH_BREAKS: _take_much(host, _RESUMED)
         or len(trace.events_named(lambda name: bool(_REGION.match(name)))) >= _MANY * max(len(host.steps), 1),
@@ -165,6 +165,7 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     holds = {
         facts.FLOAT64: ps[ops[_takes_type(trace, plane, _DOUBLE)[ops]]].sum() > half_ps,
         facts.HALF_ON_CPU: on_cpu and ps[ops[_takes_type(trace, plane, _HALF)[ops]]].sum() > half_ps,
+        facts.BF16_ON_CPU: on_cpu and ps[ops[_takes_type(trace, plane, _BF16)[ops]]].sum() > half_ps,
         facts.SINGLE_ROWS: ps[single_rows].sum() > half_ps,
         **{_MOST_OF_OPS[name]: ps[trace.events_named(name.__eq__)].sum() > half_ps for name in candidates},
     }
@@ -268,6 +269,12 @@ def _take_much(host: HostWithSteps, names: re.Pattern[str]) -> bool:
 def _steps_cells(host: HostWithSteps) -> bool:
     """Whether many recurrent cells run in each step, and take a notable part of it."""
     return len(host.trace.events_named(_CELL.match)) >= _MANY * max(len(host.steps), 1) and _take_much(host, _CELL)
+
+
+def _own_checks(trace: Trace) -> Array:
+    """int64[k]: checks for NaN that no other op makes for itself."""
+    checks = trace.events_named(_ANOMALY_CHECK_OP.__eq__)
+    return checks[trace.nearest_named(checks, lambda name: name.startswith(vocabulary.TORCH_OP)) < 0]
 
 
 def _starts_of_workers(trace: Trace) -> Array:

@@ -18,6 +18,9 @@ UNRECORDED_NVIDIA_REMEDY = (
 UNRECORDED_AMD_REMEDY = "Record the device: install rocprofiler. Then read the errors in the notes on this capture."
 
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
+NO_BF16_TORCH = (
+    "Compute in float32, unless the CPU has instructions for bfloat16 (AMX, AVX512-BF16): others emulate it."
+)
 NO_HALF_TORCH = "Compute in float32 on the CPU: PyTorch has no fast kernels for float16 there."
 WHOLE_SEQUENCES_TORCH = (
     "Run nn.GRU or nn.LSTM over whole sequences where inputs are known, instead of cells step by step."
@@ -154,6 +157,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, facts.REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
     **{(cause, PYTORCH, facts.GROWING_INPUT): NEW_ROWS_TORCH for cause in ("compute", "concatenation")},
+    **{(cause, PYTORCH, facts.BF16_ON_CPU): NO_BF16_TORCH for cause in ("compute", "elementwise", "tensor_copies")},
     **{(cause, PYTORCH, facts.HALF_ON_CPU): NO_HALF_TORCH for cause in ("compute", "elementwise")},
     ("compute", PYTORCH, facts.LONG_KERNELS): (
         "Convolve by FFT (torch.fft.rfft): kernels of hundreds of taps cost their length for each sample."
@@ -229,6 +233,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", JAX, facts.COPIES_UPDATED): (
         "Update arrays within jax.jit, and donate them (donate_argnums): each call copies the whole array."
+    ),
+    ("compute", JAX, facts.BUILDS_JACOBIAN): (
+        "Multiply by the Jacobian (jax.vjp), or use jax.grad of the loss: jacrev runs backward once for each output."
     ),
     ("compute", JAX, facts.FORWARD_GRADIENT): (
         "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."

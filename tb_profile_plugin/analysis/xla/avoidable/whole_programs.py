@@ -35,7 +35,9 @@ _RUN_AGAIN = "rematted_computation"
 """Part of the paths of what ``jax.checkpoint`` runs again."""
 _UPDATES = frozenset(("dynamic-update-slice", "scatter"))
 """Opcodes of what changes a part of an array, in its place where that is free."""
-_MANY_INPUTS = 16
+_BACKWARD = "vmap(transpose(jvp("
+"""Scope of ops that ``jax.jacrev`` makes, and ``jax.vmap`` of a gradient."""
+_MANY_DIRECTIONS = 16
 """So many directions are worth going backwards once, which takes as long as a few of them."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
 _ALL_REDUCE, _DOT_GENERAL = regex(r"all-reduce(?:-start)?$"), "dot_general"
@@ -167,17 +169,25 @@ def forward_gradient(module: Module) -> frozenset[str]:
     each of many inputs. None where functions return more than a number.
     """
     rows = [row for row, path in enumerate(module.op_names) if _FORWARD.search(path)]
-    dimensions = module.shapes.dimensions
-    directions = {
-        shape[0]
-        for row, opcode in enumerate(module.opcodes)
-        if opcode == "iota" and len(shape := dimensions[row]) == 2 and shape[0] == shape[1] >= _MANY_INPUTS
-    }
-    own = set(rows)
-    gradients = [row for row in rows if tuple(dimensions[row]) in {(count,) for count in directions}]
+    lengths = {(count,) for count in _direction_counts(module)} if rows else set()
+    own, dimensions = set(rows), module.shapes.dimensions
+    gradients = [row for row in rows if tuple(dimensions[row]) in lengths]
     if not any(int(user) not in own for row in gradients for user in module.users[row]):
         return frozenset()
     return frozenset(module.names[row] for row in rows)
+
+
+def reverse_jacobian(module: Module) -> frozenset[str]:
+    """Names of the instructions of a program that compute a Jacobian in reverse mode, for each of many outputs."""
+    names = frozenset(name for name, path in zip(module.names, module.op_names, strict=True) if _BACKWARD in path)
+    return names if names and _direction_counts(module) else frozenset()
+
+
+def _direction_counts(module: Module) -> set[int]:
+    """Of how many inputs, or outputs, derivatives are computed at once: by unit matrices, with which JAX begins."""
+    dimensions = module.shapes.dimensions
+    iotas = [dimensions[row] for row, opcode in enumerate(module.opcodes) if opcode == "iota"]
+    return {shape[0] for shape in iotas if len(shape) == 2 and shape[0] == shape[1] >= _MANY_DIRECTIONS}
 
 
 def copies_its_state(module: Module) -> bool:
