@@ -73,6 +73,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("own_reductions", "exposed_collective", "pytorch", "calls of your own"),
         ("broadcasts_batches", "late_input", "pytorch", "its own part of the data"),
         ("recomputes", "compute", "jax", "nn.remat"),
+        ("runs_hooks", "eager", "pytorch", "register_forward_hook"),
         ("builds_jacobian", "compute", "jax", "jax.vjp"),
         ("bf16_on_cpu", "compute", "pytorch", "AVX512-BF16"),
         ("reduces_each_pass", "few_collectives", "pytorch", "once per optimizer step"),

@@ -102,6 +102,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.repeated_backward": ", with several backward passes",
     "mostly.repeats_work": ", repeated on each device",
     "mostly.replicates": ", repeated on each device",
+    "mostly.runs_hooks": ", with hooks of layers",
     "mostly.second_order": ", for gradients of gradients",
     "mostly.splits_weights": ", repeated on each device",
     "mostly.unused_forward": ", with an unused forward pass",

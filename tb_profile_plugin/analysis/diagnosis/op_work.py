@@ -36,8 +36,8 @@ from .program.tensorflow_loops import map_loop, table_gradients_ps
 from .program.tensorflow_tables import whole_tables_scope
 from .program.torch_facts import unused_forward_ps
 from .program.torch_inference import dropout_ps
+from .program.torch_modules import hooks_ps, repeated_weights_ps
 from .program.torch_shapes import long_kernels_ps, pairs_ps
-from .program.torch_weights import repeated_weights_ps
 from .remedies.remedy import Remedy, remedy
 from .time_loss import WORK, TimeLoss
 
@@ -56,6 +56,7 @@ _WASTED_PS = {
     facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
     facts.BROADCASTS_PAIRS: pairs_ps,
     facts.DROPS_OUT: dropout_ps,
+    facts.RUNS_HOOKS: hooks_ps,
     facts.LONG_KERNELS: long_kernels_ps,
     facts.GATHERS_IN_LOOP: table_gradients_ps,
 }
@@ -260,7 +261,7 @@ def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFa
     if not any(wasted_ps.values()):
         return None
     fact = max(wasted_ps, key=wasted_ps.__getitem__)
-    return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=wasted_ps[fact])
+    return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=min(wasted_ps[fact], work.ps))
 
 
 NEEDS = (*_WASTED_PS.values(), *_WASTED_SHARES.values(), map_loop, replicas, kernel_ops, optimizer_share)

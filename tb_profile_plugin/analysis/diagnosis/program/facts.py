@@ -144,6 +144,8 @@ BF16_ON_CPU = "bf16_on_cpu"
 """Most of the time of PyTorch's ops on the CPU is that of ops which take bfloat16."""
 HALF_ON_CPU = "half_on_cpu"
 """Most of the time of PyTorch's ops on the CPU is that of ops which take float16."""
+RUNS_HOOKS = "runs_hooks"
+"""Hooks of PyTorch's modules take much of the steps."""
 SORTS_MORE = "sorts_more"
 """Each step of PyTorch sorts more than the one before, by the same number of elements."""
 GROWS = "grows"
@@ -218,7 +220,16 @@ WASTEFUL = frozenset(
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
-        *(DROPS_OUT, BUILDS_JACOBIAN, FORWARD_GRADIENT, GATHERS_IN_LOOP, LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED),
+        *(
+            DROPS_OUT,
+            RUNS_HOOKS,
+            BUILDS_JACOBIAN,
+            FORWARD_GRADIENT,
+            GATHERS_IN_LOOP,
+            LONG_KERNELS,
+            HALF_ON_CPU,
+            COPIES_UPDATED,
+        ),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

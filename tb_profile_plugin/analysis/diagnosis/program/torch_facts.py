@@ -22,12 +22,12 @@ from .step_counts import are_in_most_steps, launched_ps
 from .torch_gathers import shards_layers
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
+from .torch_modules import hooks_ps, repeated_weights_ps
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_each_pass, reduces_itself
 from .torch_serving import serving_facts
 from .torch_shapes import long_kernels_ps, pairs_ps, sorts_more
 from .torch_tables import table_facts
-from .torch_weights import repeated_weights_ps
 
 _MOST_OF_OPS = {
     "aten::cat": facts.CONCATENATES,
@@ -77,6 +77,9 @@ _MANY_ROWS = 64
 _MUCH_FORWARD = 0.1
 """Share of the step from which on forward work that nothing uses is no small metric, and weights are no small ones."""
 
+_MUCH_HOOKS = 0.2
+"""Share of the step from which on hooks of modules are worth running less often."""
+
 
 def torch_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of PyTorch alone a host's capture shows."""
@@ -124,6 +127,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.CHANGES_LAYOUT] &= not holds[facts.COPIES_EXPANDED]
     step_ps = host.steps.mean_ps
     holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
+    holds[facts.RUNS_HOOKS] = 0 < _MUCH_HOOKS * step_ps <= hooks_ps(host)
     holds[facts.BROADCASTS_PAIRS] = 0 < _MUCH_FORWARD * step_ps <= pairs_ps(host)
     holds[facts.LONG_KERNELS] = 0 < _MUCH_FORWARD * step_ps <= long_kernels_ps(host)
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)

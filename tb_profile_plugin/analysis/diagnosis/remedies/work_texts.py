@@ -18,6 +18,7 @@ UNRECORDED_NVIDIA_REMEDY = (
 UNRECORDED_AMD_REMEDY = "Record the device: install rocprofiler. Then read the errors in the notes on this capture."
 
 FLOAT32_TORCH = "Compute in float32: most ops take float64 tensors, as from_numpy makes them."
+FEWER_HOOKS_TORCH = "Run hooks of layers (register_forward_hook) every N steps, or remove them."
 NO_BF16_TORCH = (
     "Compute in float32, unless the CPU has instructions for bfloat16 (AMX, AVX512-BF16): others emulate it."
 )
@@ -163,6 +164,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Convolve by FFT (torch.fft.rfft): kernels of hundreds of taps cost their length for each sample."
     ),
     **{(cause, PYTORCH, facts.STEPS_CELLS): WHOLE_SEQUENCES_TORCH for cause in ("compute", "eager")},
+    **{(cause, PYTORCH, facts.RUNS_HOOKS): FEWER_HOOKS_TORCH for cause in ("compute", "eager", "python")},
     ("compute", PYTORCH, facts.DROPS_OUT): "Call model.eval() for inference: dropout runs though nothing trains.",
     **{(cause, PYTORCH, facts.UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
     (

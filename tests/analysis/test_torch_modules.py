@@ -1,11 +1,11 @@
-"""Weights that a parametrization computes anew for each use are computed once under ``cached()``."""
+"""Weights that a parametrization computes anew for each use are computed once under ``cached()``; hooks of layers."""
 
 import pytest
 import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch_weights import repeated_weights_ps
+from tb_profile_plugin.analysis.diagnosis.program.torch_modules import repeated_weights_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 LIST, HOOK = "nn.Module: ParametrizationList_0", "torch/nn/utils/weight_norm.py:41 __call__"
@@ -50,3 +50,29 @@ def test_weights_that_each_use_computes_are_to_be_cached(name: str) -> None:
 )
 def test_weights_that_must_be_computed_are_not(host: HostWithSteps) -> None:
     assert "recomputes_weights" not in program_facts(host)
+
+
+@pytest.mark.parametrize(
+    ("frame", "caller", "length", "are_hooks"),
+    [
+        ("train.py(13): collect", "torch/nn/modules/module.py(1799): inner", 300, True),
+        ("train.py(13): collect", "torch/nn/modules/module.py(1787): _call_impl", 300, True),
+        ("train.py(13): collect", "torch/nn/modules/module.py(1787): _call_impl", 30, False),
+        ("train.py(10): forward", "torch/nn/modules/module.py(1787): _call_impl", 300, False),
+        ("torch/nn/utils/spectral_norm.py(96): __call__", "torch/nn/modules/module.py(1787): _call_impl", 300, False),
+        ("train.py(13): collect", "train.py(40): step", 300, False),
+    ],
+    ids=["of PyTorch 2.9", "of before", "short", "a forward pass", "PyTorch's own", "another call"],
+)
+def test_hooks_of_layers_are_run_less_often(frame: str, caller: str, length: int, are_hooks: bool) -> None:
+    events = []
+    for step in range(4):
+        at = 1000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 999), torchtrace.op("aten::mm", at + 500, 450)]
+        events += [torchtrace.frame(caller, at + 10, 400), torchtrace.frame(frame, at + 20, length)]
+        events += [torchtrace.op("aten::median", at + 21, length - 2)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("runs_hooks" in program_facts(host)) == are_hooks
+    compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
+    assert compute.remedy.text.startswith("Run hooks of layers") == are_hooks
+    assert not are_hooks or compute.remedy.most_ps == length * 10**6

@@ -1,12 +1,15 @@
-"""Weights that PyTorch computes from others, by a parametrization or ``weight_norm``, again for each use."""
+"""What modules of PyTorch compute beside their layers: weights from others, by a parametrization or ``weight_norm``,
+again for each use; hooks.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ....formats.columns import vocabulary
-from ....model.events.outermost import are_inside, outermost
+from ....model.events.outermost import are_inside, outermost, outermost_ps
 from ....model.host import HostWithSteps
+from ....model.names.host_events import is_frame
 from ....model.per_host import per_host
 from ....runtime.arrays import distinct
 from ....runtime.regex import regex
@@ -18,6 +21,10 @@ _COMPUTES_WEIGHT = regex(rf"{_PARAMETRIZATION.pattern}|\$torch/nn/utils/(?:weigh
 """Frames that compute one weight: of ``torch.nn.utils.parametrize``, of which each weight has a module of its own, and
 hooks of the module that has the weight.
 """
+_CALLS_MODULE = regex(r"\$torch/nn/modules/module\.py:\d+ (?:_call_impl|inner)$")
+"""Frames in which a module calls its hooks and what it does itself."""
+_NO_HOOK = regex(r"\$(?:torch/|nn\.Module|<)|.* \w*forward\w*$")
+"""Frames that are no hooks of the program: PyTorch's own, built-in functions, and passes of modules."""
 
 
 @per_host(keep=True)
@@ -45,3 +52,18 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
     )
     gradients_ps = (trace.end[events] - trace.begin[events])[is_gradient].sum()
     return repeated_share * float(ps.sum() + gradients_ps) / len(steps)
+
+
+@per_host(keep=True)
+def hooks_ps(host: HostWithSteps) -> float:
+    """ps per step that hooks of modules take, such as those that collect statistics of layers; 0 where no frames of
+    Python tell.
+    """
+    trace, steps = host.trace, host.steps
+    if not len(steps) or not any(map(_CALLS_MODULE.match, trace.names)):
+        return 0.0
+    frames = trace.events_named(lambda name: is_frame(name) and not _NO_HOOK.match(name))
+    frames = frames[trace.begin[frames] >= steps.begin[0]]
+    caller = trace.nesting.parent[frames]
+    is_hook = (caller >= 0) & trace.are_named(caller.clip(min=0), lambda name: bool(_CALLS_MODULE.match(name)))
+    return outermost_ps(trace, frames[is_hook]) / len(steps)
