@@ -20,9 +20,9 @@ _OF_MAP = regex(r"((?:[^/:]+/)*?)map(?:_\d+)?/while(?:_grad)?(?:_\d+)?/")
 """Begin of the names of ops in such a loop or its gradient: the scope that calls ``tf.map_fn``, and what that makes.
 Recurrent layers have loops without ``map``, whose turns need the turn before.
 """
-_TABLE_GRADIENT = regex(r"(.*while_grad(?:_\d+)?/.*/AddN(?:_\d+)?)/inputs_\d+:UnsortedSegmentSum$")
-"""Op that makes the gradient of a whole table of that of the rows which a turn looked up, and what adds it to that of
-the other turns.
+_SUM_OF_ROWS, _OF_LOOP_GRADIENT = ":UnsortedSegmentSum", "while_grad"
+"""End of the name of the op that makes the gradient of a whole table of that of the rows which a turn looked up; scope
+of the gradient of a loop.
 """
 _LEAST_TURNS = 10
 """So many turns in a step are worth one call for all elements."""
@@ -78,10 +78,18 @@ def map_loop(host: HostWithSteps) -> MapLoop | None:
 def table_gradients_ps(host: HostWithSteps) -> float:
     """ps per step that gradients of whole tables take in the turns of loops: to be made, and added up; 0 without."""
     trace, steps = host.trace, host.steps
-    gradients = [*filter(None, map(_TABLE_GRADIENT.match, trace.names))] if len(steps) else []
-    if not gradients:
+    sums = {name: addition for name in trace.names if (addition := _addition_of_tables(name))} if len(steps) else {}
+    if not sums:
         return 0.0
-    sums = {f"{gradient[1]}:AddN" for gradient in gradients}
-    ops = trace.events_named(lambda name: name in sums or bool(_TABLE_GRADIENT.match(name)))
+    ops = trace.events_named({*sums, *sums.values()}.__contains__)
     ops = ops[trace.begin[ops] >= steps.begin[0]]
     return float((trace.end[ops] - trace.begin[ops]).sum()) / len(steps)
+
+
+def _addition_of_tables(name: str) -> str:
+    """The name of the op that adds the gradient of a table to those of other turns of a loop, by the name of the one
+    that makes it; empty for any other op.
+    """
+    addition, _, term = name.rpartition("/inputs_")
+    is_sum = term.endswith(_SUM_OF_ROWS) and addition.rpartition("/")[2].startswith("AddN")
+    return f"{addition}:AddN" if is_sum and _OF_LOOP_GRADIENT in addition else ""

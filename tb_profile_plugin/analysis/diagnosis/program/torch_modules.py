@@ -23,8 +23,8 @@ hooks of the module that has the weight.
 """
 _CALLS_MODULE = regex(r"\$torch/nn/modules/module\.py:\d+ (?:_call_impl|inner)$")
 """Frames in which a module calls its hooks and what it does itself."""
-_NO_HOOK = regex(r"\$(?:torch/|nn\.Module|<)|.* \w*forward\w*$")
-"""Frames that are no hooks of the program: PyTorch's own, built-in functions, and passes of modules."""
+_NO_HOOKS = ("$torch/", "$nn.Module", "$<")
+"""Begins of frames that are no hooks of the program: PyTorch's own, and built-in functions."""
 
 
 @per_host(keep=True)
@@ -62,8 +62,13 @@ def hooks_ps(host: HostWithSteps) -> float:
     trace, steps = host.trace, host.steps
     if not len(steps) or not any(map(_CALLS_MODULE.match, trace.names)):
         return 0.0
-    frames = trace.events_named(lambda name: is_frame(name) and not _NO_HOOK.match(name))
+    frames = trace.events_named(_may_be_hook)
     frames = frames[trace.begin[frames] >= steps.begin[0]]
     caller = trace.nesting.parent[frames]
     is_hook = (caller >= 0) & trace.are_named(caller.clip(min=0), lambda name: bool(_CALLS_MODULE.match(name)))
     return outermost_ps(trace, frames[is_hook]) / len(steps)
+
+
+def _may_be_hook(name: str) -> bool:
+    """Whether it is a frame of the program that is no forward pass."""
+    return is_frame(name) and not name.startswith(_NO_HOOKS) and "forward" not in name.rpartition(" ")[2]
