@@ -83,9 +83,9 @@ TEMPLATES: dict[str, str] = {
     # What takes most of it, after a headline.
     "mostly.none": "",
     # What need not be of the work, by the fact that its remedy is for: this says more than names.
+    "mostly.bf16_on_cpu": ", in bfloat16",
     "mostly.broadcasts_pairs": ", on arrays of all pairs",
     "mostly.builds_hessian": ", for gradients of gradients",
-    "mostly.bf16_on_cpu": ", in bfloat16",
     "mostly.builds_jacobian": ", for a whole Jacobian",
     "mostly.computes_all_experts": ", for all experts",
     "mostly.copies_tables": ", on whole tables",

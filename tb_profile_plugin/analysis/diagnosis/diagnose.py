@@ -77,7 +77,7 @@ _NO_GAIN = 0.005
 """Share of the period, below which a gain is none."""
 _COPIES, _OTHER_COPIES = ("exposed_copy", "host_offload"), {"copy_within", "copy_back"}
 """Causes whose copies compute could hide, and kinds of copies with remedies of their own."""
-_CALLED = (PAUSE, WORK, "python")
+_AVOIDABLE_STATES = (PAUSE, WORK, "python")
 """States of a straggler in which it does what it could do less often."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
@@ -218,8 +218,8 @@ def _special_remedy(
         usual = remedy(PYTORCH, "python")
         is_usual = remedy(PYTORCH, *loss.remedy_keys, facts=program.facts).text == usual.text
         return usual._replace(text=fewer_ops(loss.by_name()[0][0])) if is_usual else None
-    late = typical.late_peer
-    if loss.id == "late_peer" and late is not None and late.own_work and not late.every and late.state in _CALLED:
+    late = typical.late_peer if loss.id == "late_peer" else None
+    if late is not None and late.own_work and not late.every and late.state in _AVOIDABLE_STATES:
         name = (loss.arguments or {})["label"].text
         text = Message("Call {name} less often, or in a background thread: the other workers wait for it.", name=name)
         return remedy(program.framework, *loss.remedy_keys)._replace(text=text)

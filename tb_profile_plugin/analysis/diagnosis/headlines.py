@@ -80,7 +80,7 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         level: HeadlineLevel = "ok" if _is_fine(ranked, period_ps, hosts) else "info"
         clause = f"mostly.{fact}"
-        if fact and clause in TEMPLATES:
+        if clause in TEMPLATES:
             arguments = _arguments(lead, typical, hosts) | {"names": Sentence(clause)}
             return DiagnosisHeadline(Sentence(code, arguments), level)
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), level)

@@ -29,7 +29,7 @@ from ..steps.host_account import figures
 from ..steps.typical_times import Typical, typical_windows
 from .cause_kinds import MOSTLY, OPTIMIZER
 from .program import facts
-from .program.jax_facts import recomputed_share, replicas, updated_copies_share
+from .program.jax_facts import recomputed_share, replicated_share, updated_copies_share
 from .program.program_facts import ProgramFacts
 from .program.tensorflow_lookups import one_hot_products_ps
 from .program.tensorflow_loops import map_loop, table_gradients_ps
@@ -63,7 +63,11 @@ _WASTED_PS = {
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 
 
-_WASTED_SHARES = {facts.COPIES_UPDATED: updated_copies_share, facts.RECOMPUTES: recomputed_share}
+_WASTED_SHARES = {
+    facts.COPIES_UPDATED: updated_copies_share,
+    facts.RECOMPUTES: recomputed_share,
+    facts.REPLICATES: replicated_share,
+}
 """By fact the share of a step's compute that need not be, 0–1; 0 where that is not known."""
 
 
@@ -253,8 +257,6 @@ def fewer_ops(function: str) -> Message:
 def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> Remedy | None:
     """What makes most of the compute go that need not be; None where none is known."""
     wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
-    if facts.REPLICATES in program.facts:
-        wasted_ps[facts.REPLICATES] = work.ps * (1 - 1 / max(map(replicas, hosts)))
     for fact, share in _WASTED_SHARES.items():
         if fact in program.facts:
             wasted_ps[fact] = work.ps * max(map(share, hosts))
@@ -264,5 +266,5 @@ def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFa
     return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=min(wasted_ps[fact], work.ps))
 
 
-NEEDS = (*_WASTED_PS.values(), *_WASTED_SHARES.values(), map_loop, replicas, kernel_ops, optimizer_share)
+NEEDS = (*_WASTED_PS.values(), *_WASTED_SHARES.values(), map_loop, kernel_ops, optimizer_share)
 """Per-host functions that these merge."""

@@ -19,7 +19,7 @@ from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..ops.host_ops import eager_calls
 from .event_names import display_name
-from .program_functions import ProgramFunction, program_function
+from .program_functions import program_function
 
 _PROGRAM_OR_ATEN = regex(r"PjitFunction\(|aten::")
 _OF_MODULE = "forward ("
@@ -98,7 +98,8 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
     frame = trace.nearest_named(calls, is_frame).astype(np.int32)
     function = program_function(trace, frame, np.ones(len(frame), np.int64), np.sort(steps.begin))
     name = "" if function is None else display_name(trace.name(int(function.call[0])))
-    if function is None or (framework(host) == PYTORCH and (name.startswith(_OF_MODULE) or _is_step(host, function))):
+    is_step = name in whole_step_functions(host)
+    if function is None or is_step or (framework(host) == PYTORCH and name.startswith(_OF_MODULE)):
         return CallingFunction("", 0.0)
     step_ps = outermost_ps(trace, distinct(function.call)) / len(steps)
     return CallingFunction(name, len(function.call) / len(steps), step_ps)
@@ -106,24 +107,25 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
 
 @per_host(keep=True)
 def whole_step_functions(host: HostWithSteps) -> frozenset[str]:
-    """Names, as they are shown, of the functions that are (nearly) all that steps do; none without steps."""
+    """Names, as they are shown, of the functions that are (nearly) all that steps of PyTorch do; none without steps."""
     trace, steps = host.trace, host.steps
-    frames = trace.events_named(is_frame) if len(steps) else np.empty(0, np.int64)
-    ps = np.bincount(trace.name_of[frames], trace.end[frames] - trace.begin[frames], len(trace.names))
-    names = np.flatnonzero(ps >= _WHOLE_STEP * steps.length.sum()) if len(frames) else ()
-    return frozenset(display_name(trace.names[name]) for name in names)
+    if framework(host) != PYTORCH or not len(steps):
+        return frozenset()
+    frames = _in_steps(host, trace.events_named(is_frame))
+    name_of, least_ps = trace.name_of[frames], _WHOLE_STEP * steps.length.sum()
+    ps = np.bincount(name_of, trace.end[frames] - trace.begin[frames], len(trace.names))
+    # Of functions that call themselves the sum is too much.
+    return frozenset(
+        display_name(trace.names[name])
+        for name in np.flatnonzero(ps >= least_ps).tolist()
+        if outermost_ps(trace, frames[name_of == name]) >= least_ps
+    )
 
 
 def _in_steps(host: HostWithSteps, events: Array) -> Array:
     """int64[k]: those of the events that begin after the first step does, and before the last one ends."""
     steps, begin = host.steps, host.trace.begin[events]
     return events[(begin >= steps.begin[0]) & (begin < steps.end.max())]
-
-
-def _is_step(host: HostWithSteps, function: ProgramFunction) -> bool:
-    """Whether a function is (nearly) all that steps do."""
-    calls, steps = distinct(function.call), host.steps
-    return bool(outermost_ps(host.trace, calls) >= _WHOLE_STEP * steps.length.sum())
 
 
 @per_host

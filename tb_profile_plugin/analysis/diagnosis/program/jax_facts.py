@@ -117,13 +117,15 @@ def jax_facts(host: HostWithSteps) -> set[str]:
 
 
 @per_host(keep=True)
-def replicas(host: HostWithSteps) -> int:
-    """On how many devices, at most, a program of JAX runs of which no argument is split; 1 where there is none."""
+def replicated_share(host: HostWithSteps) -> float:
+    """Share of the compute that devices need not do where they run a program of JAX of which no argument is split, 0–1:
+    all but that of one of them.
+    """
     # HLO is read for JAX only.
     from ...xla.avoidable.repeated_work import split_arguments
 
-    modules = _small_modules(host) if framework(host) == JAX else []
-    return max((module.device_assignment.size for module in modules if not split_arguments(module)), default=1)
+    replicas = [module.device_assignment.size for module in _jax_modules(host) if not split_arguments(module)]
+    return 1 - 1 / max(replicas, default=1)
 
 
 @per_host(keep=True)
@@ -132,8 +134,7 @@ def updated_copies_share(host: HostWithSteps) -> float:
     # HLO is read for JAX only.
     from ...xla.avoidable.whole_programs import copies_of_updated
 
-    modules = _small_modules(host) if framework(host) == JAX else []
-    return _op_share(host, map(copies_of_updated, modules))
+    return _op_share(host, map(copies_of_updated, _jax_modules(host)))
 
 
 @per_host(keep=True)
@@ -142,8 +143,7 @@ def recomputed_share(host: HostWithSteps) -> float:
     # HLO is read for JAX only.
     from ...xla.avoidable.whole_programs import rematerialized
 
-    modules = _small_modules(host) if framework(host) == JAX else []
-    return _op_share(host, map(rematerialized, modules))
+    return _op_share(host, map(rematerialized, _jax_modules(host)))
 
 
 def _repeats(host: HostWithSteps, modules: Sequence[Module]) -> set[str]:
@@ -161,6 +161,11 @@ def _repeats(host: HostWithSteps, modules: Sequence[Module]) -> set[str]:
     if unsplit_share >= _MUCH_COMPUTE:
         return {facts.REPLICATES}
     return {facts.GATHERS_TURNS if any(map(gathers_turns, modules)) else facts.REPEATS_WORK}
+
+
+def _jax_modules(host: HostWithSteps) -> list[Module]:
+    """`_small_modules` of a host that runs JAX; none of others."""
+    return _small_modules(host) if framework(host) == JAX else []
 
 
 def _small_modules(host: HostWithSteps) -> list[Module]:

@@ -166,10 +166,15 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     ps = trace.end - trace.begin
     ops = trace.once(outermost_torch_ops)
     half_ps = ps[ops].sum() / 2
+
+    def mostly_take(type_name: str) -> bool:
+        """Whether ops take tensors of a type for most of their time."""
+        return bool(ps[ops[_takes_type(trace, plane, type_name)[ops]]].sum() > half_ps)
+
     holds = {
-        facts.FLOAT64: ps[ops[_takes_type(trace, plane, _DOUBLE)[ops]]].sum() > half_ps,
-        facts.HALF_ON_CPU: on_cpu and ps[ops[_takes_type(trace, plane, _HALF)[ops]]].sum() > half_ps,
-        facts.BF16_ON_CPU: on_cpu and ps[ops[_takes_type(trace, plane, _BF16)[ops]]].sum() > half_ps,
+        facts.FLOAT64: mostly_take(_DOUBLE),
+        facts.HALF_ON_CPU: on_cpu and mostly_take(_HALF),
+        facts.BF16_ON_CPU: on_cpu and mostly_take(_BF16),
         facts.SINGLE_ROWS: ps[single_rows].sum() > half_ps,
         **{_MOST_OF_OPS[name]: ps[trace.events_named(name.__eq__)].sum() > half_ps for name in candidates},
     }

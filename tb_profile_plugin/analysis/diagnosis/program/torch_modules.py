@@ -65,7 +65,7 @@ def hooks_ps(host: HostWithSteps) -> float:
     frames = trace.events_named(_may_be_hook)
     frames = frames[trace.begin[frames] >= steps.begin[0]]
     caller = trace.nesting.parent[frames]
-    is_hook = (caller >= 0) & trace.are_named(caller.clip(min=0), lambda name: bool(_CALLS_MODULE.match(name)))
+    is_hook = (caller >= 0) & trace.are_named(caller.clip(min=0), _CALLS_MODULE.match)
     return outermost_ps(trace, frames[is_hook]) / len(steps)
 
 

@@ -169,7 +169,9 @@ def forward_gradient(module: Module) -> frozenset[str]:
     each of many inputs. None where functions return more than a number.
     """
     rows = [row for row, path in enumerate(module.op_names) if _FORWARD.search(path)]
-    lengths = {(count,) for count in _direction_counts(module)} if rows else set()
+    if not rows:
+        return frozenset()
+    lengths = {(count,) for count in _direction_counts(module)}
     own, dimensions = set(rows), module.shapes.dimensions
     gradients = [row for row in rows if tuple(dimensions[row]) in lengths]
     if not any(int(user) not in own for row in gradients for user in module.users[row]):
@@ -207,6 +209,8 @@ def copies_its_state(module: Module) -> bool:
 
 def rematerialized(module: Module) -> frozenset[str]:
     """Names of the instructions that ``jax.checkpoint`` runs again for gradients."""
+    if not any(_RUN_AGAIN in path for path in module.op_names):
+        return frozenset()
     return frozenset(
         name for row, name in enumerate(module.names) if _RUN_AGAIN in module.op_names[module.origin_row(row)]
     )
