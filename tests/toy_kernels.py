@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -60,14 +61,15 @@ def vague(values: Array) -> None:
 def main(path: str) -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts/kernels"))
     import llvmlite.binding as llvm
-    from compile import Undeclared, compiled, signatures
+    from compile import Undeclared, compiled, joined, signatures
     from emit import emit
     from link import link_here
 
     from tb_profile_plugin.runtime.jit import jit
 
     triple = llvm.get_process_triple()
-    code = emit(compiled({f"{toy.__module__}:{toy.__name__}": jit(toy) for toy in TOYS}), triple)
+    toys: dict[str, Any] = {f"{toy.__module__}:{toy.__name__}": jit(toy) for toy in TOYS}
+    code = emit(joined([compiled(toys, toys)], toys), triple)
     Path(path).write_bytes(link_here(code, triple))
     try:
         list(signatures(vague))

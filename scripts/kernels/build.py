@@ -29,13 +29,13 @@ def here() -> None:
 
     if not (c_compiler() or find_spec("ziglang")):
         sys.exit("There is neither a C compiler nor the package ziglang to link the kernels with.")
-    print("Compiling the kernels ahead (about half a minute) …", flush=True)
+    print("Compiling the kernels ahead (one to two minutes) …", flush=True)
     import llvmlite.binding as llvm
-    from compile import compiled, kernels
     from emit import emit
+    from parts import compiled_side_by_side
 
     triple = llvm.get_process_triple()
-    made = link_here(emit(compiled(kernels()), triple), triple)
+    made = link_here(emit(compiled_side_by_side(), triple), triple)
     library.PATH.parent.mkdir(exist_ok=True)
     # A process that has the old one loaded keeps it.
     fresh = library.PATH.with_suffix(".new")
@@ -46,13 +46,13 @@ def here() -> None:
 
 def wheels(folder: Path) -> None:
     """A wheel for each platform beside the one for any."""
-    from compile import compiled, kernels
     from emit import emit
     from link import PLATFORMS, link
+    from parts import compiled_side_by_side
     from wheels import with_library
 
     (plain,) = folder.glob("*-py3-none-any.whl")
-    module = compiled(kernels())
+    module = compiled_side_by_side()
     for platform in PLATFORMS:
         library = link(emit(module, platform.triple), platform)
         made = with_library(plain, platform.tag, f"kernels{platform.suffix}", library)

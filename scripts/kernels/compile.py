@@ -16,10 +16,10 @@ import re
 import sys
 import typing
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace, UnionType
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 # numba's settings, read when it is imported: kernels as it compiles them, for a processor without extensions.
@@ -119,9 +119,18 @@ def _origins(module: str, names: set[str]) -> Iterator[ModuleType]:
             yield importlib.import_module("." * node.level + (node.module or ""), sys.modules[module].__package__)
 
 
+class Compiled(NamedTuple):
+    """Kernels as a module of LLVM's language."""
+
+    code: bytes
+    """Its bitcode. Entries have the names in `entries`, all else is only called from within."""
+    entries: dict[str, list[Any]]
+    """By `module:name` of a kernel, for each signature: the entry's name, what it takes, and what it answers."""
+
+
 @global_compiler_lock
-def compiled(found: dict[str, Dispatcher]) -> llvm.ModuleRef:
-    """The module: entries named ``tbp_0`` and so on, and ``tbp_table``, which tells them in JSON."""
+def compiled(found: dict[str, Dispatcher], names: Iterable[str], prefix: str = "tbp") -> Compiled:
+    """Those of the kernels that have these names, with entries ``tbp_0`` and so on, or of another prefix."""
     for kernel in found.values():
         kernel._cache = NullCache()
         kernel.targetoptions |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -142,7 +151,8 @@ def compiled(found: dict[str, Dispatcher]) -> llvm.ModuleRef:
         patch.object(inline_closurecall, "copy", _NO_COPIES),
         patch.object(arrayobj, "fix_integer_index", unwrapped_index),
     ):
-        for name, kernel in found.items():
+        for name in names:
+            kernel = found[name]
             table[name] = []
             for signature in signatures(kernel.py_func):
                 flags = Flags()
@@ -152,16 +162,33 @@ def compiled(found: dict[str, Dispatcher]) -> llvm.ModuleRef:
                 made = compile_extra(
                     typing_context, context, kernel.py_func, signature, None, flags, {}, library=library
                 )
-                entry = f"tbp_{next(count)}"
+                entry = f"{prefix}_{next(count)}"
                 _enter(made.target_context, entries, entry, made)
                 answer = made.signature.return_type
                 table[name].append([entry, [_code(each) for each in signature], _code(answer)])
-        about = {"sources": _sources(found), "kernels": table}
-        constant = cgutils.make_bytearray(json.dumps(about, separators=(",", ":")).encode() + b"\0")
-        cgutils.add_global_variable(entries, constant.type, "tbp_table").initializer = constant
         library.add_ir_module(entries)
         library.finalize()
-    return library._final_module
+    module = library._final_module
+    for value in (*module.functions, *module.global_variables):
+        # Other parts of a library may have functions of the same names: numba numbers them.
+        if not value.is_declaration and not value.name.startswith(f"{prefix}_"):
+            value.linkage = "internal"
+    return Compiled(module.as_bitcode(), table)
+
+
+def joined(parts: Iterable[Compiled], found: dict[str, Dispatcher]) -> llvm.ModuleRef:
+    """One module of these kernels, from its parts, with ``tbp_table``, which tells the entries in JSON."""
+    parts = list(parts)
+    entries = {name: part.entries[name] for part in parts for name in part.entries}
+    about = {"sources": _sources(found), "kernels": entries}
+    text = bytearray(json.dumps(about, separators=(",", ":"), sort_keys=True).encode() + b"\0")
+    table = ir.Module("table")
+    constant = cgutils.make_bytearray(text)
+    cgutils.add_global_variable(table, constant.type, "tbp_table").initializer = constant
+    module = llvm.parse_assembly(str(table))
+    for part in parts:
+        module.link_in(llvm.parse_bitcode(part.code))
+    return module
 
 
 def _told(raised: Any) -> bytes:
