@@ -9,7 +9,7 @@ import posixpath
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,19 +21,17 @@ from ..runtime.problems import ProblemError, problem_error
 from ..runtime.settings import CACHE_DIR
 from . import cache
 from .files import StoredFile, host_of
+from .remote_errors import translated_errors
 from .walk import Folder, folder_of
+from .web_server import bounded_response, files_below_page, is_web, serves_parts
 
 _PIECE_BYTES = 16 << 20
 """Bytes asked for at a time."""
 _READERS = 8
 """Requests that are under way together."""
-_DEEPEST, _MOST_FOLDERS, _MOST_ENTRIES, _MOST_PAGE_BYTES = 24, 10_000, 500_000, 16 << 20
-"""Limits for a web server's pages, which may lead in circles: depth of folders, folders, files, bytes of a page."""
 _WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Error numbers that only writing raises, without the name of a file."""
 
-_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
-_PACKAGES |= {"http": "aiohttp", "https": "aiohttp", "hdfs": "pyarrow"}
 _TIME_KEYS = ("LastModified", "last_modified", "Last-Modified", "updated", "mtime", "modified", "created")
 _VERSION_KEYS = ("ETag", "etag", "generation")
 """Keys under which file systems of fsspec tell when a file was written, and what version it is."""
@@ -56,9 +54,9 @@ class RemoteTree:
 
     def folders_below(self, root: str) -> list[Folder]:
         """The folders below a URL that hold files; raises `ProblemError` where the URL cannot be read."""
-        with _translate_errors(root):
+        with translated_errors(root):
             files, base = _file_system(root)
-            entries = _files_of_web_server(files, base) if _is_web(root) else files.find(base, detail=True)
+            entries = files_below_page(files, base) if is_web(root) else files.find(base, detail=True)
             prefix = base.rstrip("/") + "/"
             facts = {f"{root.rstrip('/')}/{name.removeprefix(prefix)}": entry for name, entry in entries.items()}
             if not facts:
@@ -96,75 +94,12 @@ class RemoteTree:
         return b""
 
 
-def _files_of_web_server(files: Any, base: str) -> dict[str, dict[str, Any]]:
-    """fsspec's facts of each file below a web server's page, by address, no deeper than `_DEEPEST`.
-
-    Raises `ProblemError` where there are more files or folders than captures ever are.
-    """
-    files_by_address: dict[str, dict[str, Any]] = {}
-    pages, folders = [base], {base.rstrip("/")}
-    for _ in range(_DEEPEST):
-        next_pages: list[str] = []
-        for page in pages:
-            cancellation.check()
-            # As elsewhere, what cannot be listed is passed over, but for the folder that was named.
-            with nullcontext() if page == base else suppress(OSError):
-                for entry in files.ls(page, detail=True):
-                    name = entry["name"].rstrip("/")
-                    if entry["type"] != "directory":
-                        files_by_address[entry["name"]] = entry
-                    elif name not in folders:
-                        folders.add(name)
-                        next_pages.append(entry["name"])
-            if len(folders) > _MOST_FOLDERS or len(files_by_address) > _MOST_ENTRIES:
-                raise _endless_error(
-                    base,
-                    Message("more than {folders} folders or {files} files", folders=_MOST_FOLDERS, files=_MOST_ENTRIES),
-                )
-        pages = next_pages
-    return files_by_address
-
-
-def _is_web(url: str) -> bool:
-    return url.partition("://")[0].lower() in ("http", "https")
-
-
-def _endless_error(url: str, what: str) -> ProblemError:
-    message = Message("The web server lists {what}.", what=what)
-    return problem_error("endless", message, "Name a folder closer to the captures.", url, status=502)
-
-
-@functools.cache
-def _bounded_response() -> type:
-    """The class of a web server's answer that raises for a page longer than a list of files may be.
-
-    Files are read by other methods than `text`.
-    """
-    from aiohttp import ClientResponse
-
-    class Bounded(ClientResponse):
-        async def text(self, encoding: str | None = None, errors: str = "strict") -> str:
-            pieces, size = [], 0
-            async for piece in self.content.iter_any():
-                pieces.append(piece)
-                size += len(piece)
-                if size > _MOST_PAGE_BYTES:
-                    self.close()
-                    raise _endless_error(
-                        str(self.url), Message("files on a page of more than {size} MiB", size=_MOST_PAGE_BYTES >> 20)
-                    )
-            self._body = b"".join(pieces)
-            return await super().text(encoding, errors)
-
-    return Bounded
-
-
 def capture_at(url: str) -> StoredFile | None:
     """The capture at a URL that names one, None for any other; raises `ProblemError` where it cannot be read."""
     host = host_of(_file_name(url))
     if host is None:
         return None
-    with _translate_errors(url):
+    with translated_errors(url):
         files, path = _file_system(url)
         return _stored_file(host, url, files.info(path))
 
@@ -178,9 +113,9 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
         cache.entry(file.path).close()
         cache.mark_used(file.path)
         return
-    with _translate_errors(file.url):
+    with translated_errors(file.url):
         files, path = _file_system(file.url)
-        in_parts = file.size > _PIECE_BYTES and _serves_parts(files, path)
+        in_parts = file.size > _PIECE_BYTES and serves_parts(files, path)
         try:
             with cache.draft(file.path) as draft:
                 if in_parts:
@@ -238,28 +173,13 @@ def _fetch_file(files: Any, path: str, file: StoredFile, draft: str, progress: P
     files.get_file(path, draft, callback=Callback(hooks={"progress": report}))
 
 
-def _serves_parts(files: Any, path: str) -> bool:
-    """Whether a part of a file can be asked for: web servers may ignore that, all other interfaces promise it."""
-    if "http" not in files.protocol:
-        return True
-    from fsspec.asyn import sync
-
-    async def ask() -> bool:
-        session = await files.set_session()
-        headers = {**files.kwargs.get("headers", {}), "Range": "bytes=0-0"}
-        async with session.get(files.encode_url(path), **{**files.kwargs, "headers": headers}) as response:
-            return bool(response.status == 206)
-
-    return bool(sync(files.loop, ask))
-
-
 def _file_system(url: str) -> tuple[Any, str]:
     """The file system of a URL, with the credentials that its package finds by itself, and the path in it."""
     from fsspec.config import conf
     from fsspec.core import url_to_fs
 
     configured = conf.get(url.partition("://")[0], {}).get("client_kwargs", {})
-    options = {"client_kwargs": {**configured, "response_class": _bounded_response()}} if _is_web(url) else {}
+    options = {"client_kwargs": {**configured, "response_class": bounded_response()}} if is_web(url) else {}
     files, path = url_to_fs(url, use_listings_cache=False, **options)
     files.invalidate_cache()
     return files, path
@@ -302,46 +222,3 @@ def _nanoseconds(time: Any) -> int:
 def _changed_error(file: StoredFile) -> ProblemError:
     remedy = Message("Try again when the file is complete.")
     return problem_error("changed", "The file changed while being read.", remedy, file.url, status=409)
-
-
-@contextmanager
-def _translate_errors(url: str) -> Iterator[None]:
-    """Raise whatever a file system raises as a `ProblemError` that says what to do."""
-    scheme = url.partition("://")[0]
-    try:
-        yield
-    except ProblemError:
-        raise
-    except ImportError as error:
-        package = _PACKAGES.get(scheme, "fsspec")
-        message = Message(
-            "Reading {scheme}:// needs the package {package}, which is not installed.", scheme=scheme, package=package
-        )
-        remedy = Message("Run: pip install 'tb-profile-plugin[cloud]' (or just {package}).", package=package)
-        raise problem_error("no_package", message, remedy, url, status=501) from error
-    except FileNotFoundError as error:
-        message = Message("This bucket, folder or file does not exist.")
-        remedy = Message("Check the spelling and your permissions.")
-        raise problem_error("no_such_path", message, remedy, url, status=404) from error
-    except PermissionError as error:
-        message = Message("Access is denied: {error}.", error=str(error))
-        raise problem_error("unreadable", message, _credentials_remedy(scheme), url, status=403) from error
-    except Exception as error:
-        text = f"{type(error).__name__}: {error}".strip(": ")
-        if "credential" in text.lower() or getattr(error, "status", 0) in (401, 403):
-            raise problem_error("unreadable", f"{text}.", _credentials_remedy(scheme), url, status=403) from error
-        if isinstance(error, ValueError) and "protocol" in text.lower():
-            message = Message("No package is known that reads {scheme}://.", scheme=scheme)
-            raise problem_error("unknown_scheme", message, "Use a URL that fsspec supports.", url) from error
-        remedy = Message("Check the address and the network.")
-        raise problem_error(
-            "unreachable", Message("It cannot be read: {text}.", text=text), remedy, url, status=502
-        ) from error
-
-
-def _credentials_remedy(scheme: str) -> str:
-    package = _PACKAGES.get(scheme, "fsspec")
-    return Message(
-        "Check the credentials that {package} finds: environment, configuration files or the machine's role.",
-        package=package,
-    )

@@ -25,6 +25,7 @@ from tb_profile_plugin.analysis.health.capture_health import findings  # noqa: E
 from tb_profile_plugin.api import Capture  # noqa: E402
 from tb_profile_plugin.runtime.problems import ProblemError  # noqa: E402
 from tb_profile_plugin.store import Logdir, cache, read, remote, resolve  # noqa: E402
+from tb_profile_plugin.store import web_server as pages  # noqa: E402
 
 EVENT = {"ph": "X", "pid": 1, "tid": 2, "name": "work", "ts": 1, "dur": 50}
 CONTENT = {
@@ -342,8 +343,8 @@ class Circles(Handler):
 
 @pytest.fixture
 def circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(remote, "_MOST_FOLDERS", 300)
-    monkeypatch.setattr(remote, "_MOST_PAGE_BYTES", 1 << 20)
+    monkeypatch.setattr(pages, "_MOST_FOLDERS", 300)
+    monkeypatch.setattr(pages, "_MOST_PAGE_BYTES", 1 << 20)
     for base in web_server(tmp_path, Circles):
         yield base.removesuffix("/logs")
 
@@ -351,7 +352,7 @@ def circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_folder_that_leads_to_itself_ends(circles: str) -> None:
     survey = Logdir(f"{circles}/circle").survey()
     assert survey.sessions and not survey.near_misses
-    assert len([path for path in Circles.asked if path.endswith("again/")]) == remote._DEEPEST - 1
+    assert len([path for path in Circles.asked if path.endswith("again/")]) == pages._DEEPEST - 1
 
 
 def test_pages_that_lead_to_ever_more_pages_are_told(circles: str) -> None:
