@@ -244,6 +244,19 @@ def test_a_straggler_is_named_by_ops_that_it_has_alone() -> None:
     assert late.remedy.text.startswith("Call Quantile less often")
 
 
+def test_what_all_hosts_do_in_each_step_is_no_work_of_one_alone() -> None:
+    """A short call that lasts long in two steps of one host, as where its machine does something else meanwhile."""
+    meets, hosts = "CollectiveReduceV2:CollectiveReduceV2", []
+    for host in range(2):
+        text = ""
+        for number, length in enumerate((20, 70, 30, 60, 25, 40)):
+            at, length = 100 * number, length if host == 0 else 1
+            text += f" train[{at},100]{{_r=1, step_num={number}}} $train.py:1 f[{at},1] {WORK}[{at + 1},19]"
+            text += f" $train.py:9 zero_grad[{at + 20},{length}] {meets}[{at + 20 + length},{75 - length}]"
+        hosts.append(draw.host(f"/host:CPU\n  python |{text}", name=f"worker-{host}"))
+    assert not any("less often" in cause.remedy.text for cause in diagnose(hosts).causes)
+
+
 @pytest.mark.parametrize(("turns", "is_named"), [(3, True), (2, False)])
 def test_a_straggler_of_few_turns_is_named_by_what_it_calls_in_them_alone(turns: int, is_named: bool) -> None:
     """One rank validates thrice, and the other waits in the step after that: so often by chance, but for the calls."""

@@ -211,7 +211,7 @@ def _split_late_peer(losses: dict[str, TimeLoss], typical: Typical) -> None:
         return
     wait = TimeLoss("late_peer", late.waiting_ps, states=("exposed_collective", "collective_host"))
     wait.names = [NamedTime("exposed_collective", "", late.waiting_ps, 1.0, 0.0, 0.0)]
-    own_work = short_name(without_ending(late.own_work, OF_PYTHON))
+    own_work = short_name(late.own_work)
     what = Sentence("list.1", {"name": own_work}) if own_work else Sentence(f"label.{late.state}")
     wait.arguments = {"host": late.host, "label": what, "state": late.state, "more_ps": round(late.more_ps)}
     if late.every:

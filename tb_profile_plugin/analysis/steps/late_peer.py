@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ...runtime.records import NamedTuple
 from ..activity.states import STATES
 from ..statistics import quantile
 from .calls_between import longest_call_only_in
+from .event_labels import OF_PYTHON, without_ending
 from .host_account import HostFigures, figures
 from .typical import are_unusual, recurrence
 
@@ -115,21 +116,45 @@ def _lone_work(
     """(name, ps per step): the largest of the names of a state that the last host has nearly alone, if these are half
     of ``waiting_ps`` or more; else an empty name. ``rows`` are those of the steps by host.
     """
-    ps_by_host = [_ps_by_name(of_host, own, STATES[state]) for of_host, own in zip(hosts, rows, strict=True)]
-    own_ps = ps_by_host.pop(last)
+    own_times = _times_by_name(hosts[last], rows[last], (STATES[state],))
+    times_by_host = [_times_by_name(hosts[i], rows[i], STATES) for i in range(len(hosts)) if i != last]
     lone_ps = {
-        name: ps for name, ps in own_ps.items() if max(other.get(name, 0.0) for other in ps_by_host) <= _ALONE * ps
+        name: own.ps
+        for name, own in own_times.items()
+        if all(other[name].is_rare_beside(own) for other in times_by_host if name in other)
     }
     are_most = 2 * sum(lone_ps.values()) >= waiting_ps
     return max(lone_ps.items(), key=lambda item: item[1]) if are_most else ("", 0.0)
 
 
-def _ps_by_name(of_host: HostFigures, rows: Array, state: str) -> dict[str, float]:
-    """ps per step, until the next one, by name of what a host does in a state."""
-    windows = np.concatenate((rows, rows + 1))
-    name_ps = of_host.name_ps[windows[windows < of_host.steps.stop]].sum(axis=0) / max(len(rows), 1)
-    named = zip(of_host.names, name_ps.tolist(), strict=True)
-    return {name: ps for (own_state, name), ps in named if own_state == state and name and ps}
+class _NameTime(NamedTuple):
+    """What a host does under a name in its steps, each until the next one."""
+
+    ps: float
+    """Per step."""
+    step_share: float
+    """Of the steps that have the name."""
+
+    def is_rare_beside(self, other: _NameTime) -> bool:
+        """Whether it takes next to none of the other's time, in few of its steps: what all hosts do in each step takes
+        one of them longer by chance.
+        """
+        return self.ps <= _ALONE * other.ps and self.step_share <= _ALONE * other.step_share
+
+
+def _times_by_name(of_host: HostFigures, rows: Array, states: Collection[str]) -> dict[str, _NameTime]:
+    """What a host does in these states in the steps of these rows, by name."""
+    ps = of_host.name_ps[rows]
+    has_pause = rows + 1 < of_host.steps.stop
+    ps[has_pause] += of_host.name_ps[rows[has_pause] + 1]
+    means, shares = ((values.sum(axis=0) / max(len(rows), 1)).tolist() for values in (ps, ps > 0))
+    times: dict[str, _NameTime] = {}
+    for (state, label), mean, share in zip(of_host.names, means, shares, strict=True):
+        if state in states and label and mean:
+            name = without_ending(label, OF_PYTHON)
+            other = times.get(name, _NameTime(0.0, 0.0))
+            times[name] = _NameTime(other.ps + mean, max(other.step_share, share))
+    return times
 
 
 def _is_not_by_chance(waits: Array | None, probability: float) -> bool:
