@@ -305,6 +305,22 @@ def test_objects_that_workers_exchange_are_no_checkpoints() -> None:
     assert "pause" in {cause.id for cause in diagnose([saves]).causes}
 
 
+@pytest.mark.parametrize(
+    ("between", "are_objects"), [("aten::resize_", True), ("aten::add", False), ("aten::cat", False)]
+)
+def test_objects_that_workers_exchange_are_known_by_ops(between: str, are_objects: bool) -> None:
+    """A buffer is resized to the largest of sizes that were gathered; ops that resize their own output do not count."""
+    exchange = [
+        ("c10d::allgather_", 420, 5),
+        ("aten::item", 440, 2),
+        (between, 450, 4),
+        ("aten::resize_", 451, 1) if between == "aten::cat" else ("aten::empty", 451, 1),
+        ("c10d::allgather_", 460, 5),
+        ("aten::to", 560, 2),
+    ]
+    assert ("exchanges_objects" in program_facts(steps_of(("aten::mm", 10, 400), *exchange))) == are_objects
+
+
 def test_the_largest_op_is_named_where_nothing_more_is_known() -> None:
     compute = diagnose([steps_of(("aten::addmm", 5, 900))]).causes[0]
     assert compute.remedy.text == "Start with aten::addmm; with_stack=True records its lines."

@@ -121,7 +121,7 @@ def _lone_work(
     lone_ps = {
         name: own.ps
         for name, own in own_times.items()
-        if all(other[name].is_rare_beside(own) for other in times_by_host if name in other)
+        if all(other[name].is_small_part_of(own) for other in times_by_host if name in other)
     }
     are_most = 2 * sum(lone_ps.values()) >= waiting_ps
     return max(lone_ps.items(), key=lambda item: item[1]) if are_most else ("", 0.0)
@@ -135,7 +135,7 @@ class _NameTime(NamedTuple):
     step_share: float
     """Of the steps that have the name."""
 
-    def is_rare_beside(self, other: _NameTime) -> bool:
+    def is_small_part_of(self, other: _NameTime) -> bool:
         """Whether it takes next to none of the other's time, in few of its steps: what all hosts do in each step takes
         one of them longer by chance.
         """

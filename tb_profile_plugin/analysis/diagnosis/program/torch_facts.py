@@ -19,7 +19,7 @@ from ....runtime.regex import regex
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
 from .step_counts import are_in_most_steps, launched_ps
-from .torch_gathers import shards_layers
+from .torch_gathers import object_exchanges_ps, shards_layers
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_modules import hooks_ps, repeated_weights_ps
@@ -112,7 +112,8 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.COMPUTES_ALL_ROWS: computes_all_rows(host),
         facts.FORMATS_TENSORS: _take_much(host, _FORMATS),
         facts.COPIES_MODEL: _take_much(host, _COPIES_ALL),
-        facts.EXCHANGES_OBJECTS: _take_much(host, _OBJECTS),
+        facts.EXCHANGES_OBJECTS: _take_much(host, _OBJECTS)
+        or object_exchanges_ps(trace) > _MUCH_OF_OPS * host.steps.length.sum() > 0,
         facts.SECOND_ORDER: are_in_most_steps(host, trace.events_named(_SECOND_ORDER.match)),
         facts.LOADS_ROWS: _loads_rows(trace),
         facts.STEPS_CELLS: _steps_cells(host),

@@ -1,9 +1,10 @@
-"""Of which modules PyTorch's FullyShardedDataParallel gathers the weights."""
+"""Of which modules PyTorch's FullyShardedDataParallel gathers the weights; exchanges of Python objects."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ....model.events.outermost import outermost, outermost_torch_ops
 from ....model.events.trace import Trace
 from ....runtime.regex import regex
 
@@ -14,6 +15,10 @@ _SEVERAL = 3
 """So many modules of each block are its layers, not the block and a part of it that has reasons of its own."""
 _SHORT_PS = 10**9
 """A gather that takes no longer (1 ms) takes as long for fewer weights."""
+_COLLECTIVE = "c10d::"
+"""Begin of the ops by which a program calls collectives."""
+_FEW_OPS = 32
+"""No more lie between the two collectives of an exchange of objects."""
 
 
 def shards_layers(trace: Trace) -> bool:
@@ -31,3 +36,27 @@ def _block_around(module: str) -> str:
     parts = module.split(".")
     numbers = [index for index, part in enumerate(parts) if part.isdigit()]
     return ".".join(parts[: numbers[-1] + 1]) if numbers and not parts[-1].isdigit() else ""
+
+
+def object_exchanges_ps(trace: Trace) -> int:
+    """ps for which PyTorch's workers exchange Python objects, as ops tell: a collective of sizes, of which the largest
+    is read; a buffer resized to it; and a second collective, until the thread goes on.
+    """
+    ops = trace.once(outermost_torch_ops)
+    resizes = ops[trace.are_named(ops, "aten::resize_".__eq__)]
+    collectives = outermost(trace, trace.events_named(lambda name: name.startswith(_COLLECTIVE)))
+    if not len(resizes) or len(collectives) < 2:
+        return 0
+    reads = ops[trace.are_named(ops, "aten::item".__eq__)]
+    following = np.searchsorted(collectives, resizes)
+    is_between = (following > 0) & (following < len(collectives))
+    resizes, following = resizes[is_between], following[is_between]
+    sizes, objects = collectives[following - 1], collectives[following]
+    are_read = np.searchsorted(reads, sizes) < np.searchsorted(reads, resizes)
+    are_near = np.searchsorted(ops, objects) - np.searchsorted(ops, sizes) <= _FEW_OPS
+    line = trace.line_of
+    is_exchange = are_read & are_near & (line[sizes] == line[objects])
+    sizes, objects = sizes[is_exchange], objects[is_exchange]
+    next_event = trace.nesting.stop[objects].clip(max=len(trace) - 1)
+    until = np.where(line[next_event] == line[objects], trace.begin[next_event], trace.end[objects])
+    return int((until - trace.begin[sizes]).sum())
