@@ -66,6 +66,8 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("fsdp", "gather", "pytorch", "FSDP2"),
         ("infers", "dispatch", "tensorflow", "several requests"),
         ("exchanges_objects", "python", "pytorch", "Send tensors"),
+        ("takes_single_requests", "eager", "pytorch", "one batch"),
+        ("sorts_rows", "compute", "tensorflow", "tf.math.top_k"),
         ("infers_on_cpu", "elementwise", "pytorch", "what does not change"),
         ("checks_numerics", "compute", "tensorflow", "enable_check_numerics"),
         ("changes_layout", "tensor_copies", "pytorch", "one order in memory"),

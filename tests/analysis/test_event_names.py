@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb_profile_plugin.analysis.steps.event_names import display_name
+from tb_profile_plugin.analysis.steps.event_names import display_name, short_name
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,13 @@ from tb_profile_plugin.analysis.steps.event_names import display_name
         ("function", "tf.function"),
         ("%copy-done.2 = f32[8]{0} copy-done(%copy-start)", "copy-done.2"),
         ("<built-in function sleep>", "sleep"),
+        ("$nn.Module: TransformerEncoder_0", "TransformerEncoder"),
     ],
 )
 def test_a_name_is_what_a_reader_knows(name: str, shown: str) -> None:
     assert display_name(name) == shown
+
+
+def test_a_long_name_loses_what_it_calls_before_its_middle() -> None:
+    name = "forward (b1_single_request.py:9)"
+    assert short_name(f"{name}, in TransformerEncoder") == name

@@ -1,4 +1,4 @@
-"""Products of TensorFlow with one-hot vectors are lookups, which cost less."""
+"""Products of TensorFlow with one-hot vectors are lookups, which cost less; so does a part of what is sorted."""
 
 import draw
 import pytest
@@ -41,3 +41,15 @@ def test_products_with_one_hot_vectors_are_lookups(product: str) -> None:
 )
 def test_other_one_hot_vectors_have_another_use(host: HostWithSteps) -> None:
     assert "multiplies_one_hot" not in program_facts(host)
+
+
+@pytest.mark.parametrize(
+    ("op", "are_sorted"), [("decode/argsort/TopKV2", True), ("sort_1/TopKV2", True), ("TopKV2", False)]
+)
+def test_whole_rows_that_are_sorted_are_told(op: str, are_sorted: bool) -> None:
+    host = draw.host(
+        f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} EagerExecute[0,1] {op}:TopKV2[2,900]", steps=5
+    )
+    assert ("sorts_rows" in program_facts(host)) == are_sorted
+    compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
+    assert ("tf.math.top_k" in compute.remedy.text) == are_sorted

@@ -133,3 +133,16 @@ def test_gradients_are_reduced_once_for_each_change_of_the_weights(
     assert ("reduces_each_pass" in program_facts(host)) == are_told
     waits = next(cause for cause in diagnose([host]).causes if cause.id == "exposed_collective")
     assert ("once per optimizer step" in waits.remedy.text) == are_told
+
+
+def test_sums_that_gradients_need_are_no_reductions_of_gradients() -> None:
+    """As in layers that are split over workers: each of their backward passes sums up parts."""
+    events = []
+    for step in range(4):
+        at = 20_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 19_900), torchtrace.op("aten::mm", at + 100, 400)]
+        for layer in range(4):
+            begin = at + 1_000 + 2_000 * layer
+            events += [torchtrace.op(GRADIENT, begin, 1_500), *reduction(begin + 100, 700, torchtrace.MAIN, None)]
+        events += [torchtrace.mark("Optimizer.step#AdamW.step", at + 19_000, 50)]
+    assert "reduces_each_pass" not in program_facts(torchtrace.host(*events, deviceProperties=[]))

@@ -76,3 +76,27 @@ def test_hooks_of_layers_are_run_less_often(frame: str, caller: str, length: int
     compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
     assert compute.remedy.text.startswith("Run hooks of layers") == are_hooks
     assert not are_hooks or compute.remedy.most_ps == length * 10**6
+
+
+@pytest.mark.parametrize(
+    ("passes", "gradients", "are_told"),
+    [(6, False, True), (2, False, False), (6, True, False)],
+    ids=["requests one by one", "two models", "training"],
+)
+def test_requests_that_steps_take_one_by_one_are_to_be_a_batch(passes: int, gradients: bool, are_told: bool) -> None:
+    events = []
+    for step in range(4):
+        at = 1000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 999)]
+        for number in range(passes):
+            begin = at + 10 + 160 * number
+            events += [torchtrace.frame("nn.Module: Router_0", begin, 150)]
+            events += [torchtrace.frame("serve.py(9): forward", begin + 1, 148)]
+            events += [torchtrace.frame("nn.Module: Encoder_0", begin + 2, 140)]
+            events += [torchtrace.op("aten::mm", begin + 110, 30)]
+        events += [torchtrace.op(GRADIENT, at + 980, 9)] if gradients else []
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("takes_single_requests" in program_facts(host)) == are_told
+    python = next(cause for cause in diagnose([host]).causes if cause.id == "python")
+    assert python.remedy.text.startswith("Run several requests in one batch") == are_told
+    assert "Encoder" in python.sentence.text

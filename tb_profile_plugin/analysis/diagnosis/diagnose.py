@@ -79,6 +79,8 @@ _COPIES, _OTHER_COPIES = ("exposed_copy", "host_offload"), {"copy_within", "copy
 """Causes whose copies compute could hide, and kinds of copies with remedies of their own."""
 _AVOIDABLE_STATES = (PAUSE, WORK, "python")
 """States of a straggler in which it does what it could do less often."""
+_FORWARD = "forward ("
+"""Begin of the labels of what computes a module of PyTorch."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
 """Shares of the period that nothing explains, up to which confidence is high, and from which on it is low."""
@@ -212,6 +214,9 @@ def _special_remedy(
     if loss.id == "python" and program.framework == PYTORCH and facts.TRACED not in program.facts:
         # What a range of the program does by itself is not known without its frames.
         return remedy(PYTORCH, "unexplained")
+    if loss.id == "python" and facts.TAKES_SINGLE_REQUESTS in program.facts:
+        if any(name.startswith(_FORWARD) for name, _, _ in loss.by_name()[:1]):
+            return remedy(PYTORCH, "passes", facts=frozenset({facts.TAKES_SINGLE_REQUESTS}))
     if loss.id == "python" and program.framework == PYTORCH and loss.dispatches_ops:
         if any(loss.by_name()[0][0] in whole_step_functions(host) for host in hosts):
             return remedy(PYTORCH, "dispatch", facts=program.facts)

@@ -11,6 +11,8 @@ from ...runtime.regex import regex
 _FRAME = regex(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
 _BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>")
 """A function in C as PyTorch's profiler has it, with the address of what it is called on."""
+_MODULE = f"${vocabulary.TORCH_MODULE}"
+"""Begin of the frames in which modules of PyTorch are called."""
 _NO_MODULES = ("<unknown>", "builtins")
 """What TensorFlow's tracer says of methods in C, and where functions of the language itself are."""
 _INSTANCE_NUMBER = regex(r"_\d+$")
@@ -34,6 +36,7 @@ _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 """Where template arguments or parameters begin, by the sign that ends them and the name."""
 _CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+\)$")
 """Where the function is that the named one calls, or of what; of the two, the other one's place is of more use."""
+_CALLEE = regex(r", in [^,]+$")
 _DIRECTORIES = regex(r"(?<= \()[^() ]+/(?=[^()/ ]+\.py:\d+\)$)")
 """Of the file that a function is in."""
 _EAGER_CALL = regex(rf"{vocabulary.EAGER_OP_CALL}(?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
@@ -67,6 +70,8 @@ def _full_text(name: str) -> str:
     built_in = _BUILT_IN.fullmatch(name)
     if built_in:
         return f"{built_in['name']} ({built_in['owner']})" if built_in["owner"] else built_in["name"]
+    if name.startswith(_MODULE):
+        return _INSTANCE_NUMBER.sub("", name.removeprefix(_MODULE))
     frame = _FRAME.fullmatch(name)
     if frame:
         if frame["file"]:
@@ -86,12 +91,13 @@ def _full_text(name: str) -> str:
 def short_name(name: str) -> str:
     """A name as `display_name` gives it, in at most 48 letters and five words, as headlines have it.
 
-    What is longer loses what PyTorch puts before ``#``, where what it calls is, its template arguments and its
-    parameters; then its middle.
+    What is longer loses what PyTorch puts before ``#``, where what it calls is, directories, what it calls, its
+    template arguments and its parameters; then its middle.
     """
     text = (name.rpartition("#")[2] if _is_long(name) else name) or name
     text = _CALLEE_SOURCE.sub(r"\1", text) if _is_long(text) else text
     text = _DIRECTORIES.sub("", text) if _is_long(text) else text
+    text = _CALLEE.sub("", text) if _is_long(text) else text
     text = _without_arguments(text) if _is_long(text) else text
     words = text.split()
     if len(words) > _MOST_SHORT_WORDS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....formats.columns import vocabulary
+from ....model.events.outermost import outermost_ps
 from ....model.host import HostWithSteps
 from ....runtime.regex import regex
 from ...activity.states import State
@@ -24,6 +25,8 @@ _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
 _READ, _ASSIGN, _CONSTANT = (f"{_SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
 _OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{_SINGLE_OP}Identity"))
 """What ``get_weights()`` and ``set_weights()`` run."""
+_SORT = regex(r"(?:.*/)?(?:arg)?sort(?:_\d+)?/TopKV2(?:_\d+)?:TopKV2$")
+"""What ``tf.sort`` and ``tf.argsort`` run: all of a row is its largest."""
 _TRAINS = ("radient", "Grad", "Backprop", "Apply", "Assign")
 """Parts of the names of what computes gradients, or updates variables."""
 _FILL_TABLE = regex(rf"{_SINGLE_OP}(?:LookupTableImport|InitializeTable)")
@@ -40,10 +43,10 @@ _MUCH_OF_COMPUTE = 0.3
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
-    tables, loop = whole_tables_scope(host), map_loop(host)
+    trace, tables, loop = host.trace, whole_tables_scope(host), map_loop(host)
     step_ps = host.steps.mean_ps
     runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS
-    trains = any(word in name for name in host.trace.names for word in _TRAINS)
+    trains = any(word in name for name in trace.names for word in _TRAINS)
     holds = {
         facts.COPIES_WEIGHTS: _copies_weights(host),
         facts.PREFETCHES: _prefetches(host),
@@ -54,6 +57,9 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         facts.MULTIPLIES_ONE_HOT: 0 < _MUCH_OF_STEPS * step_ps <= one_hot_products_ps(host),
         facts.COPIES_TABLES: 0 < _MUCH_OF_STEPS * step_ps <= table_copies_ps(host),
         facts.GATHERS_IN_LOOP: 0 < _MUCH_OF_STEPS * step_ps <= table_gradients_ps(host),
+        facts.SORTS_ROWS: 0
+        < _MUCH_OF_STEPS * step_ps * len(host.steps)
+        <= outermost_ps(trace, trace.events_named(_SORT.match)),
         facts.SINGLE_OPS: runs_single_ops,
         facts.WRITES_SUMMARIES: runs_single_ops and _prepares_summaries(host),
         facts.INFERS: not runs_single_ops and not trains,

@@ -22,7 +22,7 @@ from .step_counts import are_in_most_steps, launched_ps
 from .torch_gathers import object_exchanges_ps, shards_layers
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
-from .torch_modules import hooks_ps, repeated_weights_ps
+from .torch_modules import calls_model_again, hooks_ps, repeated_weights_ps
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_each_pass, reduces_itself
 from .torch_serving import serving_facts
@@ -120,6 +120,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
         facts.UPDATES: on_cpu and _are_mostly_updates(trace),
         facts.INFERS_ON_CPU: on_cpu and not trains,
+        facts.TAKES_SINGLE_REQUESTS: not trains and calls_model_again(host),
         facts.UNUSED_GRAPH: not trains and unused_nodes(host) >= _MANY,
         facts.GROWING_INPUT: not trains and computes_again(host, plane),
     }

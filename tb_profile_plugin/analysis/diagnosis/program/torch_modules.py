@@ -1,5 +1,5 @@
 """What modules of PyTorch compute beside their layers: weights from others, by a parametrization or ``weight_norm``,
-again for each use; hooks.
+again for each use; hooks. How often steps call a model.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ hooks of the module that has the weight.
 """
 _CALLS_MODULE = regex(r"\$torch/nn/modules/module\.py:\d+ (?:_call_impl|inner)$")
 """Frames in which a module calls its hooks and what it does itself."""
+_REQUESTS = 4
+"""So many calls of a model in a step that computes no gradients may be requests that one batch could take."""
 _NO_HOOKS = ("$torch/", "$nn.Module", "$<")
 """Begins of frames that are no hooks of the program: PyTorch's own, and built-in functions."""
 
@@ -72,3 +74,13 @@ def hooks_ps(host: HostWithSteps) -> float:
 def _may_be_hook(name: str) -> bool:
     """Whether it is a frame of the program that is no forward pass."""
     return is_frame(name) and not name.startswith(_NO_HOOKS) and "forward" not in name.rpartition(" ")[2]
+
+
+def calls_model_again(host: HostWithSteps) -> bool:
+    """Whether most steps call the same outermost module several times; False where no frames of Python tell."""
+    trace, steps = host.trace, host.steps
+    calls = outermost(trace, trace.events_named(lambda name: name.startswith(_MODULE)))
+    step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
+    calls, step = calls[step >= 0], step[step >= 0]
+    (step_of_name, _), counts = np.unique(np.stack((step, trace.name_of[calls])), axis=1, return_counts=True)
+    return 2 * len(distinct(step_of_name[counts >= _REQUESTS])) > len(steps) > 0

@@ -55,12 +55,14 @@ def reduces_itself(host: HostWithSteps) -> bool:
 
 def reduces_each_pass(host: HostWithSteps) -> bool:
     """Whether a program without DistributedDataParallel reduces gradients after each of several backward passes of most
-    steps, of which one changes the weights once.
+    steps, of which one changes the weights once. What it reduces for gradients, as layers that are split over workers
+    do, is none of theirs.
     """
     trace, steps = host.trace, host.steps
     if not len(steps) or FORWARD in trace.names:
         return False
     calls, optimizers = trace.events_named(_CALL.match), trace.events_named(lambda name: name.startswith(OPTIMIZER))
+    calls = calls[trace.nearest_named(calls, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0]
     gradients = trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
     events = trace.by_time(np.concatenate((calls, gradients)))
     is_call, step = np.isin(events, calls), np.searchsorted(steps.begin, trace.begin[events], "right") - 1

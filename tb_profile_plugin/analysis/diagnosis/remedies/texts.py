@@ -28,6 +28,7 @@ MORE_WORKERS_TORCH = "Start more DataLoader workers (num_workers), or give each 
 LOAD_BATCHES = (
     "Load batches in worker processes (the DataLoader's num_workers), or take whole batches at once (array[indices])."
 )
+ONE_BATCH_TORCH = "Run several requests in one batch: each step calls the model many times, one after the other."
 COMPILE_TORCH = "Compile the step (torch.compile), so that few calls are left."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
@@ -163,6 +164,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("eager", PYTORCH, facts.INFERS_ON_CPU): (
         "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
     ),
+    **{(cause, PYTORCH, facts.TAKES_SINGLE_REQUESTS): ONE_BATCH_TORCH for cause in ("eager", "passes")},
     ("eager", PYTORCH, facts.ON_CPU): COMPILE_TORCH,
     ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "

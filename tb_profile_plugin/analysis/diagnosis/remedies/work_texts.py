@@ -252,6 +252,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", "", ""): LARGEST_OPS,
     ("compute", TENSORFLOW, facts.COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.COPIES_TABLES): LOOK_UP_IN_VARIABLE,
+    ("compute", TENSORFLOW, facts.SORTS_ROWS): (
+        "Take the largest few (tf.math.top_k with a small k): tf.sort and tf.argsort sort whole rows."
+    ),
     ("compute", TENSORFLOW, facts.GATHERS_IN_LOOP): (
         "Look up rows before the loop (tf.gather): in each turn, the gradient fills the whole table."
     ),
