@@ -22,7 +22,7 @@ ORDER = {
         *("xla", "ops", "activity", "steps", "workers", "tfdata", "diagnosis", "health", "digest", "compare", "hang"),
     ),
     "tools": ("answers", "columns"),
-    "analysis/diagnosis": ("program", "remedies"),
+    "analysis/diagnosis": ("program", "remedies", "work"),
     "export": ("frames", "report", "sql"),
 }
 """Of folders, and at the top of modules, too: each imports from those before it alone."""

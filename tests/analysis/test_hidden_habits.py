@@ -352,3 +352,11 @@ def test_many_ops_of_an_optimizer_are_named_by_it(kinds: int, name: str) -> None
         events += [torchtrace.op(f"aten::{op}", begin + 290 + 110 * place, 109) for place, op in enumerate(ops)]
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     assert found.headline.sentence.text.endswith(f"mostly {name}.")
+
+
+@pytest.mark.parametrize(("length", "are_told"), [(150, True), (50, False)])
+def test_weights_that_each_request_converts_are_converted_once(length: float, are_told: bool) -> None:
+    converts = [("aten::to", 500, length), ("aten::_to_copy", 501, length - 2), ("aten::copy_", 502, length - 4)]
+    host = steps_of(("aten::mul", 10, 480), *converts)
+    compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
+    assert compute.remedy.text.startswith("Convert what stays the same") == are_told

@@ -44,12 +44,21 @@ def test_other_one_hot_vectors_have_another_use(host: HostWithSteps) -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "are_sorted"), [("decode/argsort/TopKV2", True), ("sort_1/TopKV2", True), ("TopKV2", False)]
+    ("op", "thread", "are_sorted"),
+    [
+        ("decode/argsort/TopKV2", "python", True),
+        ("sort_1/TopKV2", "python", True),
+        ("TopKV2", "python", False),
+        ("argsort/TopKV2", "tf_data_private_threadpool", False),
+    ],
 )
-def test_whole_rows_that_are_sorted_are_told(op: str, are_sorted: bool) -> None:
-    host = draw.host(
-        f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} EagerExecute[0,1] {op}:TopKV2[2,900]", steps=5
-    )
+def test_whole_rows_that_are_sorted_are_told(op: str, thread: str, are_sorted: bool) -> None:
+    """Those of the model, not of its input."""
+    sorts = f"{op}:TopKV2[20,800]" if thread == "python" else "x/MatMul:MatMul[20,800]"
+    text = f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} EagerExecute[0,1] {sorts}"
+    text += "" if thread == "python" else f"\n  {thread} | Iterator::Root::Map[10,900] {op}:TopKV2[20,800]"
+    host = draw.host(text, steps=5)
     assert ("sorts_rows" in program_facts(host)) == are_sorted
-    compute = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
+    compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
     assert ("tf.math.top_k" in compute.remedy.text) == are_sorted
+    assert compute.gain_ps == (800 * 10**6 if are_sorted else None)

@@ -146,3 +146,21 @@ def test_sums_that_gradients_need_are_no_reductions_of_gradients() -> None:
             events += [torchtrace.op(GRADIENT, begin, 1_500), *reduction(begin + 100, 700, torchtrace.MAIN, None)]
         events += [torchtrace.mark("Optimizer.step#AdamW.step", at + 19_000, 50)]
     assert "reduces_each_pass" not in program_facts(torchtrace.host(*events, deviceProperties=[]))
+
+
+@pytest.mark.parametrize(("late_ops", "are_told"), [(60, True), (20, False)], ids=["longer sequences", "a slow device"])
+def test_a_straggler_that_calls_more_ops_has_more_work(late_ops: int, are_told: bool) -> None:
+    hosts = []
+    for rank, (count, length) in enumerate(((20, 100), (late_ops, 6_000 // late_ops))):
+        events = []
+        for step in range(5):
+            at, begin = 10_000 * step, 10_000 * step + 100 + count * length
+            events += [torchtrace.mark(f"ProfilerStep#{step}", at, 9_900)]
+            events += [torchtrace.op("aten::mm", at + 100 + length * number, length - 1) for number in range(count)]
+            events += reduction(begin, at + 9_000 - begin, torchtrace.MAIN, None)
+        told: dict[str, Any] = {"distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 2}}
+        hosts.append(torchtrace.host(*events, **told, deviceProperties=[]))
+        hosts[-1].name = f"rank{rank}"
+    straggler = next(cause for cause in diagnose(hosts).causes if cause.id == "late_peer")
+    assert straggler.remedy.text.endswith("rank1 calls 3.0 times as many ops.") == are_told
+    assert straggler.remedy.most_ps == (pytest.approx(straggler.per_step_ps / 2) if are_told else None)

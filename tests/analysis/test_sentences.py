@@ -43,6 +43,7 @@ VERBS = (
     *(
         "Answer",
         "Augment",
+        "Convert",
         "Convolve",
         "Do",
         "Pad",

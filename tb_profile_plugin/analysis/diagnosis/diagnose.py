@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...formats.columns import vocabulary
 from ...model.devices.properties import device_count, host_device_type
-from ...model.framework import PYTORCH, TENSORFLOW, framework
+from ...model.framework import PYTORCH, framework
 from ...model.host import HostWithSteps
 from ...model.profiler_options import counter_range_count, leaves_gpu_unused, one_op_of
 from ...model.ranks import missing, rank
@@ -27,20 +27,20 @@ from ..steps.host_account import Interval, figures
 from ..steps.python_waits import timed_out_ps, timed_out_waits
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
-from . import input_stage, op_work
+from . import input_stage
 from .capture_account import CapturePart, Device, capture_parts, counted_ps, devices_of, devices_sentence
 from .catalogue import TEMPLATES, Sentence
-from .cause_kinds import MOSTLY, PAUSE
+from .cause_kinds import MOSTLY
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
 from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
-from .op_work import calling_function_of, fewer_calls, fewer_ops, less_work, name_calling_function, name_work
 from .program import facts
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch_facts import graph_break, unused_nodes
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
+from .special_remedies import special_remedy
 from .time_loss import COMMUNICATION, UNUSED, WORK, TimeLoss
 from .unusual_steps import (
     UnusualStep,
@@ -50,14 +50,16 @@ from .unusual_steps import (
     few_steps_sentence,
     unusual_steps,
 )
-from .xla_work import name_xla_work
+from .work.op_work import NEEDS as WORK_NEEDS
+from .work.op_work import calling_function_of, fewer_calls, name_calling_function, name_work
+from .work.xla_work import name_xla_work
 
 NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, whole_step_functions, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counter_range_count, counted_ps),
     *(program_facts, unused_nodes, early_share, graph_break),
-    *op_work.NEEDS,
+    *WORK_NEEDS,
     *input_stage.NEEDS,
 )
 """Per-host functions that `diagnose` merges.
@@ -69,18 +71,8 @@ _COSTS_OF_FRAMEWORK = ("dispatch", "launch", "latency", "between", "eager", "exe
 """Causes that every program of a framework has some of."""
 _EVIDENCE = 5
 """So many intervals are shown of each cause."""
-_AROUND_REGIONS = ("python", "eager", "unrecorded")
-"""Causes that lie between compiled regions of PyTorch."""
-_NO_WAITS = 0.01
-"""Share of the period, below which a host waits for devices so little that it may run ahead."""
 _NO_GAIN = 0.005
 """Share of the period, below which a gain is none."""
-_COPIES, _OTHER_COPIES = ("exposed_copy", "host_offload"), {"copy_within", "copy_back"}
-"""Causes whose copies compute could hide, and kinds of copies with remedies of their own."""
-_AVOIDABLE_STATES = (PAUSE, WORK, "python")
-"""States of a straggler in which it does what it could do less often."""
-_FORWARD = "forward ("
-"""Begin of the labels of what computes a module of PyTorch."""
 _OF_SINGLE_STEPS = ("warmup", "unusual_steps")
 _HIGH_CONFIDENCE, _LOW_CONFIDENCE = 0.05, 0.15
 """Shares of the period that nothing explains, up to which confidence is high, and from which on it is low."""
@@ -168,7 +160,7 @@ def _losses(hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFa
 
 def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
     """Add what a cause's sentences say beside its names, and what helps this program."""
-    loss.remedy = _special_remedy(loss, hosts, typical, program)
+    loss.remedy = special_remedy(loss, hosts, typical, program)
     if loss.id == "eager":
         name_calling_function(loss, hosts, program)
     if loss.id in ("thread_wait", "input"):
@@ -194,63 +186,6 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         function = calling_function_of(hosts)
         if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
             loss.remedy = fewer_calls(function, program)
-
-
-def _special_remedy(
-    loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts
-) -> Remedy | None:
-    """What helps beside what helps most programs, by what else the capture shows; None for nothing."""
-    is_of_regions = loss.id in _AROUND_REGIONS and (not loss.large_names() or loss.kinds[:1] == ["compiled"])
-    if loss.id == WORK and loss.kinds[:1] == ["elementwise"] and facts.GRAPH_BREAKS in program.facts:
-        if facts.UPDATES in program.facts:
-            # Most of it is the optimizer's, which stands outside of the model's regions.
-            return remedy(PYTORCH, "elementwise", facts=program.facts - {facts.GRAPH_BREAKS})
-        is_of_regions = True
-    if is_of_regions and facts.MANY_GRAPH_BREAKS in program.facts:
-        advice = remedy(PYTORCH, "compiled", facts=frozenset({facts.GRAPH_BREAKS}))
-        line = next(filter(None, map(graph_break, hosts)), "")
-        text = Message("Make the step one compiled region: a graph break after {line} splits it.", line=line)
-        return advice._replace(text=text) if line else advice
-    if loss.id == "python" and program.framework == PYTORCH and facts.TRACED not in program.facts:
-        # What a range of the program does by itself is not known without its frames.
-        return remedy(PYTORCH, "unexplained")
-    if loss.id == "python" and facts.TAKES_SINGLE_REQUESTS in program.facts:
-        if any(name.startswith(_FORWARD) for name, _, _ in loss.by_name()[:1]):
-            return remedy(PYTORCH, "passes", facts=frozenset({facts.TAKES_SINGLE_REQUESTS}))
-    if loss.id == "python" and program.framework == PYTORCH and loss.dispatches_ops:
-        if any(loss.by_name()[0][0] in whole_step_functions(host) for host in hosts):
-            return remedy(PYTORCH, "dispatch", facts=program.facts)
-        usual = remedy(PYTORCH, "python")
-        is_usual = remedy(PYTORCH, *loss.remedy_keys, facts=program.facts).text == usual.text
-        return usual._replace(text=fewer_ops(loss.by_name()[0][0])) if is_usual else None
-    late = typical.late_peer if loss.id == "late_peer" else None
-    if late is not None and late.own_work and not late.every and late.state in _AVOIDABLE_STATES:
-        name = (loss.arguments or {})["label"].text
-        text = Message("Call {name} less often, or in a background thread: the other workers wait for it.", name=name)
-        return remedy(program.framework, *loss.remedy_keys)._replace(text=text)
-    if loss.id == "late_peer" and facts.BROADCASTS_BATCHES in program.facts:
-        # Of what one worker loads for all each then loads a part.
-        advice = remedy(program.framework, *loss.remedy_keys, facts=program.facts)
-        return (
-            advice._replace(most_ps=loss.ps * (1 - 1 / len(hosts))) if advice.fact == facts.BROADCASTS_BATCHES else None
-        )
-    slices = facts.SLICED & program.facts
-    if loss.id in ("eager", "unrecorded") and slices:
-        # Gradients and optimizers of slices are many ops, too, with Python between them.
-        return remedy(PYTORCH, "eager", facts=slices)
-    if loss.id == "unrecorded" and facts.COPIES_WEIGHTS in program.facts:
-        return remedy(TENSORFLOW, "copied_weights", facts=program.facts)
-    if loss.id == "latency" and typical.share(State.SYNC) < _NO_WAITS:
-        # Devices run dry though nothing waits for them: each launch is slower than its work.
-        return remedy(program.framework, "launch", facts=program.facts)
-    if loss.id in _COPIES and not _OTHER_COPIES.intersection(loss.kinds[:1]) and _exceeds_compute(loss, typical):
-        return remedy(program.framework, "long_copies")
-    return less_work(loss, hosts, program) if loss.id == WORK else None
-
-
-def _exceeds_compute(copies: TimeLoss, typical: Typical) -> bool:
-    """Whether compute is too little to hide most of these copies."""
-    return float(typical.state_ps[State.COMPUTE]) < MOSTLY * copies.ps
 
 
 def _long_share(host: HostWithSteps, typical: Typical) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ....formats.columns import vocabulary
-from ....model.events.outermost import outermost_ps
 from ....model.host import HostWithSteps
 from ....runtime.regex import regex
 from ...activity.states import State
@@ -16,7 +15,7 @@ from ...tfdata.iterator_calls import pipelines
 from ...tfdata.structure import lacks_prefetch, last_transformation
 from . import facts
 from .step_counts import are_in_most_steps
-from .tensorflow_lookups import one_hot_products_ps
+from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from .tensorflow_loops import map_loop, table_gradients_ps
 from .tensorflow_tables import table_copies_ps, whole_tables_scope
 
@@ -25,8 +24,6 @@ _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
 _READ, _ASSIGN, _CONSTANT = (f"{_SINGLE_OP}{op}" for op in ("ReadVariableOp", "AssignVariableOp", "_EagerConst"))
 _OF_WEIGHTS = frozenset((_READ, _ASSIGN, _CONSTANT, f"{_SINGLE_OP}Identity"))
 """What ``get_weights()`` and ``set_weights()`` run."""
-_SORT = regex(r"(?:.*/)?(?:arg)?sort(?:_\d+)?/TopKV2(?:_\d+)?:TopKV2$")
-"""What ``tf.sort`` and ``tf.argsort`` run: all of a row is its largest."""
 _TRAINS = ("radient", "Grad", "Backprop", "Apply", "Assign")
 """Parts of the names of what computes gradients, or updates variables."""
 _FILL_TABLE = regex(rf"{_SINGLE_OP}(?:LookupTableImport|InitializeTable)")
@@ -57,9 +54,7 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         facts.MULTIPLIES_ONE_HOT: 0 < _MUCH_OF_STEPS * step_ps <= one_hot_products_ps(host),
         facts.COPIES_TABLES: 0 < _MUCH_OF_STEPS * step_ps <= table_copies_ps(host),
         facts.GATHERS_IN_LOOP: 0 < _MUCH_OF_STEPS * step_ps <= table_gradients_ps(host),
-        facts.SORTS_ROWS: 0
-        < _MUCH_OF_STEPS * step_ps * len(host.steps)
-        <= outermost_ps(trace, trace.events_named(_SORT.match)),
+        facts.SORTS_ROWS: 0 < _MUCH_OF_STEPS * step_ps <= sorted_rows_ps(host),
         facts.SINGLE_OPS: runs_single_ops,
         facts.WRITES_SUMMARIES: runs_single_ops and _prepares_summaries(host),
         facts.INFERS: not runs_single_ops and not trains,

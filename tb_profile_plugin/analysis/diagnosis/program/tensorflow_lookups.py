@@ -1,17 +1,21 @@
-"""Lookups of rows that TensorFlow computes as products with one-hot vectors."""
+"""Lookups of rows that TensorFlow computes as products with one-hot vectors; rows that it sorts."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ....model.events.outermost import outermost_ps
 from ....model.host import HostWithSteps
 from ....model.names import op_names
 from ....model.per_host import per_host
 from ....runtime.regex import regex
+from ...steps.host_account import figures
 
 _ONE_HOT, _PRODUCT = "OneHot", regex(r"_?(?:Mkl)?(?:Native)?(?:Fused)?(?:Batch)?MatMul(?:V\d)?$|Einsum$")
 _PREFIXES = regex(r"(?:StatefulPartitionedCall/)?(?:gradient_tape/)?")
 """What TensorFlow puts before the names of ops in a function, and of gradients."""
+_SORT, _LARGEST = regex(r"(?:.*/)?(?:arg)?sort(?:_\d+)?/TopKV2(?:_\d+)?:TopKV2$"), ("compute", "TopKV2")
+"""What ``tf.sort`` and ``tf.argsort`` run, whose largest values are all; and the name of that in the account."""
 _LONG_PS = 50e6
 """While an op takes so long on average (50 µs), the executor starts others that need no result of it elsewhere: what
 begins on its thread when it ends has waited for it."""
@@ -36,6 +40,18 @@ def one_hot_products_ps(host: HostWithSteps) -> float:
     parts = ops[trace.are_named(ops, lambda name: any(f"{_path(name)}/".startswith(f"{scope}/") for scope in scopes))]
     parts = parts[trace.begin[parts] >= steps.begin[0]]
     return float(one_hot_ps.sum() + (trace.end[parts] - trace.begin[parts]).sum()) / len(steps)
+
+
+@per_host(keep=True)
+def sorted_rows_ps(host: HostWithSteps) -> float:
+    """ps per step that ``tf.sort`` and ``tf.argsort`` compute on the CPU; those of an input pipeline do not count."""
+    trace, steps, of_host = host.trace, host.steps, figures(host)
+    sorts = trace.events_named(_SORT.match)
+    sorts = sorts[trace.begin[sorts] >= steps.begin[0]] if len(steps) else sorts[:0]
+    if not len(sorts) or _LARGEST not in of_host.names:
+        return 0.0
+    computed_ps = int(of_host.name_ps[of_host.steps, of_host.names.index(_LARGEST)].sum())
+    return min(outermost_ps(trace, sorts), computed_ps) / len(steps)
 
 
 def _path(name: str) -> str:

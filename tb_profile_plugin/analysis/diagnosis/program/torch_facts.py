@@ -29,8 +29,9 @@ from .torch_serving import serving_facts
 from .torch_shapes import long_kernels_ps, pairs_ps, sorts_more
 from .torch_tables import table_facts
 
+_CONCATENATION = "aten::cat"
 _MOST_OF_OPS = {
-    "aten::cat": facts.CONCATENATES,
+    _CONCATENATION: facts.CONCATENATES,
     "aten::embedding_dense_backward": facts.DENSE_EMBEDDING,
     "aten::_embedding_bag_dense_backward": facts.DENSE_EMBEDDING,
 }
@@ -196,6 +197,15 @@ def _are_mostly_updates(trace: Trace) -> bool:
     ps = trace.end[elementwise] - trace.begin[elementwise]
     in_updates = trace.nearest_named(elementwise, HAS_FUSED_FORM.match) >= 0
     return bool(2 * ps[in_updates].sum() > ps.sum())
+
+
+@per_host(keep=True)
+def concatenations_ps(host: HostWithSteps) -> float:
+    """ps per step that the CPU spends on concatenating tensors; 0 without steps."""
+    trace, steps = host.trace, host.steps
+    calls = trace.events_named(_CONCATENATION.__eq__)
+    calls = calls[trace.begin[calls] >= steps.begin[0]] if len(steps) else calls[:0]
+    return outermost_ps(trace, calls) / max(len(steps), 1)
 
 
 @per_host(keep=True)

@@ -106,6 +106,10 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Compile the model (torch.compile), which fuses elementwise ops; run what does not change, such as converting "
         "weights, once."
     ),
+    ("conversions", PYTORCH, ""): (
+        "Convert what stays the same, such as quantized weights, once, not in each request; then compile the model "
+        "(torch.compile)."
+    ),
     **{(cause, PYTORCH, facts.BROADCASTS_PAIRS): PAIRS_TORCH for cause in ("compute", "elementwise")},
     ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
     (

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...model.host import HostWithSteps
-from ..steps.host_account import figures
-from ..steps.typical_times import Typical, typical_windows
-from ..steps.xla_origins import XlaOrigin
-from .catalogue import Sentence, joined
-from .cause_kinds import MOSTLY, NAMED_SHARE
-from .program.program_facts import ProgramFacts
-from .remedies.remedy import Remedy, remedy
-from .time_loss import WORK, TimeLoss
+from ....model.host import HostWithSteps
+from ...steps.host_account import figures
+from ...steps.typical_times import Typical, typical_windows
+from ...steps.xla_origins import XlaOrigin
+from ..catalogue import Sentence, joined
+from ..cause_kinds import MOSTLY, NAMED_SHARE
+from ..program.program_facts import ProgramFacts
+from ..remedies.remedy import Remedy, remedy
+from ..time_loss import WORK, TimeLoss
 
 _MOST_PROGRAMS = 3
 """So many programs a sentence names."""

@@ -10,36 +10,36 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...model.events.outermost import outermost_torch_ops
-from ...model.framework import JAX, PYTORCH, TENSORFLOW, framework
-from ...model.host import HostWithSteps
-from ...model.names import op_names
-from ...model.per_host import per_host
-from ...runtime.arrays import Array
-from ...runtime.messages import Message
-from ...runtime.records import NamedTuple
-from ...runtime.regex import regex
-from ..activity.states import State
-from ..ops.device_event_kinds import COMPUTE, event_kinds
-from ..ops.device_ops import device_events
-from ..ops.op_scopes import CONFUSION_MATRIX
-from ..ops.op_table import Op
-from ..steps.dispatched_calls import CallingFunction, calling_function, calls_per_step
-from ..steps.host_account import figures
-from ..steps.typical_times import Typical, typical_windows
-from .cause_kinds import MOSTLY, OPTIMIZER
-from .program import facts
-from .program.jax_facts import recomputed_share, replicated_share, updated_copies_share
-from .program.program_facts import ProgramFacts
-from .program.tensorflow_lookups import one_hot_products_ps
-from .program.tensorflow_loops import map_loop, table_gradients_ps
-from .program.tensorflow_tables import whole_tables_scope
-from .program.torch_facts import unused_forward_ps
-from .program.torch_inference import dropout_ps
-from .program.torch_modules import hooks_ps, repeated_weights_ps
-from .program.torch_shapes import long_kernels_ps, pairs_ps
-from .remedies.remedy import Remedy, remedy
-from .time_loss import WORK, TimeLoss
+from ....model.events.outermost import outermost_torch_ops
+from ....model.framework import JAX, PYTORCH, TENSORFLOW, framework
+from ....model.host import HostWithSteps
+from ....model.names import op_names
+from ....model.per_host import per_host
+from ....runtime.arrays import Array
+from ....runtime.messages import Message
+from ....runtime.records import NamedTuple
+from ....runtime.regex import regex
+from ...activity.states import State
+from ...ops.device_event_kinds import COMPUTE, event_kinds
+from ...ops.device_ops import device_events
+from ...ops.op_scopes import CONFUSION_MATRIX
+from ...ops.op_table import Op
+from ...steps.dispatched_calls import CallingFunction, calling_function, calls_per_step
+from ...steps.host_account import figures
+from ...steps.typical_times import Typical, typical_windows
+from ..cause_kinds import MOSTLY, OPTIMIZER
+from ..program import facts
+from ..program.jax_facts import recomputed_share, replicated_share, updated_copies_share
+from ..program.program_facts import ProgramFacts
+from ..program.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
+from ..program.tensorflow_loops import map_loop, table_gradients_ps
+from ..program.tensorflow_tables import whole_tables_scope
+from ..program.torch_facts import concatenations_ps, unused_forward_ps
+from ..program.torch_inference import dropout_ps
+from ..program.torch_modules import hooks_ps, repeated_weights_ps
+from ..program.torch_shapes import long_kernels_ps, pairs_ps
+from ..remedies.remedy import Remedy, remedy
+from ..time_loss import WORK, TimeLoss
 
 _OVERHEAD, _EXECUTOR = "dispatch", "executor"
 """The cause that is the framework's own code, and its kind in which TensorFlow runs ops."""
@@ -59,6 +59,8 @@ _WASTED_PS = {
     facts.RUNS_HOOKS: hooks_ps,
     facts.LONG_KERNELS: long_kernels_ps,
     facts.GATHERS_IN_LOOP: table_gradients_ps,
+    facts.CONCATENATES: concatenations_ps,
+    facts.SORTS_ROWS: sorted_rows_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 

@@ -1,0 +1,1 @@
+"""What devices compute, named by what tells most."""
