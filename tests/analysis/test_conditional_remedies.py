@@ -61,6 +61,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("copies_to_change", "tensor_copies", "pytorch", "in place"),
         ("copies_expanded", "tensor_copies", "pytorch", "enable_gqa"),
         ("shards_layers", "gather", "pytorch", "whole blocks"),
+        ("gathers_each_pass", "gather", "pytorch", "reshard_after_forward=False"),
         ("applies_adapters", "eager", "pytorch", "merge_and_unload()"),
         ("fsdp", "few_collectives", "pytorch", "larger batches"),
         ("fsdp", "gather", "pytorch", "FSDP2"),

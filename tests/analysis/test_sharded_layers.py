@@ -45,3 +45,26 @@ def test_layers_that_are_gathered_one_by_one_are_to_be_sharded_by_the_block() ->
 )
 def test_other_gathers_are_not(host: HostWithSteps) -> None:
     assert not shards_layers(host.trace)
+
+
+@pytest.mark.parametrize(
+    ("passes", "optimizers", "are_told"),
+    [(4, 1, True), (1, 1, False), (4, 4, False)],
+    ids=["micro-batches", "one pass", "a change after each"],
+)
+def test_weights_that_each_micro_batch_gathers_are_to_be_kept(passes: int, optimizers: int, are_told: bool) -> None:
+    events = []
+    for step in range(4):
+        at = 100_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 99_000), torchtrace.op("aten::mm", at + 10, 2000)]
+        for number in range(passes):
+            begin = at + 3_000 + 20_000 * number
+            events += [torchtrace.mark("FSDP::all_gather (blocks.0)", begin, 50)]
+            events += [torchtrace.on_host("user_annotation", "gloo:all_gather", begin + 20, 15_000, GLOO)]
+            events += [torchtrace.mark("FSDP::root_post_backward_callback", begin + 16_000, 50)]
+        for number in range(optimizers):
+            events += [torchtrace.mark("Optimizer.step#AdamW.step", at + 98_000 + 100 * number, 50)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("gathers_each_pass" in program_facts(host)) == are_told
+    waits = next(cause for cause in diagnose([host]).causes if cause.id == "exposed_collective")
+    assert ("reshard_after_forward=False" in waits.remedy.text) == are_told

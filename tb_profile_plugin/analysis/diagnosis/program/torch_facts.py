@@ -19,7 +19,7 @@ from ....runtime.regex import regex
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
 from .step_counts import are_in_most_steps, launched_ps
-from .torch_gathers import object_exchanges_ps, shards_layers
+from .torch_gathers import gathers_each_pass, object_exchanges_ps, shards_layers
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_modules import calls_model_again, hooks_ps, repeated_weights_ps
@@ -101,6 +101,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         ),
         facts.AWAITS_BROADCASTS: awaits_broadcasts(host),
         facts.SHARDS_LAYERS: shards_layers(trace),
+        facts.GATHERS_EACH_PASS: gathers_each_pass(trace),
         facts.RECOMPUTES: _runs_forward_again(trace),
         facts.GROWS: _runs_more_and_more_ops(host),
         facts.SORTS_MORE: sorts_more(host),

@@ -7,14 +7,19 @@ import numpy as np
 from ....model.events.outermost import outermost, outermost_torch_ops
 from ....model.events.trace import Trace
 from ....runtime.regex import regex
+from ..cause_kinds import OPTIMIZER
 
 _OF_MODULE = "FSDP::all_gather ("
 """Begin of the ranges around gathers, which end with the module's name: torch 2.4 ff., ``fully_shard``."""
 _GATHERS = regex(r"gloo:all_gather|[nr]ccl\w*AllGather")
+_PASSES = 2
+"""So many backward passes for one change of the weights accumulate gradients."""
 _SEVERAL = 3
 """So many modules of each block are its layers, not the block and a part of it that has reasons of its own."""
 _SHORT_PS = 10**9
 """A gather that takes no longer (1 ms) takes as long for fewer weights."""
+_BACKWARD = "FSDP::root_post_backward_callback"
+"""The end of a backward pass, of ``fully_shard``."""
 _COLLECTIVE = "c10d::"
 """Begin of the ops by which a program calls collectives."""
 _FEW_OPS = 32
@@ -29,6 +34,15 @@ def shards_layers(trace: Trace) -> bool:
     if not len(gathers) or not len(blocks) >= _SEVERAL * len({*blocks}) > 0:
         return False
     return bool(np.median(trace.end[gathers] - trace.begin[gathers]) <= _SHORT_PS)
+
+
+def gathers_each_pass(trace: Trace) -> bool:
+    """Whether weights are gathered at least once for each of several backward passes before the weights change."""
+    passes = len(trace.events_named(_BACKWARD.__eq__))
+    changes = len(outermost(trace, trace.events_named(lambda name: name.startswith(OPTIMIZER))))
+    module = next((name for name in trace.names if name.startswith(_OF_MODULE)), "")
+    gathers = len(trace.events_named(module.__eq__)) if module else 0
+    return gathers >= passes >= _PASSES * changes > 0
 
 
 def _block_around(module: str) -> str:

@@ -75,6 +75,10 @@ MERGE_TORCH = (
 SHARD_BLOCKS_TORCH = (
     "Shard whole blocks (fully_shard on each block, not on each of its layers), so that gathers are few and large."
 )
+KEEP_WEIGHTS_TORCH = (
+    "Keep weights gathered, and gradients unreduced, until the last micro-batch if memory allows "
+    "(reshard_after_forward=False, set_requires_gradient_sync(False))."
+)
 VIEW_BUCKETS_TORCH = (
     "Let DDP copy less: gradient_as_bucket_view=True, and broadcast_buffers=False if workers need not have the same "
     "buffers."
@@ -340,6 +344,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Start gathers earlier, in few large pieces: each layer's while the one before it computes (async_op=True, or "
         "FSDP2's set_modules_to_forward_prefetch)."
     ),
+    **{(cause, PYTORCH, facts.GATHERS_EACH_PASS): KEEP_WEIGHTS_TORCH for cause in ("exposed_collective", "gather")},
     **{(cause, PYTORCH, facts.SHARDS_LAYERS): SHARD_BLOCKS_TORCH for cause in ("exposed_collective", "gather")},
     ("few_collectives", PYTORCH, ""): "Start these collectives ahead of their use (async_op=True), or send less.",
     **{("few_collectives", PYTORCH, fact): OVERLAP for fact in (facts.DDP, facts.FSDP)},
