@@ -8,7 +8,7 @@ from idle_draw import US
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.steps.dispatched_calls import calling_function
+from tb_profile_plugin.analysis.steps.dispatched_calls import calling_function, whole_step_functions
 from tb_profile_plugin.analysis.steps.python_waits import timed_out_waits
 
 EVERY = 10_000
@@ -58,6 +58,17 @@ def test_a_function_that_calls_many_ops_of_pytorch_is_named(function: str, lasts
     assert calling_function(host).name == ("clip (train.py:20)" if is_named else "")
     remedy = cause(diagnose([host]), "eager").remedy.text
     assert remedy.startswith("Do the work of clip (train.py:20) in fewer ops") == is_named
+
+
+def test_the_function_that_holds_the_loop_is_not_to_be_done_in_fewer_ops() -> None:
+    events = [torchtrace.frame("train.py(43): train", 1, 6 * EVERY + 100)]
+    for step in range(6):
+        at = EVERY * step + 50
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1)]
+        events += [torchtrace.op("aten::norm", at + 20 + 400 * number, 10) for number in range(8)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert "train (train.py:43)" in whole_step_functions(host)
+    assert "fewer ops" not in " ".join(cause.remedy.text for cause in diagnose([host]).causes)
 
 
 def test_ops_that_several_functions_dispatch_are_those_of_the_function_around_them() -> None:

@@ -107,18 +107,23 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
 
 @per_host(keep=True)
 def whole_step_functions(host: HostWithSteps) -> frozenset[str]:
-    """Names, as they are shown, of the functions that are (nearly) all that steps of PyTorch do; none without steps."""
+    """Names, as they are shown, of the functions that are (nearly) all that steps of PyTorch do, or that hold the loop;
+    none without steps.
+    """
     trace, steps = host.trace, host.steps
     if framework(host) != PYTORCH or not len(steps):
         return frozenset()
-    frames = _in_steps(host, trace.events_named(is_frame))
+    first_ps, last_ps = int(steps.begin[0]), int(steps.end.max())
+    frames = trace.events_named(is_frame)
+    ps = np.minimum(trace.end[frames], last_ps) - np.maximum(trace.begin[frames], first_ps)
+    frames, ps = frames[ps > 0], ps[ps > 0]
     name_of, least_ps = trace.name_of[frames], _WHOLE_STEP * steps.length.sum()
-    ps = np.bincount(name_of, trace.end[frames] - trace.begin[frames], len(trace.names))
+    name_ps = np.bincount(name_of, ps, len(trace.names))
     # Of functions that call themselves the sum is too much.
     return frozenset(
         display_name(trace.names[name])
-        for name in np.flatnonzero(ps >= least_ps).tolist()
-        if outermost_ps(trace, frames[name_of == name]) >= least_ps
+        for name in np.flatnonzero(name_ps >= least_ps).tolist()
+        if ps[np.isin(frames, outermost(trace, frames[name_of == name]))].sum() >= least_ps
     )
 
 
