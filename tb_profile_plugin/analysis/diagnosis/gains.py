@@ -44,18 +44,19 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return round(loss.winnable_ps)
     scenario = {"retrace": "compile", "pauses": "between"}.get(loss.id, loss.id)
     replayed = typical.replayed.get(scenario)
-    # Of input and of stragglers also what the remedy saves.
-    remedy_ps = loss.remedy.most_ps if loss.id in (_INPUT, _STRAGGLER) and loss.remedy is not None else None
+    remedy_ps = loss.remedy.most_ps if loss.remedy is not None else None
     if replayed is None:
-        return round(min(ps for ps in (loss.ps, remedy_ps) if ps is not None))
+        # Work that workers share is not gone.
+        return round(loss.ps if remedy_ps is None or loss.id != _STRAGGLER else min(loss.ps, remedy_ps))
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
     gain_ps = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
     # A host's own replay does not know that a straggler would come as late without communication.
     beside_straggler = loss.id in COMMUNICATION and typical.late_peer is not None
     least_ps = loss.ps if loss.awaited_unseen else 0.0
     most_ps = loss.ps if beside_straggler else typical.steady_ps or typical.period_ps
-    # Of input also what steps that do not wait are shorter than those that do.
-    most_ps = min(ps for ps in (most_ps, loss.most_ps, remedy_ps) if ps is not None)
+    # Of input also what steps that do not wait are shorter than those that do, and what its remedy saves.
+    bounds = (most_ps, loss.most_ps, remedy_ps if loss.id == _INPUT else None)
+    most_ps = min(ps for ps in bounds if ps is not None)
     if loss.shares_cores:
         most_ps = min(most_ps, _idle_ps(loss, scenario, typical.state_ps if covers_gaps else typical.step_ps))
     gain_ps = min(max(gain_ps - loss.other_causes_ps, least_ps), most_ps)
