@@ -8,6 +8,11 @@ import os
 import signal
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is the machine's affair.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # Before anything imports the package's kernels: where there is a library of these sources, a call for which it holds
 # no compiled form is an error, and not only slow.

@@ -109,7 +109,7 @@ def test_what_the_base_alone_has_is_told_once_the_heaviest_first() -> None:
 EVENTS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 60), st.integers(0, 30), st.integers(0, 4)), max_size=40)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(EVENTS, st.integers(1, 10))
 def test_sums_are_exact_in_every_form(events: list[Event], most: int) -> None:
     tree = tree_of(events)

@@ -160,7 +160,7 @@ def test_times_beyond_any_capture_make_no_graph() -> None:
     assert graph(captured(("python", calls + far), devices=[[work]])) is None
 
 
-LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 simulations = some.lists(
     some.tuples(some.integers(0, 30), some.lists(some.integers(0, 50), max_size=3), some.integers(0, 5)),

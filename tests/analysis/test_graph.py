@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.activity.replay.graph import Graph, Lags
 from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.model.events.intervals import lower_bound
 
-LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 spans = some.lists(some.tuples(some.integers(0, 12), some.integers(0, 6)), min_size=1, max_size=20)
 """Begin, and how long."""
 

@@ -241,7 +241,7 @@ def test_between_two_steps_a_checkpoint_is_a_pause_from_its_preparation() -> Non
     assert row[State.UNRECORDED] == (10 + 30) * US
 
 
-LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 HOST_NAMES = ["$a.py:1 f", "$builtins next", "backend_compile", "cuStreamSynchronize", "PjitFunction(f)", "cuMemAlloc"]
 times = some.tuples(some.integers(0, 60), some.integers(1, 25))
 programs = some.fixed_dictionaries(

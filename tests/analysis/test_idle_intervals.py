@@ -13,7 +13,7 @@ from tb_profile_plugin.model.events.intervals import covered, union
 from tb_profile_plugin.runtime.arrays import Array
 
 END = 30
-LAW = settings(max_examples=80, deadline=None, derandomize=True)
+LAW = settings(max_examples=80, derandomize=True)
 spans = some.lists(some.tuples(some.integers(0, 20), some.integers(1, 9)), max_size=12)
 """Begin, and how long."""
 

@@ -17,7 +17,7 @@ from tb_profile_plugin.compat.step_account.breakdown import parts_of_capture, pa
 from tb_profile_plugin.compat.step_account.parts import DEVICE
 from tb_profile_plugin.model.host import HostWithSteps
 
-LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+LAW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 HOST_NAMES = [
     "a/MatMul:MatMul",

@@ -75,7 +75,7 @@ def test_only_the_first_rows_where_that_is_enough() -> None:
     assert names(timeline(drawn), found.name) == ["outer"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 300)), min_size=1, max_size=300),
     st.integers(0, 3000),

@@ -227,7 +227,7 @@ def test_only_keys_are_keys(folder: Path, tmp_path: Path, content: str, capsys: 
 WORD = st.text(st.characters(codec="utf-8", categories=["L"]), min_size=5, max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(WORD, min_size=2, max_size=5, unique=True), st.sampled_from("/ . : _ - = ( \\ , @ %2F ::".split()))
 def test_words_that_nobody_knows_never_stay(words: list[str], between: str) -> None:
     foreign = [w for w in words if w.casefold() not in TextCleaner(Pseudonyms(b"key"), {}).clean(w).casefold()]

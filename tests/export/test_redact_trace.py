@@ -87,7 +87,7 @@ def test_no_secret_is_left(tmp_path: Path, form: str) -> None:
         assert b'"host_name": "machine1' in content
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.text(st.characters(codec="utf-8", categories=["L"]), min_size=6, max_size=12).filter(
         lambda text: not text.isascii()

@@ -81,7 +81,7 @@ def _ns(value: Any) -> int | None:
     return None if value is None else int((Decimal(str(value)) * 1000).to_integral_value(ROUND_HALF_UP))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(some.lists(_EVENTS, max_size=6), some.booleans(), some.booleans(), some.sampled_from([None, 1]))
 def test_it_reads_what_json_reads(
     drawn: list[dict[str, Any]], ascii_only: bool, bare: bool, indent: int | None
