@@ -84,7 +84,7 @@ def _remedy_of_python(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: P
         return remedy(PYTORCH, "unexplained")
     name = next((name for name, _, _ in loss.by_name()), "")
     if facts.TAKES_SINGLE_REQUESTS in program.facts and name.startswith(_FORWARD):
-        return remedy(PYTORCH, "passes", facts=frozenset({facts.TAKES_SINGLE_REQUESTS}))
+        return remedy(PYTORCH, "eager", facts=frozenset({facts.TAKES_SINGLE_REQUESTS}))
     if not loss.dispatches_ops:
         return None
     if any(name in whole_step_functions(host) for host in hosts):

@@ -11,7 +11,7 @@ from ...runtime.regex import regex
 _FRAME = regex(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
 _BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>")
 """A function in C as PyTorch's profiler has it, with the address of what it is called on."""
-_MODULE = f"${vocabulary.TORCH_MODULE}"
+MODULE_FRAME = f"${vocabulary.TORCH_MODULE}"
 """Begin of the frames in which modules of PyTorch are called."""
 _NO_MODULES = ("<unknown>", "builtins")
 """What TensorFlow's tracer says of methods in C, and where functions of the language itself are."""
@@ -37,6 +37,7 @@ _OPENING = {">": regex(r"\b<"), ")": regex(r"\b\(")}
 _CALLEE_SOURCE = regex(r"(?<=, in )([^()]+) \([^()]+\)$")
 """Where the function is that the named one calls, or of what; of the two, the other one's place is of more use."""
 _CALLEE = regex(r", in [^,]+$")
+"""What the named function calls."""
 _DIRECTORIES = regex(r"(?<= \()[^() ]+/(?=[^()/ ]+\.py:\d+\)$)")
 """Of the file that a function is in."""
 _EAGER_CALL = regex(rf"{vocabulary.EAGER_OP_CALL}(?:__inference_(?P<function>.+)_\d+|(?P<op>\w+))$")
@@ -70,8 +71,8 @@ def _full_text(name: str) -> str:
     built_in = _BUILT_IN.fullmatch(name)
     if built_in:
         return f"{built_in['name']} ({built_in['owner']})" if built_in["owner"] else built_in["name"]
-    if name.startswith(_MODULE):
-        return _INSTANCE_NUMBER.sub("", name.removeprefix(_MODULE))
+    if name.startswith(MODULE_FRAME):
+        return _INSTANCE_NUMBER.sub("", name.removeprefix(MODULE_FRAME))
     frame = _FRAME.fullmatch(name)
     if frame:
         if frame["file"]:

@@ -12,6 +12,12 @@ from ....runtime.arrays import Array, distinct
 from ...activity.device_events import device_work
 
 
+def from_first_step(host: HostWithSteps, events: Array) -> Array:
+    """int64[k]: those of the events that begin with the first step or after it; none without steps."""
+    steps = host.steps
+    return events[host.trace.begin[events] >= steps.begin[0]] if len(steps) else events[:0]
+
+
 def are_in_most_steps(host: HostWithSteps, events: Array) -> bool:
     """Whether some of these events, int64[k], begin in most steps, or after each of these before the next."""
     step = distinct(np.searchsorted(host.steps.begin, host.trace.begin[events], "right") - 1)

@@ -14,7 +14,7 @@ from ...steps.host_account import figures
 from ...tfdata.iterator_calls import pipelines
 from ...tfdata.structure import lacks_prefetch, last_transformation
 from . import facts
-from .step_counts import are_in_most_steps
+from .step_counts import are_in_most_steps, from_first_step
 from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from .tensorflow_loops import map_loop, table_gradients_ps
 from .tensorflow_tables import table_copies_ps, whole_tables_scope
@@ -40,10 +40,10 @@ _MUCH_OF_COMPUTE = 0.3
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
-    trace, tables, loop = host.trace, whole_tables_scope(host), map_loop(host)
+    tables, loop = whole_tables_scope(host), map_loop(host)
     step_ps = host.steps.mean_ps
     runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS
-    trains = any(word in name for name in trace.names for word in _TRAINS)
+    trains = any(word in name for name in host.trace.names for word in _TRAINS)
     holds = {
         facts.COPIES_WEIGHTS: _copies_weights(host),
         facts.PREFETCHES: _prefetches(host),
@@ -95,7 +95,7 @@ def _makes_tables(host: HostWithSteps) -> bool:
     fills = trace.events_named(_FILL_TABLE.match)
     if len(steps) < 2 or not are_in_most_steps(host, fills):
         return False
-    fills = fills[trace.begin[fills] >= steps.begin[0]]
+    fills = from_first_step(host, fills)
     fills_ps = int((trace.end[fills] - trace.begin[fills]).sum())
     return fills_ps >= _MUCH_OF_TIME * (int(steps.end[-1]) - int(steps.begin[0]))
 

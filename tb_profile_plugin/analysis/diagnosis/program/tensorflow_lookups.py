@@ -10,6 +10,7 @@ from ....model.names import op_names
 from ....model.per_host import per_host
 from ....runtime.regex import regex
 from ...steps.host_account import figures
+from .step_counts import from_first_step
 
 _ONE_HOT, _PRODUCT = "OneHot", regex(r"_?(?:Mkl)?(?:Native)?(?:Fused)?(?:Batch)?MatMul(?:V\d)?$|Einsum$")
 _PREFIXES = regex(r"(?:StatefulPartitionedCall/)?(?:gradient_tape/)?")
@@ -26,7 +27,7 @@ def one_hot_products_ps(host: HostWithSteps) -> float:
     """ps per step that ops on the CPU take for products with one-hot vectors, these and gradients included."""
     trace, steps = host.trace, host.steps
     one_hot = trace.events_named(lambda name: op_names.parse(name).type == _ONE_HOT)
-    one_hot = one_hot[trace.begin[one_hot] >= steps.begin[0]] if len(steps) else one_hot[:0]
+    one_hot = from_first_step(host, one_hot)
     one_hot_ps = trace.end[one_hot] - trace.begin[one_hot]
     if not len(one_hot) or one_hot_ps.mean() < _LONG_PS:
         return 0.0
@@ -38,20 +39,18 @@ def one_hot_products_ps(host: HostWithSteps) -> float:
         return 0.0
     scopes = {_path(trace.name(event)) for event in products[np.unique(trace.name_of[products], True)[1]].tolist()}
     parts = ops[trace.are_named(ops, lambda name: any(f"{_path(name)}/".startswith(f"{scope}/") for scope in scopes))]
-    parts = parts[trace.begin[parts] >= steps.begin[0]]
+    parts = from_first_step(host, parts)
     return float(one_hot_ps.sum() + (trace.end[parts] - trace.begin[parts]).sum()) / len(steps)
 
 
 @per_host(keep=True)
 def sorted_rows_ps(host: HostWithSteps) -> float:
     """ps per step that ``tf.sort`` and ``tf.argsort`` compute on the CPU; those of an input pipeline do not count."""
-    trace, steps, of_host = host.trace, host.steps, figures(host)
-    sorts = trace.events_named(_SORT.match)
-    sorts = sorts[trace.begin[sorts] >= steps.begin[0]] if len(steps) else sorts[:0]
+    of_host, sorts = figures(host), from_first_step(host, host.trace.events_named(_SORT.match))
     if not len(sorts) or _LARGEST not in of_host.names:
         return 0.0
     computed_ps = int(of_host.name_ps[of_host.steps, of_host.names.index(_LARGEST)].sum())
-    return min(outermost_ps(trace, sorts), computed_ps) / len(steps)
+    return min(outermost_ps(host.trace, sorts), computed_ps) / len(host.steps)
 
 
 def _path(name: str) -> str:

@@ -15,6 +15,7 @@ from ...activity.partition import time_in_windows
 from ...activity.states import State
 from ...ops.op_scopes import scopes
 from ...steps.device_timeline import timeline
+from .step_counts import from_first_step
 
 _OF_MAP = regex(r"((?:[^/:]+/)*?)map(?:_\d+)?/while(?:_grad)?(?:_\d+)?/")
 """Begin of the names of ops in such a loop or its gradient: the scope that calls ``tf.map_fn``, and what that makes.
@@ -81,8 +82,7 @@ def table_gradients_ps(host: HostWithSteps) -> float:
     sums = {name: addition for name in trace.names if (addition := _addition_of_tables(name))} if len(steps) else {}
     if not sums:
         return 0.0
-    ops = trace.events_named({*sums, *sums.values()}.__contains__)
-    ops = ops[trace.begin[ops] >= steps.begin[0]]
+    ops = from_first_step(host, trace.events_named({*sums, *sums.values()}.__contains__))
     return float((trace.end[ops] - trace.begin[ops]).sum()) / len(steps)
 
 

@@ -9,6 +9,7 @@ from ....model.names import op_names
 from ....model.per_host import per_host
 from ....runtime.regex import regex
 from ...ops.op_scopes import scopes
+from .step_counts import from_first_step
 
 _SUM_OF_ROWS = "UnsortedSegmentSum"
 """Op by which Keras makes the gradient of a whole table of that of the rows looked up."""
@@ -51,6 +52,5 @@ def whole_tables_scope(host: Host) -> str:
 def table_copies_ps(host: HostWithSteps) -> float:
     """ps per step that reading variables for lookups takes: next to nothing, unless each read copies all rows."""
     trace, steps = host.trace, host.steps
-    copies = trace.events_named(_COPY.match)
-    copies = copies[trace.begin[copies] >= steps.begin[0]]
+    copies = from_first_step(host, trace.events_named(_COPY.match))
     return float((trace.end[copies] - trace.begin[copies]).sum()) / len(steps)

@@ -18,7 +18,7 @@ from ....runtime.arrays import Array, distinct
 from ....runtime.regex import regex
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
-from .step_counts import are_in_most_steps, launched_ps
+from .step_counts import are_in_most_steps, from_first_step, launched_ps
 from .torch_gathers import gathers_each_pass, object_exchanges_ps, shards_layers
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
@@ -203,10 +203,8 @@ def _are_mostly_updates(trace: Trace) -> bool:
 @per_host(keep=True)
 def concatenations_ps(host: HostWithSteps) -> float:
     """ps per step that the CPU spends on concatenating tensors; 0 without steps."""
-    trace, steps = host.trace, host.steps
-    calls = trace.events_named(_CONCATENATION.__eq__)
-    calls = calls[trace.begin[calls] >= steps.begin[0]] if len(steps) else calls[:0]
-    return outermost_ps(trace, calls) / max(len(steps), 1)
+    calls = from_first_step(host, host.trace.events_named(_CONCATENATION.__eq__))
+    return outermost_ps(host.trace, calls) / max(len(host.steps), 1)
 
 
 @per_host(keep=True)

@@ -15,7 +15,7 @@ from ....model.names import host_events
 from ....model.per_host import per_host
 from ....runtime.arrays import Array, distinct
 from ....runtime.regex import regex
-from .step_counts import ops_ps
+from .step_counts import from_first_step, ops_ps
 from .torch_loops import PRODUCT
 
 _LAYER = regex(r"(?i)\$nn\.Module: \w*lora\w*_\d+$|\$(?:\S*/)?peft/tuners/\w+/\w+\.py:\d+ forward$")
@@ -55,9 +55,7 @@ def dropout_ps(host: HostWithSteps) -> float:
     """ps per step that devices spend on dropout; 0 without steps."""
     trace, steps = host.trace, host.steps
     draws = trace.events_named(_DRAWS.match)
-    calls = trace.nearest_named(
-        draws[trace.begin[draws] >= steps.begin[0]] if len(steps) else draws[:0], _DROPOUT.match
-    )
+    calls = trace.nearest_named(from_first_step(host, draws), _DROPOUT.match)
     return ops_ps(host, distinct(calls[calls >= 0])) / max(len(steps), 1)
 
 

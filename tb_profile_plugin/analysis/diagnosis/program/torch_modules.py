@@ -13,9 +13,9 @@ from ....model.names.host_events import is_frame
 from ....model.per_host import per_host
 from ....runtime.arrays import distinct
 from ....runtime.regex import regex
+from ...steps.event_names import MODULE_FRAME
+from .step_counts import from_first_step
 
-_MODULE = "$nn.Module: "
-"""Begin of the frames in which modules are called."""
 _PARAMETRIZATION = regex(r"\$nn\.Module: ParametrizationList_\d+$")
 _COMPUTES_WEIGHT = regex(rf"{_PARAMETRIZATION.pattern}|\$torch/nn/utils/(?:weight|spectral)_norm\.py:\d+ __call__$")
 """Frames that compute one weight: of ``torch.nn.utils.parametrize``, of which each weight has a module of its own, and
@@ -36,11 +36,11 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
     """
     trace, steps = host.trace, host.steps
     calls = trace.events_named(_COMPUTES_WEIGHT.match)
-    calls = outermost(trace, calls[trace.begin[calls] >= steps.begin[0]]) if len(steps) else calls[:0]
+    calls = outermost(trace, from_first_step(host, calls))
     if not len(calls):
         return 0.0
     is_module = trace.are_named(calls, _PARAMETRIZATION.match)
-    module = np.where(is_module, calls, trace.nearest_named(calls, lambda name: name.startswith(_MODULE)))
+    module = np.where(is_module, calls, trace.nearest_named(calls, lambda name: name.startswith(MODULE_FRAME)))
     gradients = trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
     limits = np.sort(np.concatenate((steps.begin, trace.begin[gradients])))
     weight = np.stack((trace.name_of[module], np.searchsorted(limits, trace.begin[calls], "right")))
@@ -65,7 +65,7 @@ def hooks_ps(host: HostWithSteps) -> float:
     if not len(steps) or not any(map(_CALLS_MODULE.match, trace.names)):
         return 0.0
     frames = trace.events_named(_may_be_hook)
-    frames = frames[trace.begin[frames] >= steps.begin[0]]
+    frames = from_first_step(host, frames)
     caller = trace.nesting.parent[frames]
     is_hook = (caller >= 0) & trace.are_named(caller.clip(min=0), _CALLS_MODULE.match)
     return outermost_ps(trace, frames[is_hook]) / len(steps)
@@ -79,7 +79,7 @@ def _may_be_hook(name: str) -> bool:
 def calls_model_again(host: HostWithSteps) -> bool:
     """Whether most steps call the same outermost module several times; False where no frames of Python tell."""
     trace, steps = host.trace, host.steps
-    calls = outermost(trace, trace.events_named(lambda name: name.startswith(_MODULE)))
+    calls = outermost(trace, trace.events_named(lambda name: name.startswith(MODULE_FRAME)))
     step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
     calls, step = calls[step >= 0], step[step >= 0]
     (step_of_name, _), counts = np.unique(np.stack((step, trace.name_of[calls])), axis=1, return_counts=True)

@@ -168,7 +168,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("eager", PYTORCH, facts.INFERS_ON_CPU): (
         "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
     ),
-    **{(cause, PYTORCH, facts.TAKES_SINGLE_REQUESTS): ONE_BATCH_TORCH for cause in ("eager", "passes")},
+    ("eager", PYTORCH, facts.TAKES_SINGLE_REQUESTS): ONE_BATCH_TORCH,
     ("eager", PYTORCH, facts.ON_CPU): COMPILE_TORCH,
     ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "
