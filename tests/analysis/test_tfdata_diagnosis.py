@@ -96,6 +96,14 @@ def test_a_thread_that_is_held_up_is_no_slow_pipeline(tmp_path: Path) -> None:
     assert column(answer, "pipelines", "delays_steps") == [False]
 
 
+def test_a_longer_capture_saves_nothing(tmp_path: Path) -> None:
+    """The program waits for an element, and nothing was recorded of the threads that made it."""
+    unseen = HELD.replace("PrefetchConsume[20,1]", "PrefetchConsume[805,1]")
+    answer = pages(tmp_path, unseen, 3, 2000)["tf_data_bottleneck_analysis"]
+    assert column(answer, "advice", "finding") == ["unrecorded"]
+    assert column(answer, "advice", "gain_ms") == [None]
+
+
 @pytest.mark.parametrize(("own", "lacks"), [(20, False), (600, True)])
 def test_what_stands_behind_a_prefetch_needs_another_only_if_it_costs(own: int, lacks: bool) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + BEHIND.replace("OWN", str(own)).replace("PART", str(805 - own))))

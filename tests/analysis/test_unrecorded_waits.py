@@ -31,6 +31,17 @@ def test_work_held_by_an_event_waits_in_its_stream() -> None:
     assert diagnosed(torchtrace.host(*events)).causes[0].id == "unexplained"
 
 
+def test_nobody_knows_whether_an_unseen_wait_ends_sooner_for_a_host_that_does_not_wait() -> None:
+    """As of SGLang: a copy waits for kernels, and these for an event; the host launches more only then."""
+    held = on_host("cuda_runtime", "hipStreamWaitEvent", 20, 5, correlation=2)
+    read = on_host("cuda_runtime", "hipMemcpyWithStream", 40, 8_870, correlation=4)
+    copy = on_device(4, 8_900, 5, "Memcpy DtoH (Device -> Pageable)", "gpu_memcpy")
+    work = launch(3, 30), on_device(3, 8_000, 900), launch(5, 8_920), on_device(5, 9_000, 900)
+    found = diagnosed(torchtrace.host(mark("ProfilerStep#1", 0, STEP), held, read, copy, *work))
+    assert found.causes[0].id == "stream"
+    assert found.scenario_gains["sync"] <= found.typical.period_ps - found.causes[0].per_step_ps < 2.5e9
+
+
 def with_gloo(steps: int = 6, copies: bool = False, late: int = 0) -> HostWithSteps:
     """A step of 4 ms of compute, and an all-reduce that the loop asks for in the middle and waits 6 ms longer for;
     maybe gloo copies at its end, or the loop computes on only so many µs after it.

@@ -10,7 +10,7 @@ import numpy as np
 from ...model.host import HostWithSteps
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
-from ..activity.states import State
+from ..activity.states import STATES, State
 from ..ops.device_event_kinds import COMPUTE
 from .host_account import HostFigures, figures
 from .late_peer import LatePeer, late_peer
@@ -21,6 +21,7 @@ from .typical import Choice, are_unusual, recurrence
 if TYPE_CHECKING:
     from ..activity.replay.replay import Lengths
 
+_SYNC = STATES[State.SYNC]
 _DEVICE_STATES = {State.EXPOSED_COLLECTIVE, State.EXPOSED_COPY}
 """Scenarios without these leave devices' work as it is, but for copies that the host waits for."""
 _NOTABLE_GAP = 0.02
@@ -231,10 +232,22 @@ def _replayed(hosts: Sequence[tuple[HostWithSteps, TypicalWindows]]) -> tuple[fl
             if _DEVICE_STATES.isdisjoint(SCENARIOS[scenario]):
                 most_gain = rows.most_gain_ps(host_gains.idle_ps, before, after)
                 gain, step_gain = min(gain, most_gain), min(step_gain, most_gain)
+            if scenario == _SYNC:
+                known_ps = windows.period_ps(_known_ps(host))
+                gain, step_gain = min(gain, known_ps), min(step_gain, known_ps)
             shorter_share = (before.window_ps > after.window_ps)[rows.steps].sum() / max(len(rows.steps), 1)
             host_mean = np.array((gain, step_gain, shorter_share)) / len(hosts)
             means[scenario] = means.get(scenario, np.zeros(3)) + host_mean
     return steady_ps, {scenario: Replayed(*mean.tolist()) for scenario, mean in means.items()}
+
+
+def _known_ps(host: HostWithSteps) -> Array:
+    """float64[windows] ps without what a stream waits for unseen: nobody can tell that it ends sooner for a host that
+    does not wait.
+    """
+    state_ps = figures(host).state_ps
+    known_ps: Array = state_ps.sum(axis=1) - state_ps[:, State.STREAM]
+    return known_ps
 
 
 class TypicalWindows(NamedTuple):

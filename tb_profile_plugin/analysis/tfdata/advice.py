@@ -7,7 +7,16 @@ from ...runtime.messages import Message, sentences
 from ..finding import Level
 from . import snippets
 from .cache_advice import cache_finding, early_cache_finding, late_cache_finding
-from .cures import ROW_GENERATOR, ROW_NUMBERS, WINDOWS, cure, row_numbers_gain_ps, windows_gain_ps, yields_rows
+from .cures import (
+    NOT_RECORDED,
+    ROW_GENERATOR,
+    ROW_NUMBERS,
+    WINDOWS,
+    cure,
+    row_numbers_gain_ps,
+    windows_gain_ps,
+    yields_rows,
+)
 from .filter_advice import late_filter_finding
 from .pipeline import SLOW_PS, Pipeline
 from .pipeline_finding import PipelineFinding
@@ -87,8 +96,10 @@ def _bottleneck_finding(pipeline: Pipeline) -> PipelineFinding | None:
         blame_pair=(stage.blame_ps, pipeline.total_ps),
     )
     level: Level = "bad" if share >= 0.5 else "warn"
-    gain_ps = stage.blame_ps
-    if finding_id == "slow_map":
+    gain_ps: float | None = stage.blame_ps
+    if finding_id == NOT_RECORDED.finding_id:
+        gain_ps = None
+    elif finding_id == "slow_map":
         gain_ps = parallel_gain_ps(pipeline, row, _most_parallel_calls(pipeline, row))
     elif finding_id == ROW_NUMBERS.finding_id:
         gain_ps = row_numbers_gain_ps(pipeline, row)

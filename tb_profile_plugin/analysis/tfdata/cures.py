@@ -70,7 +70,7 @@ def cure(pipeline: Pipeline, row: int) -> Cure:
         )
         return Cure("slow_parallel_interleave", title, snippets.interleave(_twice_as_many(stage)))
     if kind in TRANSPARENT:
-        return _NOT_RECORDED
+        return NOT_RECORDED
     return Cure("slow_transformation", Message("Reduce the work of {stage} per element.", stage=stage.label))
 
 
@@ -194,7 +194,7 @@ _PARALLEL_MAP = Cure(
     "slow_parallel_map",
     Message("Make the map's function cheaper, or add cores with the tf.data service; it already runs in parallel."),
 )
-_NOT_RECORDED = Cure(
+NOT_RECORDED = Cure(
     "unrecorded",
     Message("Capture longer: the work that the program waited for was not recorded."),
 )
@@ -205,7 +205,7 @@ _CURE_OF_KIND: dict[str, Cure] = {
     "DataService": Cure(
         "data_service", Message("Profile the workers of the tf.data service, where the time is spent.")
     ),
-    "Prefetch": _NOT_RECORDED,
+    "Prefetch": NOT_RECORDED,
     "Interleave": Cure(
         "sequential_interleave",
         Message("Open and read the interleave's sources in parallel."),

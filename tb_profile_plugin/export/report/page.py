@@ -16,7 +16,7 @@ from ...runtime.records import NamedTuple
 from ...tools.answers.answer import Json
 from .before_after import before_after
 from .html import bullets, page_head, style, titled_table
-from .summary import cause_cost, figure, has_steps, hosts_and_steps
+from .summary import advice_evidence, cause_cost, figure, has_steps, hosts_and_steps
 
 _POLICY = "; ".join(
     [
@@ -104,6 +104,7 @@ def _static_summary(summary: Json, cover: Cover, charts: str) -> str:
             titled_table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
             titled_table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
             _causes(summary),
+            bullets("Other advice", [f"{row['text']} {advice_evidence(row)}" for row in summary["advice"]]),
             titled_table(
                 "Ops by self time", ("Op", "Where", "#All steps", "#Share", "#Count"), map(_op, summary["ops"])
             ),

@@ -15,6 +15,7 @@ from ...runtime.version import __version__
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import code, escaped, table_lines
 from ...tools.answers.reader import AnswerReader
+from .advice import evidence_text, other_advice
 
 VERSION = 1
 TOOLS = ("why", "overview_page")
@@ -26,7 +27,7 @@ _BYTES_PER_TOKEN = 4
 """Bytes of English text in a token."""
 _NAME_CHARACTERS, _SENTENCE_CHARACTERS = 120, 400
 """Letters of names and of sentences; longer ones are cut."""
-_MOST_CAUSES, _MOST_PARTS, _MOST_OPS, _MOST_FINDINGS = 5, 8, 10, 8
+_MOST_CAUSES, _MOST_ADVICE, _MOST_PARTS, _MOST_OPS, _MOST_FINDINGS = 5, 5, 8, 10, 8
 """The most entries of each list."""
 _TENSORFLOW_FIGURES = ("host_eager_share", "device_eager_share")
 """Figures that are not unknown without TensorFlow: there is nothing that they could tell."""
@@ -88,6 +89,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         "metrics": [metric for metric in metrics if metric["value"] is not None],
         "parts": _parts(overview),
         "causes": [_cause(row) for row in why.records("causes")[:_MOST_CAUSES]],
+        "advice": [_advice(row) for row in other_advice(why)[:_MOST_ADVICE]],
         "ops": [_op(row) for row in _largest_ops(overview)[:_MOST_OPS]],
         "findings": _findings(overview),
         "unknown": [
@@ -120,6 +122,11 @@ def _cause(row: dict[str, Any]) -> dict[str, Any]:
     figures = {key: row[key] for key in ("id", "label", "share", "confidence")}
     times = {"per_step_ms": _ms(row["per_step_ps"]), "gain_at_most_ms": _ms(row["gain_ps"] if row["saves"] else None)}
     return figures | times | {"text": _sentence(row["text"]), "remedy": _sentence(row["remedy"])}
+
+
+def _advice(row: dict[str, Any]) -> dict[str, Any]:
+    texts = {key: _sentence(row[key]) for key in ("text", "evidence")}
+    return {"id": row["id"], **texts, "gain_at_most_ms": _ms(row["gain_ps"])}
 
 
 def _largest_ops(overview: AnswerReader) -> list[dict[str, Any]]:
@@ -209,6 +216,9 @@ def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]
             causes.append(f"   → {escape(row['remedy'])}")
             remedies.add(row["remedy"])
     yield ["", f"### {localized('Causes and remedies')}", ""], causes
+    # Summaries of version 0.2.0 and before have none.
+    advice = (f"- {escape(row['text'])} {escape(advice_evidence(row))}" for row in summary.get("advice", ()))
+    yield ["", f"### {localized('Other advice')}", ""], [*advice]
     yield _table(
         "Ops by self time", ("op", "where", "#self, whole capture", "#share", "#count"), map(_op_row, summary["ops"])
     )
@@ -268,6 +278,12 @@ def cause_cost(cause: Mapping[str, Any], has_steps: bool) -> str:
     times = figure(cause["per_step_ms"], "ms"), figure(cause["share"], "share")
     gain_ms = cause["gain_at_most_ms"]
     return cost_text(*times, figure(gain_ms, "ms") if gain_ms else "", has_steps)
+
+
+def advice_evidence(advice: Mapping[str, Any]) -> str:
+    """Why advice of the summary is given, and what it saves."""
+    gain_ms = advice["gain_at_most_ms"]
+    return evidence_text(advice["evidence"], gain_ms and gain_ms * PS_PER_MS)
 
 
 def _op_row(op: dict[str, Any]) -> tuple[str, ...]:

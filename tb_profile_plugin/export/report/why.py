@@ -11,6 +11,7 @@ from ...runtime.units import duration
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import escaped, table_lines
 from ...tools.answers.reader import AnswerReader
+from .advice import evidence_text, other_advice
 from .summary import cost_text, figure
 
 Row = dict[str, Any]
@@ -43,6 +44,7 @@ def as_json(answer: Json) -> Json:
         },
         "devices": [_device(row, reader) for row in reader.records("devices")],
         "causes": [_cause(row, reader) for row in reader.records("causes")],
+        "advice": other_advice(reader),
         "path": [_without(row, "label") for row in reader.records("path")],
         "scenarios": [_without(row, "label") for row in reader.records("scenarios")],
         "trust": {"violations": reader.fact_value("violations"), "unexplained_share": float(unexplained)},
@@ -114,6 +116,7 @@ def _text_lines(reader: AnswerReader, headline: Mapping[str, Any]) -> Iterator[s
         if row["remedy"] and row["remedy"] not in remedies:
             yield f"   → {row['remedy']}"
             remedies.add(row["remedy"])
+    yield from _table(localized("Other advice"), other_advice(reader), _advice_lines)
 
 
 def markdown(answer: Json) -> str:
@@ -137,6 +140,9 @@ def _markdown_lines(reader: AnswerReader, headline: Mapping[str, Any]) -> Iterat
             yield f"**{escaped(row['label'])}**: {escaped(row['remedy'])}"
             if row["code"]:
                 yield f"\n```python\n{row['code']}```"
+    for row in other_advice(reader):
+        yield ""
+        yield escaped(f"{row['text']} {evidence_text(row['evidence'], row['gain_ps'])}")
 
 
 def _steps_sentence(reader: AnswerReader) -> str:
@@ -203,6 +209,10 @@ def _phase_line(row: Row) -> str:
 def _unusual_line(row: Row) -> str:
     step = localized("{step}, warming up", step=row["step"]) if row["reason"] == WARM_UP else row["step"]
     return f"{step}: {figure(row['time_ps'], 'ps')}; {row['why']}"
+
+
+def _advice_lines(row: Row) -> str:
+    return f"→ {row['text']}\n    {evidence_text(row['evidence'], row['gain_ps'])}"
 
 
 def _cost_figures(row: Row) -> tuple[str, str, str]:
