@@ -42,6 +42,7 @@ FRAGMENT = re.compile(
 VERBS = (
     *(
         "Answer",
+        "Sum",
         "Augment",
         "Convert",
         "Convolve",

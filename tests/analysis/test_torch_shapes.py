@@ -9,7 +9,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch_shapes import long_kernels_ps, pairs_ps
+from tb_profile_plugin.analysis.diagnosis.program.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 
@@ -116,6 +116,35 @@ def test_pairs_may_be_repeated_before(repeats: str, second: list[int], makes_pai
     host = torchtrace.host(*events, deviceProperties=[])
     assert ("broadcasts_pairs" in program_facts(host)) == makes_pairs
     assert pairs_ps(host) == (2_000 * 10**6 if makes_pairs else 0)
+
+
+@pytest.mark.parametrize(
+    ("fills", "product", "ps"),
+    [
+        ([[1700, 1700], [], []], [[1700, 1700], [1700, 64]], 5_000 * 10**6),
+        ([[1700, 64], [], []], [[1700, 1700], [1700, 64]], 0),
+        ([[1700, 1700], [], []], [[1700, 64], [64, 64]], 0),
+        ([[64, 64], [], []], [[64, 64], [64, 16]], 0),
+        ([[1700, 1700], [], []], [[1700, 1700], [1700, 1700]], 0),
+    ],
+    ids=["adjacency", "no square is filled", "no square multiplies", "small", "powers"],
+)
+def test_graphs_need_no_dense_adjacency_matrix(fills: list[Any], product: list[Any], ps: int) -> None:
+    events = []
+    for step in range(4):
+        at = 10_000 * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, 9_990)]
+        filled: dict[str, Any] = {"Input Dims": fills}
+        multiplied: dict[str, Any] = {"Input Dims": product}
+        events += [torchtrace.op("aten::index_put_", at + 10, 1_000, **filled)]
+        events += [torchtrace.op("aten::mm", at + 1_020, 4_000, **multiplied)]
+        events += [torchtrace.op("aten::relu", at + 5_100, 3_000)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("multiplies_adjacency" in program_facts(host)) == (ps > 0)
+    assert adjacency_ps(host) == ps
+    compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
+    assert ("Sum over edges" in compute.remedy.text) == (ps > 0)
+    assert not ps or compute.gain_ps == ps
 
 
 @pytest.mark.parametrize(

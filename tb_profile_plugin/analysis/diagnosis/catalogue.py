@@ -96,6 +96,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.gathers_turns": ", repeated on each device",
     "mostly.growing_input": ", recomputing earlier positions",
     "mostly.half_on_cpu": ", in float16",
+    "mostly.multiplies_adjacency": ", with dense adjacency matrices",
     "mostly.multiplies_one_hot": ", with products by one-hot vectors",
     "mostly.recomputes": ", recomputing forward passes",
     "mostly.recomputes_weights": ", recomputing weights",

@@ -190,6 +190,8 @@ LOOPS_OVER_EXPERTS = "loops_over_experts"
 """PyTorch computes experts one by one: it chooses the rows of each, and writes results back into these."""
 BROADCASTS_PAIRS = "broadcasts_pairs"
 """PyTorch makes arrays of all pairs of rows, for a notable part of the steps, and sums up an axis."""
+MULTIPLIES_ADJACENCY = "multiplies_adjacency"
+"""PyTorch fills square matrices by index and multiplies by them, for a notable part of the steps."""
 SLICES_ATTENTION = "slices_attention"
 """Many of PyTorch's ops compute attention slice by slice: its softmaxes follow each other without a layer between."""
 CONCATENATES = "concatenates"
@@ -224,7 +226,7 @@ WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
-        *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS),
+        *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS, MULTIPLIES_ADJACENCY),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
         *(
             DROPS_OUT,

@@ -26,7 +26,7 @@ from .torch_modules import calls_model_again, hooks_ps, repeated_weights_ps
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_each_pass, reduces_itself
 from .torch_serving import serving_facts
-from .torch_shapes import long_kernels_ps, pairs_ps, sorts_more
+from .torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps, sorts_more
 from .torch_tables import table_facts
 
 _CONCATENATION = "aten::cat"
@@ -133,6 +133,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
     holds[facts.RUNS_HOOKS] = 0 < _MUCH_HOOKS * step_ps <= hooks_ps(host)
     holds[facts.BROADCASTS_PAIRS] = 0 < _MUCH_FORWARD * step_ps <= pairs_ps(host)
+    holds[facts.MULTIPLIES_ADJACENCY] = 0 < _MUCH_FORWARD * step_ps <= adjacency_ps(host)
     holds[facts.LONG_KERNELS] = 0 < _MUCH_FORWARD * step_ps <= long_kernels_ps(host)
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
     holds[facts.DROPS_OUT] = not trains and 0 < _MUCH_FORWARD * step_ps <= dropout_ps(host)

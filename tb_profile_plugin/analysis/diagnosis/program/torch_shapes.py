@@ -1,4 +1,6 @@
-"""What the shapes of inputs tell of PyTorch's ops: sorts that grow, arrays of all pairs, and long kernels."""
+"""What the shapes of inputs tell of PyTorch's ops: sorts that grow, arrays of all pairs, adjacency matrices, and long
+kernels.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,10 @@ _MOST_REPEATS = 100
 """So many lists of shapes that are repeated are compared with one another."""
 _ENLARGED = 8
 """So many times as large as both arrays, what broadcasting makes of them is large."""
+_FILLS_BY_INDEX = regex(r"aten::(?:_?index_put_(?:impl_)?|index_fill_|scatter_(?:add_)?|_to_dense)$")
+_PRODUCT = regex(r"aten::(?:mm|bmm|addmm)$")
+_LARGE_SQUARE = 256
+"""Rows of a matrix, from which on computing with its zeros takes long."""
 _CONVOLUTION, _GRADIENT = regex(r"aten::convolution(?:_backward)?$"), regex(r"aten::convolution_backward$")
 _LONG, _LEAST_RESULTS = 256, 4
 """So many taps of a kernel are cheaper by Fourier transforms, where it moves so little that one in so many inputs has a
@@ -74,6 +80,29 @@ def pairs_ps(host: HostWithSteps) -> float:
         return 0.0
     ops = distinct(events[makes_pairs | takes_pairs])
     return ops_ps(host, ops) / len(host.steps)
+
+
+@per_host(keep=True)
+def adjacency_ps(host: HostWithSteps) -> float:
+    """ps per step of ops on large square matrices that are filled by index, and then multiply other matrices: those of
+    graphs, which are mostly zeros. 0 where that is not known, as without ``record_shapes``.
+    """
+    trace = host.trace
+    is_known = len(host.steps) and any(map(_FILLS_BY_INDEX.match, trace.names))
+    shapes_of_ops = input_shapes(host) if is_known else None
+    if shapes_of_ops is None:
+        return 0.0
+    events, codes, shapes = shapes_of_ops
+    fills = distinct(codes[trace.are_named(events, _FILLS_BY_INDEX.match)]).tolist()
+    squares = {shape for code in fills for shape in shapes[code][:1] if _is_large_square(shape)}
+    products = distinct(codes[trace.are_named(events, _PRODUCT.match)]).tolist()
+    squares &= {shape for code in products for shape in shapes[code] if set(shapes[code]) != {shape}}
+    takes_square = np.array([not squares.isdisjoint(inputs) for inputs in shapes], bool)[codes]
+    return ops_ps(host, distinct(events[takes_square])) / len(host.steps)
+
+
+def _is_large_square(shape: Shape) -> bool:
+    return len(shape) == 2 and shape[0] == shape[1] >= _LARGE_SQUARE
 
 
 @per_host(keep=True)

@@ -73,6 +73,7 @@ OTHER_AXIS_JAX = (
 PAIRS_TORCH = (
     "Compute distances or products of pairs by torch.cdist or a @ b.T: broadcasting makes arrays of all pairs."
 )
+ADJACENCY_TORCH = "Sum over edges (index_add_, torch.sparse.mm): a dense adjacency matrix is mostly zeros."
 
 WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
@@ -111,6 +112,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "(torch.compile)."
     ),
     **{(cause, PYTORCH, facts.BROADCASTS_PAIRS): PAIRS_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, facts.MULTIPLIES_ADJACENCY): ADJACENCY_TORCH for cause in ("compute", "elementwise")},
     ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
     (
         "elementwise_types",

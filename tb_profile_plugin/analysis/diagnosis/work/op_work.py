@@ -37,7 +37,7 @@ from ..program.tensorflow_tables import whole_tables_scope
 from ..program.torch_facts import concatenations_ps, unused_forward_ps
 from ..program.torch_inference import dropout_ps
 from ..program.torch_modules import hooks_ps, repeated_weights_ps
-from ..program.torch_shapes import long_kernels_ps, pairs_ps
+from ..program.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
 from ..remedies.remedy import Remedy, remedy
 from ..time_loss import WORK, TimeLoss
 
@@ -55,6 +55,7 @@ _WASTED_PS = {
     facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
     facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
     facts.BROADCASTS_PAIRS: pairs_ps,
+    facts.MULTIPLIES_ADJACENCY: adjacency_ps,
     facts.DROPS_OUT: dropout_ps,
     facts.RUNS_HOOKS: hooks_ps,
     facts.LONG_KERNELS: long_kernels_ps,
