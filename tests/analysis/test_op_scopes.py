@@ -110,6 +110,17 @@ def test_an_optimizer_that_changes_whole_tables(scope: str) -> None:
     assert cause.gain_ps == 560_000_000
 
 
+@pytest.mark.parametrize("scope", ["", "StatefulPartitionedCall/"])
+def test_a_regularizer_has_gradients_of_whole_tables_too(scope: str) -> None:
+    """Gradients of the rows looked up are added to them before the optimizer has either."""
+    regularized = ADAM.replace("adam/Unsorted", "AddN_3/inputs_1:Unsorted").replace("1:UnsortedSegmentSum:", "1:")
+    host = drawn((regularized, 560), ("model/dense/MatMul:MatMul", 240), scope=scope)
+    assert {"updates_tables", "regularizes_tables"} & program_facts(host) == {"regularizes_tables"}
+    cause = compute(host)
+    assert cause.remedy.text.startswith("Regularize only the embeddings looked up")
+    assert cause.gain_ps == 490_000_000
+
+
 @pytest.mark.parametrize(
     "parts",
     [

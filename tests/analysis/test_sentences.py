@@ -43,6 +43,7 @@ VERBS = (
     *(
         "Answer",
         "Sum",
+        "Regularize",
         "Augment",
         "Convert",
         "Convolve",

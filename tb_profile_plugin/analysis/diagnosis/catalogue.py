@@ -100,6 +100,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.multiplies_one_hot": ", with products by one-hot vectors",
     "mostly.recomputes": ", recomputing forward passes",
     "mostly.recomputes_weights": ", recomputing weights",
+    "mostly.regularizes_tables": ", on whole tables",
     "mostly.repeated_backward": ", with several backward passes",
     "mostly.repeats_work": ", repeated on each device",
     "mostly.replicates": ", repeated on each device",

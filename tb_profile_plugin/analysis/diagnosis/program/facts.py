@@ -95,6 +95,8 @@ GATHERS_IN_LOOP = "gathers_in_loop"
 """Turns of a loop of TensorFlow look rows up, and gradients of the whole table take much of the steps."""
 COPIES_TABLES = "copies_tables"
 """TensorFlow copies whole tables to look rows of them up, for a notable part of the steps."""
+REGULARIZES_TABLES = "regularizes_tables"
+"""An optimizer of TensorFlow changes whole tables, of which a regularizer has gradients, too."""
 UPDATES_TABLES = "updates_tables"
 """An optimizer of TensorFlow changes all rows of tables of which a step looks few up, for much of its compute."""
 SORTS_ROWS = "sorts_rows"
@@ -227,7 +229,7 @@ WASTEFUL = frozenset(
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
         *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS, MULTIPLIES_ADJACENCY),
-        *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, UPDATES_TABLES, COPIES_TABLES),
+        *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, REGULARIZES_TABLES, UPDATES_TABLES, COPIES_TABLES),
         *(
             DROPS_OUT,
             RUNS_HOOKS,

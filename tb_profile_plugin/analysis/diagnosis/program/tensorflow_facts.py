@@ -17,7 +17,7 @@ from . import facts
 from .step_counts import are_in_most_steps, from_first_step
 from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from .tensorflow_loops import map_loop, table_gradients_ps
-from .tensorflow_tables import table_copies_ps, whole_tables_scope
+from .tensorflow_tables import table_copies_ps, whole_tables
 
 _SINGLE_OP = vocabulary.EAGER_OP_CALL
 _SUMMARY = regex(rf"{_SINGLE_OP}Write\w*Summary")
@@ -40,7 +40,9 @@ _MUCH_OF_COMPUTE = 0.3
 
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
-    tables, loop = whole_tables_scope(host), map_loop(host)
+    tables, loop = whole_tables(host), map_loop(host)
+    if tables is not None and not _is_much_of_compute(host, tables.scope):
+        tables = None
     step_ps = host.steps.mean_ps
     runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS
     trains = any(word in name for name in host.trace.names for word in _TRAINS)
@@ -49,7 +51,8 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         facts.PREFETCHES: _prefetches(host),
         facts.MAKES_TABLES: _makes_tables(host),
         facts.COMPARES_THRESHOLDS: _is_much_of_compute(host, CONFUSION_MATRIX),
-        facts.UPDATES_TABLES: bool(tables) and _is_much_of_compute(host, tables),
+        facts.UPDATES_TABLES: tables is not None and not tables.are_regularized,
+        facts.REGULARIZES_TABLES: tables is not None and tables.are_regularized,
         facts.MAPS_IN_LOOP: loop is not None and loop.share >= _MUCH_OF_STEPS,
         facts.MULTIPLIES_ONE_HOT: 0 < _MUCH_OF_STEPS * step_ps <= one_hot_products_ps(host),
         facts.COPIES_TABLES: 0 < _MUCH_OF_STEPS * step_ps <= table_copies_ps(host),

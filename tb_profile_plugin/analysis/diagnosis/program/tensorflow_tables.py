@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from ....model.host import Host, HostWithSteps
 from ....model.names import op_names
 from ....model.per_host import per_host
+from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from ...ops.op_scopes import scopes
 from .step_counts import from_first_step
 
 _SUM_OF_ROWS = "UnsortedSegmentSum"
 """Op by which Keras makes the gradient of a whole table of that of the rows looked up."""
+_ADDS_GRADIENTS = regex(r"(?:.*/)?AddN(?:_\d+)?/inputs_\d+$")
+"""Where that is added to another gradient of the whole table: that of a regularizer."""
 _UPDATE = regex(r"Assign(?:Add|Sub)?VariableOp$")
 _COPY = regex(r".*/GatherV2(?:_\d+)?/ReadVariableOp(?:_\d+)?:ReadVariableOp$")
 """What reads a variable for a lookup in its value. TensorFlow copies what is read of variables of which ops change
@@ -24,29 +29,40 @@ more, so many rows are looked up that changing all of them costs little beside.
 """
 
 
+class WholeTables(NamedTuple):
+    """What mostly changes whole tables."""
+
+    scope: str
+    """Of the optimizer, as `op_scopes.scopes` names it."""
+    are_regularized: bool
+    """Whether most gradients of tables are added to those of a regularizer, which are of all rows."""
+
+
 @per_host(keep=True)
-def whole_tables_scope(host: Host) -> str:
-    """The scope, as `op_scopes.scopes` names it, of the optimizer that mostly changes whole tables; empty without."""
+def whole_tables(host: Host) -> WholeTables | None:
+    """The optimizer that mostly changes whole tables, of all that a host recorded; None without."""
     trace = host.trace
     if not any(name.endswith(_SUM_OF_ROWS) for name in trace.names):
-        return ""
+        return None
     name_ps = np.bincount(trace.name_of, (trace.end - trace.begin).astype(np.float64), len(trace.names))
-    all_ps: dict[str, float] = {}
-    sums_ps: dict[str, float] = {}
-    updating = set()
+    all_ps, sums_ps = Counter[str](), Counter[str]()
+    updating, regularized_ps = set(), 0.0
     for name, scope, ps in zip(trace.names, scopes(trace.names), name_ps.tolist(), strict=True):
-        op_type = op_names.parse(name).type
-        all_ps[scope] = all_ps.get(scope, 0.0) + ps
-        if op_type == _SUM_OF_ROWS:
-            sums_ps[scope] = sums_ps.get(scope, 0.0) + ps
-        elif _UPDATE.match(op_type):
+        op = op_names.parse(name)
+        all_ps[scope] += ps
+        if op.type == _SUM_OF_ROWS and _ADDS_GRADIENTS.match(op.name):
+            regularized_ps += ps
+        elif op.type == _SUM_OF_ROWS:
+            sums_ps[scope] += ps
+        elif scope and _UPDATE.match(op.type):
             updating.add(scope)
-    of_tables = {
-        scope: ps
-        for scope, ps in sums_ps.items()
-        if scope and scope in updating and _LEAST_PART * all_ps[scope] <= ps <= _MOST_PART * all_ps[scope]
-    }
-    return max(of_tables, key=lambda scope: of_tables[scope], default="")
+    if not updating:
+        return None
+    scope = max(updating, key=lambda scope: (sums_ps[scope], all_ps[scope]))
+    sum_ps = sums_ps[scope] + regularized_ps
+    if not _LEAST_PART * all_ps[scope] <= sum_ps <= _MOST_PART * all_ps[scope]:
+        return None
+    return WholeTables(scope, 2 * regularized_ps > sum_ps)
 
 
 def table_copies_ps(host: HostWithSteps) -> float:

@@ -42,6 +42,10 @@ UPDATE_ROWS_TENSORFLOW = (
     "Give embedding tables an optimizer that changes only the rows looked up, as plain SGD does; most others "
     "change all rows."
 )
+REGULARIZE_ROWS_TENSORFLOW = (
+    "Regularize only the embeddings looked up, and change only these rows, as plain SGD does: a regularizer of tables "
+    "reads all rows."
+)
 WEIGHTS_ONCE_TORCH = (
     "Wrap the loop in torch.nn.utils.parametrize.cached(), or compute the weight once before it, not for each use."
 )
@@ -264,6 +268,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", TENSORFLOW, facts.GATHERS_IN_LOOP): (
         "Look up rows before the loop (tf.gather): in each turn, the gradient fills the whole table."
     ),
+    ("compute", TENSORFLOW, facts.REGULARIZES_TABLES): REGULARIZE_ROWS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
     ("float32", "", ""): "Use 16-bit floats where the model allows it.",

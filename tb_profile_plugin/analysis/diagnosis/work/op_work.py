@@ -33,7 +33,7 @@ from ..program.jax_facts import recomputed_share, replicated_share, updated_copi
 from ..program.program_facts import ProgramFacts
 from ..program.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from ..program.tensorflow_loops import map_loop, table_gradients_ps
-from ..program.tensorflow_tables import whole_tables_scope
+from ..program.tensorflow_tables import whole_tables
 from ..program.torch_facts import concatenations_ps, unused_forward_ps
 from ..program.torch_inference import dropout_ps
 from ..program.torch_modules import hooks_ps, repeated_weights_ps
@@ -96,9 +96,11 @@ def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typica
     is_of_steps = loss.ps >= _ALL * float(typical.step_ps[State.COMPUTE])
     if (is_all or is_of_steps) and ps >= MOSTLY * loss.ps and ps >= _TELLS_MORE * most_of_type_ps:
         loss.origins = [(name, ps)]
+    tables = [of_host.scope for host in hosts if (of_host := whole_tables(host)) is not None]
     for fact, of_fact in (
         (facts.COMPARES_THRESHOLDS, [CONFUSION_MATRIX]),
-        (facts.UPDATES_TABLES, map(whole_tables_scope, hosts)),
+        (facts.UPDATES_TABLES, tables),
+        (facts.REGULARIZES_TABLES, tables),
     ):
         if fact in program.facts:
             ps = sum(times.get(scope, 0.0) for scope in set(of_fact))
