@@ -29,7 +29,8 @@ _MOST_FRAMEWORK = 0.05
 """In no more than this share of these calls the framework does something."""
 _MOST_LOOPS = 16
 """So many calls of the function are looked at."""
-_LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
+LOADS_IN_PROCESS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
+"""Event of PyTorch's DataLoader, in which it makes a batch in the loop's process."""
 _FRAME = regex(r"\$(\S+)\.py:\d+ (.+)")
 _NAMELESS = regex(
     r"<\w+>$|wrapp(?:er|ed)$|inner$|_fn$|_call_impl$|_wrapped_call_impl$|decorate_context$|reraise_with_filtered_traceback$"
@@ -132,7 +133,7 @@ def loops_of_loader(host: Host) -> frozenset[str]:
     """
     trace = host.trace
     calls = trace.events_named(is_program_function)
-    calls = calls[trace.nearest_named(calls, lambda name: bool(_LOADS.match(name))) >= 0]
+    calls = calls[trace.nearest_named(calls, lambda name: bool(LOADS_IN_PROCESS.match(name))) >= 0]
     names, inverse = np.unique(trace.name_of[calls], return_inverse=True)
     inner = np.bincount(inverse, trace.nesting.stop[calls] - calls - 1) / np.bincount(inverse)
     return frozenset(display_name(trace.names[name]) for name in names[inner >= _LEAST_CALLS].tolist())

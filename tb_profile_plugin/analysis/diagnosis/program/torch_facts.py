@@ -16,6 +16,7 @@ from ....model.host import HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import Array, distinct
 from ....runtime.regex import regex
+from ...steps.program_functions import LOADS_IN_PROCESS
 from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from . import facts
 from .step_counts import are_in_most_steps, from_first_step, launched_ps
@@ -67,7 +68,6 @@ _COPIES_ALL = regex(r"\$(?:\S*/)?(?:copy\.py:\d+ deepcopy|module\.py:\d+ load_st
 _CELL = regex(r"aten::(?:gru|lstm|rnn_relu|rnn_tanh)_cell$")
 """What modules for one time step call; layers for whole sequences do not."""
 _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
-_LOADS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
 _LAUNCH, _LOADER = regex(r"\$multiprocessing/popen_\w+\.py:\d+ _launch$"), regex(r"\$torch/utils/data/dataloader\.py:")
 """Frames in which Python starts a process, and those of PyTorch's DataLoader."""
 _TAKES_ROW = frozenset(("aten::select", "aten::unbind", "aten::index", "aten::narrow"))
@@ -306,11 +306,11 @@ def _starts_of_workers(trace: Trace) -> Array:
 
 def _loads_rows(trace: Trace) -> bool:
     """Whether a DataLoader runs many ops for each batch, and most of them take a row."""
-    loads = trace.events_named(_LOADS.match)
+    loads = trace.events_named(LOADS_IN_PROCESS.match)
     if not len(loads):
         return False
     ops = trace.once(outermost_torch_ops)
-    ops = ops[trace.nearest_named(ops, _LOADS.match) >= 0]
+    ops = ops[trace.nearest_named(ops, LOADS_IN_PROCESS.match) >= 0]
     takes_row = trace.are_named(ops, _TAKES_ROW.__contains__)
     return 2 * takes_row.sum() > len(ops) >= _MANY_ROWS * len(loads)
 

@@ -220,19 +220,11 @@ def copies_of_updated(module: Module) -> frozenset[str]:
     """Names of the instructions that copy an argument of a program, so that a part of the copy can be updated."""
     if module.entry < 0:
         return frozenset()
-    copies = [row for row in module.rows_in(module.entry) if _copies_argument(module, row)]
+    copies = [
+        row for row in module.rows_in(module.entry) if module.opcodes[row] == "copy" and module.only_argument(row) >= 0
+    ]
     return frozenset(
         module.names[row] for row in copies if any(_updates_part(module, user) for user in module.users[row])
-    )
-
-
-def _copies_argument(module: Module, row: int) -> bool:
-    operands = module.operands[row]
-    return (
-        module.opcodes[row] == "copy"
-        and len(operands) == 1
-        and operands[0] >= 0
-        and module.opcodes[operands[0]] == "parameter"
     )
 
 

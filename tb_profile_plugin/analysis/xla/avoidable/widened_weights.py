@@ -39,8 +39,6 @@ def _opcodes(module: Module, row: int) -> set[str]:
 
 def _widens_argument(module: Module, row: int) -> bool:
     """Whether an instruction does nothing but make an argument of the program float32, of 16-bit floats."""
-    operands, kinds = module.operands[row], module.shapes.type
-    if len(operands) != 1 or operands[0] < 0 or module.opcodes[operands[0]] != "parameter":
-        return False
-    widens = kinds[operands[0]] in _HALF_FLOATS and kinds[row] == _FLOAT32
+    argument, kinds = module.only_argument(row), module.shapes.type
+    widens = argument >= 0 and kinds[argument] in _HALF_FLOATS and kinds[row] == _FLOAT32
     return bool(widens and _opcodes(module, row) <= _KEEPS_VALUES)

@@ -322,6 +322,12 @@ class Module:
         callees = self.callees[row] if self.opcodes[row] == "fusion" else []
         return [fused for computation in callees for fused in self.rows_in(int(computation))] or [row]
 
+    def only_argument(self, row: int) -> int:
+        """The argument of the program that is the one operand of an instruction; -1 where it has others."""
+        operands = self.operands[row]
+        is_only = len(operands) == 1 and operands[0] >= 0 and self.opcodes[operands[0]] == "parameter"
+        return int(operands[0]) if is_only else -1
+
     def category(self, row: int) -> str:
         """As XLA's op profile groups instructions, e.g. ``loop fusion``, ``data formatting``, ``dot``."""
         opcode = self.opcodes[row]
