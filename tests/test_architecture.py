@@ -23,6 +23,7 @@ ORDER = {
     ),
     "tools": ("answers", "columns"),
     "analysis/diagnosis": ("program", "remedies", "work"),
+    "analysis/diagnosis/program": ("torch", "tensorflow"),
     "export": ("frames", "report", "sql"),
 }
 """Of folders, and at the top of modules, too: each imports from those before it alone."""

@@ -10,7 +10,7 @@ from torchtrace import launch, mark, on_device, on_host, op
 from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch_serving import Iteration, iteration
+from tb_profile_plugin.analysis.diagnosis.program.torch.torch_serving import Iteration, iteration
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
 from tb_profile_plugin.analysis.diagnosis.rules import Evidence, rule_findings
 from tb_profile_plugin.analysis.finding import Finding

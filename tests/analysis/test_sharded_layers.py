@@ -5,7 +5,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch_gathers import shards_layers
+from tb_profile_plugin.analysis.diagnosis.program.torch.torch_gathers import shards_layers
 from tb_profile_plugin.model.host import HostWithSteps
 
 LAYERS = ("norm", "attention.query", "attention.out", "mlp.up")

@@ -6,7 +6,7 @@ import pytest
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.tensorflow_loops import table_gradients_ps
+from tb_profile_plugin.analysis.diagnosis.program.tensorflow.tensorflow_loops import table_gradients_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 MAP = "model/crops_1/map/while/body/_7/model/crops_1/map/while/resize:ResizeBilinear"

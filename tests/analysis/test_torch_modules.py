@@ -5,7 +5,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch_modules import repeated_weights_ps
+from tb_profile_plugin.analysis.diagnosis.program.torch.torch_modules import repeated_weights_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 LIST, HOOK = "nn.Module: ParametrizationList_0", "torch/nn/utils/weight_norm.py:41 __call__"

@@ -9,7 +9,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
+from tb_profile_plugin.analysis.diagnosis.program.torch.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 

@@ -14,7 +14,7 @@ from ..steps.typical_times import Typical
 from .cause_kinds import MOSTLY, PAUSE
 from .program import facts
 from .program.program_facts import ProgramFacts
-from .program.torch_facts import graph_break
+from .program.torch.torch_facts import graph_break
 from .remedies.remedy import Remedy, remedy
 from .time_loss import WORK, TimeLoss
 from .work.op_work import fewer_ops, less_work

@@ -33,8 +33,8 @@ from ...activity.states import State
 from ...activity.thread_classes import activity, have_state
 from . import facts
 from .jax_facts import jax_facts
-from .tensorflow_facts import tensorflow_facts
-from .torch_facts import torch_facts
+from .tensorflow.tensorflow_facts import tensorflow_facts
+from .torch.torch_facts import torch_facts
 
 _EVENTS_OF_FACT = {
     facts.TRACED: regex(r"\$"),

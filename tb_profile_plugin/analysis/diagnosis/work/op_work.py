@@ -31,13 +31,13 @@ from ..cause_kinds import MOSTLY, OPTIMIZER
 from ..program import facts
 from ..program.jax_facts import recomputed_share, replicated_share, updated_copies_share
 from ..program.program_facts import ProgramFacts
-from ..program.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
-from ..program.tensorflow_loops import map_loop, table_gradients_ps
-from ..program.tensorflow_tables import whole_tables
-from ..program.torch_facts import concatenations_ps, unused_forward_ps
-from ..program.torch_inference import dropout_ps
-from ..program.torch_modules import hooks_ps, repeated_weights_ps
-from ..program.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
+from ..program.tensorflow.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
+from ..program.tensorflow.tensorflow_loops import map_loop, table_gradients_ps
+from ..program.tensorflow.tensorflow_tables import whole_tables
+from ..program.torch.torch_facts import concatenations_ps, unused_forward_ps
+from ..program.torch.torch_inference import dropout_ps
+from ..program.torch.torch_modules import hooks_ps, repeated_weights_ps
+from ..program.torch.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
 from ..remedies.remedy import Remedy, remedy
 from ..time_loss import WORK, TimeLoss
 

@@ -8,18 +8,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....formats.columns import Plane, vocabulary
-from ....model.devices.properties import device_count
-from ....model.events.outermost import outermost, outermost_ps, outermost_torch_ops
-from ....model.events.trace import Trace
-from ....model.host import HostWithSteps
-from ....model.per_host import per_host
-from ....runtime.arrays import Array, distinct
-from ....runtime.regex import regex
-from ...steps.program_functions import LOADS_IN_PROCESS
-from ..cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
-from . import facts
-from .step_counts import are_in_most_steps, from_first_step, launched_ps
+from .....formats.columns import Plane, vocabulary
+from .....model.devices.properties import device_count
+from .....model.events.outermost import outermost, outermost_ps, outermost_torch_ops
+from .....model.events.trace import Trace
+from .....model.host import HostWithSteps
+from .....model.per_host import per_host
+from .....runtime.arrays import Array, distinct
+from .....runtime.regex import regex
+from ....steps.program_functions import LOADS_IN_PROCESS
+from ...cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
+from .. import facts
+from ..step_counts import are_in_most_steps, from_first_step, launched_ps
 from .torch_gathers import gathers_each_pass, object_exchanges_ps, shards_layers
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention

@@ -9,13 +9,13 @@ from math import prod
 
 import numpy as np
 
-from ....formats.columns import Plane, vocabulary
-from ....model.host import HostWithSteps
-from ....model.names import host_events
-from ....model.per_host import per_host
-from ....runtime.arrays import Array, distinct
-from ....runtime.regex import regex
-from .step_counts import from_first_step, ops_ps
+from .....formats.columns import Plane, vocabulary
+from .....model.host import HostWithSteps
+from .....model.names import host_events
+from .....model.per_host import per_host
+from .....runtime.arrays import Array, distinct
+from .....runtime.regex import regex
+from ..step_counts import from_first_step, ops_ps
 from .torch_loops import PRODUCT
 
 _LAYER = regex(r"(?i)\$nn\.Module: \w*lora\w*_\d+$|\$(?:\S*/)?peft/tuners/\w+/\w+\.py:\d+ forward$")

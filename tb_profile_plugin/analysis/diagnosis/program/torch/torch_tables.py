@@ -9,12 +9,12 @@ from math import prod
 
 import numpy as np
 
-from ....model.events.outermost import outermost_ps
-from ....model.host import HostWithSteps
-from ....runtime.arrays import Array
-from ....runtime.regex import regex
-from .facts import DENSE_EMBEDDING, REDUCES_TABLES
-from .input_shapes import Shape, input_shapes
+from .....model.events.outermost import outermost_ps
+from .....model.host import HostWithSteps
+from .....runtime.arrays import Array
+from .....runtime.regex import regex
+from ..facts import DENSE_EMBEDDING, REDUCES_TABLES
+from ..input_shapes import Shape, input_shapes
 
 _LOOKUP = regex(r"aten::embedding(?:_bag)?$")
 _GRADIENT = regex(r"aten::(?:embedding|_embedding_bag)_dense_backward$")

@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 
-from ....formats.columns import Plane, vocabulary
-from ....model.host import HostWithSteps
-from ....runtime.arrays import Array
-from ....runtime.regex import regex
-from ...activity.device_events import device_work
-from ..cause_kinds import OPTIMIZER
+from .....formats.columns import Plane, vocabulary
+from .....model.host import HostWithSteps
+from .....runtime.arrays import Array
+from .....runtime.regex import regex
+from ....activity.device_events import device_work
+from ...cause_kinds import OPTIMIZER
 
 FORWARD = "DistributedDataParallel.forward"
 _REDUCES, _KERNEL = regex(r"(?:gloo|nccl):all_reduce"), regex(r"[nr]ccl\w*AllReduce")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.events.torch_steps import serving_marks
-from ....model.host import HostWithSteps
-from ....runtime.records import NamedTuple
-from ....runtime.regex import regex
-from . import facts
+from .....model.events.torch_steps import serving_marks
+from .....model.host import HostWithSteps
+from .....runtime.records import NamedTuple
+from .....runtime.regex import regex
+from .. import facts
 
 _PREFILLED = regex(r"execute_(?:\d+_)?(?:context|new)_(\d+)(?:\((?:sq)?(\d+))?")
 _DECODED = regex(r".*_(?:generation|cached)_(\d+)")

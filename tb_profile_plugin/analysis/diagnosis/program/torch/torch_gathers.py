@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.events.outermost import outermost, outermost_torch_ops
-from ....model.events.trace import Trace
-from ....runtime.regex import regex
-from ..cause_kinds import OPTIMIZER
+from .....model.events.outermost import outermost, outermost_torch_ops
+from .....model.events.trace import Trace
+from .....runtime.regex import regex
+from ...cause_kinds import OPTIMIZER
 
 _OF_MODULE = "FSDP::all_gather ("
 """Begin of the ranges around gathers, which end with the module's name: torch 2.4 ff., ``fully_shard``."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....formats.columns import vocabulary
-from ....model.host import HostWithSteps
-from ....runtime.regex import regex
-from ...activity.states import State
-from ...ops.op_scopes import CONFUSION_MATRIX
-from ...steps.dispatched_calls import calls_per_step
-from ...steps.host_account import figures
-from ...tfdata.iterator_calls import pipelines
-from ...tfdata.structure import lacks_prefetch, last_transformation
-from . import facts
-from .step_counts import are_in_most_steps, from_first_step
+from .....formats.columns import vocabulary
+from .....model.host import HostWithSteps
+from .....runtime.regex import regex
+from ....activity.states import State
+from ....ops.op_scopes import CONFUSION_MATRIX
+from ....steps.dispatched_calls import calls_per_step
+from ....steps.host_account import figures
+from ....tfdata.iterator_calls import pipelines
+from ....tfdata.structure import lacks_prefetch, last_transformation
+from .. import facts
+from ..step_counts import are_in_most_steps, from_first_step
 from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from .tensorflow_loops import map_loop, table_gradients_ps
 from .tensorflow_tables import table_copies_ps, whole_tables

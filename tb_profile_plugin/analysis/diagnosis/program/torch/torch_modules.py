@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....formats.columns import vocabulary
-from ....model.events.outermost import are_inside, outermost, outermost_ps
-from ....model.host import HostWithSteps
-from ....model.names.host_events import is_frame
-from ....model.per_host import per_host
-from ....runtime.arrays import distinct
-from ....runtime.regex import regex
-from ...steps.event_names import MODULE_FRAME
-from .step_counts import from_first_step
+from .....formats.columns import vocabulary
+from .....model.events.outermost import are_inside, outermost, outermost_ps
+from .....model.host import HostWithSteps
+from .....model.names.host_events import is_frame
+from .....model.per_host import per_host
+from .....runtime.arrays import distinct
+from .....runtime.regex import regex
+from ....steps.event_names import MODULE_FRAME
+from ..step_counts import from_first_step
 
 _PARAMETRIZATION = regex(r"\$nn\.Module: ParametrizationList_\d+$")
 _COMPUTES_WEIGHT = regex(rf"{_PARAMETRIZATION.pattern}|\$torch/nn/utils/(?:weight|spectral)_norm\.py:\d+ __call__$")

@@ -8,11 +8,11 @@ import re
 
 import numpy as np
 
-from ....formats.columns import vocabulary
-from ....model.events.outermost import outermost_torch_ops
-from ....model.events.trace import Trace
-from ....runtime.arrays import Array
-from ....runtime.regex import regex
+from .....formats.columns import vocabulary
+from .....model.events.outermost import outermost_torch_ops
+from .....model.events.trace import Trace
+from .....runtime.arrays import Array
+from .....runtime.regex import regex
 
 _SOFTMAX, _BATCHED_PRODUCT = "aten::softmax", regex(r"aten::(?:bmm|baddbmm)$")
 _OF_LAYER = regex(r"aten::(?:linear|addmm|mm|convolution|(?:lstm|gru|rnn)\w*)$")

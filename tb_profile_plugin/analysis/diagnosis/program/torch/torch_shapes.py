@@ -9,13 +9,13 @@ from math import prod
 
 import numpy as np
 
-from ....model.events.outermost import outermost
-from ....model.host import HostWithSteps
-from ....model.per_host import per_host
-from ....runtime.arrays import distinct
-from ....runtime.regex import regex
-from .input_shapes import Shape, input_shapes
-from .step_counts import ops_ps
+from .....model.events.outermost import outermost
+from .....model.host import HostWithSteps
+from .....model.per_host import per_host
+from .....runtime.arrays import distinct
+from .....runtime.regex import regex
+from ..input_shapes import Shape, input_shapes
+from ..step_counts import ops_ps
 
 _MAKES_PAIRS, _REDUCES = regex(r"aten::(?:sub|mul)$"), regex(r"aten::(?:sum|mean|norm|linalg_vector_norm)$")
 _REPEATS = regex(r"aten::(?:repeat|expand|expand_as|broadcast_to)$")

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.host import HostWithSteps
-from ....model.names import op_names
-from ....model.per_host import per_host
-from ....runtime.records import NamedTuple
-from ....runtime.regex import regex
-from ...activity.partition import time_in_windows
-from ...activity.states import State
-from ...ops.op_scopes import scopes
-from ...steps.device_timeline import timeline
-from .step_counts import from_first_step
+from .....model.host import HostWithSteps
+from .....model.names import op_names
+from .....model.per_host import per_host
+from .....runtime.records import NamedTuple
+from .....runtime.regex import regex
+from ....activity.partition import time_in_windows
+from ....activity.states import State
+from ....ops.op_scopes import scopes
+from ....steps.device_timeline import timeline
+from ..step_counts import from_first_step
 
 _OF_MAP = regex(r"((?:[^/:]+/)*?)map(?:_\d+)?/while(?:_grad)?(?:_\d+)?/")
 """Begin of the names of ops in such a loop or its gradient: the scope that calls ``tf.map_fn``, and what that makes.

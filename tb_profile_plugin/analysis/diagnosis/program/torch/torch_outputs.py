@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
-from ....model.events.outermost import outermost_ps
-from ....model.host import HostWithSteps
-from .input_shapes import input_shapes
+from .....model.events.outermost import outermost_ps
+from .....model.host import HostWithSteps
+from ..input_shapes import input_shapes
 
 _LINEAR, _LOSS = "aten::linear", "aten::_log_softmax"
 _MANY_CLASSES, _TIMES_WIDTH = 1000, 4

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....model.events.outermost import outermost_ps
-from ....model.host import HostWithSteps
-from ....model.names import op_names
-from ....model.per_host import per_host
-from ....runtime.regex import regex
-from ...steps.host_account import figures
-from .step_counts import from_first_step
+from .....model.events.outermost import outermost_ps
+from .....model.host import HostWithSteps
+from .....model.names import op_names
+from .....model.per_host import per_host
+from .....runtime.regex import regex
+from ....steps.host_account import figures
+from ..step_counts import from_first_step
 
 _ONE_HOT, _PRODUCT = "OneHot", regex(r"_?(?:Mkl)?(?:Native)?(?:Fused)?(?:Batch)?MatMul(?:V\d)?$|Einsum$")
 _PREFIXES = regex(r"(?:StatefulPartitionedCall/)?(?:gradient_tape/)?")

@@ -6,13 +6,13 @@ from collections import Counter
 
 import numpy as np
 
-from ....model.host import Host, HostWithSteps
-from ....model.names import op_names
-from ....model.per_host import per_host
-from ....runtime.records import NamedTuple
-from ....runtime.regex import regex
-from ...ops.op_scopes import scopes
-from .step_counts import from_first_step
+from .....model.host import Host, HostWithSteps
+from .....model.names import op_names
+from .....model.per_host import per_host
+from .....runtime.records import NamedTuple
+from .....runtime.regex import regex
+from ....ops.op_scopes import scopes
+from ..step_counts import from_first_step
 
 _SUM_OF_ROWS = "UnsortedSegmentSum"
 """Op by which Keras makes the gradient of a whole table of that of the rows looked up."""

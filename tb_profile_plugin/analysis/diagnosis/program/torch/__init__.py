@@ -1,0 +1,1 @@
+"""What a capture shows of a program of PyTorch."""
