@@ -82,6 +82,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("reduces_each_pass", "few_collectives", "pytorch", "once per optimizer step"),
         ("drops_out", "compute", "pytorch", "model.eval()"),
         ("long_kernels", "compute", "pytorch", "by FFT"),
+        ("runs_graph_twice", "compute", "pytorch", "fake.detach()"),
         ("regularizes_tables", "compute", "tensorflow", "Regularize only"),
         ("multiplies_adjacency", "compute", "pytorch", "Sum over edges"),
         ("half_on_cpu", "elementwise", "pytorch", "float16"),

@@ -32,6 +32,11 @@ def test_an_output_layer_for_all_rows_is_worth_leaving_some_out() -> None:
     assert "computes_all_rows" in program_facts(model())
 
 
+def test_the_last_row_of_each_sequence_may_be_left_out() -> None:
+    """It has no next token to tell."""
+    assert "computes_all_rows" in program_facts(model(rows=4 * 127))
+
+
 @pytest.mark.parametrize(
     "host",
     [model(rows=80), model(classes=200), model(loss=100), model(shapes=False)],

@@ -43,6 +43,8 @@ VERBS = (
     *(
         "Answer",
         "Sum",
+        "Detach",
+        "Suppress",
         "Regularize",
         "Augment",
         "Convert",
@@ -110,6 +112,8 @@ VERBS = (
         "Split",
         "Start",
         "Sum",
+        "Detach",
+        "Suppress",
         "Stop",
         "Then read",
         "Trace",

@@ -5,7 +5,7 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch.torch_facts import unused_forward_ps
+from tb_profile_plugin.analysis.diagnosis.program.torch.torch_gradients import unused_forward_ps
 from tb_profile_plugin.model.host import HostWithSteps
 
 US = 10**6

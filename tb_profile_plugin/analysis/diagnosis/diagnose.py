@@ -37,7 +37,8 @@ from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_e
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .program import facts
 from .program.program_facts import ProgramFacts, program_facts, program_of
-from .program.torch.torch_facts import graph_break, unused_nodes
+from .program.torch.torch_facts import graph_break
+from .program.torch.torch_gradients import unused_nodes
 from .remedies.remedy import Remedy, remedy
 from .remedies.work_texts import LARGEST_OPS
 from .special_remedies import special_remedy

@@ -40,6 +40,8 @@ HOST_OVERHEAD = "headline.host"
 """Id of the sentence where several ways in which the host is late lead together."""
 _HOST_WORKS = tuple(id for id in HOST_LATE if id != "unrecorded")
 """Those in which the host is known to do something."""
+_ALL = 0.9
+"""Share of the work from which on what a remedy makes less is all of it."""
 _MOST_WORDS = 20
 """A headline has no more; of what takes the time it says as many names as that leaves room for."""
 
@@ -79,10 +81,8 @@ def headline(ranked: Sequence[TimeLoss], typical: Typical, hosts: Sequence[Host]
     if lead.id == WORK:
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         level: HeadlineLevel = "ok" if _is_fine(ranked, period_ps, hosts) else "info"
-        clause = f"mostly.{fact}"
-        if clause in TEMPLATES:
-            arguments = _arguments(lead, typical, hosts) | {"names": Sentence(clause)}
-            return DiagnosisHeadline(Sentence(code, arguments), level)
+        if f"mostly.{fact}" in TEMPLATES:
+            return DiagnosisHeadline(_sentence_of_waste(code, lead, typical, hosts, fact), level)
         return DiagnosisHeadline(_sentence(code, lead, typical, hosts), level)
     late = [loss for loss in ranked if loss.id in HOST_LATE]
     late_ps = sum(loss.ps for loss in late)
@@ -138,6 +138,17 @@ def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]
         return Sentence(code, arguments | {"names": Sentence("mostly.not_recorded", {"device": arguments["device"]})})
     sentences = [Sentence(code, arguments | {"names": names}) for names in loss.headline_names()]
     return next((sentence for sentence in sentences if len(sentence.text.split()) <= _MOST_WORDS), sentences[-1])
+
+
+def _sentence_of_waste(code: str, work: TimeLoss, typical: Typical, hosts: Sequence[Host], fact: str) -> Sentence:
+    """The headline of work that a remedy for ``fact`` makes less, and how much of it that is, where it is not all."""
+    waste, arguments = Sentence(f"mostly.{fact}"), _arguments(work, typical, hosts)
+    most_ps = work.remedy.most_ps if work.remedy is not None else None
+    if most_ps and most_ps < _ALL * work.ps:
+        part = Sentence(code, arguments | {"names": Sentence("mostly.part", {"waste": waste, "time_ps": most_ps})})
+        if len(part.text.split()) <= _MOST_WORDS:
+            return part
+    return Sentence(code, arguments | {"names": waste})
 
 
 def _arguments(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:

@@ -35,7 +35,7 @@ from .catalogue import Sentence
 from .gains import works_elsewhere
 from .program.facts import COPIES_BUCKETS, OWN_OPS, UNUSED_GRAPH
 from .program.program_facts import ProgramFacts
-from .program.torch.torch_facts import unused_nodes
+from .program.torch.torch_gradients import unused_nodes
 from .remedies.remedy import advised
 
 _OPS_TOOL = "framework_op_stats"

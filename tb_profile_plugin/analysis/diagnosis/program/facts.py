@@ -194,6 +194,8 @@ BROADCASTS_PAIRS = "broadcasts_pairs"
 """PyTorch makes arrays of all pairs of rows, for a notable part of the steps, and sums up an axis."""
 MULTIPLIES_ADJACENCY = "multiplies_adjacency"
 """PyTorch fills square matrices by index and multiplies by them, for a notable part of the steps."""
+RUNS_GRAPH_TWICE = "runs_graph_twice"
+"""Backward passes of PyTorch run again through the same parts of a graph, for a notable part of the steps."""
 SLICES_ATTENTION = "slices_attention"
 """Many of PyTorch's ops compute attention slice by slice: its softmaxes follow each other without a layer between."""
 CONCATENATES = "concatenates"
@@ -227,19 +229,12 @@ COPIES_BUCKETS = "copies_buckets"
 WASTEFUL = frozenset(
     (
         *(MANY_PROGRAMS, FLOAT64, NOT_DONATED, CONCATENATES, DENSE_EMBEDDING),
-        *(GROWS, RECOMPUTES, GROWING_INPUT, UNUSED_FORWARD, MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
+        *(GROWS, RECOMPUTES, RUNS_GRAPH_TWICE, GROWING_INPUT, UNUSED_FORWARD),
+        *(MULTIPLIES_ONE_HOT, REPEATED_BACKWARD, RECOMPUTES_WEIGHTS),
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS, MULTIPLIES_ADJACENCY),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, REGULARIZES_TABLES, UPDATES_TABLES, COPIES_TABLES),
-        *(
-            DROPS_OUT,
-            RUNS_HOOKS,
-            BUILDS_JACOBIAN,
-            FORWARD_GRADIENT,
-            GATHERS_IN_LOOP,
-            LONG_KERNELS,
-            HALF_ON_CPU,
-            COPIES_UPDATED,
-        ),
+        *(DROPS_OUT, RUNS_HOOKS, BUILDS_JACOBIAN, FORWARD_GRADIENT, GATHERS_IN_LOOP),
+        *(LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

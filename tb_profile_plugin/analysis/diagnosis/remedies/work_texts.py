@@ -77,6 +77,9 @@ OTHER_AXIS_JAX = (
 PAIRS_TORCH = (
     "Compute distances or products of pairs by torch.cdist or a @ b.T: broadcasting makes arrays of all pairs."
 )
+DETACH_TORCH = (
+    "Detach what a loss does not train (fake.detach()), or add losses up: backward runs through the same graph twice."
+)
 ADJACENCY_TORCH = "Sum over edges (index_add_, torch.sparse.mm): a dense adjacency matrix is mostly zeros."
 
 WORK_REMEDIES: dict[tuple[str, str, str], str] = {
@@ -116,6 +119,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "(torch.compile)."
     ),
     **{(cause, PYTORCH, facts.BROADCASTS_PAIRS): PAIRS_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, facts.RUNS_GRAPH_TWICE): DETACH_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, facts.MULTIPLIES_ADJACENCY): ADJACENCY_TORCH for cause in ("compute", "elementwise")},
     ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
     (
@@ -209,7 +213,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "suppression",
         "",
         "",
-    ): "Remove boxes of low score first (score_threshold, top_k): suppression compares each box with the others.",
+    ): (
+        "Suppress boxes only where losses or evaluations need them, and drop low scores first (score_threshold, top_k)."
+    ),
     ("text", TENSORFLOW, ""): "Prepare text ahead of the step: in the input pipeline (dataset.map), or once, offline.",
     ("concatenation", TENSORFLOW, ""): (
         "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."

@@ -34,7 +34,8 @@ from ..program.program_facts import ProgramFacts
 from ..program.tensorflow.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from ..program.tensorflow.tensorflow_loops import map_loop, table_gradients_ps
 from ..program.tensorflow.tensorflow_tables import whole_tables
-from ..program.torch.torch_facts import concatenations_ps, unused_forward_ps
+from ..program.torch.torch_facts import concatenations_ps
+from ..program.torch.torch_gradients import recomputed_forward_ps, repeated_nodes_ps, unused_forward_ps
 from ..program.torch.torch_inference import dropout_ps
 from ..program.torch.torch_modules import hooks_ps, repeated_weights_ps
 from ..program.torch.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
@@ -52,6 +53,8 @@ _TELLS_MORE = 2
 
 _WASTED_PS = {
     facts.UNUSED_FORWARD: unused_forward_ps,
+    facts.RECOMPUTES: recomputed_forward_ps,
+    facts.RUNS_GRAPH_TWICE: repeated_nodes_ps,
     facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
     facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
     facts.BROADCASTS_PAIRS: pairs_ps,
@@ -264,7 +267,7 @@ def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFa
     wasted_ps = {fact: sum(map(of, hosts)) / len(hosts) for fact, of in _WASTED_PS.items() if fact in program.facts}
     for fact, share in _WASTED_SHARES.items():
         if fact in program.facts:
-            wasted_ps[fact] = work.ps * max(map(share, hosts))
+            wasted_ps[fact] = max(wasted_ps.get(fact, 0.0), work.ps * max(map(share, hosts)))
     if not any(wasted_ps.values()):
         return None
     fact = max(wasted_ps, key=wasted_ps.__getitem__)

@@ -10,17 +10,18 @@ import numpy as np
 
 from .....formats.columns import Plane, vocabulary
 from .....model.devices.properties import device_count
-from .....model.events.outermost import outermost, outermost_ps, outermost_torch_ops
+from .....model.events.outermost import outermost_ps, outermost_torch_ops
 from .....model.events.trace import Trace
 from .....model.host import HostWithSteps
 from .....model.per_host import per_host
-from .....runtime.arrays import Array, distinct
+from .....runtime.arrays import Array
 from .....runtime.regex import regex
 from ....steps.program_functions import LOADS_IN_PROCESS
 from ...cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from .. import facts
-from ..step_counts import are_in_most_steps, from_first_step, launched_ps
+from ..step_counts import are_in_most_steps, from_first_step
 from .torch_gathers import gathers_each_pass, object_exchanges_ps, shards_layers
+from .torch_gradients import repeated_nodes_ps, runs_forward_again, unused_forward_ps, unused_nodes
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_modules import calls_model_again, hooks_ps, repeated_weights_ps
@@ -59,7 +60,6 @@ _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
-_OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
 _ONE_HOT, _CONVERSION = "aten::one_hot", "aten::to"
 _FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
 _OBJECTS = regex(r"\$torch/distributed/\S+ (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$")
@@ -102,7 +102,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.AWAITS_BROADCASTS: awaits_broadcasts(host),
         facts.SHARDS_LAYERS: shards_layers(trace),
         facts.GATHERS_EACH_PASS: gathers_each_pass(trace),
-        facts.RECOMPUTES: _runs_forward_again(trace),
+        facts.RECOMPUTES: runs_forward_again(trace),
         facts.GROWS: _runs_more_and_more_ops(host),
         facts.SORTS_MORE: sorts_more(host),
         facts.LOOPS_OVER_EXPERTS: loops_over_experts(trace),
@@ -137,6 +137,8 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.LONG_KERNELS] = 0 < _MUCH_FORWARD * step_ps <= long_kernels_ps(host)
     holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
     holds[facts.DROPS_OUT] = not trains and 0 < _MUCH_FORWARD * step_ps <= dropout_ps(host)
+    if not holds[facts.SECOND_ORDER]:
+        holds[facts.RUNS_GRAPH_TWICE] = 0 < _MUCH_FORWARD * step_ps <= repeated_nodes_ps(host)
     if not holds[facts.RECOMPUTES]:
         holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     of_ops = _facts_of_most_ops(host, plane, trains) | serving_facts(host) | (table_facts(host) if on_cpu else set())
@@ -186,13 +188,6 @@ def _facts_of_most_ops(host: HostWithSteps, plane: Plane, trains: bool) -> set[s
     return {fact for fact, is_so in holds.items() if is_so}
 
 
-def _runs_forward_again(trace: Trace) -> bool:
-    """Whether several of the ops that only forward passes call lie within gradients."""
-    forward = trace.events_named(_FORWARD_OP.match)
-    within_gradients = trace.nearest_named(forward, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) >= 0
-    return bool(_AGAIN * within_gradients.sum() > len(forward))
-
-
 def _are_mostly_updates(trace: Trace) -> bool:
     """Whether most of the time of elementwise ops is that of optimizers which have a fused form."""
     elementwise = trace.events_named(ELEMENTWISE.match)
@@ -206,63 +201,6 @@ def concatenations_ps(host: HostWithSteps) -> float:
     """ps per step that the CPU spends on concatenating tensors; 0 without steps."""
     calls = from_first_step(host, host.trace.events_named(_CONCATENATION.__eq__))
     return outermost_ps(host.trace, calls) / max(len(host.steps), 1)
-
-
-@per_host(keep=True)
-def unused_nodes(host: HostWithSteps) -> float:
-    """How many nodes of a graph for gradients PyTorch makes in each step: where they are recorded, each has a number of
-    its own, on the thread that makes it. 0 without steps, of which nothing can be said then.
-    """
-    if not len(host.steps):
-        return 0.0
-    number = host.trace.stat(vocabulary.SEQUENCE_NUMBER)[1]
-    return len(distinct(number[number >= 0])) / len(host.steps)
-
-
-@per_host(keep=True)
-def unused_forward_ps(host: HostWithSteps) -> float:
-    """ps per step that devices spend on forward ops of PyTorch of which no backward pass uses what they kept for it; on
-    the CPU with what comes before the next op. 0 without a backward pass. Only of complete steps, since what lies after
-    them may use it.
-
-    An op that makes no node of the graph has the number of the next node; so it counts as used where that is. The last
-    number of a thread may be that of no node, and is left out.
-    """
-    trace, steps = host.trace, host.steps
-    events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
-    events, numbers = events[numbers >= 0], numbers[numbers >= 0]
-    is_gradient = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
-    if not is_gradient.any() or not steps.complete.any():
-        return 0.0
-    begin, end = steps.begin[steps.complete], steps.end[steps.complete]
-    step = np.searchsorted(begin, trace.begin[events], "right") - 1
-    counts = (step >= 0) & (trace.end[events] <= end[step.clip(0)])
-    is_op, line = trace.are_named(events, lambda name: name.startswith(vocabulary.TORCH_OP)), trace.line_of[events]
-    last_number = np.full(len(trace.lines), -1, np.int64)
-    np.maximum.at(last_number, line[is_op], numbers[is_op])
-    counts &= is_op & (numbers < last_number[line])
-    counts &= trace.nearest_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
-    is_used = np.isin(numbers, numbers[is_gradient])
-    used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
-    last = trace.nesting.stop
-    unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, last[unused])]
-    # What ops call is no forward pass by itself.
-    unused = unused[np.isin(unused, trace.once(outermost_torch_ops))]
-    if not device_count(host):
-        return _until_next_op_ps(trace, unused) / len(begin)
-    return launched_ps(host, unused) / len(begin)
-
-
-def _until_next_op_ps(trace: Trace, ops: Array) -> int:
-    """ps from the begin of each of these ops to that of the next op, or of an optimizer, on its thread."""
-    others = outermost(trace, trace.events_named(_OP_OR_OPTIMIZER.match))
-    line = trace.line_of
-    following = np.searchsorted(others, ops, "right")
-    has_next = following < len(others)
-    has_next[has_next] = line[others[following[has_next]]] == line[ops[has_next]]
-    until = trace.end[ops].copy()
-    until[has_next] = trace.begin[others[following[has_next]]]
-    return int((until - trace.begin[ops]).sum())
 
 
 def _multiplies_one_hot(trace: Trace) -> bool:

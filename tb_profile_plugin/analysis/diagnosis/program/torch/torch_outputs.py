@@ -14,6 +14,8 @@ from ..input_shapes import input_shapes
 _LINEAR, _LOSS = "aten::linear", "aten::_log_softmax"
 _MANY_CLASSES, _TIMES_WIDTH = 1000, 4
 """So many classes, and so many times the numbers of each row, take more than a layer before them does."""
+_MOST_LEFT_OUT = 1.1
+"""Layers before it have at most so many times its rows where it computes all but the last of each sequence."""
 _MUCH_OF_STEPS = 0.3
 """Share of the steps that ops take which compute with a row and a class, from which on fewer rows are worth it."""
 
@@ -40,7 +42,8 @@ def computes_all_rows(host: HostWithSteps) -> bool:
             width = weight[1]
         else:
             layers[prod(inputs[:-1])] += int(count)
-    if classes < max(_MANY_CLASSES, _TIMES_WIDTH * width) or not width or 2 * layers[rows] <= layers.total():
+    same = sum(count for others, count in layers.items() if rows <= others <= _MOST_LEFT_OUT * rows)
+    if classes < max(_MANY_CLASSES, _TIMES_WIDTH * width) or not width or 2 * same <= layers.total():
         return False
     numbers = [{number for shape in of_op for number in (*shape, prod(shape[:-1]))} for of_op in shapes]
     takes_both = np.array([{rows, classes} <= of_op for of_op in numbers], bool)

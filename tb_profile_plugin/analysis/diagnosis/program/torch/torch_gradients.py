@@ -1,0 +1,123 @@
+"""Backward passes of PyTorch: whether anything uses the graph for them, and what they compute again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .....formats.columns import vocabulary
+from .....model.devices.properties import device_count
+from .....model.events.outermost import outermost, outermost_torch_ops
+from .....model.events.trace import Trace
+from .....model.host import HostWithSteps
+from .....model.per_host import per_host
+from .....runtime.arrays import Array, distinct
+from .....runtime.regex import regex
+from ..step_counts import from_first_step, launched_ps, ops_ps
+
+_OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
+_FORWARD_OP = regex(r"aten::(?:linear|layer_norm|conv[123]d)$")
+"""Ops that only forward passes call."""
+_AGAIN = 5
+"""One in so many forward ops that run within gradients is more than a single layer that runs again."""
+_BACKWARD_OP = regex(r".*backward")
+
+
+def runs_forward_again(trace: Trace) -> bool:
+    """Whether several of the ops that only forward passes call lie within gradients."""
+    forward = trace.events_named(_FORWARD_OP.match)
+    return _AGAIN * int((_nodes_around(trace, forward) >= 0).sum()) > len(forward)
+
+
+@per_host(keep=True)
+def recomputed_forward_ps(host: HostWithSteps) -> float:
+    """ps per step of ops of forward passes that run again within gradients; 0 without steps."""
+    trace, steps = host.trace, host.steps
+    forward = from_first_step(host, trace.events_named(_FORWARD_OP.match))
+    nodes = _nodes_around(trace, forward)
+    if not len(nodes := distinct(nodes[nodes >= 0])):
+        return 0.0
+    # What computes the gradient itself, once its inputs are there again, is no part of that.
+    ops = trace.once(outermost_torch_ops)
+    ops = ops[np.isin(_nodes_around(trace, ops), nodes) & ~trace.are_named(ops, _BACKWARD_OP.match)]
+    return ops_ps(host, ops) / len(steps)
+
+
+def _nodes_around(trace: Trace, events: Array) -> Array:
+    """int64[k]: the gradient in which each event lies, -1 for none."""
+    return trace.nearest_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+
+
+@per_host(keep=True)
+def repeated_nodes_ps(host: HostWithSteps) -> float:
+    """ps per step of gradients that later backward passes compute again, through the same parts of a graph, as
+    ``retain_graph=True`` allows. 0 without steps.
+    """
+    trace, steps = host.trace, host.steps
+    events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
+    is_node = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) & (numbers >= 0)
+    nodes, numbers = events[is_node], numbers[is_node]
+    if not len(steps) or len(distinct(numbers)) == len(numbers):
+        return 0.0
+    # A node has the number of its forward op, which is one of a thread.
+    keys = numbers, trace.numbers(vocabulary.FORWARD_THREAD, nodes), trace.name_of[nodes]
+    order = np.lexsort((trace.begin[nodes], *keys))
+    nodes = nodes[order]
+    runs_again = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
+    return ops_ps(host, from_first_step(host, np.sort(nodes[:-1][runs_again]))) / len(steps)
+
+
+@per_host(keep=True)
+def unused_nodes(host: HostWithSteps) -> float:
+    """How many nodes of a graph for gradients PyTorch makes in each step: where they are recorded, each has a number of
+    its own, on the thread that makes it. 0 without steps, of which nothing can be said then.
+    """
+    if not len(host.steps):
+        return 0.0
+    number = host.trace.stat(vocabulary.SEQUENCE_NUMBER)[1]
+    return len(distinct(number[number >= 0])) / len(host.steps)
+
+
+@per_host(keep=True)
+def unused_forward_ps(host: HostWithSteps) -> float:
+    """ps per step that devices spend on forward ops of PyTorch of which no backward pass uses what they kept for it; on
+    the CPU with what comes before the next op. 0 without a backward pass. Only of complete steps, since what lies after
+    them may use it.
+
+    An op that makes no node of the graph has the number of the next node; so it counts as used where that is. The last
+    number of a thread may be that of no node, and is left out.
+    """
+    trace, steps = host.trace, host.steps
+    events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
+    events, numbers = events[numbers >= 0], numbers[numbers >= 0]
+    is_gradient = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    if not is_gradient.any() or not steps.complete.any():
+        return 0.0
+    begin, end = steps.begin[steps.complete], steps.end[steps.complete]
+    step = np.searchsorted(begin, trace.begin[events], "right") - 1
+    counts = (step >= 0) & (trace.end[events] <= end[step.clip(0)])
+    is_op, line = trace.are_named(events, lambda name: name.startswith(vocabulary.TORCH_OP)), trace.line_of[events]
+    last_number = np.full(len(trace.lines), -1, np.int64)
+    np.maximum.at(last_number, line[is_op], numbers[is_op])
+    counts &= is_op & (numbers < last_number[line])
+    counts &= trace.nearest_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
+    is_used = np.isin(numbers, numbers[is_gradient])
+    used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
+    last = trace.nesting.stop
+    unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, last[unused])]
+    # What ops call is no forward pass by itself.
+    unused = unused[np.isin(unused, trace.once(outermost_torch_ops))]
+    if not device_count(host):
+        return _until_next_op_ps(trace, unused) / len(begin)
+    return launched_ps(host, unused) / len(begin)
+
+
+def _until_next_op_ps(trace: Trace, ops: Array) -> int:
+    """ps from the begin of each of these ops to that of the next op, or of an optimizer, on its thread."""
+    others = outermost(trace, trace.events_named(_OP_OR_OPTIMIZER.match))
+    line = trace.line_of
+    following = np.searchsorted(others, ops, "right")
+    has_next = following < len(others)
+    has_next[has_next] = line[others[following[has_next]]] == line[ops[has_next]]
+    until = trace.end[ops].copy()
+    until[has_next] = trace.begin[others[following[has_next]]]
+    return int((until - trace.begin[ops]).sum())

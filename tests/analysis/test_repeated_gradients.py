@@ -1,0 +1,71 @@
+"""Gradients that PyTorch computes again through the same graph, and forward passes that it runs again for them."""
+
+import pytest
+import torchtrace
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.program.torch.torch_gradients import recomputed_forward_ps, repeated_nodes_ps
+from tb_profile_plugin.model.host import HostWithSteps
+
+US = 10**6
+NODE = "autograd::engine::evaluate_function: ConvolutionBackward0"
+
+
+def two_losses(shared: int, thread: int = 1, name: str = NODE) -> HostWithSteps:
+    """Six steps of 10 ms on the CPU: of two backward passes of four nodes each, the second runs the last ones of the
+    first again; both are of forward passes on some threads.
+    """
+    events = []
+    for step in range(6):
+        begin, number = 10_000 * step, 100 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 9_990))
+        for layer in range(4):
+            forward = {"Sequence number": number + layer}
+            events.append(torchtrace.op("aten::conv2d", begin + 10 + 500 * layer, 490, **forward))
+        for place in range(8):
+            later, layer = divmod(place, 4)
+            node = {"Sequence number": number + layer + (4 - shared) * later, "Fwd thread id": thread if later else 1}
+            events.append(torchtrace.op(name if later else NODE, begin + 2_050 + 980 * place, 970, **node))
+            events.append(torchtrace.op("aten::convolution_backward", begin + 2_055 + 980 * place, 960))
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+def test_a_graph_that_two_losses_share_is_told_with_what_its_first_pass_takes() -> None:
+    """As where the samples of a generator are not detached for its discriminator's loss."""
+    host = two_losses(shared=2)
+    assert repeated_nodes_ps(host) == 1_940 * US
+    assert "runs_graph_twice" in program_facts(host)
+    found = diagnose([host], replays=True)
+    assert found.headline.sentence.text.endswith(", repeating gradients for 1.94 ms.")
+    assert found.causes[0].remedy.text.startswith("Detach what a loss does not train (fake.detach())")
+    assert found.causes[0].gain_ps == 1_940 * US
+
+
+@pytest.mark.parametrize(
+    "host",
+    [two_losses(shared=0), two_losses(shared=4, thread=2), two_losses(shared=2, name=f"{NODE[:-1]}Backward0")],
+    ids=["own graphs", "forward passes of other threads", "gradients of gradients"],
+)
+def test_other_gradients_are_no_repetition(host: HostWithSteps) -> None:
+    assert repeated_nodes_ps(host) == 0
+    assert "runs_graph_twice" not in program_facts(host)
+
+
+def test_a_forward_pass_that_runs_again_is_told_with_its_time() -> None:
+    """As torch.utils.checkpoint makes it: in the last of its layers' gradients."""
+    events = []
+    for step in range(6):
+        begin = 10_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 9_990))
+        events += [torchtrace.op("aten::linear", begin + 10 + 1_000 * layer, 990) for layer in range(2)]
+        events.append(torchtrace.op(NODE, begin + 3_000, 5_000))
+        events += [torchtrace.op("aten::linear", begin + 3_005 + 1_000 * layer, 990) for layer in range(2)]
+        events.append(torchtrace.op("aten::convolution_backward", begin + 5_010, 2_980))
+        events.append(torchtrace.op(NODE, begin + 8_005, 1_980))
+        events.append(torchtrace.op("aten::convolution_backward", begin + 8_010, 1_970))
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert recomputed_forward_ps(host) == 1_980 * US
+    found = diagnose([host], replays=True)
+    assert found.headline.sentence.text.endswith(", recomputing forward passes for 1.98 ms.")
+    assert found.causes[0].gain_ps == 1_980 * US
