@@ -17,6 +17,7 @@ from tb_profile_plugin.analysis.xla.avoidable.whole_programs import (
     parameter_counts_vary,
     rematerialized,
     reverse_jacobian,
+    takes_determinant,
 )
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.xspace.hlo.module import Module
@@ -108,8 +109,17 @@ def test_programs_that_build_hessians() -> None:
 
     directions = ["vmap(jvp(jvp()))", "vmap(jvp(vmap(transpose(jvp()))))"] * 6
     assert build_hessians([scoped(*directions, *["jvp()"] * 20)])
+    assert build_hessians([scoped(*["jvp(vmap(vmap(transpose(jvp(vmap(transpose(jvp())))))))"] * 12, *["jvp()"] * 20)])
     assert not build_hessians([scoped(*directions, *["jvp()"] * 60)])
     assert not build_hessians([scoped(*["vmap(jvp())", "vmap(transpose(jvp()))", "jvp(jvp())"] * 10)])
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_told"), [("jvp(jit(slogdet))", True), ("jit(det)", True), ("jvp(jit(detach))", False), ("mul", False)]
+)
+def test_programs_that_take_determinants(scope: str, is_told: bool) -> None:
+    path = field(7, field(2, f"jit(step)/{scope}/mul".encode()))
+    assert takes_determinant(module(computation(1, instruction(1, "multiply", shape(8), rest=path), 1))) == is_told
 
 
 def test_programs_that_copy_their_state() -> None:

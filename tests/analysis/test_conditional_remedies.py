@@ -88,6 +88,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("half_on_cpu", "elementwise", "pytorch", "float16"),
         ("steps_cells", "eager", "pytorch", "whole sequence"),
         ("forward_gradient", "compute", "jax", "jax.jacrev"),
+        ("determinant_of_jacobian", "compute", "jax", "log-determinants"),
         ("copies_updated", "compute", "jax", "donate them"),
         ("gathers_in_loop", "compute", "tensorflow", "before the loop"),
         ("slices_attention", "eager", "pytorch", "instead of slice by slice"),

@@ -44,6 +44,8 @@ BUILDS_HESSIAN = "builds_hessian"
 """Much of what programs of JAX compute is a gradient of a gradient in each direction."""
 BUILDS_JACOBIAN = "builds_jacobian"
 """Much of what programs of JAX compute is a backward pass for each of many outputs."""
+DETERMINANT_OF_JACOBIAN = "determinant_of_jacobian"
+"""JAX computes a whole Jacobian, for much of its compute, in a program that takes a determinant."""
 FORWARD_GRADIENT = "forward_gradient"
 """Much of what programs of JAX compute is the gradient of one number in forward mode, by each of many inputs."""
 INDEPENDENT_PRODUCTS = "independent_products"
@@ -234,7 +236,7 @@ WASTEFUL = frozenset(
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS, MULTIPLIES_ADJACENCY),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, REGULARIZES_TABLES, UPDATES_TABLES, COPIES_TABLES),
         *(DROPS_OUT, RUNS_HOOKS, BUILDS_JACOBIAN, FORWARD_GRADIENT, GATHERS_IN_LOOP),
-        *(LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED),
+        *(LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED, DETERMINANT_OF_JACOBIAN),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

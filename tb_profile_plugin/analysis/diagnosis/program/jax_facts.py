@@ -77,6 +77,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         names_in_loops,
         parameter_counts_vary,
         reverse_jacobian,
+        takes_determinant,
     )
     from ...xla.avoidable.widened_weights import widened_weights
 
@@ -111,6 +112,9 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     # Where turns are that small, more work for each is worth more than a product that leaves them.
     holds[facts.INDEPENDENT_PRODUCTS] &= not holds[facts.SMALL_TURNS]
     holds[facts.BUILDS_JACOBIAN] &= not holds[facts.BUILDS_HESSIAN]
+    for fact in (facts.BUILDS_JACOBIAN, facts.FORWARD_GRADIENT):
+        if holds[fact] and any(map(takes_determinant, modules)):
+            holds |= {fact: False, facts.DETERMINANT_OF_JACOBIAN: True}
     # Some random numbers are drawn until they are accepted.
     holds[facts.UNTIL_CONDITION] &= not holds[facts.USES_RANDOM]
     return {fact for fact, is_so in holds.items() if is_so} | _repeats(host, modules)

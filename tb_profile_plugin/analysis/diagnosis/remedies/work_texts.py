@@ -244,7 +244,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "compute",
         JAX,
         facts.BUILDS_HESSIAN,
-    ): "Multiply by the Hessian (jax.jvp of jax.grad), instead of building all of it.",
+    ): "Multiply by the Hessian, or take its diagonal, by jax.jvp of jax.grad, instead of building all of it.",
     ("compute", JAX, facts.RECOMPUTES): (
         "Checkpoint less (jax.checkpoint, nn.remat) if memory allows, or save products by a policy: gradients run "
         "forward passes again."
@@ -254,6 +254,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", JAX, facts.BUILDS_JACOBIAN): (
         "Multiply by the Jacobian (jax.vjp), or use jax.grad of the loss: jacrev runs backward once for each output."
+    ),
+    ("compute", JAX, facts.DETERMINANT_OF_JACOBIAN): (
+        "Add up the log-determinants that each layer knows (coupling layers), instead of that of a whole Jacobian."
     ),
     ("compute", JAX, facts.FORWARD_GRADIENT): (
         "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."

@@ -27,8 +27,8 @@ _RUN_COMPUTATIONS = frozenset(("while", "conditional", "call"))
 """Opcodes of what runs the instructions of other computations one by one."""
 _TRIP_COUNT = '"known_trip_count"'
 """What XLA notes of a loop of which it knows how many turns it takes."""
-_HESSIAN = regex(r"vmap\(jvp\((?:vmap\()?(?:jvp|transpose)\(")
-"""Scopes of ops that ``jax.hessian`` makes: a gradient's directional derivative, for all directions at once."""
+_HESSIAN = regex(r"vmap\((?:jvp\((?:vmap\()?(?:jvp|transpose)|transpose\(jvp\(vmap\(transpose)\(")
+"""Scopes of ops that ``jax.hessian``, and a Jacobian of a gradient, make: its derivative for all directions at once."""
 _FORWARD = regex(r"vmap\(jvp\((?!(?:vmap\()?(?:jvp|transpose)\()")
 """Scopes of ops that ``jax.jacfwd`` makes: a derivative for all directions at once."""
 _RUN_AGAIN = "rematted_computation"
@@ -37,6 +37,8 @@ _UPDATES = frozenset(("dynamic-update-slice", "scatter"))
 """Opcodes of what changes a part of an array, in its place where that is free."""
 _BACKWARD = "vmap(transpose(jvp("
 """Scope of ops that ``jax.jacrev`` makes, and ``jax.vmap`` of a gradient."""
+_DETERMINANT = regex(r"\bjit\((?:slog)?det\)")
+"""Scope of ops of ``jax.numpy.linalg``."""
 _MANY_DIRECTIONS = 16
 """So many directions are worth going backwards once, which takes as long as a few of them."""
 _REDUCTIONS = ("all-reduce", "reduce-scatter")
@@ -183,6 +185,11 @@ def reverse_jacobian(module: Module) -> frozenset[str]:
     """Names of the instructions of a program that compute a Jacobian in reverse mode, for each of many outputs."""
     names = frozenset(name for name, path in zip(module.names, module.op_names, strict=True) if _BACKWARD in path)
     return names if names and _direction_counts(module) else frozenset()
+
+
+def takes_determinant(module: Module) -> bool:
+    """Whether a program computes determinants, or their logarithms, by ``jax.numpy.linalg``."""
+    return any(map(_DETERMINANT.search, module.op_names))
 
 
 def _direction_counts(module: Module) -> set[int]:
