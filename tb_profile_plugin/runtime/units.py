@@ -4,6 +4,7 @@ from __future__ import annotations
 
 PS_PER_US, PS_PER_MS = 1e6, 1e9
 _TIMES = (("s", 1e12), ("ms", PS_PER_MS), ("µs", PS_PER_US))
+_RATES = (("TFLOP/s", 1.0), ("GFLOP/s", 1e-3), ("MFLOP/s", 1e-6))
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -11,6 +12,12 @@ def duration(ps: float) -> str:
     """A time in three significant digits, e.g. ``1.64 s``."""
     unit, size = next(((unit, size) for unit, size in _TIMES if abs(ps) >= size), _TIMES[-1])
     return f"{_three_digits(ps / size)} {unit}"
+
+
+def flop_rate(tera: float) -> str:
+    """A rate of arithmetic, given in TFLOP/s, in three significant digits, e.g. ``39.3 GFLOP/s``."""
+    unit, size = next(((unit, size) for unit, size in _RATES if tera >= size), _RATES[-1])
+    return f"{_three_digits(tera / size)} {unit}"
 
 
 def figure_and_total(ps: float, total_ps: float) -> tuple[str, str]:

@@ -8,8 +8,10 @@ from idle_draw import US
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
+from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
 from tb_profile_plugin.analysis.steps.dispatched_calls import calling_function, whole_step_functions
 from tb_profile_plugin.analysis.steps.python_waits import timed_out_waits
+from tb_profile_plugin.analysis.steps.typical_times import NamedTime
 
 EVERY = 10_000
 
@@ -58,6 +60,38 @@ def test_a_function_that_calls_many_ops_of_pytorch_is_named(function: str, lasts
     assert calling_function(host).name == ("clip (train.py:20)" if is_named else "")
     remedy = cause(diagnose([host]), "eager").remedy.text
     assert remedy.startswith("Do the work of clip (train.py:20) in fewer ops") == is_named
+
+
+@pytest.mark.parametrize(
+    ("loops", "times", "named"),
+    [(["suppress"], 20, "suppress"), (["suppress", "match"], 10, "overlap"), (["suppress"], 5, "overlap")],
+    ids=["a loop", "two loops", "few calls"],
+)
+def test_a_function_that_a_loop_calls_again_and_again_is_named_after_the_loop(
+    loops: list[str], times: int, named: str
+) -> None:
+    """As where boxes are compared with the others one by one: its loop is what to write otherwise."""
+    events, lines = [], {"suppress": 13, "match": 30, "overlap": 7}
+    for step in range(6):
+        at = EVERY * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1)]
+        for number, function in enumerate(loops):
+            begin = at + 10 + 4_000 * number
+            events += [torchtrace.frame(f"train.py({lines[function]}): {function}", begin, 180 * times + 20)]
+            for turn in range(times):
+                within = begin + 10 + 180 * turn
+                events += [torchtrace.frame("train.py(7): overlap", within, 170)]
+                events += [torchtrace.op("aten::max", within + 5 + 30 * place, 10) for place in range(5)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    found = calling_function(host)
+    assert found.name == f"{named} (train.py:{lines[named]})"
+    assert found.calls_per_step == 5 * times * len(loops)
+
+
+@pytest.mark.parametrize(("name", "text"), [("update", ""), ("clip", " Mostly update (8.00 ms per step).")])
+def test_the_function_that_a_sentence_begins_with_is_not_said_again(name: str, text: str) -> None:
+    loss = TimeLoss("eager", 10e9, [NamedTime("dispatch", "update", 8e9, 1.0, 0.0, 0.0)], arguments={"name": name})
+    assert loss.names_sentence(True).text == text
 
 
 def test_the_function_that_holds_the_loop_is_not_to_be_done_in_fewer_ops() -> None:

@@ -102,7 +102,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.recomputes": ", recomputing forward passes",
     "mostly.recomputes_weights": ", recomputing weights",
     "mostly.regularizes_tables": ", on whole tables",
-    "mostly.repeated_backward": ", with several backward passes",
+    "mostly.repeated_backward": ", repeating gradients",
     "mostly.repeats_work": ", repeated on each device",
     "mostly.replicates": ", repeated on each device",
     "mostly.runs_hooks": ", with hooks of layers",

@@ -298,7 +298,8 @@ class TimeLoss:
     def _most_names(self, has_steps: bool) -> Sentence:
         if self.is_unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
-        most = self.large_names()
+        # What the sentence begins with is not said again.
+        most = [row for row in self.large_names() if row[0] != (self.arguments or {}).get("name")]
         names = _names_sentence(
             [_name_sentence(*row, self, has_steps) for row in most], sum(ps for _, ps, _ in most) >= MOSTLY * self.ps
         )

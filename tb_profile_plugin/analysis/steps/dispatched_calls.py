@@ -6,6 +6,7 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...model.events.outermost import are_inside, outermost, outermost_ps, outermost_torch_ops
+from ...model.events.trace import Trace
 from ...model.framework import JAX, PYTORCH, framework
 from ...model.host import Host, HostWithSteps
 from ...model.names.host_events import asks_for_input, is_frame
@@ -19,7 +20,7 @@ from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
 from ..ops.host_ops import eager_calls
 from .event_names import display_name
-from .program_functions import program_function
+from .program_functions import is_program_function, program_function
 
 _PROGRAM_OR_ATEN = regex(r"PjitFunction\(|aten::")
 _OF_MODULE = "forward ("
@@ -35,6 +36,10 @@ _COMPUTES_PS = 20_000_000
 is done from one launch to the next is such ops."""
 _WHOLE_STEP = 0.9
 """A function that takes such a share of the steps is the step itself, and names no part of it."""
+_AGAIN_AND_AGAIN = 10
+"""So many calls from one call of another function are that one's loop …"""
+_MOST_CALLS = 0.9
+"""… if it makes such a share of all calls."""
 _MOST_TIMES_USUAL = 10
 """A call follows the one before as usual where that takes at most so many times as long as in the median."""
 
@@ -84,7 +89,7 @@ def short_ops_ps(host: HostWithSteps) -> float:
 
 @per_host(keep=True)
 def calling_function(host: HostWithSteps) -> CallingFunction:
-    """The innermost function of a program that makes half of these calls and more: what to compile.
+    """The innermost function of a program that makes half of these calls and more, or whose loop does: what to compile.
 
     PyTorch compiles whole models and whole steps, and TensorFlow's tracer does not say which functions are the
     framework's own.
@@ -101,8 +106,26 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
     is_step = name in whole_step_functions(host)
     if function is None or is_step or (framework(host) == PYTORCH and name.startswith(_OF_MODULE)):
         return CallingFunction("", 0.0)
-    step_ps = outermost_ps(trace, distinct(function.call)) / len(steps)
-    return CallingFunction(name, len(function.call) / len(steps), step_ps)
+    frames = distinct(function.call)
+    looping = _looping_frames(trace, frames)
+    looping_name = display_name(trace.name(int(looping[0]))) if len(looping) else ""
+    if looping_name and looping_name not in whole_step_functions(host) and not looping_name.startswith(_OF_MODULE):
+        name, frames = looping_name, looping
+    count = int(are_inside(np.sort(calls), frames, trace.nesting.stop[frames]).sum())
+    return CallingFunction(name, count / len(steps), outermost_ps(trace, frames) / len(steps))
+
+
+def _looping_frames(trace: Trace, frames: Array) -> Array:
+    """int64[k]: the calls of the function of the program that makes most calls of another one (of which the frames
+    int64[n] are), where each makes it again and again; else none.
+    """
+    around = trace.nearest_named(frames, is_program_function)
+    around = around[around >= 0].astype(np.int64)
+    counts = np.bincount(trace.name_of[around], minlength=len(trace.names))
+    of_largest = around[trace.name_of[around] == counts.argmax()]
+    looping = distinct(of_largest)
+    loops = len(of_largest) >= max(_MOST_CALLS * len(frames), _AGAIN_AND_AGAIN * len(looping))
+    return looping if loops else frames[:0]
 
 
 @per_host(keep=True)

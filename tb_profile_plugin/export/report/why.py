@@ -7,7 +7,7 @@ from typing import Any
 
 from ...analysis.steps.step_choice import ALL, TYPICAL, WARM_UP
 from ...runtime.messages import Message, localized, sentences, translated
-from ...runtime.units import duration
+from ...runtime.units import duration, flop_rate
 from ...tools.answers.answer import Json
 from ...tools.answers.markdown import escaped, table_lines
 from ...tools.answers.reader import AnswerReader
@@ -191,8 +191,8 @@ def _rate_sentence(reader: AnswerReader) -> Message | str:
     if not rate:
         return ""
     if not mfu:
-        return Message("A device reaches {rate} TFLOP/s.", rate=f"{rate:.3g}")
-    return Message("A device reaches {rate} TFLOP/s, MFU {mfu}.", rate=f"{rate:.3g}", mfu=figure(mfu, "share"))
+        return Message("A device reaches {rate}.", rate=flop_rate(rate))
+    return Message("A device reaches {rate}, MFU {mfu}.", rate=flop_rate(rate), mfu=figure(mfu, "share"))
 
 
 def _table(title: str, rows: Sequence[Row], line_text: Callable[[Row], str]) -> Iterator[str]:

@@ -54,6 +54,7 @@ _TELLS_MORE = 2
 _WASTED_PS = {
     facts.UNUSED_FORWARD: unused_forward_ps,
     facts.RECOMPUTES: recomputed_forward_ps,
+    facts.REPEATED_BACKWARD: repeated_nodes_ps,
     facts.RUNS_GRAPH_TWICE: repeated_nodes_ps,
     facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
     facts.MULTIPLIES_ONE_HOT: one_hot_products_ps,
