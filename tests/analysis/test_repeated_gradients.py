@@ -5,7 +5,11 @@ import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.diagnosis.program.torch.torch_gradients import recomputed_forward_ps, repeated_nodes_ps
+from tb_profile_plugin.analysis.diagnosis.program.torch.torch_gradients import (
+    discarded_gradients_share,
+    recomputed_forward_ps,
+    repeated_nodes_ps,
+)
 from tb_profile_plugin.model.host import HostWithSteps
 
 US = 10**6
@@ -69,3 +73,57 @@ def test_a_forward_pass_that_runs_again_is_told_with_its_time() -> None:
     found = diagnose([host], replays=True)
     assert found.headline.sentence.text.endswith(", recomputing forward passes for 1.98 ms.")
     assert found.causes[0].gain_ps == 1_980 * US
+
+
+def adversaries(passes: list[list[tuple[int, int]]], of_many: bool = False, within: bool = False) -> HostWithSteps:
+    """Five steps on the CPU: for each list (gradients of parameters, parameters that an optimizer then updates) of the
+    backward passes before it; 0 of the latter where another pass follows.
+    """
+    events, number = [], 0
+    accumulate = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+    for step in range(5):
+        at = begin = 10_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 9_990))
+        for backward in passes:
+            for gradients, updated in backward:
+                number += 100
+                for parameter in range(gradients):
+                    node = {"Sequence number": number - parameter, "Fwd thread id": 1}
+                    events.append(torchtrace.op(NODE, at + 10, 80, **node))
+                    events.append(torchtrace.op("aten::convolution_backward", at + 12, 70))
+                    events.append(torchtrace.op(accumulate, at + 95, 5))
+                    at += 100
+                lasts = 30 * updated
+                if updated:
+                    events.append(torchtrace.op("Optimizer.step#Adam.step", at - (110 if within else 0), lasts + 200))
+                for parameter in range(updated):
+                    name = "aten::_foreach_mul_" if of_many else "aten::mul_"
+                    events.append(torchtrace.op(name, at + 5 + 30 * parameter, 9))
+                    events.append(torchtrace.op("aten::addcdiv_", at + 15 + 30 * parameter, 9))
+                at += lasts + 210
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+def test_gradients_that_no_optimizer_uses_are_to_be_turned_off() -> None:
+    """Of a generator of 6 parameters and a discriminator of 8, of which each one's loss computes those of both."""
+    host = adversaries([[(14, 8)], [(14, 6)]])
+    # Of the five steps the first pass is left out.
+    assert discarded_gradients_share(host) == pytest.approx((4 * 6 + 5 * 8) / (9 * 14))
+    assert "discards_gradients" in program_facts(host)
+    work = next(cause for cause in diagnose([host]).causes if cause.id == "compute")
+    assert work.remedy.text.startswith("Turn gradients off that no optimizer uses")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        adversaries([[(14, 14)]]),
+        adversaries([[(7, 0), (7, 0), (7, 7)]]),
+        adversaries([[(14, 8), (0, 6)]]),
+        adversaries([[(14, 8)], [(14, 6)]], of_many=True),
+        adversaries([[(14, 8)], [(14, 6)]], within=True),
+    ],
+    ids=["all are used", "accumulated", "two optimizers", "updated at once", "closures"],
+)
+def test_gradients_that_optimizers_use_are_computed_for_something(host: HostWithSteps) -> None:
+    assert discarded_gradients_share(host) == 0

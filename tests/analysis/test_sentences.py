@@ -43,6 +43,7 @@ VERBS = (
     *(
         "Answer",
         "Sum",
+        "Turn",
         "Detach",
         "Suppress",
         "Regularize",

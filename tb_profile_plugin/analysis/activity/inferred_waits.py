@@ -25,7 +25,7 @@ from .states import State
 
 _WRITTEN_IN_PYTHON = regex(r"\$\S+\.py:\d+ ")
 """A frame of Python's own code; C functions are recorded as frames, too, and do their own work."""
-_PYTHON_OP = regex(r"(?:[\w/]+:)?(?:Eager)?PyFunc")
+PYTHON_OP = regex(r"(?:[\w/]+:)?(?:Eager)?PyFunc")
 """An op of TensorFlow that runs Python."""
 _AWAITS_STREAM = "BufferSequencingEvent::Execute"
 """What a pool's thread of XLA does for a thread that asks for a result: ``xla/pjrt/buffer_sequencing_event.cc``."""
@@ -136,7 +136,7 @@ def interpreter_waits(host: Host, loop: int, classes: Array) -> InferredWaits:
     ends on the line meanwhile, and it goes on soon after. That is told only where it happens most of the times.
     """
     trace = host.trace
-    ops = trace.events_named(_PYTHON_OP.match)
+    ops = trace.events_named(PYTHON_OP.match)
     ops = ops[trace.line_of[ops] != loop]
     if not len(ops) or loop < 0:
         return _NO_WAITS

@@ -5,12 +5,16 @@ Stages are named by their rows in `Pipeline.stages`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from ...model.iterators import CACHES, REPEATS, TRANSPARENT
 from ...runtime.records import NamedTuple
+from ...runtime.regex import regex
 from .pipeline import Pipeline
 
+_PADDED_BATCH, _SHAPE, _VARIES = "PaddedBatch", regex(r"\[([^\]]*)\]"), "?"
 _LEAST_REMADE = 3
 """So many pipelines of the same stages are one that the program makes again and again."""
 _LEAST_ITERATORS = 3
@@ -125,3 +129,28 @@ def filled_stage(pipeline: Pipeline) -> int:
     """The shuffle or cache that most of the requests' time went into filling; -1 where most went elsewhere."""
     filled_ps = [stage.filled_ps for stage in pipeline.stages]
     return filled_ps.index(max(filled_ps)) if 2 * sum(filled_ps) > pipeline.total_ps else -1
+
+
+def pads_to_length(pipeline: Pipeline) -> bool:
+    """Whether it pads rows of any length to one that is always the same, as its recorded shapes tell."""
+    stages = pipeline.stages
+    return any(
+        _has_fixed_length(_dimensions(stage.settings), _dimensions(stages[below].settings))
+        for row, stage in enumerate(stages)
+        if stage.kind == _PADDED_BATCH
+        for below in pipeline.children[row]
+    )
+
+
+def _dimensions(settings: Mapping[str, Any]) -> list[list[str]]:
+    """The sizes of each tensor of a stage's elements, such as ``12``; ``?`` where these vary."""
+    return [shape.split(",") for shape in _SHAPE.findall(str(settings.get("shapes", "")))]
+
+
+def _has_fixed_length(padded: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a size that varies from row to row is a number in batches of these, whose first size is that of rows."""
+    return len(padded) == len(rows) and any(
+        size == _VARIES and batch_size.isdecimal()
+        for batch, row in zip(padded, rows, strict=True)
+        for batch_size, size in zip(batch[1:], row, strict=False)
+    )

@@ -120,11 +120,11 @@ def program_facts(host: Host) -> frozenset[str]:
         facts.EXCHANGES_MESSAGES: _exchanges_messages(host),
     }
     of_framework = _FACTS_OF_FRAMEWORK.get(framework(host))
-    shown = frozenset(fact for fact, is_so in holds.items() if is_so).union(
+    facts_of_host = frozenset(fact for fact, is_so in holds.items() if is_so).union(
         of_framework(host.with_steps()) if of_framework else (), *map(_facts_of_event, host.trace.names)
     )
     # Losses that each run through all of a graph are to be added up; there is nothing to detach.
-    return shown - {facts.RUNS_GRAPH_TWICE} if facts.REPEATED_BACKWARD in shown else shown
+    return facts_of_host - {facts.RUNS_GRAPH_TWICE} if facts.REPEATED_BACKWARD in facts_of_host else facts_of_host
 
 
 @lru_cache(maxsize=65536)

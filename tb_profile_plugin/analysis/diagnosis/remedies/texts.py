@@ -6,6 +6,7 @@ from ....model.framework import JAX, PYTORCH, TENSORFLOW
 from ..program import facts
 from .work_texts import (
     FUSE_UPDATES_TORCH,
+    NO_PYTHON_TENSORFLOW,
     OTHER_AXIS_JAX,
     UNRECORDED_AMD_REMEDY,
     UNRECORDED_NVIDIA_REMEDY,
@@ -181,6 +182,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("compiled", PYTORCH, ""): "Replay the compiled step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("dispatch", TENSORFLOW, ""): STEPS_PER_CALL_TENSORFLOW,
     ("dispatch", TENSORFLOW, facts.INFERS): BATCH_REQUESTS,
+    ("executor", TENSORFLOW, facts.CALLS_PYTHON): NO_PYTHON_TENSORFLOW,
     ("executor", "", ""): "Let XLA fuse small ops (jit_compile=True), or do the same in fewer, larger ops.",
     ("dispatch", JAX, ""): STEPS_PER_CALL_JAX,
     ("dispatch", PYTORCH, ""): "Compile the model (torch.compile), and use a fused optimizer.",

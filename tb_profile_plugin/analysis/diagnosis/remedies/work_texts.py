@@ -42,6 +42,10 @@ UPDATE_ROWS_TENSORFLOW = (
     "Give embedding tables an optimizer that changes only the rows looked up, as plain SGD does; most others "
     "change all rows."
 )
+NO_PYTHON_TENSORFLOW = "Move tf.py_function out of the step, so that XLA can fuse its ops (jit_compile=True)."
+PAD_LESS_TENSORFLOW = (
+    "Pad batches to their longest row, or bucket rows by length, where lengths differ: padded_batch pads all to one."
+)
 REGULARIZE_ROWS_TENSORFLOW = (
     "Regularize only the embeddings looked up, and change only these rows, as plain SGD does: a regularizer of tables "
     "reads all rows."
@@ -77,8 +81,11 @@ OTHER_AXIS_JAX = (
 PAIRS_TORCH = (
     "Compute distances or products of pairs by torch.cdist or a @ b.T: broadcasting makes arrays of all pairs."
 )
-DETACH_TORCH = (
+SHARED_GRAPH_TORCH = (
     "Detach what a loss does not train (fake.detach()), or add losses up: backward runs through the same graph twice."
+)
+GRADIENTS_OFF_TORCH = (
+    "Turn gradients off that no optimizer uses: detach() what a loss does not train (GANs), or requires_grad_(False)."
 )
 ADJACENCY_TORCH = "Sum over edges (index_add_, torch.sparse.mm): a dense adjacency matrix is mostly zeros."
 
@@ -119,7 +126,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "(torch.compile)."
     ),
     **{(cause, PYTORCH, facts.BROADCASTS_PAIRS): PAIRS_TORCH for cause in ("compute", "elementwise")},
-    **{(cause, PYTORCH, facts.RUNS_GRAPH_TWICE): DETACH_TORCH for cause in ("compute", "elementwise")},
+    **{(cause, PYTORCH, facts.RUNS_GRAPH_TWICE): SHARED_GRAPH_TORCH for cause in ("compute", "elementwise")},
+    ("compute", PYTORCH, facts.DISCARDS_GRADIENTS): GRADIENTS_OFF_TORCH,
     **{(cause, PYTORCH, facts.MULTIPLIES_ADJACENCY): ADJACENCY_TORCH for cause in ("compute", "elementwise")},
     ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
     (
@@ -277,6 +285,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", TENSORFLOW, facts.GATHERS_IN_LOOP): (
         "Look up rows before the loop (tf.gather): in each turn, the gradient fills the whole table."
     ),
+    ("compute", TENSORFLOW, facts.PADS_TO_LENGTH): PAD_LESS_TENSORFLOW,
+    ("elementwise_types", TENSORFLOW, facts.CALLS_PYTHON): NO_PYTHON_TENSORFLOW,
     ("compute", TENSORFLOW, facts.REGULARIZES_TABLES): REGULARIZE_ROWS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",

@@ -7,12 +7,14 @@ import numpy as np
 from .....formats.columns import vocabulary
 from .....model.host import HostWithSteps
 from .....runtime.regex import regex
+from ....activity.inferred_waits import PYTHON_OP
 from ....activity.states import State
+from ....activity.thread_classes import activity
 from ....ops.op_scopes import CONFUSION_MATRIX
 from ....steps.dispatched_calls import calls_per_step
 from ....steps.host_account import figures
 from ....tfdata.iterator_calls import pipelines
-from ....tfdata.structure import lacks_prefetch, last_transformation
+from ....tfdata.structure import lacks_prefetch, last_transformation, pads_to_length
 from .. import facts
 from ..step_counts import are_in_most_steps, from_first_step
 from .tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
@@ -47,6 +49,8 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
     runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS
     trains = any(word in name for name in host.trace.names for word in _TRAINS)
     holds = {
+        facts.PADS_TO_LENGTH: any(map(pads_to_length, pipelines(host))),
+        facts.CALLS_PYTHON: _calls_python(host),
         facts.COPIES_WEIGHTS: _copies_weights(host),
         facts.PREFETCHES: _prefetches(host),
         facts.MAKES_TABLES: _makes_tables(host),
@@ -69,6 +73,12 @@ def _prefetches(host: HostWithSteps) -> bool:
     """Whether a Prefetch, or a distribution strategy, works ahead at the end of all pipelines of the host."""
     of_host = [pipeline for pipeline in pipelines(host) if not pipeline.is_for_device]
     return bool(of_host) and not any(last_transformation(one) < 0 or lacks_prefetch(one) for one in of_host)
+
+
+def _calls_python(host: HostWithSteps) -> bool:
+    """Whether ops of the steps, and not of their input, call functions of Python: XLA compiles none of these."""
+    calls = host.trace.events_named(PYTHON_OP.match)
+    return bool((~activity(host).of_input[calls]).any())
 
 
 def _copies_weights(host: HostWithSteps) -> bool:

@@ -21,7 +21,13 @@ from ...cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from .. import facts
 from ..step_counts import are_in_most_steps, from_first_step
 from .torch_gathers import gathers_each_pass, object_exchanges_ps, shards_layers
-from .torch_gradients import repeated_nodes_ps, runs_forward_again, unused_forward_ps, unused_nodes
+from .torch_gradients import (
+    discarded_gradients_share,
+    repeated_nodes_ps,
+    runs_forward_again,
+    unused_forward_ps,
+    unused_nodes,
+)
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
 from .torch_modules import calls_model_again, hooks_ps, repeated_weights_ps
@@ -56,8 +62,8 @@ _SEVERAL = 2
 """Regions that are graph breaks."""
 _MANY = 10
 """So many checks in a step are a mode, so many nodes a graph, and so many compiled regions a model that is split."""
-_AGAIN = 5
-"""One in so many forward ops that run within gradients is more than a single layer that runs again."""
+_MUCH_DISCARDED = 1 / 4
+"""Share of the gradients, by their number, that are worth turning off."""
 _LEAST_GROWING, _MORE = 5, 1.1
 """So many steps, and so many times the ops of the first in the last, are growth."""
 _ONE_HOT, _CONVERSION = "aten::one_hot", "aten::to"
@@ -139,6 +145,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.DROPS_OUT] = not trains and 0 < _MUCH_FORWARD * step_ps <= dropout_ps(host)
     if not holds[facts.SECOND_ORDER]:
         holds[facts.RUNS_GRAPH_TWICE] = 0 < _MUCH_FORWARD * step_ps <= repeated_nodes_ps(host)
+        holds[facts.DISCARDS_GRADIENTS] = discarded_gradients_share(host) >= _MUCH_DISCARDED
     if not holds[facts.RECOMPUTES]:
         holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
     of_ops = _facts_of_most_ops(host, plane, trains) | serving_facts(host) | (table_facts(host) if on_cpu else set())

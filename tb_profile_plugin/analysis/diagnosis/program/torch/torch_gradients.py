@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from .....formats.columns import vocabulary
@@ -12,6 +14,7 @@ from .....model.host import HostWithSteps
 from .....model.per_host import per_host
 from .....runtime.arrays import Array, distinct
 from .....runtime.regex import regex
+from ...cause_kinds import OPTIMIZER
 from ..step_counts import from_first_step, launched_ps, ops_ps
 
 _OP_OR_OPTIMIZER = regex(r"aten::|Optimizer\.|autograd::")
@@ -19,6 +22,8 @@ _FORWARD_OP = regex(r"aten::(?:linear|layer_norm|conv[123]d)$")
 """Ops that only forward passes call."""
 _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
+_PARAMETER_GRADIENT = regex(r".*AccumulateGrad$")
+_OF_MANY = regex(r"aten::_(?:foreach|fused)_")
 _BACKWARD_OP = regex(r".*backward")
 
 
@@ -64,6 +69,45 @@ def repeated_nodes_ps(host: HostWithSteps) -> float:
     nodes = nodes[order]
     runs_again = np.logical_and.reduce([np.diff(key[order]) == 0 for key in keys])
     return ops_ps(host, from_first_step(host, np.sort(nodes[:-1][runs_again]))) / len(steps)
+
+
+def discarded_gradients_share(host: HostWithSteps) -> float:
+    """Share of the gradients of parameters, by their number, that no optimizer uses before the next backward pass, 0–1:
+    those of parts that a loss does not train. 0 where that is not known, as of optimizers that update many at once.
+    """
+    trace = host.trace
+    steps = trace.by_time(outermost(trace, trace.events_named(lambda name: name.startswith(OPTIMIZER))))
+    nodes = trace.by_time(trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)))
+    updates = _updates_of_steps(trace, steps)
+    following = np.searchsorted(trace.begin[steps], trace.begin[nodes])
+    is_in_step = (following > 0) & (trace.begin[nodes] < np.append(0, trace.end[steps])[following])
+    if not len(updates) or not updates.all() or is_in_step.any():
+        return 0.0
+    # Several optimizers may follow one backward pass, and several backward passes come before one optimizer. Within one
+    # the numbers of nodes fall.
+    numbers = trace.numbers(vocabulary.SEQUENCE_NUMBER, nodes)
+    is_known = numbers >= 0
+    begins_pass = np.diff(numbers[is_known], prepend=-1) > 0
+    passes = np.bincount(following[is_known], begins_pass, len(steps) + 1)
+    computed = np.bincount(following, trace.are_named(nodes, _PARAMETER_GRADIENT.match), len(steps) + 1)
+    # What comes before the first of them may have begun before the capture.
+    groups = distinct(following[following < len(steps)])
+    used = np.add.reduceat(updates, groups)[1:] if len(groups) else updates[:0]
+    computed, passes = computed[groups[1:]], passes[groups[1:]]
+    return float((computed - passes * used).clip(min=0).sum() / max(computed.sum(), 1))
+
+
+def _updates_of_steps(trace: Trace, steps: Array) -> Array:
+    """int64[k]: how many parameters each of these optimizers' steps updates: as often most of its ops run; 0 where an
+    op updates many.
+    """
+    stop, counts = trace.nesting.stop, []
+    for step in steps.tolist():
+        names = [trace.names[code] for code in trace.name_of[step + 1 : stop[step]].tolist()]
+        ops = Counter(name for name in names if name.startswith(vocabulary.TORCH_OP))
+        often = Counter(ops.values()).most_common(1)
+        counts.append(0 if any(map(_OF_MANY.match, ops)) or not often else often[0][0])
+    return np.array(counts, np.int64)
 
 
 @per_host(keep=True)
