@@ -97,9 +97,8 @@ def adversaries(passes: list[list[tuple[int, int]]], of_many: bool = False, with
                 if updated:
                     events.append(torchtrace.op("Optimizer.step#Adam.step", at - (110 if within else 0), lasts + 200))
                 for parameter in range(updated):
-                    name = "aten::_foreach_mul_" if of_many else "aten::mul_"
-                    events.append(torchtrace.op(name, at + 5 + 30 * parameter, 9))
-                    events.append(torchtrace.op("aten::addcdiv_", at + 15 + 30 * parameter, 9))
+                    name = "aten::_foreach_addcdiv_" if of_many else "aten::addcdiv_"
+                    events.append(torchtrace.op(name, at + 15 + 30 * parameter, 9))
                 at += lasts + 210
     return torchtrace.host(*events, deviceProperties=[])
 
@@ -120,10 +119,11 @@ def test_gradients_that_no_optimizer_uses_are_to_be_turned_off() -> None:
         adversaries([[(14, 14)]]),
         adversaries([[(7, 0), (7, 0), (7, 7)]]),
         adversaries([[(14, 8), (0, 6)]]),
+        adversaries([[(14, 8)], [(14, 4)]]),
         adversaries([[(14, 8)], [(14, 6)]], of_many=True),
         adversaries([[(14, 8)], [(14, 6)]], within=True),
     ],
-    ids=["all are used", "accumulated", "two optimizers", "updated at once", "closures"],
+    ids=["all are used", "accumulated", "two optimizers", "of no optimizer", "updated at once", "closures"],
 )
 def test_gradients_that_optimizers_use_are_computed_for_something(host: HostWithSteps) -> None:
     assert discarded_gradients_share(host) == 0

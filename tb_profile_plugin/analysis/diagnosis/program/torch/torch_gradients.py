@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from .....formats.columns import vocabulary
@@ -23,7 +21,7 @@ _FORWARD_OP = regex(r"aten::(?:linear|layer_norm|conv[123]d)$")
 _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
 _PARAMETER_GRADIENT = regex(r".*AccumulateGrad$")
-_OF_MANY = regex(r"aten::_(?:foreach|fused)_")
+_ADAM, _UPDATE_OF_ADAM = regex(r"Optimizer\.step#AdamW?\.step$"), "aten::addcdiv_"
 _BACKWARD_OP = regex(r".*backward")
 
 
@@ -73,7 +71,8 @@ def repeated_nodes_ps(host: HostWithSteps) -> float:
 
 def discarded_gradients_share(host: HostWithSteps) -> float:
     """Share of the gradients of parameters, by their number, that no optimizer uses before the next backward pass, 0–1:
-    those of parts that a loss does not train. 0 where that is not known, as of optimizers that update many at once.
+    those of parts that a loss does not train. 0 where that is not known: only of Adam and AdamW, which update parameters
+    one by one, and where one of these trains each parameter that has a gradient.
     """
     trace = host.trace
     steps = trace.by_time(outermost(trace, trace.events_named(lambda name: name.startswith(OPTIMIZER))))
@@ -94,20 +93,18 @@ def discarded_gradients_share(host: HostWithSteps) -> float:
     groups = distinct(following[following < len(steps)])
     used = np.add.reduceat(updates, groups)[1:] if len(groups) else updates[:0]
     computed, passes = computed[groups[1:]], passes[groups[1:]]
+    if (computed * len(host.steps) > passes * updates.sum()).any():
+        return 0.0
     return float((computed - passes * used).clip(min=0).sum() / max(computed.sum(), 1))
 
 
 def _updates_of_steps(trace: Trace, steps: Array) -> Array:
-    """int64[k]: how many parameters each of these optimizers' steps updates: as often most of its ops run; 0 where an
-    op updates many.
+    """int64[k]: how many parameters each of these optimizers' steps updates; 0 for what is no Adam, or updates many at
+    once.
     """
-    stop, counts = trace.nesting.stop, []
-    for step in steps.tolist():
-        names = [trace.names[code] for code in trace.name_of[step + 1 : stop[step]].tolist()]
-        ops = Counter(name for name in names if name.startswith(vocabulary.TORCH_OP))
-        often = Counter(ops.values()).most_common(1)
-        counts.append(0 if any(map(_OF_MANY.match, ops)) or not often else often[0][0])
-    return np.array(counts, np.int64)
+    updates = trace.events_named(_UPDATE_OF_ADAM.__eq__)
+    counts = np.diff(np.searchsorted(updates, np.stack((steps, trace.nesting.stop[steps]), axis=1)), axis=1)[:, 0]
+    return np.where(trace.are_named(steps, _ADAM.match), counts, 0)
 
 
 @per_host(keep=True)
