@@ -71,8 +71,8 @@ def repeated_nodes_ps(host: HostWithSteps) -> float:
 
 def discarded_gradients_share(host: HostWithSteps) -> float:
     """Share of the gradients of parameters, by their number, that no optimizer uses before the next backward pass, 0–1:
-    those of parts that a loss does not train. 0 where that is not known: only of Adam and AdamW, which update parameters
-    one by one, and where one of these trains each parameter that has a gradient.
+    those of parts that a loss does not train. 0 where that is not known: but of Adam and AdamW that update parameters
+    one by one, and together all that have a gradient.
     """
     trace = host.trace
     steps = trace.by_time(outermost(trace, trace.events_named(lambda name: name.startswith(OPTIMIZER))))
