@@ -256,8 +256,8 @@ def test_what_follows_an_op_within_a_gradient_is_not_told_by_the_op() -> None:
     [
         ("aten::sort", "sorting", "pytorch", "Sort less"),
         ("sort.0", "sorting", "jax", "Sort less"),
-        ("NonMaxSuppressionV3", "suppression", "tensorflow", "low score first"),
-        ("torchvision::nms", "suppression", "pytorch", "low score first"),
+        ("NonMaxSuppressionV3", "suppression", "tensorflow", "low scores first"),
+        ("torchvision::nms", "suppression", "pytorch", "low scores first"),
         ("SparseSoftmaxCrossEntropyWithLogits", "classes", "tensorflow", "fewer classes"),
         ("aten::_log_softmax_backward_data", "classes", "pytorch", "fewer classes"),
         ("DecodeJpeg", "images", "tensorflow", "no larger than needed"),

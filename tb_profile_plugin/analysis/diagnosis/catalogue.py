@@ -111,7 +111,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.splits_weights": ", repeated on each device",
     "mostly.unused_forward": ", with an unused forward pass",
     "mostly.updates_tables": ", on whole tables",
-    "mostly.part": "{waste} for {time_ps}",
+    "mostly.part": "{names} for {time_ps}",
     "mostly.some": ", mostly {names}",
     "mostly.led": ", led by {name}",
     "mostly.in": ", in {label}",

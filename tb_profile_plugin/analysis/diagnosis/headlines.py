@@ -145,7 +145,7 @@ def _sentence_of_waste(code: str, work: TimeLoss, typical: Typical, hosts: Seque
     waste, arguments = Sentence(f"mostly.{fact}"), _arguments(work, typical, hosts)
     most_ps = work.remedy.most_ps if work.remedy is not None else None
     if most_ps and most_ps < _ALL * work.ps:
-        part = Sentence(code, arguments | {"names": Sentence("mostly.part", {"waste": waste, "time_ps": most_ps})})
+        part = Sentence(code, arguments | {"names": Sentence("mostly.part", {"names": waste, "time_ps": most_ps})})
         if len(part.text.split()) <= _MOST_WORDS:
             return part
     return Sentence(code, arguments | {"names": waste})
