@@ -4,6 +4,7 @@ kernels.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import prod
 
@@ -14,7 +15,7 @@ from .....model.host import HostWithSteps
 from .....model.per_host import per_host
 from .....runtime.arrays import distinct
 from .....runtime.regex import regex
-from ..input_shapes import Shape, input_shapes
+from ..input_shapes import InputShapes, Shape, input_shapes
 from ..step_counts import ops_ps
 
 _MAKES_PAIRS, _REDUCES = regex(r"aten::(?:sub|mul)$"), regex(r"aten::(?:sum|mean|norm|linalg_vector_norm)$")
@@ -87,9 +88,7 @@ def adjacency_ps(host: HostWithSteps) -> float:
     """ps per step of ops on large square matrices that are filled by index, and then multiply other matrices: those of
     graphs, which are mostly zeros. 0 where that is not known, as without ``record_shapes``.
     """
-    trace = host.trace
-    is_known = len(host.steps) and any(map(_FILLS_BY_INDEX.match, trace.names))
-    shapes_of_ops = input_shapes(host) if is_known else None
+    trace, shapes_of_ops = host.trace, _shapes_beside(host, _FILLS_BY_INDEX)
     if shapes_of_ops is None:
         return 0.0
     events, codes, shapes = shapes_of_ops
@@ -101,6 +100,12 @@ def adjacency_ps(host: HostWithSteps) -> float:
     return ops_ps(host, distinct(events[takes_square])) / len(host.steps)
 
 
+def _shapes_beside(host: HostWithSteps, names: re.Pattern[str]) -> InputShapes | None:
+    """`input_shapes` of a host with steps that runs ops of these names; else None."""
+    is_asked = len(host.steps) and any(map(names.match, host.trace.names))
+    return input_shapes(host) if is_asked else None
+
+
 def _is_large_square(shape: Shape) -> bool:
     return len(shape) == 2 and shape[0] == shape[1] >= _LARGE_SQUARE
 
@@ -110,9 +115,7 @@ def long_kernels_ps(host: HostWithSteps) -> float:
     """ps per step of convolutions of sequences with long kernels, and of their gradients, which tell how far kernels
     move. 0 where that is not known, as without ``record_shapes``.
     """
-    trace = host.trace
-    is_known = len(host.steps) and any(map(_GRADIENT.match, trace.names))
-    shapes_of_ops = input_shapes(host) if is_known else None
+    trace, shapes_of_ops = host.trace, _shapes_beside(host, _GRADIENT)
     if shapes_of_ops is None:
         return 0.0
     events, codes, shapes = shapes_of_ops
