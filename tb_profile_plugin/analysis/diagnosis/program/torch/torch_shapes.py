@@ -88,7 +88,7 @@ def adjacency_ps(host: HostWithSteps) -> float:
     """ps per step of ops on large square matrices that are filled by index, and then multiply other matrices: those of
     graphs, which are mostly zeros. 0 where that is not known, as without ``record_shapes``.
     """
-    trace, shapes_of_ops = host.trace, _shapes_beside(host, _FILLS_BY_INDEX)
+    trace, shapes_of_ops = host.trace, _shapes_where_named(host, _FILLS_BY_INDEX)
     if shapes_of_ops is None:
         return 0.0
     events, codes, shapes = shapes_of_ops
@@ -100,7 +100,7 @@ def adjacency_ps(host: HostWithSteps) -> float:
     return ops_ps(host, distinct(events[takes_square])) / len(host.steps)
 
 
-def _shapes_beside(host: HostWithSteps, names: re.Pattern[str]) -> InputShapes | None:
+def _shapes_where_named(host: HostWithSteps, names: re.Pattern[str]) -> InputShapes | None:
     """`input_shapes` of a host with steps that runs ops of these names; else None."""
     is_asked = len(host.steps) and any(map(names.match, host.trace.names))
     return input_shapes(host) if is_asked else None
@@ -115,7 +115,7 @@ def long_kernels_ps(host: HostWithSteps) -> float:
     """ps per step of convolutions of sequences with long kernels, and of their gradients, which tell how far kernels
     move. 0 where that is not known, as without ``record_shapes``.
     """
-    trace, shapes_of_ops = host.trace, _shapes_beside(host, _GRADIENT)
+    trace, shapes_of_ops = host.trace, _shapes_where_named(host, _GRADIENT)
     if shapes_of_ops is None:
         return 0.0
     events, codes, shapes = shapes_of_ops
