@@ -113,17 +113,36 @@ def test_gradients_that_no_optimizer_uses_are_to_be_turned_off() -> None:
     assert work.remedy.text.startswith("Turn gradients off that no optimizer uses")
 
 
+@pytest.mark.parametrize(("momentum", "share"), [(True, 0.6), (False, 0.2)])
+def test_gradients_of_a_teacher_belong_to_no_optimizer(momentum: bool, share: float) -> None:
+    """As of a model of 10 parameters whose optimizer has 4, or 8, of them: with momentum each takes two additions."""
+    events = []
+    for step in range(5):
+        at = 10_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", at, 9_990))
+        for parameter in range(10):
+            node = {"Sequence number": 100 * step + 50 - parameter, "Fwd thread id": 1}
+            events.append(torchtrace.op(NODE, at + 10 + 100 * parameter, 80, **node))
+            accumulate = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+            events.append(torchtrace.op(accumulate, at + 95 + 100 * parameter, 5))
+        events.append(torchtrace.op("Optimizer.step#SGD.step", at + 2_000, 900))
+        events += [torchtrace.op("aten::add_", at + 2_010 + 50 * number, 9) for number in range(8)]
+        events += [torchtrace.op("aten::mul_", at + 2_030 + 50 * number, 9) for number in range(4 * momentum)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert discarded_gradients_share(host) == pytest.approx(share)
+    assert ("discards_gradients" in program_facts(host)) == momentum
+
+
 @pytest.mark.parametrize(
     "host",
     [
         adversaries([[(14, 14)]]),
         adversaries([[(7, 0), (7, 0), (7, 7)]]),
         adversaries([[(14, 8), (0, 6)]]),
-        adversaries([[(14, 8)], [(14, 4)]]),
         adversaries([[(14, 8)], [(14, 6)]], of_many=True),
         adversaries([[(14, 8)], [(14, 6)]], within=True),
     ],
-    ids=["all are used", "accumulated", "two optimizers", "of no optimizer", "updated at once", "closures"],
+    ids=["all are used", "accumulated", "two optimizers", "updated at once", "closures"],
 )
 def test_gradients_that_optimizers_use_are_computed_for_something(host: HostWithSteps) -> None:
     assert discarded_gradients_share(host) == 0

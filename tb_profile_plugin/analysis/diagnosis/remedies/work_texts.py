@@ -85,7 +85,8 @@ SHARED_GRAPH_TORCH = (
     "Detach what a loss does not train (fake.detach()), or add losses up: backward runs through the same graph twice."
 )
 GRADIENTS_OFF_TORCH = (
-    "Turn gradients off that no optimizer uses: detach() what a loss does not train (GANs), or requires_grad_(False)."
+    "Turn gradients off that no optimizer uses: detach(), no_grad() or requires_grad_(False) for what a loss does not "
+    "train."
 )
 ADJACENCY_TORCH = "Sum over edges (index_add_, torch.sparse.mm): a dense adjacency matrix is mostly zeros."
 

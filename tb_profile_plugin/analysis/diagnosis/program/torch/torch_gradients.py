@@ -21,7 +21,11 @@ _FORWARD_OP = regex(r"aten::(?:linear|layer_norm|conv[123]d)$")
 _AGAIN = 5
 """One in so many forward ops that run within gradients is more than a single layer that runs again."""
 _PARAMETER_GRADIENT = regex(r".*AccumulateGrad$")
-_ADAM, _UPDATE_OF_ADAM = regex(r"Optimizer\.step#AdamW?\.step$"), "aten::addcdiv_"
+_OPS_OF_UPDATE = {
+    regex(r"Optimizer\.step#AdamW?\.step$"): ("aten::addcdiv_",),
+    regex(r"Optimizer\.step#SGD\.step$"): ("aten::add_", "aten::mul_"),
+}
+"""By name of an optimizer which op there is one of for each parameter, more than of the others."""
 _BACKWARD_OP = regex(r".*backward")
 
 
@@ -71,8 +75,8 @@ def repeated_nodes_ps(host: HostWithSteps) -> float:
 
 def discarded_gradients_share(host: HostWithSteps) -> float:
     """Share of the gradients of parameters, by their number, that no optimizer uses before the next backward pass, 0–1:
-    those of parts that a loss does not train. 0 where that is not known: but of Adam and AdamW that update parameters
-    one by one, and together all that have a gradient.
+    those of parts that a loss does not train. 0 where that is not known: but of Adam, AdamW and SGD that update
+    parameters one by one.
     """
     trace = host.trace
     steps = trace.by_time(outermost(trace, trace.events_named(lambda name: name.startswith(OPTIMIZER))))
@@ -93,18 +97,27 @@ def discarded_gradients_share(host: HostWithSteps) -> float:
     groups = distinct(following[following < len(steps)])
     used = np.add.reduceat(updates, groups)[1:] if len(groups) else updates[:0]
     computed, passes = computed[groups[1:]], passes[groups[1:]]
-    if (computed * len(host.steps) > passes * updates.sum()).any():
-        return 0.0
     return float((computed - passes * used).clip(min=0).sum() / max(computed.sum(), 1))
 
 
 def _updates_of_steps(trace: Trace, steps: Array) -> Array:
-    """int64[k]: how many parameters each of these optimizers' steps updates; 0 for what is no Adam, or updates many at
-    once.
+    """int64[k]: how many parameters each of these optimizers' steps updates, as ops tell that each has one of; 0 for
+    other optimizers, and for those that update many at once.
     """
-    updates = trace.events_named(_UPDATE_OF_ADAM.__eq__)
-    counts = np.diff(np.searchsorted(updates, np.stack((steps, trace.nesting.stop[steps]), axis=1)), axis=1)[:, 0]
-    return np.where(trace.are_named(steps, _ADAM.match), counts, 0)
+    updates = np.zeros(len(steps), np.int64)
+    for optimizer, ops in _OPS_OF_UPDATE.items():
+        counts = [_count_within(trace, steps, op) for op in ops]
+        # Momentum takes one addition more for each.
+        updates += np.where(trace.are_named(steps, optimizer.match), counts[0] - sum(counts[1:]), 0)
+    return updates
+
+
+def _count_within(trace: Trace, events: Array, op: str) -> Array:
+    """int64[k]: how many ops of that name, not within others, lie in each of the events."""
+    ops = trace.once(outermost_torch_ops)
+    ops = ops[trace.are_named(ops, op.__eq__)]
+    count: Array = np.searchsorted(ops, trace.nesting.stop[events]) - np.searchsorted(ops, events)
+    return count
 
 
 @per_host(keep=True)

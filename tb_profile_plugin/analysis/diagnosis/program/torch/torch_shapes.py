@@ -102,8 +102,8 @@ def adjacency_ps(host: HostWithSteps) -> float:
 
 def _shapes_where_named(host: HostWithSteps, names: re.Pattern[str]) -> InputShapes | None:
     """`input_shapes` of a host with steps that runs ops of these names; else None."""
-    is_asked = len(host.steps) and any(map(names.match, host.trace.names))
-    return input_shapes(host) if is_asked else None
+    is_known = len(host.steps) and any(map(names.match, host.trace.names))
+    return input_shapes(host) if is_known else None
 
 
 def _is_large_square(shape: Shape) -> bool:
