@@ -94,6 +94,26 @@ def test_the_function_that_a_sentence_begins_with_is_not_said_again(name: str, t
     assert loss.names_sentence(True).text == text
 
 
+@pytest.mark.parametrize(
+    ("reads", "others", "is_loop"),
+    [(120, 100, True), (120, 500, False), (20, 20, False)],
+    ids=["many", "few", "seldom"],
+)
+def test_values_that_are_read_one_by_one(reads: int, others: int, is_loop: bool) -> None:
+    """As where a metric looks at each frame of a batch."""
+    events = []
+    for step in range(5):
+        at = EVERY * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1)]
+        names = ["aten::item"] * reads + ["aten::mul"] * others
+        each = 9_900 // len(names)
+        events += [torchtrace.op(name, at + 5 + each * place, 10) for place, name in enumerate(names)]
+    host = torchtrace.host(*events, deviceProperties=[])
+    assert ("reads_one_by_one" in program_facts(host)) == is_loop
+    texts = [cause.remedy.text for cause in diagnose([host]).causes if cause.id == "eager"]
+    assert any("tolist()" in text for text in texts) == is_loop
+
+
 def test_the_function_that_holds_the_loop_is_not_to_be_done_in_fewer_ops() -> None:
     events = [torchtrace.frame("train.py(43): train", 1, 6 * EVERY + 100)]
     for step in range(6):

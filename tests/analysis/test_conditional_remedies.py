@@ -86,6 +86,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("pads_to_length", "compute", "tensorflow", "longest row"),
         ("calls_python", "executor", "tensorflow", "tf.py_function"),
         ("calls_python", "elementwise_types", "tensorflow", "tf.py_function"),
+        ("reads_one_by_one", "eager", "pytorch", "tolist()"),
         ("runs_graph_twice", "compute", "pytorch", "fake.detach()"),
         ("regularizes_tables", "compute", "tensorflow", "Regularize only"),
         ("multiplies_adjacency", "compute", "pytorch", "Sum over edges"),

@@ -30,6 +30,7 @@ LOAD_BATCHES = (
     "Load batches in worker processes (the DataLoader's num_workers), or take whole batches at once (array[indices])."
 )
 ONE_BATCH_TORCH = "Run several requests in one batch: each step calls the model many times, one after the other."
+READ_AT_ONCE_TORCH = "Read values at once (tolist(), or NumPy), instead of item() one by one."
 COMPILE_TORCH = "Compile the step (torch.compile), so that few calls are left."
 FEWER_TORCH = "Start fewer, larger collectives ahead of their use (async_op=True)."
 STEPS_PER_CALL_JAX = "Run several steps per call (lax.scan), so that the host does less for each."
@@ -170,6 +171,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "Compile the step (torch.compile), or run several requests in one batch, so that fewer calls are left."
     ),
     ("eager", PYTORCH, facts.TAKES_SINGLE_REQUESTS): ONE_BATCH_TORCH,
+    ("eager", PYTORCH, facts.READS_ONE_BY_ONE): READ_AT_ONCE_TORCH,
     ("eager", PYTORCH, facts.ON_CPU): COMPILE_TORCH,
     ("optimizer", PYTORCH, ""): FUSE_UPDATES_TORCH,
     ("other_optimizer", PYTORCH, ""): "Compile the optimizer's step (torch.compile), or use one that PyTorch fuses "

@@ -62,6 +62,8 @@ _SEVERAL = 2
 """Regions that are graph breaks."""
 _MANY = 10
 """So many checks in a step are a mode, so many nodes a graph, and so many compiled regions a model that is split."""
+_READS_NUMBER, _MANY_READS, _MUCH_READING = "aten::item", 100, 1 / 4
+"""So many in a step, and such a share of all ops, are a loop over values."""
 _MUCH_DISCARDED = 1 / 4
 """Share of the gradients, by their number, that are worth turning off."""
 _LEAST_GROWING, _MORE = 5, 1.1
@@ -124,6 +126,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         or object_exchanges_ps(trace) > _MUCH_OF_OPS * host.steps.length.sum() > 0,
         facts.SECOND_ORDER: are_in_most_steps(host, trace.events_named(_SECOND_ORDER.match)),
         facts.LOADS_ROWS: _loads_rows(trace),
+        facts.READS_ONE_BY_ONE: _reads_one_by_one(host),
         facts.STEPS_CELLS: _steps_cells(host),
         facts.STARTS_WORKERS: are_in_most_steps(host, _starts_of_workers(trace)),
         facts.UPDATES: on_cpu and _are_mostly_updates(trace),
@@ -247,6 +250,13 @@ def _starts_of_workers(trace: Trace) -> Array:
     """int64[k]: frames in which a DataLoader starts a process."""
     launches = trace.events_named(_LAUNCH.match)
     return launches[trace.nearest_named(launches, _LOADER.match) >= 0]
+
+
+def _reads_one_by_one(host: HostWithSteps) -> bool:
+    """Whether many of the ops in steps read one number each."""
+    ops = from_first_step(host, host.trace.once(outermost_torch_ops))
+    reads = host.trace.are_named(ops, _READS_NUMBER.__eq__).sum()
+    return bool(reads >= max(_MANY_READS * len(host.steps), _MUCH_READING * len(ops), 1))
 
 
 def _loads_rows(trace: Trace) -> bool:
