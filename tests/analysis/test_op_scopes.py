@@ -121,6 +121,17 @@ def test_a_regularizer_has_gradients_of_whole_tables_too(scope: str) -> None:
     assert cause.gain_ps == 490_000_000
 
 
+@pytest.mark.parametrize(("sums", "is_told"), [(100, True), (20, False)])
+def test_a_regularizer_beside_an_optimizer_without_a_scope(sums: int, is_told: bool) -> None:
+    """As in a loop of the program's own: what the optimizer changes is not known then."""
+    own = " ".join(name.replace("adam/", "") for name in ADAM.split()[1:])
+    host = drawn(("AddN/inputs_1:UnsortedSegmentSum", sums), (own, 560), ("model/dense/MatMul:MatMul", 240))
+    assert ("regularizes_tables" in program_facts(host)) == is_told
+    cause = compute(host)
+    assert cause.remedy.text.startswith("Regularize only the embeddings looked up") == is_told
+    assert cause.gain_ps is None
+
+
 @pytest.mark.parametrize(
     "parts",
     [

@@ -108,7 +108,7 @@ def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typica
     ):
         if fact in program.facts:
             ps = sum(times.get(scope, 0.0) for scope in set(of_fact))
-            loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps)
+            loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps or None)
 
 
 def _name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:

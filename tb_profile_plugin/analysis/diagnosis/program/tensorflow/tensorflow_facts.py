@@ -43,7 +43,7 @@ _MUCH_OF_COMPUTE = 0.3
 def tensorflow_facts(host: HostWithSteps) -> set[str]:
     """Which of `facts` that are asked of TensorFlow alone a host's capture shows."""
     tables, loop = whole_tables(host), map_loop(host)
-    if tables is not None and not _is_much_of_compute(host, tables.scope):
+    if tables is not None and tables.scope and not _is_much_of_compute(host, tables.scope):
         tables = None
     step_ps = host.steps.mean_ps
     runs_single_ops = calls_per_step(host) >= _MANY_SINGLE_OPS

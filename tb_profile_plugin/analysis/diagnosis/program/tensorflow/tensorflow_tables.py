@@ -33,7 +33,7 @@ class WholeTables(NamedTuple):
     """What mostly changes whole tables."""
 
     scope: str
-    """Of the optimizer, as `op_scopes.scopes` names it."""
+    """Of the optimizer, as `op_scopes.scopes` names it; empty where it has none."""
     are_regularized: bool
     """Whether most gradients of tables are added to those of a regularizer, which are of all rows."""
 
@@ -46,23 +46,24 @@ def whole_tables(host: Host) -> WholeTables | None:
         return None
     name_ps = np.bincount(trace.name_of, (trace.end - trace.begin).astype(np.float64), len(trace.names))
     all_ps, sums_ps = Counter[str](), Counter[str]()
-    updating, regularized_ps = set(), 0.0
+    updating, regularized_ps, ops_ps = set(), 0.0, 0.0
     for name, scope, ps in zip(trace.names, scopes(trace.names), name_ps.tolist(), strict=True):
         op = op_names.parse(name)
         all_ps[scope] += ps
+        ops_ps += ps * (op.category == op_names.TENSORFLOW)
         if op.type == _SUM_OF_ROWS and _ADDS_GRADIENTS.match(op.name):
             regularized_ps += ps
         elif op.type == _SUM_OF_ROWS:
             sums_ps[scope] += ps
         elif scope and _UPDATE.match(op.type):
             updating.add(scope)
-    if not updating:
-        return None
-    scope = max(updating, key=lambda scope: (sums_ps[scope], all_ps[scope]))
+    scope = max(updating, key=lambda scope: (sums_ps[scope], all_ps[scope]), default="")
     sum_ps = sums_ps[scope] + regularized_ps
-    if not _LEAST_PART * all_ps[scope] <= sum_ps <= _MOST_PART * all_ps[scope]:
-        return None
-    return WholeTables(scope, 2 * regularized_ps > sum_ps)
+    if scope and _LEAST_PART * all_ps[scope] <= sum_ps <= _MOST_PART * all_ps[scope]:
+        return WholeTables(scope, 2 * regularized_ps > sum_ps)
+    # Of a program's own optimizer only what the regularizer adds is known.
+    is_much = regularized_ps >= _LEAST_PART * ops_ps > 0
+    return WholeTables("", True) if is_much and not scope else None
 
 
 def table_copies_ps(host: HostWithSteps) -> float:
