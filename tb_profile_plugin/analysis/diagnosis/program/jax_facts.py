@@ -11,17 +11,18 @@ import numpy as np
 from ....formats.columns import vocabulary
 from ....model.devices.properties import device_count
 from ....model.events.nested import MISSING
-from ....model.events.outermost import outermost_ps
+from ....model.events.outermost import outermost, outermost_ps
 from ....model.framework import JAX, framework
 from ....model.host import HostWithSteps
 from ....model.per_host import per_host
+from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from ...activity.states import State
 from ...steps.dispatched_calls import calls_per_step
 from ...steps.host_account import figures
 from ...steps.xla_origins import XlaOrigin
 from . import facts
-from .step_counts import are_in_most_steps
+from .step_counts import are_in_most_steps, from_first_step
 
 if TYPE_CHECKING:
     from ....formats.xspace.hlo.module import Module
@@ -30,6 +31,8 @@ _TWO_CALLS = 1.5
 """From so many calls of programs in a step on, most steps make more than one."""
 _MANY_CALLS = 10
 """So many calls of programs in a step are a chain."""
+_AGAIN, _LARGE_PROGRAM = 16, 32
+"""So many calls of one program in a step are a loop over it, if it has so many instructions."""
 _MANY_TURNS = 100
 """So many turns of a loop in a step are more than a model has layers, or a random number rounds."""
 _MUCH_COMPUTE = 1 / 3
@@ -118,6 +121,32 @@ def jax_facts(host: HostWithSteps) -> set[str]:
     # Some random numbers are drawn until they are accepted.
     holds[facts.UNTIL_CONDITION] &= not holds[facts.USES_RANDOM]
     return {fact for fact, is_so in holds.items() if is_so} | _repeats(host, modules)
+
+
+class RepeatedProgram(NamedTuple):
+    """The program of JAX that steps call most often."""
+
+    name: str
+    """Of the function; empty where none of several ops is called many times."""
+    calls_per_step: float
+
+
+@per_host(keep=True)
+def repeated_program(host: HostWithSteps) -> RepeatedProgram:
+    """The program of JAX that steps call again and again, and that is no single op."""
+    trace = host.trace
+    large = {f"PjitFunction({module.name.removeprefix('jit_')})" for module in _jax_modules(host) if _is_large(module)}
+    calls = from_first_step(host, outermost(trace, trace.events_named(large.__contains__)))
+    counts = np.bincount(trace.name_of[calls], minlength=len(trace.names))
+    if not len(calls) or counts.max() < _AGAIN * len(host.steps):
+        return RepeatedProgram("", 0.0)
+    name = trace.names[int(counts.argmax())]
+    return RepeatedProgram(name.removeprefix("PjitFunction(").removesuffix(")"), float(counts.max()) / len(host.steps))
+
+
+def _is_large(module: Module) -> bool:
+    """Whether a program is one of the user, by its name, and more than an op or two."""
+    return not module.name.startswith("jit__") and len(module) >= _LARGE_PROGRAM
 
 
 @per_host(keep=True)

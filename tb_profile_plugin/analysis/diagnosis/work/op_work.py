@@ -29,7 +29,7 @@ from ...steps.host_account import figures
 from ...steps.typical_times import Typical, typical_windows
 from ..cause_kinds import MOSTLY, OPTIMIZER
 from ..program import facts
-from ..program.jax_facts import recomputed_share, replicated_share, updated_copies_share
+from ..program.jax_facts import recomputed_share, repeated_program, replicated_share, updated_copies_share
 from ..program.program_facts import ProgramFacts
 from ..program.tensorflow.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from ..program.tensorflow.tensorflow_loops import map_loop, table_gradients_ps
@@ -48,6 +48,8 @@ _MAP_FN = "tf.map_fn"
 _CPP_FUNCTION = regex(r"torch::autograd::CppNode<(?:.*::)?(\w+)>$")
 _ALL = 0.999
 """Share of the compute that is all of it, but for rounding."""
+_REPEATED_SHARE = 0.1
+"""Share of the calls from which on one program that is called again and again is what to call once."""
 _TELLS_MORE = 2
 """A scope that takes so many times as long as the ops of any type tells more than these do."""
 
@@ -239,6 +241,14 @@ def name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], progra
         largest_ps = next((ps for _, ps, _ in loss.by_name()), 0.0)
         if not loss.kinds or function.step_ps > largest_ps:
             loss.remedy = fewer_calls(function, program)
+    again = max(map(repeated_program, hosts), key=lambda repeated: repeated.calls_per_step)
+    if again.calls_per_step >= _REPEATED_SHARE * all_count > 0:
+        text = Message(
+            "Call {name} once: over inputs by jax.vmap, over turns by lax.scan. Each step calls it {count} times.",
+            name=again.name,
+            count=round(again.calls_per_step),
+        )
+        loss.remedy = remedy(JAX, "eager")._replace(text=text)
 
 
 def calling_function_of(hosts: Sequence[HostWithSteps]) -> CallingFunction:
@@ -275,5 +285,5 @@ def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFa
     return remedy(program.framework, WORK, facts=frozenset({fact}))._replace(most_ps=min(wasted_ps[fact], work.ps))
 
 
-NEEDS = (*_WASTED_PS.values(), *_WASTED_SHARES.values(), map_loop, kernel_ops, optimizer_share)
+NEEDS = (*_WASTED_PS.values(), *_WASTED_SHARES.values(), repeated_program, map_loop, kernel_ops, optimizer_share)
 """Per-host functions that these merge."""
