@@ -20,13 +20,11 @@ from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.blocking_copies import blocking_copies, blocking_reads
 from ..activity.states import State
-from ..activity.thread_classes import activity
 from ..finding import Finding
 from ..ops.device_event_kinds import COMPUTE, DeviceKind, event_kinds
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op, OpTable
 from ..steps.host_account import figures
-from ..steps.python_waits import waits_for_others
 from ..steps.step_choice import CUT, NOT_CHOSEN, WARM_UP
 from ..steps.typical import LEAST_SETTLED_STEPS
 from ..steps.typical_times import Typical
@@ -251,32 +249,15 @@ def _outside_compilation_finding(e: Evidence) -> Finding | None:
 def _sync_finding(e: Evidence) -> Finding | None:
     """The host waits for devices, so that it launches later: also where no device is idle meanwhile.
 
-    No more can be gained than the host waits, since a CPU may compute within the calls themselves. Nothing where copies
-    of its input block the host: they would go on doing so.
+    Nothing where copies of its input block the host: they would go on doing so.
     """
     replayed = (e.typical.replayed or {}).get("sync")
     if replayed is None or OWN_OPS in e.program.facts or works_elsewhere(e.program, e.typical):
         return None
     if any(len(blocking_copies(host)) > len(blocking_reads(host)) for host in e.hosts):
         return None
-    waited_ps = sum(map(_waited_ps, e.hosts)) / len(e.hosts)
     text = Message("The host waits for results, and prepares the next work only then.")
-    return advised(e.program, "sync", "sync", text, min(replayed.gain_ps, waited_ps), "why")
-
-
-def _waited_ps(host: HostWithSteps) -> float:
-    """How long the loop waits for devices in a step, of those that are replayed, whether they work meanwhile or not."""
-    from ..steps.what_if import replayed_windows  # As above.
-
-    act, windows, edges = activity(host), replayed_windows(host), figures(host).edges
-    if act.loop < 0 or not len(windows):
-        return 0.0
-    rows = np.arange(int(act.first[act.loop]), int(act.first[act.loop + 1]))
-    rows = rows[act.state[rows] == State.SYNC]
-    rows = rows[~host.trace.are_named(act.event[rows], waits_for_others)]
-    since, until = edges[windows[0]], edges[windows[-1] + 1]
-    waited = np.minimum(act.end[rows], until) - np.maximum(act.begin[rows], since)
-    return float(waited.clip(min=0).sum() / ((len(windows) + 1) // 2))
+    return advised(e.program, "sync", "sync", text, replayed.gain_ps, "why")
 
 
 def _slower_steps_finding(e: Evidence) -> Finding | None:

@@ -233,8 +233,8 @@ def _replayed(hosts: Sequence[tuple[HostWithSteps, TypicalWindows]]) -> tuple[fl
                 most_gain = rows.most_gain_ps(host_gains.idle_ps, before, after)
                 gain, step_gain = min(gain, most_gain), min(step_gain, most_gain)
             if scenario == _SYNC:
-                known_ps = windows.period_ps(_known_ps(host))
-                gain, step_gain = min(gain, known_ps), min(step_gain, known_ps)
+                most_ps = min(windows.period_ps(_known_ps(host)), rows.period_ps(host_gains.waited_ps))
+                gain, step_gain = min(gain, most_ps), min(step_gain, most_ps)
             shorter_share = (before.window_ps > after.window_ps)[rows.steps].sum() / max(len(rows.steps), 1)
             host_mean = np.array((gain, step_gain, shorter_share)) / len(hosts)
             means[scenario] = means.get(scenario, np.zeros(3)) + host_mean

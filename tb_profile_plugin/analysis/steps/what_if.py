@@ -20,8 +20,10 @@ from ..activity.replay.graph import Graph, graph
 from ..activity.replay.host_steps import host_steps
 from ..activity.replay.replay import Lengths, Scenario, replays
 from ..activity.states import HOST_CAUSES, STATES, State
+from ..activity.thread_classes import activity
 from .event_names import display_name
 from .host_account import figures
+from .python_waits import waits_for_others
 from .step_choice import CUT, WARM_UP
 from .typical import choose
 
@@ -88,6 +90,9 @@ class Gains(NamedTuple):
     idle_ps: Array
     """int64[w]: for how long the device that works longest does nothing but copy from the host, as recorded: such
     copies need nothing that devices compute, so that they can be made meanwhile."""
+    waited_ps: Array
+    """int64[w]: for how long the loop waits for devices, whether they work meanwhile or not: a host that does not wait
+    saves no more, since all else that its thread does takes as long as before."""
     before: Lengths
     """With nothing changed."""
     after: dict[str, Lengths]
@@ -120,6 +125,7 @@ def what_if(host: HostWithSteps) -> Gains | None:
     return Gains(
         windows,
         _idle_ps(host, windows),
+        _waited_ps(host, windows),
         before,
         dict(zip(scenarios, after[: len(scenarios)], strict=True)),
         dict(zip(in_steps, after[len(scenarios) :], strict=True)),
@@ -135,6 +141,16 @@ def _idle_ps(host: HostWithSteps, windows: Array) -> Array:
         busy_ps.append(covered(begin, end, *union(work.begin[rows], work.end[rows])))
     idle_ps: Array = end - begin - max(busy_ps, key=np.sum)
     return idle_ps
+
+
+def _waited_ps(host: HostWithSteps, windows: Array) -> Array:
+    """`Gains.waited_ps`."""
+    act, edges = activity(host), figures(host).edges
+    rows = np.arange(*act.first[act.loop : act.loop + 2].tolist()) if act.loop >= 0 else np.empty(0, np.int64)
+    rows = rows[act.state[rows] == State.SYNC]
+    rows = rows[~host.trace.are_named(act.event[rows], waits_for_others)]
+    waited_ps: Array = covered(edges[windows], edges[windows + 1], *union(act.begin[rows], act.end[rows]))
+    return waited_ps
 
 
 @per_host
