@@ -90,6 +90,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.computes_all_experts": ", for all experts",
     "mostly.copies_tables": ", on whole tables",
     "mostly.determinant_of_jacobian": ", for a whole Jacobian",
+    "mostly.discards_gradients": ", with unused gradients",
     "mostly.drops_out": ", with dropout in inference",
     "mostly.float64": ", in float64",
     "mostly.forward_gradient": ", for a forward-mode gradient",
