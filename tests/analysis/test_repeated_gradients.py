@@ -113,6 +113,18 @@ def test_gradients_that_no_optimizer_uses_are_to_be_turned_off() -> None:
     assert work.remedy.text.startswith("Turn gradients off that no optimizer uses")
 
 
+def test_without_numbers_of_nodes_nobody_knows_how_many_backward_passes_there_were() -> None:
+    events = []
+    for step in range(5):
+        at = 10_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", at, 9_990))
+        accumulate = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+        events += [torchtrace.op(accumulate, at + 100 * number, 50) for number in range(8)]
+        events.append(torchtrace.op("Optimizer.step#SGD.step", at + 2_000, 900))
+        events += [torchtrace.op("aten::add_", at + 2_010 + 50 * number, 9) for number in range(4)]
+    assert discarded_gradients_share(torchtrace.host(*events, deviceProperties=[])) == 0
+
+
 @pytest.mark.parametrize(("momentum", "share"), [(True, 0.6), (False, 0.2)])
 def test_gradients_of_a_teacher_belong_to_no_optimizer(momentum: bool, share: float) -> None:
     """As of a model of 10 parameters whose optimizer has 4, or 8, of them: with momentum each takes two additions."""

@@ -84,12 +84,12 @@ def discarded_gradients_share(host: HostWithSteps) -> float:
     updates = _updates_of_steps(trace, steps)
     following = np.searchsorted(trace.begin[steps], trace.begin[nodes])
     is_in_step = (following > 0) & (trace.begin[nodes] < np.append(0, trace.end[steps])[following])
-    if not len(updates) or not updates.all() or is_in_step.any():
+    numbers = trace.numbers(vocabulary.SEQUENCE_NUMBER, nodes)
+    is_known = numbers >= 0
+    if not len(updates) or not updates.all() or is_in_step.any() or not is_known.any():
         return 0.0
     # Several optimizers may follow one backward pass, and several backward passes come before one optimizer. Within one
     # the numbers of nodes fall.
-    numbers = trace.numbers(vocabulary.SEQUENCE_NUMBER, nodes)
-    is_known = numbers >= 0
     begins_pass = np.diff(numbers[is_known], prepend=-1) > 0
     passes = np.bincount(following[is_known], begins_pass, len(steps) + 1)
     computed = np.bincount(following, trace.are_named(nodes, _PARAMETER_GRADIENT.match), len(steps) + 1)
