@@ -14,7 +14,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from .pipeline import Pipeline
 
-_PADDED_BATCH, _SHAPE, _VARIES = "PaddedBatch", regex(r"\[([^\]]*)\]"), "?"
+_PADDED_BATCH, _SHAPE, _VARIES = "PaddedBatch", regex(r"\[([^\[\]]*)\]"), "?"
 _LEAST_REMADE = 3
 """So many pipelines of the same stages are one that the program makes again and again."""
 _LEAST_ITERATORS = 3

@@ -102,15 +102,17 @@ def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typica
     is_of_steps = loss.ps >= _ALL * float(typical.step_ps[State.COMPUTE])
     if (is_all or is_of_steps) and ps >= MOSTLY * loss.ps and ps >= _TELLS_MORE * most_of_type_ps:
         loss.origins = [(name, ps)]
-    tables = [of_host.scope for host in hosts if (of_host := whole_tables(host)) is not None]
-    for fact, of_fact in (
-        (facts.COMPARES_THRESHOLDS, [CONFUSION_MATRIX]),
-        (facts.UPDATES_TABLES, tables),
-        (facts.REGULARIZES_TABLES, tables),
-    ):
+    for fact in (facts.COMPARES_THRESHOLDS, facts.UPDATES_TABLES, facts.REGULARIZES_TABLES):
         if fact in program.facts:
-            ps = sum(times.get(scope, 0.0) for scope in set(of_fact))
+            ps = sum(times.get(scope, 0.0) for scope in _scopes_of(fact, hosts))
             loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps or None)
+
+
+def _scopes_of(fact: str, hosts: Sequence[HostWithSteps]) -> set[str]:
+    """The scopes that a fact is about: of metrics, or of optimizers that change whole tables."""
+    if fact == facts.COMPARES_THRESHOLDS:
+        return {CONFUSION_MATRIX}
+    return {tables.scope for tables in map(whole_tables, hosts) if tables is not None}
 
 
 def _name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:

@@ -16,8 +16,8 @@ from ..step_counts import from_first_step
 
 _SUM_OF_ROWS = "UnsortedSegmentSum"
 """Op by which Keras makes the gradient of a whole table of that of the rows looked up."""
-_ADDS_GRADIENTS = regex(r"(?:.*/)?AddN(?:_\d+)?/inputs_\d+$")
-"""Where that is added to another gradient of the whole table: that of a regularizer."""
+_ADDS_GRADIENTS = regex(r"(?!.*\bwhile)(?:.*/)?AddN(?:_\d+)?/inputs_\d+$")
+"""Where that is added to another gradient of the whole table, as of a regularizer; turns of loops add up theirs."""
 _UPDATE = regex(r"Assign(?:Add|Sub)?VariableOp$")
 _COPY = regex(r".*/GatherV2(?:_\d+)?/ReadVariableOp(?:_\d+)?:ReadVariableOp$")
 """What reads a variable for a lookup in its value. TensorFlow copies what is read of variables of which ops change
