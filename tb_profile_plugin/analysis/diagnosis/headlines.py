@@ -137,6 +137,11 @@ def _sentence(code: str, loss: TimeLoss, typical: Typical, hosts: Sequence[Host]
     if any(map(is_unrecorded, hosts)):
         return Sentence(code, arguments | {"names": Sentence("mostly.not_recorded", {"device": arguments["device"]})})
     sentences = [Sentence(code, arguments | {"names": names}) for names in loss.headline_names()]
+    return _first_short(sentences)
+
+
+def _first_short(sentences: Sequence[Sentence]) -> Sentence:
+    """The first that has no more than `_MOST_WORDS`, else the last."""
     return next((sentence for sentence in sentences if len(sentence.text.split()) <= _MOST_WORDS), sentences[-1])
 
 
@@ -144,11 +149,9 @@ def _sentence_of_waste(code: str, work: TimeLoss, typical: Typical, hosts: Seque
     """The headline of work that a remedy for ``fact`` makes less, and how much of it that is, where it is not all."""
     waste, arguments = Sentence(f"mostly.{fact}"), _arguments(work, typical, hosts)
     most_ps = work.remedy.most_ps if work.remedy is not None else None
-    if most_ps and most_ps < _ALL * work.ps:
-        part = Sentence(code, arguments | {"names": Sentence("mostly.part", {"names": waste, "time_ps": most_ps})})
-        if len(part.text.split()) <= _MOST_WORDS:
-            return part
-    return Sentence(code, arguments | {"names": waste})
+    is_part = most_ps is not None and 0 < most_ps < _ALL * work.ps
+    part = [Sentence("mostly.part", {"names": waste, "time_ps": most_ps})] if is_part else []
+    return _first_short([Sentence(code, arguments | {"names": names}) for names in (*part, waste)])
 
 
 def _arguments(loss: TimeLoss, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:

@@ -135,13 +135,13 @@ class RepeatedProgram(NamedTuple):
 def repeated_program(host: HostWithSteps) -> RepeatedProgram:
     """The program of JAX that steps call again and again, and that is no single op."""
     trace = host.trace
-    large = {f"PjitFunction({module.name.removeprefix('jit_')})" for module in _jax_modules(host) if _is_large(module)}
+    large = {f"{_CALL}{module.name.removeprefix('jit_')})" for module in _jax_modules(host) if _is_large(module)}
     calls = from_first_step(host, outermost(trace, trace.events_named(large.__contains__)))
     counts = np.bincount(trace.name_of[calls], minlength=len(trace.names))
     if not len(calls) or counts.max() < _AGAIN * len(host.steps):
         return RepeatedProgram("", 0.0)
     name = trace.names[int(counts.argmax())]
-    return RepeatedProgram(name.removeprefix("PjitFunction(").removesuffix(")"), float(counts.max()) / len(host.steps))
+    return RepeatedProgram(name.removeprefix(_CALL).removesuffix(")"), float(counts.max()) / len(host.steps))
 
 
 def _is_large(module: Module) -> bool:

@@ -243,14 +243,20 @@ def name_calling_function(loss: TimeLoss, hosts: Sequence[HostWithSteps], progra
         largest_ps = next((ps for _, ps, _ in loss.by_name()), 0.0)
         if not loss.kinds or function.step_ps > largest_ps:
             loss.remedy = fewer_calls(function, program)
+    loss.remedy = _one_call(hosts, all_count) or loss.remedy
+
+
+def _one_call(hosts: Sequence[HostWithSteps], all_count: int) -> Remedy | None:
+    """What helps where a notable part of all calls in a step are those of one program of JAX; None elsewhere."""
     again = max(map(repeated_program, hosts), key=lambda repeated: repeated.calls_per_step)
-    if again.calls_per_step >= _REPEATED_SHARE * all_count > 0:
-        text = Message(
-            "Call {name} once: over inputs by jax.vmap, over turns by lax.scan. Each step calls it {count} times.",
-            name=again.name,
-            count=round(again.calls_per_step),
-        )
-        loss.remedy = remedy(JAX, "eager")._replace(text=text)
+    if not again.calls_per_step >= _REPEATED_SHARE * all_count > 0:
+        return None
+    text = Message(
+        "Call {name} once: over inputs by jax.vmap, over turns by lax.scan. Each step calls it {count} times.",
+        name=again.name,
+        count=round(again.calls_per_step),
+    )
+    return remedy(JAX, "eager")._replace(text=text)
 
 
 def calling_function_of(hosts: Sequence[HostWithSteps]) -> CallingFunction:

@@ -46,8 +46,6 @@ _MOST_OF_OPS = {
 _BROADCAST = "c10d::broadcast_"
 _TRAINS = regex(r"autograd::|\w+Backward\d*$|Optimizer\.")
 """What PyTorch records of gradients and of optimizers."""
-_FORWARD_OP = regex(r"aten::(?:linear|layer_norm|conv[123]d)$")
-"""Ops that only forward passes call, and begin of the ranges in which PyTorch computes a gradient."""
 _REGION = regex(r"Torch-Compiled Region: (\d+)/")
 _RESUMED = regex(r"\$(?:\S*/)?([^/]+):\d+ torch_dynamo_resume_in_(\w+)_at_(\d+)")
 """The frame in which TorchDynamo goes on after a graph break: file, function and line."""
@@ -139,18 +137,21 @@ def torch_facts(host: HostWithSteps) -> set[str]:
     holds[facts.ACCUMULATES] &= not holds[facts.OWN_REDUCTIONS]
     holds[facts.CHANGES_LAYOUT] &= not holds[facts.COPIES_EXPANDED]
     step_ps = host.steps.mean_ps
-    holds[facts.RECOMPUTES_WEIGHTS] = 0 < _MUCH_FORWARD * step_ps <= repeated_weights_ps(host)
     holds[facts.RUNS_HOOKS] = 0 < _MUCH_HOOKS * step_ps <= hooks_ps(host)
-    holds[facts.BROADCASTS_PAIRS] = 0 < _MUCH_FORWARD * step_ps <= pairs_ps(host)
-    holds[facts.MULTIPLIES_ADJACENCY] = 0 < _MUCH_FORWARD * step_ps <= adjacency_ps(host)
-    holds[facts.LONG_KERNELS] = 0 < _MUCH_FORWARD * step_ps <= long_kernels_ps(host)
-    holds[facts.APPLIES_ADAPTERS] = not trains and 0 < _MUCH_FORWARD * step_ps <= adapters_ps(host)
-    holds[facts.DROPS_OUT] = not trains and 0 < _MUCH_FORWARD * step_ps <= dropout_ps(host)
+    of_steps: dict[str, Callable[[HostWithSteps], float]] = {
+        facts.RECOMPUTES_WEIGHTS: repeated_weights_ps,
+        facts.BROADCASTS_PAIRS: pairs_ps,
+        facts.MULTIPLIES_ADJACENCY: adjacency_ps,
+        facts.LONG_KERNELS: long_kernels_ps,
+    }
+    if not trains:
+        of_steps |= {facts.APPLIES_ADAPTERS: adapters_ps, facts.DROPS_OUT: dropout_ps}
     if not holds[facts.SECOND_ORDER]:
-        holds[facts.RUNS_GRAPH_TWICE] = 0 < _MUCH_FORWARD * step_ps <= repeated_nodes_ps(host)
+        of_steps[facts.RUNS_GRAPH_TWICE] = repeated_nodes_ps
         holds[facts.DISCARDS_GRADIENTS] = discarded_gradients_share(host) >= _MUCH_DISCARDED
     if not holds[facts.RECOMPUTES]:
-        holds[facts.UNUSED_FORWARD] = 0 < _MUCH_FORWARD * step_ps <= unused_forward_ps(host)
+        of_steps[facts.UNUSED_FORWARD] = unused_forward_ps
+    holds |= {fact: 0 < _MUCH_FORWARD * step_ps <= ps_of(host) for fact, ps_of in of_steps.items()}
     of_ops = _facts_of_most_ops(host, plane, trains) | serving_facts(host) | (table_facts(host) if on_cpu else set())
     return {fact for fact, is_so in holds.items() if is_so} | of_ops
 

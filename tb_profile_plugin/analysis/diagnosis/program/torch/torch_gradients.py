@@ -29,6 +29,11 @@ _OPS_OF_UPDATE = {
 _BACKWARD_OP = regex(r".*backward")
 
 
+def is_node(name: str) -> bool:
+    """Whether an event is a gradient that autograd computes."""
+    return name.startswith(vocabulary.AUTOGRAD_NODE)
+
+
 def runs_forward_again(trace: Trace) -> bool:
     """Whether several of the ops that only forward passes call lie within gradients."""
     forward = trace.events_named(_FORWARD_OP.match)
@@ -51,7 +56,7 @@ def recomputed_forward_ps(host: HostWithSteps) -> float:
 
 def _nodes_around(trace: Trace, events: Array) -> Array:
     """int64[k]: the gradient in which each event lies, -1 for none."""
-    return trace.nearest_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    return trace.nearest_named(events, is_node)
 
 
 @per_host(keep=True)
@@ -61,8 +66,8 @@ def repeated_nodes_ps(host: HostWithSteps) -> float:
     """
     trace, steps = host.trace, host.steps
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
-    is_node = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) & (numbers >= 0)
-    nodes, numbers = events[is_node], numbers[is_node]
+    counts = trace.are_named(events, is_node) & (numbers >= 0)
+    nodes, numbers = events[counts], numbers[counts]
     if not len(steps) or len(distinct(numbers)) == len(numbers):
         return 0.0
     # A node has the number of its forward op, which is one of a thread.
@@ -80,13 +85,15 @@ def discarded_gradients_share(host: HostWithSteps) -> float:
     """
     trace = host.trace
     steps = trace.by_time(outermost(trace, trace.events_named(lambda name: name.startswith(OPTIMIZER))))
-    nodes = trace.by_time(trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)))
     updates = _updates_of_steps(trace, steps)
+    if not len(updates) or not updates.all():
+        return 0.0
+    nodes = trace.by_time(trace.events_named(is_node))
     following = np.searchsorted(trace.begin[steps], trace.begin[nodes])
     is_in_step = (following > 0) & (trace.begin[nodes] < np.append(0, trace.end[steps])[following])
     numbers = trace.numbers(vocabulary.SEQUENCE_NUMBER, nodes)
     is_known = numbers >= 0
-    if not len(updates) or not updates.all() or is_in_step.any() or not is_known.any():
+    if is_in_step.any() or not is_known.any():
         return 0.0
     # Several optimizers may follow one backward pass, and several backward passes come before one optimizer. Within one
     # the numbers of nodes fall.
@@ -143,7 +150,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     trace, steps = host.trace, host.steps
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
     events, numbers = events[numbers >= 0], numbers[numbers >= 0]
-    is_gradient = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    is_gradient = trace.are_named(events, is_node)
     if not is_gradient.any() or not steps.complete.any():
         return 0.0
     begin, end = steps.begin[steps.complete], steps.end[steps.complete]
@@ -153,7 +160,7 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     last_number = np.full(len(trace.lines), -1, np.int64)
     np.maximum.at(last_number, line[is_op], numbers[is_op])
     counts &= is_op & (numbers < last_number[line])
-    counts &= trace.nearest_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
+    counts &= _nodes_around(trace, events) < 0
     is_used = np.isin(numbers, numbers[is_gradient])
     used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
     last = trace.nesting.stop

@@ -15,6 +15,7 @@ from .....runtime.arrays import distinct
 from .....runtime.regex import regex
 from ....steps.event_names import MODULE_FRAME
 from ..step_counts import from_first_step
+from .torch_gradients import is_node
 
 _PARAMETRIZATION = regex(r"\$nn\.Module: ParametrizationList_\d+$")
 _COMPUTES_WEIGHT = regex(rf"{_PARAMETRIZATION.pattern}|\$torch/nn/utils/(?:weight|spectral)_norm\.py:\d+ __call__$")
@@ -41,7 +42,7 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
         return 0.0
     is_module = trace.are_named(calls, _PARAMETRIZATION.match)
     module = np.where(is_module, calls, trace.nearest_named(calls, lambda name: name.startswith(MODULE_FRAME)))
-    gradients = trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    gradients = trace.events_named(is_node)
     limits = np.sort(np.concatenate((steps.begin, trace.begin[gradients])))
     weight = np.stack((trace.name_of[module], np.searchsorted(limits, trace.begin[calls], "right")))
     _, use, count = np.unique(weight, axis=1, return_inverse=True, return_counts=True)
@@ -49,9 +50,7 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
     repeated_share = float((ps * (1 - 1 / count[use])).sum() / ps.sum())
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
     own_numbers = distinct(numbers[are_inside(events, calls, trace.nesting.stop[calls]) & (numbers >= 0)])
-    is_gradient = trace.are_named(events, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) & np.isin(
-        numbers, own_numbers
-    )
+    is_gradient = trace.are_named(events, is_node) & np.isin(numbers, own_numbers)
     gradients_ps = (trace.end[events] - trace.begin[events])[is_gradient].sum()
     return repeated_share * float(ps.sum() + gradients_ps) / len(steps)
 

@@ -12,6 +12,7 @@ from .....runtime.arrays import Array
 from .....runtime.regex import regex
 from ....activity.device_events import device_work
 from ...cause_kinds import OPTIMIZER
+from .torch_gradients import is_node
 
 FORWARD = "DistributedDataParallel.forward"
 _REDUCES, _KERNEL = regex(r"(?:gloo|nccl):all_reduce"), regex(r"[nr]ccl\w*AllReduce")
@@ -62,8 +63,8 @@ def reduces_each_pass(host: HostWithSteps) -> bool:
     if not len(steps) or FORWARD in trace.names:
         return False
     calls, optimizers = trace.events_named(_CALL.match), trace.events_named(lambda name: name.startswith(OPTIMIZER))
-    calls = calls[trace.nearest_named(calls, lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0]
-    gradients = trace.events_named(lambda name: name.startswith(vocabulary.AUTOGRAD_NODE))
+    calls = calls[trace.nearest_named(calls, is_node) < 0]
+    gradients = trace.events_named(is_node)
     events = trace.by_time(np.concatenate((calls, gradients)))
     is_call, step = np.isin(events, calls), np.searchsorted(steps.begin, trace.begin[events], "right") - 1
     begins_calls = is_call[1:] & ~is_call[:-1] & (step[1:] == step[:-1]) & (step[1:] >= 0)
