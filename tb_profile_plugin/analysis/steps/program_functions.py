@@ -45,10 +45,11 @@ _LIBRARY = regex(
     r"|lax|lax_numpy|linear_util|literals|mesh|mlir|multiarray|named_sharding|numeric|numerictypes|op_shardings"
     r"|partial_eval|partition_spec|pjit|prng|profiler|pxla|queues|reductions|scalar_types|scaled_dot|scatter|sharding"
     r"|sharding_impls|slicing|source_info_util|tensor_contractions|threefry2x32|traceback_util|tree|tree_util"
-    r"|ufunc_api|ufuncs|util|window_functions|windowed_reductions|xla_bridge)\.py:)"
+    r"|ufunc_api|ufuncs|util|window_functions|windowed_reductions|xla_bridge)\.py:"
+    r"|base\.py:\d+ update$|update\.py:\d+ apply_updates$)"
 )
 """Folders of PyTorch and of libraries for data, and files of JAX, NumPy and CPython's multiprocessing, of which tracers
-name no folder.
+name no folder. Programs may have files called as optax's are: its functions' names tell them apart.
 """
 
 
