@@ -167,6 +167,10 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, last[unused])]
     # What ops call is no forward pass by itself.
     unused = unused[np.isin(unused, trace.once(outermost_torch_ops))]
+    # Nor is a kind of op that no backward pass uses, such as a sort for its indices. A number's last op made the node.
+    makers = np.flatnonzero(counts & is_used & np.isin(events, trace.once(outermost_torch_ops)))
+    makers = makers[np.diff(numbers[makers], append=-1) != 0]
+    unused = unused[np.isin(trace.name_of[unused], trace.name_of[events[makers]])]
     if not device_count(host):
         return _until_next_op_ps(trace, unused) / len(begin)
     return launched_ps(host, unused) / len(begin)
