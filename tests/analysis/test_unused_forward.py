@@ -88,6 +88,23 @@ def test_a_sort_of_which_only_indices_are_needed_is_no_forward_pass() -> None:
     assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
 
 
+def test_ops_without_layers_are_no_forward_pass() -> None:
+    """As where the distances of all pairs are computed, of which a loss takes the largest."""
+    events = []
+    for step in range(4):
+        begin, number = 1000 * step, 100 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 999))
+        for place, name in enumerate(("linear", "pow", "pow")):
+            made = {"Sequence number": number + place, "Fwd thread id": 0}
+            events.append(torchtrace.op(f"aten::{name}", begin + 10 + 100 * place, 95, **made))
+        for place, node in enumerate((1, 0)):
+            made = {"Sequence number": number + node, "Fwd thread id": 1}
+            gradient = "autograd::engine::evaluate_function: AddmmBackward0"
+            events.append(torchtrace.op(gradient, begin + 500 + 100 * place, 90, **made))
+    events.append(torchtrace.op("aten::linear", 4000, 5, **{"Sequence number": 400, "Fwd thread id": 0}))
+    assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
+
+
 @pytest.mark.parametrize("host", [forward_passes(1), forward_passes(2, used=2), forward_passes(2, recomputes=True)])
 def test_forward_work_that_backward_passes_use_or_checkpoints_run_again_is_no_waste(host: HostWithSteps) -> None:
     assert "unused_forward" not in program_facts(host)

@@ -48,6 +48,8 @@ class InputCost(NamedTuple):
     """The same of the step that waits longest."""
     gain_ps: float
     """What a step would win at most if it never waited."""
+    all_waited_ps: int
+    """Time of the whole capture that is spent waiting so, or for pipelines to be made."""
     compared: bool
     """Whether that is measured: by how much the steps that waited last longer than those that did not."""
 
@@ -104,6 +106,7 @@ def input_cost(host: HostWithSteps) -> InputCost:
         waited_ps=waited_ps,
         most_waited_ps=float((step_wait_ps + until_next).max()),
         gain_ps=waited_ps if gain_ps is None else gain_ps,
+        all_waited_ps=int(wait_ps.sum()),
         compared=gain_ps is not None,
     )
 

@@ -110,6 +110,8 @@ def diagnoses_of(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pip
     total_ps = Counter[bool]()
     for pipeline in pipelines:
         total_ps[pipeline.is_for_device] += pipeline.total_ps
+    # What is waited until they are made, or read, is no wait for their stages.
+    total_ps |= Counter({False: cost.all_waited_ps})
     return [
         PipelineDiagnosis(
             pipeline,

@@ -144,16 +144,30 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     the CPU with what comes before the next op. 0 without a backward pass. Only of complete steps, since what lies after
     them may use it.
 
-    An op that makes no node of the graph has the number of the next node; so it counts as used where that is. The last
-    number of a thread may be that of no node, and is left out.
+    Without layers among these ops they are no pass of a model, but such as distances of which only some are needed.
     """
-    trace, steps = host.trace, host.steps
+    trace, complete = host.trace, host.steps.complete
+    if not complete.any():
+        return 0.0
+    ops = _unused_forward_ops(trace, host.steps.begin[complete], host.steps.end[complete])
+    if not trace.are_named(ops, _FORWARD_OP.match).any():
+        return 0.0
+    ops_ps = launched_ps(host, ops) if device_count(host) else _until_next_op_ps(trace, ops)
+    return ops_ps / int(complete.sum())
+
+
+def _unused_forward_ops(trace: Trace, begin: Array, end: Array) -> Array:
+    """int64[k]: outermost ops in these steps (int64[steps] ps each) whose node no backward pass runs.
+
+    An op that makes no node of the graph has the number of the next node; so it counts as used where that is. The last
+    number of a thread may be that of no node, and is left out. So is a kind of op that no backward pass uses, such as a
+    sort for its indices.
+    """
     events, numbers = trace.stat(vocabulary.SEQUENCE_NUMBER)
     events, numbers = events[numbers >= 0], numbers[numbers >= 0]
     is_gradient = trace.are_named(events, is_node)
-    if not is_gradient.any() or not steps.complete.any():
-        return 0.0
-    begin, end = steps.begin[steps.complete], steps.end[steps.complete]
+    if not is_gradient.any():
+        return events[:0]
     step = np.searchsorted(begin, trace.begin[events], "right") - 1
     counts = (step >= 0) & (trace.end[events] <= end[step.clip(0)])
     is_op, line = trace.are_named(events, lambda name: name.startswith(vocabulary.TORCH_OP)), trace.line_of[events]
@@ -163,17 +177,15 @@ def unused_forward_ps(host: HostWithSteps) -> float:
     counts &= _nodes_around(trace, events) < 0
     is_used = np.isin(numbers, numbers[is_gradient])
     used, unused = np.sort(events[counts & is_used]), np.sort(events[counts & ~is_used])
-    last = trace.nesting.stop
-    unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, last[unused])]
+    unused = unused[np.searchsorted(used, unused) == np.searchsorted(used, trace.nesting.stop[unused])]
     # What ops call is no forward pass by itself.
-    unused = unused[np.isin(unused, trace.once(outermost_torch_ops))]
-    # Nor is a kind of op that no backward pass uses, such as a sort for its indices. A number's last op made the node.
-    makers = np.flatnonzero(counts & is_used & np.isin(events, trace.once(outermost_torch_ops)))
-    makers = makers[np.diff(numbers[makers], append=-1) != 0]
-    unused = unused[np.isin(trace.name_of[unused], trace.name_of[events[makers]])]
-    if not device_count(host):
-        return _until_next_op_ps(trace, unused) / len(begin)
-    return launched_ps(host, unused) / len(begin)
+    is_outermost = np.isin(events, trace.once(outermost_torch_ops))
+    unused = unused[np.isin(unused, events[is_outermost])]
+    # The last op of a number made its node.
+    makers = np.flatnonzero(counts & is_used & is_outermost)
+    makers = events[makers[np.diff(numbers[makers], append=-1) != 0]]
+    ops: Array = unused[np.isin(trace.name_of[unused], trace.name_of[makers])]
+    return ops
 
 
 def _until_next_op_ps(trace: Trace, ops: Array) -> int:
