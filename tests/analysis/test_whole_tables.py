@@ -51,6 +51,13 @@ def test_gradients_of_few_rows_are_to_be_sparse(bags: bool) -> None:
     assert "sparse=True" in diagnose([host]).causes[0].remedy.text
 
 
+def test_sparse_gradients_save_what_is_done_for_whole_tables() -> None:
+    diagnosis = diagnose([recommender(reduce=50, add=600)], replays=True)
+    compute = next(cause for cause in diagnosis.causes if cause.id == "compute")
+    assert compute.gain_ps == (40 + 600) * 10**6
+    assert ", on whole tables" in diagnosis.headline.sentence.text
+
+
 def test_what_workers_reduce_may_be_something_else() -> None:
     facts = program_facts(recommender(reduced=10 * ROWS * WIDTH, reduce=300))
     assert not {"reduces_tables"} & facts

@@ -39,6 +39,7 @@ from ..program.torch.torch_gradients import recomputed_forward_ps, repeated_node
 from ..program.torch.torch_inference import dropout_ps
 from ..program.torch.torch_modules import hooks_ps, repeated_weights_ps
 from ..program.torch.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
+from ..program.torch.torch_tables import dense_tables_ps
 from ..remedies.remedy import Remedy, remedy
 from ..time_loss import WORK, TimeLoss
 
@@ -68,6 +69,7 @@ _WASTED_PS = {
     facts.GATHERS_IN_LOOP: table_gradients_ps,
     facts.CONCATENATES: concatenations_ps,
     facts.SORTS_ROWS: sorted_rows_ps,
+    facts.DENSE_EMBEDDING: dense_tables_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
 

@@ -9,9 +9,12 @@ from math import prod
 
 import numpy as np
 
+from .....model.devices.properties import device_count
 from .....model.events.outermost import outermost_ps
 from .....model.host import HostWithSteps
+from .....model.per_host import per_host
 from .....runtime.arrays import Array
+from .....runtime.records import NamedTuple
 from .....runtime.regex import regex
 from ..facts import DENSE_EMBEDDING, REDUCES_TABLES
 from ..input_shapes import Shape, input_shapes
@@ -19,7 +22,7 @@ from ..input_shapes import Shape, input_shapes
 _LOOKUP = regex(r"aten::embedding(?:_bag)?$")
 _GRADIENT = regex(r"aten::(?:embedding|_embedding_bag)_dense_backward$")
 _PRODUCT, _REDUCES = regex(r"aten::(?:linear|addmm|mm|matmul|t)$"), regex(r"(?:gloo|nccl):all_?reduce")
-_CHANGES = regex(r"aten::\w+_$|aten::(?:zeros_like|clone|add|mul|div)$")
+_CHANGES = regex(r"aten::\w+_$|aten::(?:zeros_like|clone|add|mul|div|sqrt)$")
 """Ops that fill, add or scale tensors, as those of gradients and optimizers do."""
 _TIMES_ROWS = 4
 """A table of so many times the rows that a step looks up has mostly zeros in its gradient."""
@@ -27,14 +30,37 @@ _MUCH_OF_STEPS = 0.1
 """Share of the steps from which on whole gradients are worth a change; reductions may wait for others: not counted."""
 
 
+class DenseTables(NamedTuple):
+    """What is done for whole gradients of tables of which few rows are looked up."""
+
+    ps: int = 0
+    """Of all steps, in which the CPU computes these gradients and changes them and the tables."""
+    are_reduced: bool = False
+    """Whether most reductions are of these."""
+
+
 def table_facts(host: HostWithSteps) -> set[str]:
-    """`DENSE_EMBEDDING` where much of the steps goes into computing and changing gradients of tables of which few rows
-    are looked up; `REDUCES_TABLES` where most reductions are of these. Known only with ``record_shapes``.
+    """`DENSE_EMBEDDING` where much of a CPU's steps goes into computing and changing gradients of tables of which few
+    rows are looked up; `REDUCES_TABLES` where most reductions are of these. Known only with ``record_shapes``.
     """
-    trace, steps = host.trace, host.steps
-    shapes_of_ops = input_shapes(host) if len(steps) and any(map(_GRADIENT.match, trace.names)) else None
-    if shapes_of_ops is None:
+    if not dense_tables_ps(host):
         return set()
+    return {DENSE_EMBEDDING, REDUCES_TABLES} if _dense_tables(host).are_reduced else {DENSE_EMBEDDING}
+
+
+def dense_tables_ps(host: HostWithSteps) -> float:
+    """ps per step that a CPU spends on whole gradients of tables; 0 where that is little, or not known, as of GPUs."""
+    ps, steps = _dense_tables(host).ps, host.steps
+    return ps / len(steps) if len(steps) and ps >= _MUCH_OF_STEPS * steps.length.sum() else 0.0
+
+
+@per_host(keep=True)
+def _dense_tables(host: HostWithSteps) -> DenseTables:
+    trace, steps = host.trace, host.steps
+    is_known = len(steps) and not device_count(host) and any(map(_GRADIENT.match, trace.names))
+    shapes_of_ops = input_shapes(host) if is_known else None
+    if shapes_of_ops is None:
+        return DenseTables()
     events, codes, inputs = shapes_of_ops
 
     def named(pattern: re.Pattern[str]) -> Array:
@@ -52,11 +78,8 @@ def table_facts(host: HostWithSteps) -> set[str]:
     changes = named(_CHANGES) & takes(gradient_inputs.__contains__)
     # A bucket holds a whole table, and less than as much again.
     reduces = named(_REDUCES) & takes(lambda shape: any(size <= prod(shape) < 2 * size for size in table_sizes))
-    cost_ps = outermost_ps(trace, np.sort(events[computes | changes]))
-    if cost_ps < _MUCH_OF_STEPS * steps.length.sum():
-        return set()
     reduced_ps, all_reduced_ps = (outermost_ps(trace, np.sort(events[mask])) for mask in (reduces, named(_REDUCES)))
-    return {DENSE_EMBEDDING, REDUCES_TABLES} if 2 * reduced_ps > all_reduced_ps else {DENSE_EMBEDDING}
+    return DenseTables(outermost_ps(trace, np.sort(events[computes | changes])), 2 * reduced_ps > all_reduced_ps)
 
 
 def _gradients_of_tables(
