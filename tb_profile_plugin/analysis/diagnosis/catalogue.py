@@ -101,6 +101,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.half_on_cpu": ", in float16",
     "mostly.multiplies_adjacency": ", on adjacency matrices",
     "mostly.multiplies_one_hot": ", with products by one-hot vectors",
+    "mostly.new_input": ", building new pipelines",
     "mostly.recomputes": ", recomputing forward passes",
     "mostly.recomputes_weights": ", recomputing weights",
     "mostly.regularizes_tables": ", on whole tables",
@@ -303,6 +304,8 @@ TEMPLATES: dict[str, str] = {
     "won.host": "{names} Removing only this hardly helps: the host is the limit.",
     "won.others": "{names} Removing only this hardly helps: the step waits for other work meanwhile.",
     "won.together": "{names} Removing only this saves little: the host is late in other ways, too.",
+    "won.pace": "{names} Nearly every step waits for it, so faster compute alone saves nothing.",
+    "won.ahead": "{names} Nearly every step waits for it, though it is made ahead of the step.",
     "won.more": "{names} Removing it saves more: the host runs ahead, and other waits end, too.",
     # Why a step is not like the others.
     "unusual.longer": "{name} takes {more_ps} more than in the typical step",

@@ -89,11 +89,15 @@ def _first_leads(
     is_wasteful: bool,
     of_framework: Collection[str],
 ) -> bool:
-    """Whether the first loss is what to begin with: it is large, and neither one op nor half of a waste is more."""
+    """Whether the first loss is what to begin with: it is large, and neither one op nor half of a waste is more. Input
+    that sets the pace is, since no work gets steps shorter then.
+    """
     if not losses:
         return False
 
     first = losses[0]
+    if first.sets_pace:
+        return first.ps >= LEADS * period_ps
     late_ps = sum(loss.ps for loss in losses if loss.id in HOST_LATE)
     work_ps = sum(loss.ps for loss in work)
     largest_ps = max(late_ps, first.winnable_ps)

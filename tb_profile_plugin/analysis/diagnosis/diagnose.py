@@ -175,6 +175,7 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         input_stage.name_input_stage(loss, hosts)
     if loss.id == "input":
         input_stage.name_input_loop(loss, hosts)
+        loss.sets_pace = input_stage.sets_pace(hosts, program)
     name_xla_work(loss, hosts, typical, program)
     name_work(loss, hosts, typical, program)
     if loss.id == WORK:
@@ -234,9 +235,11 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     little alone, or more than the cause's own time.
     """
     gain_ps, period_ps = gain(loss, typical), typical.period_ps
+    names = loss.names_sentence(typical.has_steps)
+    if loss.sets_pace:
+        return {"names": Sentence("won.ahead" if loss.shares_cores else "won.pace", {"names": names})}
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
         return {}
-    names = loss.names_sentence(typical.has_steps)
     if gains_more(gain_ps, loss, typical):
         return {"names": Sentence("won.more", {"names": names})}
     if saves_little_alone(gain_ps, loss, typical):

@@ -29,14 +29,15 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     """ps that a step would be shorter without the cause, at most: replayed where it can be, else all of its time, and
     no less than that where it may be awaited unseen. Of work it is what a remedy found that does without.
 
-    Of a cause of which the time between steps has another name, only what steps gain. None for `_NO_GAIN`, where
-    nothing was replayed, and where nothing was recorded of what the host does, since it may wait for anything then.
+    Of a cause of which the time between steps has another name, only what steps gain. None for `_NO_GAIN`, for input
+    that takes cores from a CPU which computes meanwhile, where nothing was replayed, and where nothing was recorded of
+    what the host does, since it may wait for anything then.
     """
     if typical.replayed is None:
         return None
     if loss.id == WORK and loss.remedy is not None and loss.remedy.most_ps is not None:
         return round(min(loss.remedy.most_ps, loss.ps))
-    if loss.id in _NO_GAIN:
+    if loss.id in _NO_GAIN or (loss.sets_pace and loss.shares_cores and typical.state_ps[State.COMPUTE] > loss.ps):
         return None
     if loss.id not in NAMED_BY_TRACERS and _host_is_silent(typical):
         return None

@@ -15,6 +15,8 @@ from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead, shape
 from .cause_kinds import MOSTLY, NEW_INPUT
+from .program.facts import WORKER_PROCESSES
+from .program.program_facts import ProgramFacts
 from .remedies.remedy import Remedy
 from .time_loss import TimeLoss
 
@@ -79,6 +81,13 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     of_hosts = findings_of_hosts(hosts).get(first.title)
     most_ps = of_hosts.gain_ps if of_hosts else None
     loss.remedy = Remedy(first.title, first.code, saves=not first.id.startswith(FILLING), most_ps=most_ps)
+
+
+def sets_pace(hosts: Sequence[HostWithSteps], program: ProgramFacts) -> bool:
+    """Whether nearly all steps wait for input though workers, or pipelines, make it ahead of them."""
+    if WORKER_PROCESSES in program.facts:
+        return all(input_cost(host).recurs for host in hosts)
+    return all(any(diagnosis.sets_pace for diagnosis in diagnoses(host)) for host in hosts)
 
 
 def name_input_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:

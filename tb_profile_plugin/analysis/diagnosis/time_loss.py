@@ -16,7 +16,7 @@ from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
-from .cause_kinds import KINDS_IF_LARGEST, MOSTLY, NAMED_SHARE, PAUSE, PYTHON_INPUT, READING, kinds
+from .cause_kinds import KINDS_IF_LARGEST, MOSTLY, NAMED_SHARE, NEW_INPUT, PAUSE, PYTHON_INPUT, READING, kinds
 from .remedies.remedy import Remedy
 
 WORK = "compute"
@@ -89,6 +89,8 @@ class TimeLoss:
     """Whether threads of a CPU may wait for it in ways that no event tells, so that a replay may not shorten these."""
     shares_cores: bool = False
     """Whether a CPU does all work: what the host does less there leaves cores to work that goes on as long."""
+    sets_pace: bool = False
+    """Of input, whether steps wait for it again and again though it is made ahead: computing less saves nothing."""
     varies: bool = False
     """Whether what takes longer in unusual steps is mostly work that each step does, without a period."""
     is_of_loop: bool = False
@@ -326,6 +328,8 @@ class TimeLoss:
         if self.id == "unusual_steps" and self.main_cause == "input":
             # Stages of a pipeline are names of what the steps wait for.
             return [Sentence("mostly.some", {"names": Sentence("label.input")}), Sentence("mostly.none")]
+        if self.id == "input" and self.kinds[:1] == [NEW_INPUT[0]]:
+            return [Sentence("mostly.new_input"), Sentence("mostly.none")]
         long = self.long_pauses
         if long is not None:
             code = "every" if long.every else "seldom" if long.count > 1 else "once"

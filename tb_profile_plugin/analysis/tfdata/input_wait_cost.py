@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ...model.devices.properties import device_count
 from ...model.host import HostWithSteps
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, median
@@ -29,6 +30,8 @@ _QUIET_SHARE = 0.25
 """A step that waits less than this part of the average wait counts as one that does not wait."""
 _MOST_ERROR = 1 / 3
 """Where the standard error of the comparison is so much of what steps wait, it tells nothing."""
+_NEARLY_ALL = 0.8
+"""Share of the pairs of steps that wait, from which on waiting comes again and again."""
 _LEAST_STEPS = 2
 """So many steps with and without waiting are needed to compare them."""
 
@@ -50,6 +53,10 @@ class InputCost(NamedTuple):
     """What a step would win at most if it never waited."""
     all_waited_ps: int
     """Time of the whole capture that is spent waiting so, or for pipelines to be made."""
+    recurs: bool
+    """Whether nearly all steps wait notably, two by two, since workers may bring their batches by turns."""
+    cpu_computes_ps: float
+    """Time in it that the CPU computes; 0 beside a device."""
     compared: bool
     """Whether that is measured: by how much the steps that waited last longer than those that did not."""
 
@@ -107,8 +114,15 @@ def input_cost(host: HostWithSteps) -> InputCost:
         most_waited_ps=float((step_wait_ps + until_next).max()),
         gain_ps=waited_ps if gain_ps is None else gain_ps,
         all_waited_ps=int(wait_ps.sum()),
+        recurs=_recurs(step_wait_ps + until_next, step_ps),
+        cpu_computes_ps=0.0 if device_count(host) else windows.period_ps(host_figures.state_ps[:, State.COMPUTE]),
         compared=gain_ps is not None,
     )
+
+
+def _recurs(wait_ps: Array, step_ps: float) -> bool:
+    pairs_ps = (wait_ps[1:] + wait_ps[:-1]) / 2
+    return len(pairs_ps) > 1 and float((pairs_ps >= NOTABLE * step_ps).mean()) >= _NEARLY_ALL
 
 
 def _gain(wait_ps: Array, time_ps: Array) -> float | None:

@@ -17,7 +17,7 @@ from .input_wait_cost import InputCost, input_cost
 from .pipeline import Pipeline, Stage
 from .pipeline_finding import PipelineFinding
 from .pool_threads import are_cores_busy
-from .structure import PipelineCounts, filled_stage, fills_again, shape
+from .structure import PipelineCounts, filled_stage, fills_again, lacks_prefetch, prefetch_stage, shape
 
 NEEDS = (iterator_calls.pipelines, function_ps, has_random_ops, are_cores_busy, *input_wait_cost.NEEDS)
 """Per-host functions that this rests on."""
@@ -47,6 +47,12 @@ class PipelineDiagnosis:
         return self.pipeline.slow_calls > 0 and self.cost.costly
 
     @property
+    def sets_pace(self) -> bool:
+        """Whether nearly all steps wait for it though it works ahead: with less to compute they would wait longer."""
+        works_ahead = prefetch_stage(self.pipeline) >= 0 and not lacks_prefetch(self.pipeline)
+        return self.slow and self.cost.recurs and works_ahead
+
+    @property
     def waited_ps(self) -> float:
         """What an average step waits for it."""
         return self.cost.waited_ps * self.share
@@ -65,12 +71,15 @@ class PipelineDiagnosis:
 
     @lazy
     def findings(self) -> list[PipelineFinding]:
-        """What to do, the largest gain first; nothing for a pipeline of a device. Gains are of an average step."""
+        """What to do, the largest gain first; nothing for a pipeline of a device. Gains are of an average step, and not
+        known where the pipeline takes cores from a CPU that computes meanwhile.
+        """
         if self.pipeline.is_for_device:
             return []
+        takes_cores = self.sets_pace and self.cost.cpu_computes_ps > self.cost.waited_ps
         per_step = self.cost.gain_ps * self.share / max(self.pipeline.total_ps, 1)
         return [
-            replace(finding, gain_ps=None if finding.gain_ps is None else finding.gain_ps * per_step)
+            replace(finding, gain_ps=None if finding.gain_ps is None or takes_cores else finding.gain_ps * per_step)
             for finding in self._findings(self.cost.costly)
         ]
 
@@ -110,8 +119,9 @@ def diagnoses_of(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pip
     total_ps = Counter[bool]()
     for pipeline in pipelines:
         total_ps[pipeline.is_for_device] += pipeline.total_ps
-    # What is waited until they are made, or read, is no wait for their stages.
-    total_ps |= Counter({False: cost.all_waited_ps})
+    # Where most of the wait is until pipelines are made, that is no wait for their stages.
+    if 2 * total_ps[False] < cost.all_waited_ps:
+        total_ps[False] = cost.all_waited_ps
     return [
         PipelineDiagnosis(
             pipeline,
