@@ -94,6 +94,11 @@ KINDS_IF_LARGEST = (
     *("suppression", "classes", "images", "augmentation", "random", ARGUMENTS),
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
+AVOIDABLE = (
+    *("concatenation", "index_gradient", "sorting", "suppression", "images", "augmentation", "random", "text"),
+    *("tensor_copies", "factorization", "decomposition"),
+)
+"""Kinds of work that a step can do without: at most all of their time is saved."""
 _KINDS_IF_MOST = ("elementwise_types",)
 """Kinds that are told only where they take most of it."""
 _KINDS = {
@@ -170,17 +175,23 @@ def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[
     """The kinds of a cause that take `NAMED_SHARE` of the ``total`` and more, the largest first; ``names`` come with
     their times, in the unit of the total.
     """
-    patterns = _KINDS.get(cause, ())
-    times = dict.fromkeys((kind for kind, _ in patterns), 0.0)
-    largest_other = 0.0
-    for name, time in names:
-        kind = next((kind for kind, pattern in patterns if pattern.match(name)), None)
-        if kind:
-            times[kind] += time
-        else:
-            largest_other = max(largest_other, time)
+    times, largest_other = kind_times(cause, names)
     least = dict.fromkeys(times, NAMED_SHARE * total)
     least |= dict.fromkeys(_KINDS_IF_MOST, MOSTLY * total)
     least |= dict.fromkeys(KINDS_IF_LARGEST, max(NAMED_SHARE * total, largest_other))
-    large_kinds = [kind for kind, time in times.items() if time and time >= least[kind]]
+    large_kinds = [kind for kind, time in times.items() if time >= least[kind]]
     return sorted(large_kinds, key=lambda kind: -times[kind])
+
+
+def kind_times(cause: str, names: Iterable[tuple[str, float]]) -> tuple[dict[str, float], float]:
+    """(time of each kind of a cause that ``names``, with their times, have; the longest of a name without a kind)."""
+    patterns = _KINDS.get(cause, ())
+    times: dict[str, float] = {}
+    largest_other = 0.0
+    for name, time in names:
+        kind = next((kind for kind, pattern in patterns if pattern.match(name)), None)
+        if kind is None:
+            largest_other = max(largest_other, time)
+        elif time:
+            times[kind] = times.get(kind, 0.0) + time
+    return times, largest_other

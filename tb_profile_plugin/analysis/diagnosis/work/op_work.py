@@ -27,7 +27,7 @@ from ...ops.op_table import Op
 from ...steps.dispatched_calls import CallingFunction, calling_function, calls_per_step
 from ...steps.host_account import figures
 from ...steps.typical_times import Typical, typical_windows
-from ..cause_kinds import MOSTLY, OPTIMIZER
+from ..cause_kinds import AVOIDABLE, MOSTLY, OPTIMIZER, kind_times
 from ..program import facts
 from ..program.jax_facts import recomputed_share, repeated_program, replicated_share, updated_copies_share
 from ..program.program_facts import ProgramFacts
@@ -88,6 +88,18 @@ def name_work(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, 
     _name_ops_of_kernels(loss, hosts, typical, program)
     _name_optimizer(loss, hosts, program)
     _name_loop(loss, hosts, program)
+    _name_avoidable_kind(loss, program)
+
+
+def _name_avoidable_kind(loss: TimeLoss, program: ProgramFacts) -> None:
+    """Say what a kind of work takes that a step can do without, where nothing else helps more."""
+    kind = next(iter(loss.kinds), "") if loss.id == WORK and loss.remedy is None else ""
+    if kind not in AVOIDABLE:
+        return
+    names_ps = [(name, ps) for name, ps, _ in loss.by_name()]
+    ps = max(kind_times(WORK, names)[0].get(kind, 0.0) for names in (names_ps, loss.origins))
+    advice = remedy(program.framework, kind, facts=program.facts)
+    loss.remedy = advice._replace(most_ps=ps) if advice.text else None
 
 
 def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
