@@ -236,7 +236,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     """
     gain_ps, period_ps = gain(loss, typical), typical.period_ps
     names = loss.names_sentence(typical.has_steps)
-    if loss.sets_pace:
+    if loss.sets_pace and typical.state_ps[State.COMPUTE] > loss.ps:
         return {"names": Sentence("won.ahead" if loss.shares_cores else "won.pace", {"names": names})}
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
         return {}

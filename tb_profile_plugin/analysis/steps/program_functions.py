@@ -39,7 +39,7 @@ _NAMELESS = regex(
 _LIBRARY = regex(
     r"\$(?:(?:torch\w*|PIL|numpy|scipy|pandas|sklearn|skimage|cv2|albumentations|imgaug|kornia|einops|librosa|soundfile"
     r"|matplotlib|networkx|pyarrow|h5py|zarr|gym|gymnasium|tokenizers)/"
-    r"|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_constructors|array_creation|array_methods|arrayprint|basearray|batching"
+    r"|(?:abstract_arrays|ad|ad_util|api|api_util|array|array_creation|array_methods|arrayprint|basearray|batching"
     r"|cache_key|callback|compilation_cache|config|connection|core|custom_batching|custom_derivatives|custom_partitioning"
     r"|dispatch|dtypes|eval_jaxpr|flatten_util|fromnumeric|function_base|getlimits|index_tricks|indexing|jaxpr_util"
     r"|lax|lax_numpy|linear_util|literals|mesh|mlir|multiarray|named_sharding|numeric|numerictypes|op_shardings"

@@ -8,12 +8,13 @@ import numpy as np
 
 from ...model.devices.properties import device_count
 from ...model.host import HostWithSteps
+from ...model.names import host_events
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, median
 from ...runtime.records import NamedTuple
-from ..activity.states import State
+from ..activity.states import STATES, State
 from ..steps import step_time
-from ..steps.host_account import figures
+from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import is_gap_notable, typical_windows
 from . import iterator_calls
@@ -51,8 +52,8 @@ class InputCost(NamedTuple):
     """The same of the step that waits longest."""
     gain_ps: float
     """What a step would win at most if it never waited."""
-    all_waited_ps: int
-    """Time of the whole capture that is spent waiting so, or for pipelines to be made."""
+    waited_for_new_ps: int
+    """Time of the whole capture that is spent waiting, where most of that is until pipelines are built; else 0."""
     recurs: bool
     """Whether nearly all steps wait notably, two by two, since workers may bring their batches by turns."""
     cpu_computes_ps: float
@@ -113,11 +114,21 @@ def input_cost(host: HostWithSteps) -> InputCost:
         waited_ps=waited_ps,
         most_waited_ps=float((step_wait_ps + until_next).max()),
         gain_ps=waited_ps if gain_ps is None else gain_ps,
-        all_waited_ps=int(wait_ps.sum()),
+        waited_for_new_ps=int(wait_ps.sum()) if 2 * _built_ps(host_figures) > wait_ps.sum() else 0,
         recurs=_recurs(step_wait_ps + until_next, step_ps),
         cpu_computes_ps=0.0 if device_count(host) else windows.period_ps(host_figures.state_ps[:, State.COMPUTE]),
         compared=gain_ps is not None,
     )
+
+
+def _built_ps(host_figures: HostFigures) -> int:
+    """ps of the capture in which the program waits until pipelines are built."""
+    builds = [
+        column
+        for column, (state, name) in enumerate(host_figures.names)
+        if state == STATES[State.INPUT] and host_events.MAKES_INPUT.match(name)
+    ]
+    return int(host_figures.name_ps[:, builds].sum())
 
 
 def _recurs(wait_ps: Array, step_ps: float) -> bool:

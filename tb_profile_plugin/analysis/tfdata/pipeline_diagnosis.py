@@ -119,9 +119,8 @@ def diagnoses_of(host: HostWithSteps, pipelines: Sequence[Pipeline]) -> list[Pip
     total_ps = Counter[bool]()
     for pipeline in pipelines:
         total_ps[pipeline.is_for_device] += pipeline.total_ps
-    # Where most of the wait is until pipelines are made, that is no wait for their stages.
-    if 2 * total_ps[False] < cost.all_waited_ps:
-        total_ps[False] = cost.all_waited_ps
+    # What is waited until pipelines are built is no wait for their stages.
+    total_ps[False] = max(total_ps[False], cost.waited_for_new_ps)
     return [
         PipelineDiagnosis(
             pipeline,
