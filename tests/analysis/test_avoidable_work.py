@@ -59,6 +59,12 @@ def test_programs_that_are_compiled_again() -> None:
     assert not are_mostly_repeated([*same[:2], other]) and not are_mostly_repeated([])
 
 
+def test_small_programs_beside_one_that_is_compiled_again_do_not_count() -> None:
+    """As where a static argument changes: its program has many instructions, those of single ops have few."""
+    small = [module(update(4), field(1, name.encode()), entry="c1") for name in "abcdefgh"]
+    assert are_mostly_repeated([*small, *[module(update(*[8] * 40), entry="c1") for _ in range(3)]])
+
+
 def test_programs_that_take_more_and_more_arrays() -> None:
     """As where a list among the arguments of a jitted function grows: no padding helps."""
     growing = [module(update(*[8] * count), entry="c1") for count in (3, 4, 5)]

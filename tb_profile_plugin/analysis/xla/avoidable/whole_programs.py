@@ -78,12 +78,14 @@ def light_programs(modules: Iterable[Module]) -> frozenset[str]:
 
 
 def are_mostly_repeated(modules: Sequence[Module]) -> bool:
-    """Whether most programs are others over again: of one name, with the same instructions on arrays of one size."""
+    """Whether most of what is compiled is so again: in programs of one name, with the same instructions on arrays of
+    one size.
+    """
     distinct = {
-        (module.name, *module.opcodes, module.shapes.type.tobytes(), module.shapes.bytes.tobytes())
+        (module.name, *module.opcodes, module.shapes.type.tobytes(), module.shapes.bytes.tobytes()): len(module.opcodes)
         for module in modules
     }
-    return 2 * len(distinct) < len(modules)
+    return 2 * sum(distinct.values()) < sum(len(module.opcodes) for module in modules)
 
 
 def parameter_counts_vary(modules: Iterable[Module]) -> bool:
