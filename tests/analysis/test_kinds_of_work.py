@@ -22,11 +22,12 @@ def compute(**ops: int) -> Cause:
     return next(cause for cause in diagnosis.causes if cause.id == "compute")
 
 
-@pytest.mark.parametrize(("op", "advice"), [("sort", "Sort less"), ("cat", "allocated once"), ("linalg_svd", "svd")])
+@pytest.mark.parametrize(("op", "advice"), [("sort", "Sort less"), ("cat", "allocated once")])
 def test_work_that_can_be_avoided_says_what_it_takes(op: str, advice: str) -> None:
     cause = compute(**{op: 600}, mm=300)
     assert advice in cause.remedy.text and cause.gain_ps == 600 * US
 
 
-def test_other_work_has_no_ceiling() -> None:
-    assert compute(mm=700, relu=200).gain_ps is None
+@pytest.mark.parametrize("op", ["relu", "linalg_svd"])
+def test_other_work_has_no_ceiling(op: str) -> None:
+    assert compute(**{op: 500}, mm=400).gain_ps is None

@@ -94,11 +94,10 @@ KINDS_IF_LARGEST = (
     *("suppression", "classes", "images", "augmentation", "random", ARGUMENTS),
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
-AVOIDABLE = (
-    *("concatenation", "index_gradient", "sorting", "suppression", "images", "augmentation", "random", "text"),
-    *("tensor_copies", "factorization", "decomposition"),
-)
-"""Kinds of work that a step can do without: at most all of their time is saved."""
+AVOIDABLE = ("concatenation", "sorting", "suppression", "images", "augmentation", "random", "text", "tensor_copies")
+"""Kinds of work that a step can do without: at most all of their time is saved. Products beside a factorization, or a
+decomposition, may go with it.
+"""
 _KINDS_IF_MOST = ("elementwise_types",)
 """Kinds that are told only where they take most of it."""
 _KINDS = {
