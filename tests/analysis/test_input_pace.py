@@ -1,11 +1,16 @@
 """Input that is made ahead, and that steps wait for again and again all the same: it leads before longer compute."""
 
+from pathlib import Path
+
 import pytest
 import torchtrace
 
+import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import diagnoses
 from tb_profile_plugin.model.host import HostWithSteps
 
+TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
 WORKERS, ALONE = "_MultiProcessingDataLoaderIter", "_SingleProcessDataLoaderIter"
 
 
@@ -58,3 +63,13 @@ def test_nobody_knows_what_input_costs_a_cpu_that_computes_meanwhile() -> None:
     diagnosis, sentence = asked(training([200] * 8, on_gpu=False))
     assert diagnosis.causes[0].id == "input" and diagnosis.causes[0].gain_ps is None
     assert "though it is made ahead of the step" in sentence
+
+
+@pytest.mark.parametrize(
+    ("capture", "sets_pace"), [("slow_map", True), ("missing_prefetch", False), ("healthy", False)]
+)
+def test_pipelines_that_work_ahead_and_are_slower_set_the_pace(capture: str, sets_pace: bool) -> None:
+    """Not so one that lacks a Prefetch, or of which elements were ready."""
+    session = tb_profile_plugin.open(TRACES / f"{capture}.xplane.pb")
+    (host,) = map(session.host, session.hosts)
+    assert any(diagnosis.sets_pace for diagnosis in diagnoses(host)) == sets_pace

@@ -48,9 +48,11 @@ class PipelineDiagnosis:
 
     @property
     def sets_pace(self) -> bool:
-        """Whether nearly all steps wait for it though it works ahead: with less to compute they would wait longer."""
+        """Whether nearly all steps wait for it though it works ahead: with less to compute they would wait longer. Not
+        where elements were ready, and the thread that asks for them did not continue.
+        """
         works_ahead = prefetch_stage(self.pipeline) >= 0 and not lacks_prefetch(self.pipeline)
-        return self.slow and self.cost.recurs and works_ahead
+        return self.slow and self.cost.recurs and works_ahead and not self.pipeline.is_contended
 
     @property
     def waited_ps(self) -> float:
