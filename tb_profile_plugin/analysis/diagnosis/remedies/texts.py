@@ -225,7 +225,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "",
         "",
     ): "Replace this loop over Python values by array operations or a library in C, or move it to another process.",
-    ("between_steps", "", ""): "Run it less often or in a background thread; mark what belongs to the step.",
+    ("between_steps", "", ""): "Run what lies between steps less often or in a background thread; mark what belongs to the step.",
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
     ("unexplained", JAX, ""): "Record Python: set python_tracer_level=1 in jax.profiler.ProfileOptions.",
     ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
@@ -315,7 +315,7 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "background thread."
     ),
     ("hook", "", ""): "Run the callback less often, or in a background thread.",
-    ("pause", "", ""): "Run it less often, or in a background thread on a copy.",
+    ("pause", "", ""): "Run what steps pause for less often, or in a background thread on a copy.",
     (LOOK_AT_STEPS, "", ""): "Look at what these steps do that the others do not.",
     (SPREAD, "", ""): "Run this work less often, or in smaller parts over more steps.",
     # Several devices.
