@@ -281,7 +281,8 @@ class _ThreadTies:
         self._consume, self._consumer = consume[consumer >= 0], consumer[consumer >= 0]
         self.ready = np.full(len(row), MISSING, np.int64)
         """int64[n], ps: as `IteratorCalls.ready`."""
-        self.ready[self._consumer[::-1]] = begin[self._consume[::-1]]
+        # A call that skips elements, as for a shard, consumes several: the last one is what it waited for.
+        self.ready[self._consumer] = begin[self._consume]
         self.parent, self.linked = self._parents(begin[row], end[row])
 
     def _enclosing_calls(self, events: Array) -> Array:

@@ -114,3 +114,25 @@ def test_a_filter_that_waits_for_the_threads_of_the_map_is_not_slow_itself() -> 
 def test_a_filter_whose_functions_take_the_threads_is_slow_itself() -> None:
     diagnosis = diagnoses(draw.host(AHEAD.replace("MAP", "1").replace("FILTER", "400"), 3, 1001))[0]
     assert diagnosis.findings[0].id == "slow_filter"
+
+
+@pytest.mark.parametrize(("shards", "is_late"), [(8, True), (1, False)])
+def test_a_shard_after_a_costly_map_comes_before_it(shards: int, is_late: bool) -> None:
+    """What other workers keep is transformed in vain."""
+    (diagnosis,) = diagnoses(
+        draw.host(
+            f"""
+/host:CPU
+  python | train[0,1000]{{_r=1, step_num=s}} IteratorGetNext:IteratorGetNext[10,810]
+         | Iterator::Root[12,806]{{id=1}} Iterator::Root::Shard[14,802]{{id=2, parent_id=1, num_shards={shards}}}
+         | Iterator::Root::Shard::Map[16,798]{{id=3, parent_id=2}} x/MatMul:MatMul[830,100]
+""",
+            3,
+            1001,
+        )
+    )
+    found = {finding.id: finding for finding in diagnosis.findings}
+    assert ("late_shard" in found) == is_late
+    if is_late:
+        assert found["late_shard"].evidence.startswith("Shard throws away 7 of 8 elements.")
+        assert found["late_shard"].gain_ps == pytest.approx(7 / 8 * 798e6, rel=0.05)

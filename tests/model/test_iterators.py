@@ -167,3 +167,11 @@ def test_a_pipeline_that_is_made_anew_is_one() -> None:
     epochs, *others = pipelines(text.replace("OTHER", "2")).pipelines
     assert (len(epochs.requests), [stage.calls for stage in epochs.stages], others) == (3, [3, 3], [])
     assert [len(each.requests) for each in pipelines(text.replace("OTHER", "9")).pipelines] == [2, 1]
+
+
+def test_a_call_that_skips_elements_has_its_element_with_the_last_one() -> None:
+    """As below a shard: the elements that others keep are consumed, too."""
+    answer = found("""
+  python | Iterator::Root[0,100]{id=1} ParallelMapConsume[5,1]{element_id=1} ParallelMapConsume[90,1]{element_id=2}
+""")
+    assert answer.ready.tolist() == [answer.begin[0] + 90_000_000]

@@ -63,6 +63,10 @@ FILTER_FIRST = (
     "dataset = dataset.filter(keep)  # by what is cheap to read\n"
     "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)  # of what stays"
 )
+SHARD_FIRST = (
+    "dataset = dataset.shard(num_shards, index)  # right after reading\n"
+    "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)  # of this worker's elements"
+)
 PREFETCH = "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last call on the dataset"
 PARALLEL_BATCH = "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)"
 CACHE_BEFORE_REPEAT = "dataset = dataset.map(function).cache().repeat()"

@@ -225,7 +225,11 @@ REMEDIES: dict[tuple[str, str, str], str] = {
         "",
         "",
     ): "Replace this loop over Python values by array operations or a library in C, or move it to another process.",
-    ("between_steps", "", ""): "Run what lies between steps less often or in a background thread; mark what belongs to the step.",
+    (
+        "between_steps",
+        "",
+        "",
+    ): "Run what lies between steps less often or in a background thread; mark what belongs to the step.",
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
     ("unexplained", JAX, ""): "Record Python: set python_tracer_level=1 in jax.profiler.ProfileOptions.",
     ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
