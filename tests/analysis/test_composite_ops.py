@@ -22,7 +22,7 @@ def compute(*outer: str) -> Cause:
     )
 
 
-@pytest.mark.parametrize("name", ["aten::linalg_matrix_exp", "aten::fft_rfft2", "aten::stft"])
+@pytest.mark.parametrize("name", ["aten::linalg_matrix_exp", "aten::fft_rfft2", "aten::stft", "aten::logsumexp"])
 def test_ops_within_a_numerical_op_are_its_parts(name: str) -> None:
     found = compute(name, "aten::linalg_norm")
     assert [part for part, _, _ in found.names] == [name]

@@ -15,9 +15,9 @@ from tb_profile_plugin.export.report import why
         ((90, 100, 110, 60, 140, 100), "All 6 steps: 100 µs each"),
         (
             (78, 80, 82, 112, 114, 116),
-            "All 6 steps: 78.0 µs to 116 µs, median 97.0 µs, mean 1.00 ms from step to step.",
+            "All 6 steps: 78.0 µs to 116 µs, median 97.0 µs; 1.00 ms from step to step on average.",
         ),
-        ((60, 100, 170), "All 3 steps: 60.0 µs to 170 µs, median 100 µs, mean 1.03 ms from step to step."),
+        ((60, 100, 170), "All 3 steps: 60.0 µs to 170 µs, median 100 µs; 1.03 ms from step to step on average."),
     ],
 )
 def test_uneven_steps_are_told_by_range_and_median(tmp_path: Path, durations_us: tuple[int, ...], words: str) -> None:

@@ -60,8 +60,8 @@ _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 """What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
 _NEW_ITERATOR = regex(rf"(?:{vocabulary.EAGER_OP_CALL})?MakeIterator")
 """TensorFlow makes an iterator: within it the parts of the pipeline, one in another, and their functions."""
-_NUMERICAL = regex(r"aten::(?:(?:linalg|fft)_|i?stft$)")
-"""PyTorch's ops of linear algebra and Fourier transforms, each of which calls many others to compute one result."""
+_NUMERICAL = regex(r"aten::(?:(?:linalg|fft)_|(?:i?stft|logsumexp|cdist|cosine_similarity|pairwise_distance)$)")
+"""PyTorch's ops of linear algebra, Fourier transforms and distances, each of which calls many others for one result."""
 _OF_PYTHON = (State.PYTHON, State.SYNC, State.CALLBACK, State.PAUSE)
 """In which the program's function tells more than what it calls."""
 _IN_EAGER_CALL = regex(rf"EagerKernelExecute$|KernelAndDeviceFunc::Run$|{vocabulary.EAGER_OP_CALL}")

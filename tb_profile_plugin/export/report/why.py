@@ -174,7 +174,7 @@ def _step_lengths(reader: AnswerReader) -> Message:
     typical_ps, period_ps = reader.fact_value("typical_ps"), reader.fact_value("period_ps")
     if spread["median_ps"] is not None:
         return Message(
-            "{shortest_ps} to {longest_ps}, median {median_ps}, mean {period_ps} from step to step",
+            "{shortest_ps} to {longest_ps}, median {median_ps}; {period_ps} from step to step on average",
             **spread,
             period_ps=period_ps,
         )

@@ -271,8 +271,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."
     ),
     ("decomposition", "", ""): (
-        "Compute svd, eigh or qr of fewer or smaller matrices, or every N steps; power iteration is enough for the "
-        "largest values."
+        "Compute svd, eigh or qr of fewer or smaller matrices, or every N steps; where few values count, by power "
+        "iteration."
     ),
     ("factorization", "", ""): (
         "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
