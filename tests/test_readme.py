@@ -27,7 +27,7 @@ def test_figures_are_those_of_the_benchmarks() -> None:
     )
     told = re.search(sentence, " ".join(README.split()))
     assert told
-    large, hosts = row("overview_page of 121 MB", "xprof"), row("overview_page of 64 hosts of 5.0 MB", "xprof")
+    large, hosts = row("overview_page of 121 MB", "xprof"), row("overview_page of 64 hosts of 5.2 MB", "xprof")
     small = row("overview_page of 0.221 MB", "before")
     figures = [round(large[1]), round(1 / large[2]), round(hosts[1]), round(1 / hosts[2])]
     assert [int(each) for each in told.groups()[:4]] == figures

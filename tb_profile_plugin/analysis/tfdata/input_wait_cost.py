@@ -20,7 +20,7 @@ from ..steps.typical_times import is_gap_notable, typical_windows
 from . import iterator_calls
 from .structure import python_works_ahead
 
-NEEDS = (*step_time.NEEDS, figures, iterator_calls.pipelines)
+NEEDS = (*step_time.NEEDS, figures, iterator_calls.pipelines, device_count)
 """Per-host functions that `input_cost` rests on."""
 
 NOTABLE = 0.05

@@ -48,6 +48,7 @@ def table_facts(host: HostWithSteps) -> set[str]:
     return {DENSE_EMBEDDING, REDUCES_TABLES} if _dense_tables(host).are_reduced else {DENSE_EMBEDDING}
 
 
+@per_host(keep=True)
 def dense_tables_ps(host: HostWithSteps) -> float:
     """ps per step that a CPU spends on whole gradients of tables; 0 where that is little, or not known, as of GPUs."""
     ps, steps = _dense_tables(host).ps, host.steps
