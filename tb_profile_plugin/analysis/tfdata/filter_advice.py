@@ -48,13 +48,13 @@ def late_filter_finding(pipeline: Pipeline) -> PipelineFinding | None:
         costly_map = max((source for source in inputs if source.kind in _MAPS), key=_work_ps, default=None)
         is_slow = pipeline.bottleneck >= 0 and pipeline.stages[pipeline.bottleneck] in (stage, costly_map)
         if costly_map and is_slow and _work_ps(costly_map) > _work_ps(stage):
-            discarded, taken = _discarded_and_taken(stage, inputs[0])
-            if taken >= _LEAST_INPUT_RATIO * (taken - discarded):
-                return _finding(pipeline, row, discarded, taken, costly_map)
+            discarded, inputs_read = _discarded_and_read(stage, inputs[0])
+            if inputs_read >= _LEAST_INPUT_RATIO * (inputs_read - discarded):
+                return _finding(pipeline, row, discarded, inputs_read, costly_map)
     return None
 
 
-def _discarded_and_taken(stage: Stage, source: Stage) -> tuple[int, int]:
+def _discarded_and_read(stage: Stage, source: Stage) -> tuple[int, int]:
     """How many elements a stage throws away, of how many; of a shard of so many that each passes on one."""
     if stage.kind == "Filter":
         return source.calls - stage.calls, source.calls
@@ -62,7 +62,7 @@ def _discarded_and_taken(stage: Stage, source: Stage) -> tuple[int, int]:
     return (shards - 1, shards) if isinstance(shards, int) and shards > 0 else (0, 1)
 
 
-def _finding(pipeline: Pipeline, row: int, discarded: int, taken: int, costly_map: Stage) -> PipelineFinding:
+def _finding(pipeline: Pipeline, row: int, discarded: int, inputs_read: int, costly_map: Stage) -> PipelineFinding:
     """For the stage at that row, which threw so many of the elements away that the costly map had worked for."""
     stage = pipeline.stages[row]
     map_ps, filter_ps = _work_ps(costly_map), _work_ps(stage)
@@ -75,16 +75,16 @@ def _finding(pipeline: Pipeline, row: int, discarded: int, taken: int, costly_ma
             "{filter} throws away {count} of {all_count} elements.",
             filter=stage.label,
             count=discarded,
-            all_count=taken,
+            all_count=inputs_read,
         ),
         Message(
             "{map} worked {vain_pair} for them in vain, summed over threads.",
             map=costly_map.label,
-            vain_pair=(discarded / taken * map_ps, map_ps),
+            vain_pair=(discarded / inputs_read * map_ps, map_ps),
         ),
     )
     cure = _CURES[stage.kind]
-    gain_ps, snippet = discarded / taken * wait_ps, snippets.runnable(cure.snippet)
+    gain_ps, snippet = discarded / inputs_read * wait_ps, snippets.runnable(cure.snippet)
     return PipelineFinding(cure.id, cure.title, evidence, gain_ps, "bad", snippet, stage=row)
 
 
