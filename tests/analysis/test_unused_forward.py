@@ -68,41 +68,37 @@ def test_what_an_op_calls_is_no_forward_pass_that_nothing_uses() -> None:
     assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
 
 
-def test_a_sort_of_which_only_indices_are_needed_is_no_forward_pass() -> None:
-    """As where each layer looks up neighbours: gradients of the distances are never needed.
-
-    The first layer's, of inputs, makes no node, so it has the number of the next op.
+def partly_used(*ops: tuple[str, int], used: tuple[int, ...]) -> HostWithSteps:
+    """Four steps of 1 ms on the CPU: forward ops, each with the number of its node, and the nodes that a backward pass
+    runs.
     """
     events = []
     for step in range(4):
         begin, number = 1000 * step, 100 * step
         events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 999))
-        for place, (name, node) in enumerate((("argsort", 0), ("linear", 0), ("argsort", 1), ("linear", 2))):
+        for place, (name, node) in enumerate(ops):
             made = {"Sequence number": number + node, "Fwd thread id": 0}
             events.append(torchtrace.op(f"aten::{name}", begin + 10 + 100 * place, 95, **made))
-        for place, node in enumerate((2, 0)):
+        for place, node in enumerate(used):
             made = {"Sequence number": number + node, "Fwd thread id": 1}
             gradient = "autograd::engine::evaluate_function: AddmmBackward0"
             events.append(torchtrace.op(gradient, begin + 500 + 100 * place, 90, **made))
     events.append(torchtrace.op("aten::linear", 4000, 5, **{"Sequence number": 400, "Fwd thread id": 0}))
-    assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+def test_a_sort_of_which_only_indices_are_needed_is_no_forward_pass() -> None:
+    """As where each layer looks up neighbours: gradients of the distances are never needed.
+
+    The first layer's, of inputs, makes no node, so it has the number of the next op.
+    """
+    host = partly_used(("argsort", 0), ("linear", 0), ("argsort", 1), ("linear", 2), used=(2, 0))
+    assert unused_forward_ps(host) == 0
 
 
 def test_ops_without_layers_are_no_forward_pass() -> None:
     """As where the distances of all pairs are computed, of which a loss takes the largest."""
-    events = []
-    for step in range(4):
-        begin, number = 1000 * step, 100 * step
-        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 999))
-        for place, name in enumerate(("linear", "pow", "pow")):
-            made = {"Sequence number": number + place, "Fwd thread id": 0}
-            events.append(torchtrace.op(f"aten::{name}", begin + 10 + 100 * place, 95, **made))
-        for place, node in enumerate((1, 0)):
-            made = {"Sequence number": number + node, "Fwd thread id": 1}
-            gradient = "autograd::engine::evaluate_function: AddmmBackward0"
-            events.append(torchtrace.op(gradient, begin + 500 + 100 * place, 90, **made))
-    events.append(torchtrace.op("aten::linear", 4000, 5, **{"Sequence number": 400, "Fwd thread id": 0}))
-    assert unused_forward_ps(torchtrace.host(*events, deviceProperties=[])) == 0
+    assert unused_forward_ps(partly_used(("linear", 0), ("pow", 1), ("pow", 2), used=(1, 0))) == 0
 
 
 @pytest.mark.parametrize("host", [forward_passes(1), forward_passes(2, used=2), forward_passes(2, recomputes=True)])

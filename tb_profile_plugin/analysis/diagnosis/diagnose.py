@@ -33,7 +33,7 @@ from .catalogue import TEMPLATES, Sentence
 from .cause_kinds import MOSTLY
 from .cause_order import by_cost, by_gain
 from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedCalls, losses_by_cause, name_pauses
-from .gains import gain, gains_more, saves_little_alone, scenario_gains, works_elsewhere
+from .gains import gain, gains_more, saves_little_alone, scenario_gains, sets_pace_of_compute, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .program import facts
 from .program.program_facts import ProgramFacts, program_facts, program_of
@@ -236,7 +236,7 @@ def _replay_words(loss: TimeLoss, typical: Typical) -> dict[str, Sentence]:
     """
     gain_ps, period_ps = gain(loss, typical), typical.period_ps
     names = loss.names_sentence(typical.has_steps)
-    if loss.sets_pace and typical.state_ps[State.COMPUTE] > loss.ps:
+    if sets_pace_of_compute(loss, typical):
         return {"names": Sentence("won.ahead" if loss.shares_cores else "won.pace", {"names": names})}
     if gain_ps is None or typical.replayed is None or loss.ps < _NO_GAIN * period_ps:
         return {}

@@ -37,7 +37,7 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
         return None
     if loss.id == WORK and loss.remedy is not None and loss.remedy.most_ps is not None:
         return round(min(loss.remedy.most_ps, loss.ps))
-    if loss.id in _NO_GAIN or (loss.sets_pace and loss.shares_cores and typical.state_ps[State.COMPUTE] > loss.ps):
+    if loss.id in _NO_GAIN or (loss.shares_cores and sets_pace_of_compute(loss, typical)):
         return None
     if loss.id not in NAMED_BY_TRACERS and _host_is_silent(typical):
         return None
@@ -63,6 +63,11 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     gain_ps = min(max(gain_ps - loss.other_causes_ps, least_ps), most_ps)
     # A hair more than the cause takes needs a reason that nobody can give.
     return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))
+
+
+def sets_pace_of_compute(loss: TimeLoss, typical: Typical) -> bool:
+    """Whether steps compute for longer than they wait for input that sets the pace."""
+    return loss.sets_pace and bool(typical.state_ps[State.COMPUTE] > loss.ps)
 
 
 def _idle_ps(loss: TimeLoss, scenario: str, state_ps: Array) -> float:
