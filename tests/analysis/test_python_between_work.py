@@ -70,6 +70,34 @@ def test_a_loop_over_values_that_a_dataloader_calls_is_told(values: int, advised
 
 
 @pytest.mark.parametrize(
+    ("op", "is_loop", "name"),
+    [
+        (2900, False, "__call__ (collate.py:19), in aten::stft"),
+        (1400, False, "__call__ (collate.py:19)"),
+        (2900, True, "__call__ (collate.py:19)"),
+    ],
+)
+def test_an_op_that_takes_half_of_a_load_is_named(op: int, is_loop: bool, name: str) -> None:
+    """Two of them in each batch, that last so long; none where the function treats values one by one."""
+    events = []
+    for step in range(4):
+        begin = 10_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 9990))
+        loads = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+        events.append(torchtrace.on_host("user_annotation", loads, begin, 6000))
+        events.append(torchtrace.frame("collate.py(19): __call__", begin + 10, 5900))
+        for at in (begin + 20, begin + 2950):
+            events += [torchtrace.op("aten::stft", at, op), torchtrace.op("aten::abs", at + 1, op - 2)]
+        for number in range(600 if is_loop else 0):
+            events.append(torchtrace.frame("collate.py(13): mask", begin + 5860 + number // 20, 0))
+            events.append(torchtrace.frame("collate.py(9): is_special", begin + 5860 + number // 20, 0))
+        events.append(torchtrace.op("aten::mm", begin + 6100, 3800))
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    waits = next(cause for cause in found.causes if cause.id == "input")
+    assert waits.names[0][0] == name
+
+
+@pytest.mark.parametrize(
     ("ops", "advice"), [(8, "Do the work of push (train.py:9) in fewer ops"), (0, "Write this code")]
 )
 def test_a_function_that_dispatches_ops_needs_fewer_of_them(ops: int, advice: str) -> None:

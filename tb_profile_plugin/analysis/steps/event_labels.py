@@ -27,7 +27,14 @@ from .device_timeline import DeviceTimeline
 from .dispatched_calls import cpu_ops
 from .event_names import display_name
 from .first_launches import starting_intervals
-from .program_functions import dispatches_nothing, is_loop_over_values, program_function, silent_calls
+from .program_functions import (
+    dispatches_nothing,
+    is_loop_over_values,
+    longest_op,
+    loops_of_loader,
+    program_function,
+    silent_calls,
+)
 from .python_waits import waits_for_events, waits_for_threads
 
 HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
@@ -181,6 +188,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels.replace(rows, dataset_ops[np.searchsorted(graphs, labels.event[rows])])
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
+    _append_longest_op(labels, calls_back, host)
     event_waits, process_waits = waits_for_events(trace, timeline)
     rows = labels.with_names(_MACHINERY)
     thread_waits = rows[trace.are_named(labels.event[rows], waits_for_threads)]
@@ -313,6 +321,19 @@ def _longest_callee(trace: Trace, events: Array) -> Array:
         if len(long_callees):
             longest_callee[inverse == number] = callees[long_callees.min()]
     return longest_callee
+
+
+def _append_longest_op(labels: _Labels, rows: Array, host: Host) -> None:
+    """Say in which of PyTorch's ops these calls (int64[k], intervals) mostly pass.
+
+    What treats values one by one is a loop, whichever op it calls.
+    """
+    texts = list(labels.number_of)
+    for number in distinct(labels.number[rows]).tolist():
+        of_label = rows[labels.number[rows] == number]
+        op = longest_op(labels.trace, distinct(labels.event[of_label]))
+        if op and texts[number] not in loops_of_loader(host):
+            labels.append(of_label, _WITHIN + event_label(op))
 
 
 def _prepend_compiled_function(labels: _Labels, rows: Array) -> None:

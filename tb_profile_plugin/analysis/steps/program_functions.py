@@ -7,6 +7,7 @@ import sys
 import numpy as np
 
 from ...model.events.joins import is_among
+from ...model.events.outermost import are_inside, outermost_torch_ops
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names.host_events import are_frames
@@ -138,6 +139,17 @@ def loops_of_loader(host: Host) -> frozenset[str]:
     names, inverse = np.unique(trace.name_of[calls], return_inverse=True)
     inner = np.bincount(inverse, trace.nesting.stop[calls] - calls - 1) / np.bincount(inverse)
     return frozenset(display_name(trace.names[name]) for name in names[inner >= _LEAST_CALLS].tolist())
+
+
+def longest_op(trace: Trace, calls: Array) -> str:
+    """The name of the PyTorch op, called by no other, that takes half of the time of calls (int64[k]); empty without."""
+    ops = trace.once(outermost_torch_ops)
+    inner = ops[are_inside(ops, calls, trace.nesting.stop[calls])]
+    names, inverse = np.unique(trace.name_of[inner], return_inverse=True)
+    event_ps = trace.end - trace.begin
+    name_ps = np.bincount(inverse, event_ps[inner], len(names))
+    is_long = name_ps.max(initial=0) >= _FUNCTION_SHARE * event_ps[calls].sum()
+    return trace.names[names[np.argmax(name_ps)]] if len(names) and is_long else ""
 
 
 def dispatches_nothing(trace: Trace, call: Array) -> bool:
