@@ -73,3 +73,34 @@ def test_pipelines_that_work_ahead_and_are_slower_set_the_pace(capture: str, set
     session = tb_profile_plugin.open(TRACES / f"{capture}.xplane.pb")
     (host,) = map(session.host, session.hosts)
     assert any(diagnosis.sets_pace for diagnosis in diagnoses(host)) == sets_pace
+
+
+def with_one_long_wait(loader: str, calls: int = 1) -> HostWithSteps:
+    """Six steps of 1 ms on a CPU, of which the fourth waits 20 ms longer, in so many calls of the loader."""
+    events, begin = [], 0
+    for step in range(6):
+        waits = [20_000 // calls - 1] * calls if step == 3 else [10]
+        ms = 1000 + sum(waits)
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, ms - 1))
+        for number, wait in enumerate(waits):
+            name = f"enumerate(DataLoader)#{loader}.__next__"
+            events.append(torchtrace.on_host("user_annotation", name, begin + number * wait + number, wait))
+        events.append(torchtrace.op("aten::mm", begin + sum(waits) + calls, 980))
+        begin += ms
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+@pytest.mark.parametrize(
+    ("loader", "calls", "headline"),
+    [
+        (WORKERS, 1, "1 of 6 steps takes 21 times as long as the others, mostly waiting for input."),
+        (ALONE, 1, "Compute on the CPU takes"),
+        (WORKERS, 2, "Compute on the CPU takes"),
+    ],
+)
+def test_one_long_wait_for_workers_comes_again(loader: str, calls: int, headline: str) -> None:
+    """They bring batches by turns; not so the loop itself, nor workers that start for an epoch."""
+    diagnosis = diagnose([with_one_long_wait(loader, calls)], replays=True)
+    assert diagnosis.headline.sentence.text.startswith(headline)
+    if headline.startswith("1 of"):
+        assert diagnosis.causes[0].remedy.text.startswith("Start more DataLoader workers")

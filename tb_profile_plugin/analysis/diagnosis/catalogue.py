@@ -199,6 +199,7 @@ TEMPLATES: dict[str, str] = {
     "headline.evaluation": f"Evaluation or prediction {_TAKES}",
     "headline.warmup": "Warm-up takes {time_ps} more per step, over all steps.",
     "headline.unusual_steps": "{count} of {steps} steps take {factor} times as long as the others{names}.",
+    "headline.unusual_steps.one": "1 of {steps} steps takes {factor} times as long as the others{names}.",
     "headline.unusual_steps.every": "One step in {every} takes {factor} times as long as the others{names}.",
     "headline.exposed_collective": f"Exposed communication {_TAKES}",
     "headline.exposed_copy": f"Exposed copies {_TAKE}",

@@ -61,6 +61,11 @@ _ELEMENTWISE_TYPES = regex(
 ELEMENTWISE = regex(rf"aten::(?:{_ELEMENTWISE})_?$|.*elementwise_kernel")
 NEW_INPUT = ("new_input", host_events.MAKES_INPUT)
 """The kind of input that is made anew, and what TensorFlow calls then."""
+WORKERS = (
+    "input_workers",
+    regex(r".*MultiProcessing|(?:.*, in )?(?:__iter__ \(torch/utils/data/dataloader|get \(multiprocessing/queues)\.py"),
+)
+"""The kind of input that PyTorch's worker processes make, and what waits for them."""
 _FACTORIZATION = regex(
     r"(?:lu|triangular_solve|cholesky)(?:\.\d+)?$|aten::_?linalg_(?:inv|lu|solve|cholesky)"
     r"|(?:MatrixInverse|MatrixSolve|MatrixTriangularSolve|Cholesky|Lu)$|.*(?:getrf|getri|potrf|trsm)"
@@ -110,7 +115,7 @@ _KINDS = {
     ),
     "input": (
         NEW_INPUT,
-        ("input_workers", regex(r".*MultiProcessing|(?:.*, in )?__iter__ \(torch/utils/data/dataloader\.py")),
+        WORKERS,
         (PYTHON_INPUT, regex(r".*PyFunc")),
     ),
     "exposed_collective": _COLLECTIVES,

@@ -126,8 +126,9 @@ def _code(lead: TimeLoss, hosts: Sequence[Host]) -> str:
         return f"{code}.unrecorded"
     if lead.variant:
         return code + lead.variant
-    if lead.id == "unusual_steps" and (lead.arguments or {}).get("every"):
-        return f"{code}.every"
+    if lead.id == "unusual_steps":
+        facts = lead.arguments or {}
+        return f"{code}.every" if facts.get("every") else f"{code}.one" if facts.get("count") == 1 else code
     return "headline.sampled" if lead.id == "unexplained" and max(map(one_op_of, hosts)) > 1 else code
 
 

@@ -16,7 +16,7 @@ from ..steps.event_names import short_name
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined
-from .cause_kinds import KINDS_IF_LARGEST, MOSTLY, NAMED_SHARE, NEW_INPUT, PAUSE, PYTHON_INPUT, READING, kinds
+from .cause_kinds import KINDS_IF_LARGEST, MOSTLY, NAMED_SHARE, NEW_INPUT, PAUSE, PYTHON_INPUT, READING, WORKERS, kinds
 from .remedies.remedy import Remedy
 
 WORK = "compute"
@@ -168,11 +168,13 @@ class TimeLoss:
     @property
     def recurs(self) -> bool:
         """Whether several unusual steps have a period, or one thing that takes much of what they take longer; work
-        of each step that lasts now longer, now shorter, is to be looked at by itself.
+        of each step that lasts now longer, now shorter, is to be looked at by itself. Workers that are too slow bring
+        their batches by turns: a single wait comes again.
         """
         facts = self.arguments or {}
         much = max((ps for name, ps, _ in self.by_name() if name), default=0.0) >= _MUCH * self.ps
-        return facts["count"] > 1 and (bool(facts["every"]) or (much and not self.varies))
+        several = facts["count"] > 1 and (bool(facts["every"]) or (much and not self.varies))
+        return several or (not self.first_batches and self.kinds[:1] == [WORKERS[0]])
 
     @property
     def variant(self) -> str:
@@ -253,7 +255,7 @@ class TimeLoss:
         if self.id == "late_peer":
             return "late_turns" if self.variant else f"late_{(self.arguments or {}).get('state', '')}", self.id
         kinds = ["timeout"] if self.variant == ".timeout" else self.kinds[:1]
-        if self.first_batches and kinds == ["input_workers"]:
+        if self.first_batches and kinds == [WORKERS[0]]:
             kinds = ["workers_again"]
         if self.few_steps is not None and kinds == [READING]:
             kinds = []
