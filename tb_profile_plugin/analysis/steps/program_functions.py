@@ -142,7 +142,7 @@ def loops_of_loader(host: Host) -> frozenset[str]:
 
 
 def longest_op(trace: Trace, calls: Array) -> str:
-    """The name of the PyTorch op, called by no other, that takes half of the time of calls (int64[k]); empty without."""
+    """The name of the PyTorch op, called by no other, that takes half of these calls (int64[k]); empty without one."""
     ops = trace.once(outermost_torch_ops)
     inner = ops[are_inside(ops, calls, trace.nesting.stop[calls])]
     names, inverse = np.unique(trace.name_of[inner], return_inverse=True)
