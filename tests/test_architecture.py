@@ -17,9 +17,10 @@ ORDER = {
         *("budgets", "serve", "api", "__init__", "cli", "plugin", "__main__"),
     ),
     "formats": ("columns", "xspace", "kineto"),
-    "model": ("names", "events", "devices"),
+    "model": ("names", "events", "steps", "devices"),
     "analysis": (
-        *("xla", "ops", "activity", "steps", "workers", "tfdata", "diagnosis", "health", "digest", "compare", "hang"),
+        *("xla", "ops", "activity", "labels", "steps", "workers", "tfdata", "diagnosis", "health", "digest"),
+        *("compare", "hang"),
     ),
     "tools": ("answers", "columns"),
     "analysis/diagnosis": ("program", "remedies", "work"),

@@ -19,14 +19,14 @@ from ..runtime.messages import Message
 from ..runtime.problems import Problem
 from ..runtime.records import NamedTuple
 from ..runtime.regex import regex
-from .events import steps as step_rules
 from .events.nested import is_derived
-from .events.recorded_steps import with_recorded
-from .events.steps import Steps
 from .events.tpu_runs import with_shifted_tpu_clocks
 from .events.trace import Trace
 from .names.host_events import is_frame
 from .per_host import Need, name_of, per_host
+from .steps import step_rules
+from .steps.recorded_steps import with_recorded
+from .steps.step_rules import Steps
 
 if TYPE_CHECKING:
     from ..formats.xspace.hlo.module import Module

@@ -21,9 +21,9 @@ from ..analysis.steps import step_evidence
 from ..analysis.steps.step_choice import valid_choice
 from ..analysis.steps.typical_times import Typical
 from ..analysis.steps.what_if import paths, what_if
-from ..model.events.steps import SOURCES
 from ..model.host import HostWithSteps
 from ..model.session import Session
+from ..model.steps.step_rules import SOURCES
 from ..runtime.messages import listed
 from ..runtime.problems import AVERAGE, CLOCKS
 from .answers.answer import Answer, Keyed, Table, by_column, flag, number, text

@@ -9,8 +9,8 @@ from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
-from tb_profile_plugin.analysis.steps.dispatched_calls import calling_function, whole_step_functions
-from tb_profile_plugin.analysis.steps.python_waits import timed_out_waits
+from tb_profile_plugin.analysis.labels.dispatched_calls import calling_function, whole_step_functions
+from tb_profile_plugin.analysis.labels.python_waits import timed_out_waits
 from tb_profile_plugin.analysis.steps.typical_times import NamedTime
 
 EVERY = 10_000

@@ -13,7 +13,7 @@ from tb_profile_plugin.analysis.activity.states import STATES
 from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES, Sentence
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
-from tb_profile_plugin.analysis.steps.device_timeline import timeline
+from tb_profile_plugin.analysis.labels.device_timeline import timeline
 from tb_profile_plugin.export.report.why import as_json
 from tb_profile_plugin.runtime.messages import translated, use_language
 

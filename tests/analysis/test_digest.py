@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.digest import blame
 from tb_profile_plugin.analysis.digest.bodies import Bodies
 from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.analysis.steps import device_timeline
+from tb_profile_plugin.analysis.labels import device_timeline
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.protobuf import varint
 from tb_profile_plugin.formats.xspace.hlo.module import Module

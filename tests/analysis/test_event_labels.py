@@ -14,8 +14,8 @@ from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.facts import TRACED
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
-from tb_profile_plugin.analysis.steps.dispatched_calls import calls_per_step
-from tb_profile_plugin.analysis.steps.event_labels import OF_EVENTS, label_text, without_ending
+from tb_profile_plugin.analysis.labels.dispatched_calls import calls_per_step
+from tb_profile_plugin.analysis.labels.label_texts import OF_EVENTS, label_text, without_ending
 from tb_profile_plugin.model.framework import JAX, TENSORFLOW
 from tb_profile_plugin.runtime.messages import Message
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb_profile_plugin.analysis.steps.event_names import display_name, short_name
+from tb_profile_plugin.analysis.labels.event_names import display_name, short_name
 
 
 @pytest.mark.parametrize(

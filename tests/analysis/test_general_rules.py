@@ -12,7 +12,7 @@ from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
-from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
+from tb_profile_plugin.analysis.labels.dispatched_calls import one_by_one_share
 from tb_profile_plugin.model.host import HostWithSteps
 
 

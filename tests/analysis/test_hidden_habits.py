@@ -10,7 +10,7 @@ from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_facts
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
-from tb_profile_plugin.analysis.steps.dispatched_calls import calls_per_step
+from tb_profile_plugin.analysis.labels.dispatched_calls import calls_per_step
 from tb_profile_plugin.model.host import HostWithSteps
 
 

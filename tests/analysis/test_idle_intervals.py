@@ -8,7 +8,7 @@ from tb_profile_plugin.analysis.activity import gap_causes
 from tb_profile_plugin.analysis.activity.gap_tables import KnownWaits
 from tb_profile_plugin.analysis.activity.layers import first_kind
 from tb_profile_plugin.analysis.activity.states import State
-from tb_profile_plugin.analysis.steps import device_timeline
+from tb_profile_plugin.analysis.labels import device_timeline
 from tb_profile_plugin.model.events.intervals import covered, union
 from tb_profile_plugin.runtime.arrays import Array
 

@@ -6,7 +6,7 @@ import pytest
 import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.steps.program_functions import is_program_function
+from tb_profile_plugin.analysis.labels.program_functions import is_program_function
 
 US = 10**6
 

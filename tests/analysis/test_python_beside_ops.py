@@ -4,7 +4,7 @@ import pytest
 import torchtrace
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
-from tb_profile_plugin.analysis.steps.program_functions import is_loop_over_values
+from tb_profile_plugin.analysis.labels.program_functions import is_loop_over_values
 from tb_profile_plugin.runtime.units import PS_PER_MS
 
 STEP_US = 10_000

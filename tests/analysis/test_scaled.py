@@ -6,7 +6,7 @@ from idle_draw import START, US, captured, events, kernels
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.scaled import scaled
-from tb_profile_plugin.analysis.steps.event_names import display_name
+from tb_profile_plugin.analysis.labels.event_names import display_name
 from tb_profile_plugin.model.host import HostWithSteps
 from tb_profile_plugin.runtime.problems import ProblemError
 

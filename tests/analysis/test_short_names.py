@@ -11,7 +11,7 @@ from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES, Se
 from tb_profile_plugin.analysis.diagnosis.headlines import headline
 from tb_profile_plugin.analysis.diagnosis.program import facts
 from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
-from tb_profile_plugin.analysis.steps.event_names import display_name, short_name
+from tb_profile_plugin.analysis.labels.event_names import display_name, short_name
 from tb_profile_plugin.analysis.steps.typical_times import NamedTime, typical_times
 from tb_profile_plugin.model.host import HostWithSteps
 

@@ -10,8 +10,8 @@ import pytest
 from hlodraw import computation, instruction, shape, shapes
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.labels.xla_origins import _function, scopes
 from tb_profile_plugin.analysis.steps.host_account import figures
-from tb_profile_plugin.analysis.steps.xla_origins import _function, scopes
 from tb_profile_plugin.formats import protobuf, xspace
 from tb_profile_plugin.formats.protobuf import message as field
 from tb_profile_plugin.formats.protobuf import numbers, varint

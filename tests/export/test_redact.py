@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.steps import xla_origins
+from tb_profile_plugin.analysis.labels import xla_origins
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.export import redact
 from tb_profile_plugin.export.pseudonyms import Pseudonyms

@@ -5,7 +5,8 @@ import pytest
 from figures import names, steps
 
 from tb_profile_plugin.analysis.health import unmarked_input
-from tb_profile_plugin.model.events import links, repeated_calls
+from tb_profile_plugin.model.events import links
+from tb_profile_plugin.model.steps import repeated_calls
 
 TRAIN = "train[0,900]{_r=1, step_num=s}"
 BATCH = "Profiled batch[0,900]{step_num=5+s}"

@@ -6,7 +6,7 @@ import pytest
 import torchtrace
 from torchtrace import mark, op
 
-from tb_profile_plugin.model.events.steps import Steps
+from tb_profile_plugin.model.steps.step_rules import Steps
 
 ITERATIONS = 4
 PERIOD, ZEROING, FORWARD, STEP = 100.0, "Optimizer.zero_grad#SGD.zero_grad", "aten::linear", "Optimizer.step#SGD.step"

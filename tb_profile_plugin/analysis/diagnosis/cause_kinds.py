@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ...model.names import host_events
 from ...runtime.regex import regex
-from ..steps.event_labels import OF_LOOP
+from ..labels.label_texts import OF_LOOP
 
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""

@@ -9,8 +9,8 @@ from typing import Literal
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.states import STATES, WORK_STATES, State
-from ..steps.event_labels import HOST_MEMORY, OF_PYTHON, ON_CPU, without_ending
-from ..steps.event_names import short_name
+from ..labels.event_names import short_name
+from ..labels.label_texts import HOST_MEMORY, OF_PYTHON, ON_CPU, without_ending
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined

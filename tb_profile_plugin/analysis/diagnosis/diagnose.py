@@ -13,18 +13,18 @@ from ...model.ranks import missing, rank
 from ...runtime.messages import Message, message
 from ...runtime.records import NamedTuple
 from ..activity.states import State
-from ..steps import step_evidence, step_time
-from ..steps.calls_between import called_between, function_between
-from ..steps.dispatched_calls import (
+from ..labels.calls_between import called_between, function_between
+from ..labels.dispatched_calls import (
     calling_function,
     calls_per_step,
     one_by_one_share,
     short_ops_ps,
     whole_step_functions,
 )
-from ..steps.event_names import display_name, short_name
+from ..labels.event_names import display_name, short_name
+from ..labels.python_waits import timed_out_ps, timed_out_waits
+from ..steps import step_evidence, step_time
 from ..steps.host_account import Interval, figures
-from ..steps.python_waits import timed_out_ps, timed_out_waits
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import NamedTime, Typical, typical_times, typical_windows
 from . import input_stage

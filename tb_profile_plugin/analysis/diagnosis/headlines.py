@@ -10,7 +10,7 @@ from ...model.profiler_options import is_unrecorded, one_op_of
 from ...runtime.records import NamedTuple
 from ..activity.states import State
 from ..finding import HeadlineLevel
-from ..steps.event_names import short_name
+from ..labels.event_names import short_name
 from ..steps.step_choice import ALL, TYPICAL
 from ..steps.typical_times import Typical, is_gap_notable
 from .catalogue import TEMPLATES, Sentence, joined

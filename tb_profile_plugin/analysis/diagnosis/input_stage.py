@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
-from ..steps.program_functions import loops_of_loader
+from ..labels.program_functions import loops_of_loader
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.advice import FILLING
 from ..tfdata.input_wait_cost import input_cost

@@ -16,7 +16,7 @@ from ...runtime.problems import problem_error
 from ...runtime.records import NamedTuple
 from ..activity.device_events import device_work
 from ..activity.replay.replay import Scenario
-from ..steps.event_labels import event_label
+from ..labels.label_texts import event_label
 from ..steps.host_account import figures
 from ..steps.step_time import StepTimes, slowest_steps
 from ..steps.typical_times import typical_windows

@@ -8,7 +8,7 @@ from ...model.framework import PYTORCH, TENSORFLOW
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
 from ..activity.states import State
-from ..steps.dispatched_calls import calls_per_step, whole_step_functions
+from ..labels.dispatched_calls import calls_per_step, whole_step_functions
 from ..steps.late_peer import LatePeer
 from ..steps.typical_times import Typical
 from .cause_kinds import MOSTLY, PAUSE

@@ -11,8 +11,17 @@ from ...formats.columns import vocabulary
 from ...model.names.host_events import EXECUTORS
 from ...runtime.messages import listed
 from ...runtime.records import mutable_record
-from ..steps.event_labels import HOST_MEMORY, OF_EVENTS, OF_LOOP, OF_PYTHON, OF_THREAD, ON_CPU, STARTING, without_ending
-from ..steps.event_names import short_name
+from ..labels.event_names import short_name
+from ..labels.label_texts import (
+    HOST_MEMORY,
+    OF_EVENTS,
+    OF_LOOP,
+    OF_PYTHON,
+    OF_THREAD,
+    ON_CPU,
+    STARTING,
+    without_ending,
+)
 from ..steps.host_account import Interval
 from ..steps.typical_times import LongPauses, NamedTime
 from .catalogue import Sentence, joined

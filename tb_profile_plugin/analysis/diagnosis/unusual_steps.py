@@ -15,7 +15,7 @@ from ...runtime.records import NamedTuple
 from ...runtime.units import PS_PER_MS
 from ..activity.device_events import device_work
 from ..activity.states import STATES, State
-from ..steps.event_labels import OF_PYTHON, without_ending
+from ..labels.label_texts import OF_PYTHON, without_ending
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import UNUSUAL, WARM_UP
 from ..steps.typical import recurrence

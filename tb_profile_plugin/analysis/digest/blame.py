@@ -8,10 +8,10 @@ import numpy as np
 
 from ...formats.columns.codes import combine
 from ...model.devices.allocations import allocations
-from ...model.events.steps import Steps
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
 from ...model.profiler_options import levels, versions
+from ...model.steps.step_rules import Steps
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple, record
@@ -19,7 +19,7 @@ from ...runtime.regex import regex, without_end
 from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
 from ..activity.states import State
 from ..activity.thread_classes import event_classes
-from ..steps.device_timeline import DeviceTimeline, timeline
+from ..labels.device_timeline import DeviceTimeline, timeline
 from ..steps.host_account import HostFigures, figures
 from .identity import DEVICE, HOST, Identities
 from .record import NOTHING, OTHERS, AllocatorMemory, Identity

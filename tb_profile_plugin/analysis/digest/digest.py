@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...model.devices.properties import device_count, device_type, host_device_type
-from ...model.events.steps import SOURCES
 from ...model.framework import framework
 from ...model.host import Host, HostWithSteps
 from ...model.names import short_kernel_names
 from ...model.per_host import need
 from ...model.session import Session
+from ...model.steps.step_rules import SOURCES
 from ...runtime.arrays import Array
 from ..activity.device_events import Kind
 from ..activity.states import STATES, State

@@ -14,9 +14,9 @@ from ...model.xla_instructions import instructions, stated_program
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex, without_end
+from ..labels.event_names import display_name
 from ..ops.device_ops import device_events
 from ..ops.op_table import Op
-from ..steps.event_names import display_name
 from .bodies import Bodies
 from .record import Identity
 

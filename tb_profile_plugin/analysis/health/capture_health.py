@@ -12,7 +12,6 @@ from ...formats.columns import vocabulary
 from ...formats.xspace.hlo import PROGRAMS
 from ...model import clock
 from ...model.devices.properties import host_device_type
-from ...model.events import recorded_steps
 from ...model.framework import TENSORFLOW
 from ...model.host import Host, HostWithSteps, steps_of, window
 from ...model.names import collectives
@@ -29,6 +28,7 @@ from ...model.profiler_options import (
 from ...model.ranks import missing, rank
 from ...model.session import Session
 from ...model.session_facts import event_count
+from ...model.steps import recorded_steps
 from ...runtime.arrays import median
 from ...runtime.messages import Message, listed, message, sentences, some_of
 from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem

@@ -9,9 +9,9 @@ import numpy as np
 from ...formats.columns import Plane, vocabulary
 from ...model.devices.copies import copies
 from ...model.devices.properties import is_gpu_allocator
-from ...model.events import recorded_steps
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
+from ...model.steps import recorded_steps
 from ...runtime.arrays import distinct
 from ...runtime.messages import Message, listed
 from ...runtime.problems import Problem

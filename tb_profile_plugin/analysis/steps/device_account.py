@@ -10,7 +10,7 @@ from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.launch_queue import QueueFigures, queue_figures
 from ..activity.partition import partition
-from .device_timeline import device_timeline
+from ..labels.device_timeline import device_timeline
 from .host_account import NamedTimes, figures, named_times
 from .step_time import by_category
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.events.intervals import covered
-from ...model.events.replicas import are_on_different_devices
 from ...model.host import Host, HostWithSteps
 from ...model.per_host import per_host
+from ...model.steps.replicas import are_on_different_devices
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
 from ...runtime.records import NamedTuple
@@ -17,13 +17,13 @@ from ..activity.event_classes import class_of
 from ..activity.partition import ScopeTimes, partition, scope_times, time_in_windows
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
+from ..labels.calling_lines import lines_of_names
+from ..labels.device_timeline import DeviceTimeline, timeline
+from ..labels.event_labels import event_labels
+from ..labels.event_names import display_name
+from ..labels.first_launches import LEAST_STARTING_PS, LOADING_CALL
+from ..labels.xla_origins import XlaTimes, xla_times
 from ..ops.device_event_kinds import DeviceKind, event_kinds
-from .calling_lines import lines_of_names
-from .device_timeline import DeviceTimeline, timeline
-from .event_labels import event_labels
-from .event_names import display_name
-from .first_launches import LEAST_STARTING_PS, LOADING_CALL
-from .xla_origins import XlaTimes, xla_times
 
 _MOST_NAMES = 64
 """So many names are told apart, those that took most time."""

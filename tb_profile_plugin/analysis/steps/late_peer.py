@@ -11,9 +11,9 @@ from ...model.profiler_options import one_op_of
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple
 from ..activity.states import STATES
+from ..labels.calls_between import longest_call_only_in
+from ..labels.label_texts import OF_PYTHON, without_ending
 from ..statistics import quantile
-from .calls_between import longest_call_only_in
-from .event_labels import OF_PYTHON, without_ending
 from .host_account import HostFigures, figures
 from .typical import are_unusual, recurrence
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...formats.columns.gather import gather
-from ...model.events import repeated_calls
 from ...model.events.intervals import covered, union
 from ...model.events.ownership import work_events
-from ...model.events.repeated_calls import Candidate
 from ...model.host import Host, HostWithSteps, run_window
 from ...model.per_host import per_host
+from ...model.steps import repeated_calls
+from ...model.steps.repeated_calls import Candidate
 from ...runtime.arrays import median
 from ...runtime.records import NamedTuple
 

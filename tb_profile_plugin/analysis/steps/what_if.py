@@ -21,9 +21,9 @@ from ..activity.replay.host_steps import host_steps
 from ..activity.replay.replay import Lengths, Scenario, replays
 from ..activity.states import HOST_CAUSES, STATES, State
 from ..activity.thread_classes import activity
-from .event_names import display_name
+from ..labels.event_names import display_name
+from ..labels.python_waits import waits_for_others
 from .host_account import figures
-from .python_waits import waits_for_others
 from .step_choice import CUT, WARM_UP
 from .typical import choose
 

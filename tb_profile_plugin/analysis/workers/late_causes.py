@@ -17,7 +17,7 @@ from ...runtime.records import NamedTuple
 from ..activity.communication import collectives, thread_collectives
 from ..activity.partition import time_in_windows
 from ..activity.states import CATEGORIES, STATES, State
-from ..steps.device_timeline import timeline
+from ..labels.device_timeline import timeline
 from ..steps.host_account import figures
 from .collective_work import WorkBefore, work_before
 from .late_peers import NEEDS as LATE_PEERS_NEEDS

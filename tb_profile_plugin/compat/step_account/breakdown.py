@@ -6,9 +6,9 @@ import numpy as np
 
 from ...analysis.ops.device_event_kinds import DeviceKind, device_kinds
 from ...formats.columns import Plane, vocabulary
-from ...model.events.step_work import steps_of_groups
-from ...model.events.steps import TIME_SOURCES, Steps
 from ...model.host import Host, run_window
+from ...model.steps.step_rules import TIME_SOURCES, Steps
+from ...model.steps.step_work import steps_of_groups
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import jit
 from .host_activity import host_activities

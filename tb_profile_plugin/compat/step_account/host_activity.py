@@ -8,11 +8,11 @@ from ...analysis.ops.host_ops import kernels_of_single_ops
 from ...formats.columns import Plane, vocabulary
 from ...formats.columns.codes import combine
 from ...formats.columns.gather import gather
-from ...model.events import torch_steps
-from ...model.events.steps import Steps
 from ...model.host import Host
 from ...model.names import collectives, host_events, op_names
 from ...model.profiler_options import is_unrecorded
+from ...model.steps import torch_steps
+from ...model.steps.step_rules import Steps
 from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...runtime.jit import inlined, jit
 from ...runtime.records import NamedTuple

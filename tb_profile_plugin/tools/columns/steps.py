@@ -15,8 +15,8 @@ from ...analysis.steps import step_evidence
 from ...analysis.steps.step_choice import ALL, TYPICAL
 from ...analysis.steps.step_time import StepTimes
 from ...model import clock
-from ...model.events.steps import SOURCES
 from ...model.host import Host, HostWithSteps
+from ...model.steps.step_rules import SOURCES
 from ...runtime.arrays import Array, median
 from ...runtime.messages import listed
 from ...runtime.problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem

@@ -18,9 +18,9 @@ from ....model.per_host import per_host
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from ...activity.states import State
-from ...steps.dispatched_calls import calls_per_step
+from ...labels.dispatched_calls import calls_per_step
+from ...labels.xla_origins import XlaOrigin
 from ...steps.host_account import figures
-from ...steps.xla_origins import XlaOrigin
 from . import facts
 from .step_counts import are_in_most_steps, from_first_step
 

@@ -20,11 +20,11 @@ from ....runtime.messages import Message
 from ....runtime.records import NamedTuple
 from ....runtime.regex import regex
 from ...activity.states import State
+from ...labels.dispatched_calls import CallingFunction, calling_function, calls_per_step
 from ...ops.device_event_kinds import COMPUTE, event_kinds
 from ...ops.device_ops import device_events
 from ...ops.op_scopes import CONFUSION_MATRIX
 from ...ops.op_table import Op
-from ...steps.dispatched_calls import CallingFunction, calling_function, calls_per_step
 from ...steps.host_account import figures
 from ...steps.typical_times import Typical, typical_windows
 from ..cause_kinds import AVOIDABLE, MOSTLY, OPTIMIZER, kind_times

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ....model.host import HostWithSteps
+from ...labels.xla_origins import XlaOrigin
 from ...steps.host_account import figures
 from ...steps.typical_times import Typical, typical_windows
-from ...steps.xla_origins import XlaOrigin
 from ..catalogue import Sentence, joined
 from ..cause_kinds import MOSTLY, NAMED_SHARE
 from ..program.program_facts import ProgramFacts

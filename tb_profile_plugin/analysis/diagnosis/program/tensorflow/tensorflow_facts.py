@@ -10,8 +10,8 @@ from .....runtime.regex import regex
 from ....activity.inferred_waits import PYTHON_OP
 from ....activity.states import State
 from ....activity.thread_classes import activity
+from ....labels.dispatched_calls import calls_per_step
 from ....ops.op_scopes import CONFUSION_MATRIX
-from ....steps.dispatched_calls import calls_per_step
 from ....steps.host_account import figures
 from ....tfdata.iterator_calls import pipelines
 from ....tfdata.structure import lacks_prefetch, last_transformation, pads_to_length

@@ -13,8 +13,8 @@ from .....runtime.records import NamedTuple
 from .....runtime.regex import regex
 from ....activity.partition import time_in_windows
 from ....activity.states import State
+from ....labels.device_timeline import timeline
 from ....ops.op_scopes import scopes
-from ....steps.device_timeline import timeline
 from ..step_counts import from_first_step
 
 _OF_MAP = regex(r"((?:[^/:]+/)*?)map(?:_\d+)?/while(?:_grad)?(?:_\d+)?/")

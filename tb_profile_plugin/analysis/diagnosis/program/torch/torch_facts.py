@@ -16,7 +16,7 @@ from .....model.host import HostWithSteps
 from .....model.per_host import per_host
 from .....runtime.arrays import Array
 from .....runtime.regex import regex
-from ....steps.program_functions import LOADS_IN_PROCESS
+from ....labels.program_functions import LOADS_IN_PROCESS
 from ...cause_kinds import ELEMENTWISE, HAS_FUSED_FORM
 from .. import facts
 from ..step_counts import are_in_most_steps, from_first_step

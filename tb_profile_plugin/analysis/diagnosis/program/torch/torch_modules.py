@@ -13,7 +13,7 @@ from .....model.names.host_events import is_frame
 from .....model.per_host import per_host
 from .....runtime.arrays import distinct
 from .....runtime.regex import regex
-from ....steps.event_names import MODULE_FRAME
+from ....labels.event_names import MODULE_FRAME
 from ..step_counts import from_first_step
 from .torch_gradients import is_node
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .....model.events.torch_steps import serving_marks
 from .....model.host import HostWithSteps
+from .....model.steps.torch_steps import serving_marks
 from .....runtime.records import NamedTuple
 from .....runtime.regex import regex
 from .. import facts

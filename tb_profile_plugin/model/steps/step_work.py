@@ -6,9 +6,9 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import Array
-from .links import LAUNCH
-from .nested import MISSING
-from .trace import Trace
+from ..events.links import LAUNCH
+from ..events.nested import MISSING
+from ..events.trace import Trace
 
 
 def work_span(trace: Trace, group_of: Array, groups: Array, all_work: bool) -> tuple[Array, Array]:

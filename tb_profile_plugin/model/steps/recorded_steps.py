@@ -8,10 +8,10 @@ import numpy as np
 
 from ...runtime.arrays import Array, median
 from ...runtime.records import NamedTuple
-from .links import LAUNCH
+from ..events.links import LAUNCH
+from ..events.trace import Trace
+from .step_rules import Steps
 from .step_work import steps_of_groups
-from .steps import Steps
-from .trace import Trace
 
 _LEAST_ENDED_SHARE, _LEAST_REPEATED_SHARE = 0.5, 0.9
 """Shares: of the devices' work that ends, and of the host's names that go on."""

@@ -18,9 +18,9 @@ from ...runtime.arrays import Array, distinct, median
 from ...runtime.memo import lazy
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
+from ..events.outermost import outermost, outermost_torch_ops
+from ..events.trace import Trace
 from ..names import host_events
-from .outermost import outermost, outermost_torch_ops
-from .trace import Trace
 
 TORCH_MARKS = (
     regex(r"enumerate\(Data(?:Loader|Pipe)\)"),

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...formats.columns import vocabulary
 from ...runtime.arrays import distinct
-from .steps import Steps
-from .trace import Trace
+from ..events.trace import Trace
+from .step_rules import Steps
 
 _UNMARKED_SOURCES = ("functions", "stored", "device")
 """Sources of steps that nothing marks as turns of a loop."""

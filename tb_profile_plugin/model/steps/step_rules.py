@@ -12,16 +12,16 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import Array, distinct, median
 from ...runtime.messages import Message
 from ...runtime.records import record
-from . import groups as grouping
+from ..events import groups as grouping
+from ..events.groups import Groups
+from ..events.joins import is_among
+from ..events.nested import MISSING
+from ..events.outermost import outermost
+from ..events.ownership import work_events
+from ..events.trace import Trace
 from . import torch_steps, turns
-from .groups import Groups
-from .joins import is_among
-from .nested import MISSING
-from .outermost import outermost
-from .ownership import work_events
 from .repeated_calls import step_calls, training_calls
 from .step_work import runs_ahead, work_span
-from .trace import Trace
 
 SOURCES = {
     "chosen": Message("events of the name that you chose"),

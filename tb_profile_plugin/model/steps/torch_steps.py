@@ -10,11 +10,11 @@ from ...formats.columns import vocabulary
 from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 from ...runtime.regex import regex
-from .groups import Groups
-from .intervals import lower_bound
-from .links import LAUNCH
+from ..events.groups import Groups
+from ..events.intervals import lower_bound
+from ..events.links import LAUNCH
+from ..events.trace import Trace
 from .step_work import earlier_end
-from .trace import Trace
 
 NUMBERED = regex(r"ProfilerStep#(\d+)")
 """Such a mark, which carries its number in its name."""

@@ -9,12 +9,13 @@ from ...runtime.arrays import I32, I64, Array, Bool, distinct
 from ...runtime.jit import jit
 from ...runtime.records import record
 from ...runtime.regex import regex
+from ..events import ownership
+from ..events.groups import IMPLICIT_ROOTS, dataset_steps, group_several_roots, marked_roots
+from ..events.joins import is_among
+from ..events.outermost import outermost
+from ..events.trace import Trace
 from ..names import host_events
-from . import ownership, torch_steps
-from .groups import IMPLICIT_ROOTS, dataset_steps, group_several_roots, marked_roots
-from .joins import is_among
-from .outermost import outermost
-from .trace import Trace
+from . import torch_steps
 
 _FUNCTION = regex(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
 _DATA_THREAD = regex(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")

@@ -5,7 +5,7 @@ through, and whether ops compute on the CPU while devices wait, or the program w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,10 +14,9 @@ from ...model.events.joins import is_among
 from ...model.events.outermost import are_inside, outermost, outermost_torch_ops
 from ...model.events.trace import Trace
 from ...model.host import Host
-from ...model.names import hlo_text, host_events
-from ...runtime.arrays import I8, I32, I64, Array, Bool, Int, distinct
+from ...model.names import host_events
+from ...runtime.arrays import I8, I32, I64, Array, distinct
 from ...runtime.jit import jit
-from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
 from ...runtime.regex import regex
 from ..activity.event_classes import GRAPH_BUILDING, dataset_graphs
@@ -25,8 +24,20 @@ from ..activity.states import State
 from ..activity.thread_classes import event_classes, have_state
 from .device_timeline import DeviceTimeline
 from .dispatched_calls import cpu_ops
-from .event_names import display_name
 from .first_launches import starting_intervals
+from .interval_labels import IntervalLabels
+from .label_texts import (
+    OF_COPIES,
+    OF_EVENTS,
+    OF_LOOP,
+    OF_PYTHON,
+    OF_THREAD,
+    ON_CPU,
+    STARTING,
+    WITHIN,
+    event_label,
+    label_text,
+)
 from .program_functions import (
     dispatches_nothing,
     is_loop_over_values,
@@ -37,12 +48,6 @@ from .program_functions import (
 )
 from .python_waits import waits_for_events, waits_for_threads
 
-HOST_MEMORY, ON_CPU, STARTING = " (host memory)", " (on the CPU)", " (starts up)"
-OF_THREAD, OF_EVENTS = " (waits for a thread)", " (waits for events)"
-OF_LOOP, OF_COPIES, OF_PYTHON = ", in many short calls", " (copies)", " (dispatches nothing)"
-"""Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of what the driver and
-libraries do first of all, of waits for other threads or processes of the program, or for sockets and timers, of loops
-over values in Python, of ops that spend their time on copies of tensors, and of functions without the framework."""
 _MACHINERY = regex(
     r"\$(?:threading|queue|queues|contextlib|functools|selectors|connection|subprocess|socket|_\w+|\S*/_\w+)\.py:\d+ "
     r"|\$\S+ (?:wrapp(?:er|ed)|inner|_fn|_call_impl|_wrapped_call_impl|decorate_context)$"
@@ -76,18 +81,6 @@ _AROUND_EAGER_CALL = regex(r"EagerExecute$|TFE_Py_(?:FastPath)?Execute")
 """What every call of an op or a function of TensorFlow has within and around the event that is named after it."""
 _JITTED = "PjitFunction("
 """Begin of the names of calls of functions that JAX compiles."""
-_WITHIN = ", in "
-"""Between a function and what it calls that takes its time."""
-_WITH_ENDING: dict[str, Callable[[str], Message]] = {
-    HOST_MEMORY: lambda name: Message("{name} (host memory)", name=name),
-    ON_CPU: lambda name: Message("{name} (on the CPU)", name=name),
-    STARTING: lambda name: Message("{name} (starts up)", name=name),
-    OF_THREAD: lambda name: Message("{name} (waits for a thread)", name=name),
-    OF_EVENTS: lambda name: Message("{name} (waits for events)", name=name),
-    OF_LOOP: lambda name: Message("{name}, in many short calls", name=name),
-    OF_COPIES: lambda name: Message("{name} (copies)", name=name),
-    OF_PYTHON: lambda name: Message("{name} (dispatches nothing)", name=name),
-}
 
 
 class EventLabels(NamedTuple):
@@ -100,86 +93,10 @@ class EventLabels(NamedTuple):
     texts: list[str]
 
 
-def event_label(name: str) -> str:
-    """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
-    instruction = hlo_text.parse(name)
-    host_memory = instruction is not None and (instruction.reads_host or instruction.writes_host)
-    return display_name(name) + HOST_MEMORY if host_memory else display_name(name)
-
-
-def label_text(label: str) -> str:
-    """A label as a text, whose words about the name can be said in another language."""
-    ending = next((ending for ending in _WITH_ENDING if label.endswith(ending)), "")
-    if ending:
-        return _WITH_ENDING[ending](label_text(label.removesuffix(ending)))
-    name, within, callee = label.partition(_WITHIN)
-    return Message("{name}, in {callee}", name=name, callee=callee) if within else label
-
-
-def without_ending(label: str, ending: str) -> str:
-    """The label as it would be without the ending, if it has it."""
-    return label_text(label.removesuffix(ending)) if ending and label.endswith(ending) else label
-
-
-class _Labels:
-    """What tells the intervals of a timeline, while that is worked out."""
-
-    def __init__(self, trace: Trace, event: Array) -> None:
-        self.trace = trace
-        self.event = event
-        """int32[n], -1 for none; a copy once `replace` has changed it."""
-        self._recorded = event
-        self.number_of: dict[str, int] = {}
-        """By label."""
-        self._used_names = np.flatnonzero(_used_names(event, trace.name_of, len(trace.names)))
-        """int64[k]: rows of the trace's names that events had at first."""
-        self.number = _numbers_of_events(event, trace.name_of, self._numbers(self._used_names))
-        """int32[n]: number of the label, -1 for none."""
-
-    def _numbers(self, names: Array) -> Array:
-        """int32[names]: numbers of the labels of some of the trace's names (int64[k], rows); -1 for the others."""
-        numbers = np.full(len(self.trace.names), -1, np.int32)
-        numbers[names] = [self.add(event_label(self.trace.names[row])) for row in names.tolist()]
-        return numbers
-
-    def add(self, label: str) -> int:
-        """Its number."""
-        return self.number_of.setdefault(label, len(self.number_of))
-
-    def with_names(self, pattern: re.Pattern[str]) -> Array:
-        """int64[k]: the intervals told by events of which the names match, if any did at first."""
-        names = [row for row in self._used_names.tolist() if pattern.match(self.trace.names[row])]
-        if not names:
-            return np.empty(0, np.int64)
-        is_match = np.zeros(len(self.trace.names), bool)
-        is_match[names] = True
-        return np.flatnonzero(_have_names(self.event, self.trace.name_of, is_match))
-
-    def replace(self, rows: Array, events: Array) -> None:
-        """Let other events (int64[k], -1 for none) tell these intervals (int64[k])."""
-        if not len(rows):
-            return
-        if self.event is self._recorded:
-            self.event = self.event.copy()
-        self.event[rows] = np.where(events >= 0, events, self.event[rows])
-        names = self.trace.name_of[self.event[rows]]
-        self.number[rows] = self._numbers(distinct(names))[names]
-
-    def append(self, rows: Array, ending: str) -> None:
-        """Give the labels of these intervals (int64[k]) an ending."""
-        if not len(rows):
-            return
-        labels = list(self.number_of)
-        numbers = np.full(len(labels), -1, np.int32)
-        for number in distinct(self.number[rows]).tolist():
-            numbers[number] = self.add(labels[number] + ending)
-        self.number[rows] = numbers[self.number[rows]]
-
-
 def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> EventLabels:
     """What tells the intervals of a host's time, in which steps begin (int64[steps], ps, sorted)."""
     trace, state = host.trace, timeline.state
-    labels = _Labels(trace, timeline.event)
+    labels = IntervalLabels(trace, timeline.event)
     labels.replace(*_still_open(host, timeline))
     _let_eager_calls_tell(labels)
     graphs, dataset_ops = dataset_graphs(host)
@@ -229,7 +146,7 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
     return rows, events[rows].astype(np.int64)
 
 
-def _let_eager_calls_tell(labels: _Labels) -> None:
+def _let_eager_calls_tell(labels: IntervalLabels) -> None:
     """Let the op, or the program's function, that TensorFlow calls name what it does for each call."""
     trace, calls = labels.trace, labels.trace.events_named(_is_eager_call)
     if not len(calls):
@@ -248,7 +165,9 @@ def _let_eager_calls_tell(labels: _Labels) -> None:
     labels.replace(rows[is_around], tells[first[is_around]])
 
 
-def _let_outermost_tell(labels: _Labels, pattern: re.Pattern[str], state: Array, states: Sequence[State]) -> None:
+def _let_outermost_tell(
+    labels: IntervalLabels, pattern: re.Pattern[str], state: Array, states: Sequence[State]
+) -> None:
     """Let the outermost event around them whose name matches tell those intervals that have one of the states.
 
     ``state`` (int8[n]) is that of each interval.
@@ -262,7 +181,7 @@ def _let_outermost_tell(labels: _Labels, pattern: re.Pattern[str], state: Array,
     labels.replace(rows, events[np.searchsorted(events, labels.event[rows], "right") - 1])
 
 
-def _let_calling_op_tell(labels: _Labels, rows: Array) -> None:
+def _let_calling_op_tell(labels: IntervalLabels, rows: Array) -> None:
     """Let the op that the program called name PyTorch's copies (int64[k]) that it made."""
     if not len(rows):
         return
@@ -276,7 +195,7 @@ def _let_calling_op_tell(labels: _Labels, rows: Array) -> None:
 
 
 def _let_function_tell(
-    labels: _Labels, rows: Array, timeline: DeviceTimeline, step_begin: Array, is_python: bool
+    labels: IntervalLabels, rows: Array, timeline: DeviceTimeline, step_begin: Array, is_python: bool
 ) -> None:
     """Let the program's function that holds half of these intervals' time (int64[k]) tell those that lie in it.
 
@@ -293,7 +212,7 @@ def _let_function_tell(
     if is_loop:
         labels.append(rows, OF_LOOP)
     elif function.callee:
-        labels.append(rows, _WITHIN + event_label(function.callee))
+        labels.append(rows, WITHIN + event_label(function.callee))
     # Such a loop has been looked through for that already.
     if is_loop or (is_python and dispatches_nothing(labels.trace, function.call)):
         labels.append(rows, OF_PYTHON)
@@ -323,7 +242,7 @@ def _longest_callee(trace: Trace, events: Array) -> Array:
     return longest_callee
 
 
-def _append_longest_op(labels: _Labels, rows: Array, host: Host) -> None:
+def _append_longest_op(labels: IntervalLabels, rows: Array, host: Host) -> None:
     """Say in which of PyTorch's ops these calls (int64[k], intervals) mostly pass.
 
     What treats values one by one is a loop, whichever op it calls.
@@ -333,10 +252,10 @@ def _append_longest_op(labels: _Labels, rows: Array, host: Host) -> None:
         of_label = rows[labels.number[rows] == number]
         op = longest_op(labels.trace, distinct(labels.event[of_label]))
         if op and texts[number] not in loops_of_loader(host):
-            labels.append(of_label, _WITHIN + event_label(op))
+            labels.append(of_label, WITHIN + event_label(op))
 
 
-def _prepend_compiled_function(labels: _Labels, rows: Array) -> None:
+def _prepend_compiled_function(labels: IntervalLabels, rows: Array) -> None:
     """Let the function that is compiled stand before what compiles it in these intervals (int64[k])."""
     trace = labels.trace
     events, inverse = np.unique(labels.event[rows], return_inverse=True)
@@ -346,31 +265,12 @@ def _prepend_compiled_function(labels: _Labels, rows: Array) -> None:
     for name, number in sorted({*zip(names.tolist(), labels.number[rows].tolist(), strict=True)}):
         function = trace.names[name].removeprefix(_JITTED).removesuffix(")")
         of_function = rows[(names == name) & (labels.number[rows] == number)]
-        labels.number[of_function] = labels.add(f"{function}{_WITHIN}{texts[number]}")
+        labels.number[of_function] = labels.add(f"{function}{WITHIN}{texts[number]}")
 
 
 def _is_own(name: str) -> bool:
     """Whether a Python frame is neither machinery nor a function in C."""
     return host_events.is_frame(name) and ".py:" in name and not _MACHINERY.match(name)
-
-
-@jit
-def _used_names(event: I32, name_of: I32, names: Int) -> Bool:
-    """bool[names]: the names of the events."""
-    is_used = np.zeros(names, np.bool_)
-    for row in event:
-        if row >= 0:
-            is_used[name_of[row]] = True
-    return is_used
-
-
-@jit
-def _have_names(event: I32, name_of: I32, is_match: Bool) -> Bool:
-    """bool[n]: whether the name of each event matches; False for no event."""
-    answer = np.zeros(len(event), np.bool_)
-    for i in range(len(event)):
-        answer[i] = event[i] >= 0 and is_match[name_of[event[i]]]
-    return answer
 
 
 @jit
@@ -386,13 +286,3 @@ def _open_overhead(edges: I64, state: I8, event: I32, classes: I8, end: I64, par
             around = parent[around]
         open_event[i] = around
     return open_event
-
-
-@jit
-def _numbers_of_events(event: I32, name_of: I32, number_of_name: I32) -> I32:
-    """int32[n]: the number of each event's name, -1 for no event."""
-    numbers = np.full(len(event), -1, np.int32)
-    for i in range(len(event)):
-        if event[i] >= 0:
-            numbers[i] = number_of_name[name_of[event[i]]]
-    return numbers
