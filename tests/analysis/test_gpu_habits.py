@@ -124,6 +124,11 @@ def test_gradients_of_indexing_have_a_remedy() -> None:
     assert "F.embedding" in remedy("pytorch", "index_gradient").text
 
 
+def test_copies_that_a_sort_makes_of_its_own_are_sorting() -> None:
+    names = [("aten::sort", 16.0), ("aten::contiguous (copies)", 18.0), ("aten::sort (copies)", 15.0)]
+    assert kinds("compute", names, 100.0) == ["sorting", "tensor_copies"]
+
+
 @pytest.mark.parametrize("cause", ["eager", "launch", "dispatch", "python", "exposed_copy", "broadcast"])
 def test_data_parallel_is_told_by_its_range(cause: str) -> None:
     host = torchtrace.host(mark("ProfilerStep#1", 0, 100), mark("DataParallel.forward", 10, 50), op("aten::mm", 20, 5))

@@ -98,6 +98,27 @@ def test_an_op_that_takes_half_of_a_load_is_named(op: int, is_loop: bool, name: 
 
 
 @pytest.mark.parametrize(
+    ("ms", "name"), [(0.4, "__getitem__ (data.py:44), in blur (data.py:24)"), (0.2, "__getitem__ (data.py:44)")]
+)
+def test_the_function_within_a_load_that_takes_half_of_it_is_named(ms: float, name: str) -> None:
+    """It is called for each of ten samples, as another one is."""
+    events = []
+    for step in range(4):
+        begin = 10_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 9990))
+        loads = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+        events.append(torchtrace.on_host("user_annotation", loads, begin, 6000))
+        for sample in range(begin + 10, begin + 5500, 550):
+            events.append(torchtrace.frame("data.py(44): __getitem__", sample, 540))
+            events.append(torchtrace.frame("data.py(24): blur", sample + 1, 1000 * ms))
+            events.append(torchtrace.frame("data.py(30): crop", sample + 450, 60))
+        events.append(torchtrace.op("aten::mm", begin + 6100, 3800))
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    waits = next(cause for cause in found.causes if cause.id == "input")
+    assert waits.names[0][0] == name
+
+
+@pytest.mark.parametrize(
     ("ops", "advice"), [(8, "Do the work of push (train.py:9) in fewer ops"), (0, "Write this code")]
 )
 def test_a_function_that_dispatches_ops_needs_fewer_of_them(ops: int, advice: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ...model.names import host_events
 from ...runtime.regex import regex
-from ..labels.label_texts import OF_LOOP
+from ..labels.label_texts import OF_COPIES, OF_LOOP
 
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
@@ -188,12 +188,16 @@ def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[
 
 
 def kind_times(cause: str, names: Iterable[tuple[str, float]]) -> tuple[dict[str, float], float]:
-    """(time of each kind of a cause that ``names``, with their times, have; the longest of a name without a kind)."""
+    """(time of each kind of a cause that ``names``, with their times, have; the longest of a name without a kind).
+
+    Copies that an op makes of its own are part of it, so of its kind, if it has one.
+    """
     patterns = _KINDS.get(cause, ())
     times: dict[str, float] = {}
     largest_other = 0.0
     for name, time in names:
-        kind = next((kind for kind, pattern in patterns if pattern.match(name)), None)
+        own_names = dict.fromkeys((name.removesuffix(OF_COPIES), name))
+        kind = next((kind for own in own_names for kind, pattern in patterns if pattern.match(own)), None)
         if kind is None:
             largest_other = max(largest_other, time)
         elif time:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ...model.host import HostWithSteps
 from ...runtime.messages import Message
+from ..labels.label_texts import WITHIN
 from ..labels.program_functions import loops_of_loader
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.advice import FILLING
@@ -93,8 +94,10 @@ def sets_pace(hosts: Sequence[HostWithSteps], program: ProgramFacts) -> bool:
 def name_input_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     """Advise against the loop over values that holds most of a wait for PyTorch's DataLoader."""
     name, ps, _ = next(iter(loss.by_name()), ("", 0.0, 0.0))
-    if ps >= MOSTLY * loss.ps and any(name in loops_of_loader(host) for host in hosts):
+    loops = frozenset[str]().union(*map(loops_of_loader, hosts))
+    loop = next((function for function in reversed(name.split(WITHIN)) if function in loops), "")
+    if ps >= MOSTLY * loss.ps and loop:
         text = Message(
-            "Write {name} as array operations, or load batches in worker processes (num_workers).", name=name
+            "Write {name} as array operations, or load batches in worker processes (num_workers).", name=loop
         )
         loss.remedy = Remedy(text)

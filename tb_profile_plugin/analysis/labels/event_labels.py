@@ -40,6 +40,7 @@ from .label_texts import (
 )
 from .program_functions import (
     dispatches_nothing,
+    innermost_function,
     is_loop_over_values,
     longest_op,
     loops_of_loader,
@@ -105,7 +106,7 @@ def event_labels(host: Host, timeline: DeviceTimeline, step_begin: Array) -> Eve
     labels.replace(rows, dataset_ops[np.searchsorted(graphs, labels.event[rows])])
     calls_back = labels.with_names(_CALLS_BACK)
     labels.replace(calls_back, _longest_callee(trace, labels.event[calls_back]))
-    _append_longest_op(labels, calls_back, host)
+    _append_innermost(labels, calls_back, host)
     event_waits, process_waits = waits_for_events(trace, timeline)
     rows = labels.with_names(_MACHINERY)
     thread_waits = rows[trace.are_named(labels.event[rows], waits_for_threads)]
@@ -242,17 +243,20 @@ def _longest_callee(trace: Trace, events: Array) -> Array:
     return longest_callee
 
 
-def _append_longest_op(labels: IntervalLabels, rows: Array, host: Host) -> None:
-    """Say in which of PyTorch's ops these calls (int64[k], intervals) mostly pass.
+def _append_innermost(labels: IntervalLabels, rows: Array, host: Host) -> None:
+    """Say in which function of the program, or else in which of PyTorch's ops, these calls (int64[k]) mostly pass.
 
     What treats values one by one is a loop, whichever op it calls.
     """
     texts = list(labels.number_of)
     for number in distinct(labels.number[rows]).tolist():
         of_label = rows[labels.number[rows] == number]
-        op = longest_op(labels.trace, distinct(labels.event[of_label]))
-        if op and texts[number] not in loops_of_loader(host):
-            labels.append(of_label, WITHIN + event_label(op))
+        calls = distinct(labels.event[of_label])
+        inner = innermost_function(labels.trace, calls)
+        if not inner and texts[number] not in loops_of_loader(host):
+            inner = longest_op(labels.trace, calls)
+        if inner:
+            labels.append(of_label, WITHIN + event_label(inner))
 
 
 def _prepend_compiled_function(labels: IntervalLabels, rows: Array) -> None:

@@ -26,6 +26,8 @@ _LONG_PS = 1e9
 """Calls of a library that last so long (1 ms), as those that write an array as text, are no part of such a loop."""
 _BETWEEN_OPS_PS = 100e6
 """No call between two ops, of which many follow one another, lasts so long (100 µs)."""
+_LONG_CALL_PS = 100e6
+"""A function of which calls last so long (100 µs) treats more than single values."""
 _MOST_FRAMEWORK = 0.05
 """In no more than this share of these calls the framework does something."""
 _MOST_LOOPS = 16
@@ -143,13 +145,28 @@ def loops_of_loader(host: Host) -> frozenset[str]:
 
 def longest_op(trace: Trace, calls: Array) -> str:
     """The name of the PyTorch op, called by no other, that takes half of these calls (int64[k]); empty without one."""
-    ops = trace.once(outermost_torch_ops)
-    inner = ops[are_inside(ops, calls, trace.nesting.stop[calls])]
-    names, inverse = np.unique(trace.name_of[inner], return_inverse=True)
+    return next(iter(_names_of_half(trace, calls, trace.once(outermost_torch_ops))), "")
+
+
+def innermost_function(trace: Trace, calls: Array) -> str:
+    """The name of the innermost function of the program, of those with long calls, that takes half of these calls
+    (int64[k]); empty without one.
+    """
+    frames = trace.events_named(is_program_function)
+    frames = frames[(trace.end - trace.begin)[frames] >= _LONG_CALL_PS]
+    return next(reversed(_names_of_half(trace, calls, frames)), "")
+
+
+def _names_of_half(trace: Trace, calls: Array, events: Array) -> list[str]:
+    """Names of those of the events (int64[n]) within calls (int64[k]) that take half of their time, in the order in
+    which they come first.
+    """
+    inner = events[are_inside(events, calls + 1, trace.nesting.stop[calls])]
+    names, first, inverse = np.unique(trace.name_of[inner], return_index=True, return_inverse=True)
     event_ps = trace.end - trace.begin
     name_ps = np.bincount(inverse, event_ps[inner], len(names))
-    is_long = name_ps.max(initial=0) >= _FUNCTION_SHARE * event_ps[calls].sum()
-    return trace.names[names[np.argmax(name_ps)]] if len(names) and is_long else ""
+    long_names = np.flatnonzero(name_ps >= _FUNCTION_SHARE * event_ps[calls].sum())
+    return [trace.names[names[row]] for row in long_names[np.argsort(first[long_names])].tolist()]
 
 
 def dispatches_nothing(trace: Trace, call: Array) -> bool:
