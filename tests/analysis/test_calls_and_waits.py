@@ -86,6 +86,26 @@ def test_a_function_that_a_loop_calls_again_and_again_is_named_after_the_loop(
     found = calling_function(host)
     assert found.name == f"{named} (train.py:{lines[named]})"
     assert found.calls_per_step == 5 * times * len(loops)
+    assert found.times_per_step == (len(loops) * times if named == "overlap" else 1)
+
+
+@pytest.mark.parametrize(
+    ("times", "advice"), [(16, "Call act (train.py:22) less often, for whole batches"), (8, "Do the work of act")]
+)
+def test_a_function_that_a_step_calls_many_times_is_to_be_called_for_batches(times: int, advice: str) -> None:
+    """As where a policy acts for one environment after the other."""
+    events = []
+    for step in range(6):
+        at = EVERY * step
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1)]
+        for turn in range(times):
+            within = at + 10 + 8_000 // times * turn
+            events += [torchtrace.frame("train.py(22): act", within, 8_000 // times - 10)]
+            count = 200 // times
+            events += [torchtrace.op("aten::add", within + 5 + 38 * place, 10) for place in range(count)]
+    remedy = cause(diagnose([torchtrace.host(*events, deviceProperties=[])]), "eager").remedy
+    assert remedy.text.startswith(advice)
+    assert (f"each step calls it {times} times" in remedy.text) == (times == 16)
 
 
 @pytest.mark.parametrize(("name", "text"), [("update", ""), ("clip", " Mostly update (8.00 ms per step).")])

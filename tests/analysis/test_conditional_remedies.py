@@ -95,6 +95,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("forward_gradient", "compute", "jax", "jax.jacrev"),
         ("determinant_of_jacobian", "compute", "jax", "log-determinants"),
         ("copies_updated", "compute", "jax", "donate them"),
+        ("dense_embedding", "compute", "jax", "table.at[rows].add"),
         ("gathers_in_loop", "compute", "tensorflow", "before the loop"),
         ("slices_attention", "eager", "pytorch", "instead of slice by slice"),
         ("sorts_more", "sorting", "pytorch", "end of an epoch"),

@@ -265,6 +265,7 @@ def test_what_follows_an_op_within_a_gradient_is_not_told_by_the_op() -> None:
         ("aten::bernoulli_", "random", "pytorch", "fewer random numbers"),
         ("StringSplitV2", "text", "tensorflow", "Prepare text"),
         ("ConcatV2", "concatenation", "tensorflow", "scatter_nd_update"),
+        ("aten::_coalesce", "coalescing", "pytorch", "ahead of the loop"),
     ],
 )
 def test_kinds_of_work_have_remedies_of_their_own(name: str, kind: str, framework: str, said: str) -> None:

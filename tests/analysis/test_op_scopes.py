@@ -162,3 +162,22 @@ def test_lookups_that_copy_a_whole_table(read: str, time: int, copies: bool) -> 
     host = drawn((read, time), ("model/dense/MatMul:MatMul", 400))
     assert ("copies_tables" in program_facts(host)) == copies
     assert ("in the tf.Variable itself" in compute(host).remedy.text) == copies
+
+
+GRADIENTS = "gradient_tape/dense/MatMul/pfor/MatMul:MatMul gradient_tape/dense/TanhGrad/pfor/mul_1:Mul"
+
+
+@pytest.mark.parametrize(
+    ("mapped", "scope"),
+    [("loop_body/AddN/pfor/AddN:AddN", "jacobian"), ("loop_body/dense/Tanh/pfor/Tanh:Tanh", "dense")],
+    ids=["jacobian", "vectorized_map"],
+)
+def test_gradients_that_are_vectorized_are_a_jacobian(mapped: str, scope: str) -> None:
+    """Unless they are those of a function that is vectorized itself."""
+    host = drawn((GRADIENTS, 600), (mapped, 100), ("dense/MatMul:MatMul", 200))
+    assert scope in figures(host).scopes.names
+    assert ("builds_jacobian" in program_facts(host)) == (scope == "jacobian")
+    cause = compute(host)
+    assert ("tape.gradient instead of tape.jacobian" in cause.remedy.text) == (scope == "jacobian")
+    if scope == "jacobian":
+        assert cause.gain_ps == 600 * 10**6

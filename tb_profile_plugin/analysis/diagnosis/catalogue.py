@@ -89,6 +89,7 @@ TEMPLATES: dict[str, str] = {
     "mostly.builds_jacobian": ", for a whole Jacobian",
     "mostly.computes_all_experts": ", for all experts",
     "mostly.copies_tables": ", on whole tables",
+    "mostly.copies_updated": ", copying whole arrays",
     "mostly.dense_embedding": ", on whole tables",
     "mostly.determinant_of_jacobian": ", for a whole Jacobian",
     "mostly.discards_gradients": ", with unused gradients",

@@ -99,7 +99,10 @@ KINDS_IF_LARGEST = (
     *("suppression", "classes", "images", "augmentation", "random", ARGUMENTS),
 )
 """Kinds that every program has some of: told only where no op of another kind takes more."""
-AVOIDABLE = ("concatenation", "sorting", "suppression", "images", "augmentation", "random", "text", "tensor_copies")
+AVOIDABLE = (
+    *("concatenation", "coalescing", "sorting", "suppression", "images", "augmentation", "random", "text"),
+    "tensor_copies",
+)
 """Kinds of work that a step can do without: at most all of their time is saved. Products beside a factorization, or a
 decomposition, may go with it.
 """
@@ -131,6 +134,7 @@ _KINDS = {
         ("concatenation", regex(r"aten::cat$|.*CatArrayBatchedCopy|ConcatV2$")),
         # Its sorts are part of it.
         ("index_gradient", regex(r".*indexing_backward_kernel")),
+        ("coalescing", regex(r"aten::_?coalesce$")),
         ("sorting", _SORTING),
         ("suppression", _SUPPRESSION),
         ("classes", _CLASSES),

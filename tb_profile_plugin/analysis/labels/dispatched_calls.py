@@ -52,6 +52,8 @@ class CallingFunction(NamedTuple):
     calls_per_step: float
     step_ps: float = 0.0
     """ps that a step spends in it."""
+    times_per_step: float = 0.0
+    """How often a step calls the function."""
 
 
 @per_host(keep=True)
@@ -112,7 +114,8 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
     if looping_name and looping_name not in whole_step_functions(host) and not looping_name.startswith(_OF_MODULE):
         name, frames = looping_name, looping
     count = int(are_inside(np.sort(calls), frames, trace.nesting.stop[frames]).sum())
-    return CallingFunction(name, count / len(steps), outermost_ps(trace, frames) / len(steps))
+    per_step = 1 / len(steps)
+    return CallingFunction(name, count * per_step, outermost_ps(trace, frames) * per_step, len(frames) * per_step)
 
 
 def _looping_frames(trace: Trace, frames: Array) -> Array:

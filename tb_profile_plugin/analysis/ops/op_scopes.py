@@ -10,18 +10,25 @@ from ...runtime.regex import regex
 
 CONFUSION_MATRIX = "update_confusion_matrix_variables"
 """The function of Keras by which metrics such as AUC compare predictions with thresholds; its ops have no scope."""
+JACOBIAN = "jacobian"
+"""The method of a GradientTape that runs backward for each output, all at once: gradients that are vectorized."""
 _OPS_OF_MATRIX = {"Greater": 1, "LogicalAnd": 4, "LogicalNot": 2, "Tile": 2}
 """By type how many ops of one scope count true and false, positives and negatives for each of several thresholds."""
 _TYPES_OF_MATRIX = frozenset((*_OPS_OF_MATRIX, "Cast", "Sum"))
+_VECTORIZED_GRADIENT = regex(r"gradient_tape/(?:.*/)?pfor/")
+_VECTORIZED = regex(r"(?:.*/)?loop_body/(?!AddN)(?:.*/)?pfor/")
+"""Paths of gradients, and of functions but for sums of gradients, that TensorFlow computes for many values at once
+(pfor): the second are those of ``tf.vectorized_map``, of which there are gradients, too.
+"""
 _NUMBER = regex(r"_\d+$")
 """What TensorFlow adds to a scope's name that it has met before."""
-_STRUCTURAL = regex(r"[A-Z_]|(?:|replica|gradient_tape|gradients|while|body|loop_body|cond|true|false|then|else)$")
+_STRUCTURAL = regex(r"[A-Z_]|(?:|replica|gradient_tape|gradients|while|body|loop_body|pfor|cond|true|false|then|else)$")
 """Names of scopes that TensorFlow makes for calls, gradients, replicas and control flow, and that ops have."""
 
 
 def scopes(names: Sequence[str]) -> list[str]:
     """The innermost scope of each op that tells what it is for, without the number that TensorFlow adds, e.g.
-    ``l2_normalize``; or `CONFUSION_MATRIX`. Empty where none tells, and for what is no op of TensorFlow.
+    ``l2_normalize``; or `CONFUSION_MATRIX`, or `JACOBIAN`. Empty where none tells, and for what is no op of TensorFlow.
 
     ``names`` are those of events.
     """
@@ -29,12 +36,15 @@ def scopes(names: Sequence[str]) -> list[str]:
     paths = {op.name.rsplit("/", count)[0] for op in ops for count in range(1, op.name.count("/") + 1)}
     types = {op.type.lower() for op in ops}
     matrices = _scopes_of_matrices(ops)
+    maps_functions = any(not _VECTORIZED_GRADIENT.match(op.name) and _VECTORIZED.match(op.name) for op in ops)
     innermost_scopes = []
     for op in ops:
         if op.category != op_names.TENSORFLOW:
             innermost_scopes.append("")
         elif op.type in _TYPES_OF_MATRIX and _parent(op) in matrices:
             innermost_scopes.append(CONFUSION_MATRIX)
+        elif _VECTORIZED_GRADIENT.match(op.name) and not maps_functions:
+            innermost_scopes.append(JACOBIAN)
         else:
             # The last op of a scope may be called after it.
             path = op.name if op.name in paths else _parent(op)

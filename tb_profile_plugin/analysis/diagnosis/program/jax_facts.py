@@ -101,6 +101,7 @@ def jax_facts(host: HostWithSteps) -> set[str]:
         facts.COMPUTES_ALL_EXPERTS: _op_share(host, (products.selected_from for products in of_one_hot))
         >= _MUCH_PICKED,
         facts.COPIES_UPDATED: updated_copies_share(host) >= _MUCH_MULTIPLYING,
+        facts.DENSE_EMBEDDING: dense_gradients_share(host) >= _MUCH_MULTIPLYING,
         facts.RECOMPUTES: recomputed_share(host) >= _MUCH_MULTIPLYING,
         facts.RESHARDS: _reshard_much(host),
         facts.COPIES_ARGUMENTS: _copy_arguments(host),
@@ -168,6 +169,15 @@ def updated_copies_share(host: HostWithSteps) -> float:
     from ...xla.avoidable.whole_programs import copies_of_updated
 
     return _op_share(host, map(copies_of_updated, _jax_modules(host)))
+
+
+@per_host(keep=True)
+def dense_gradients_share(host: HostWithSteps) -> float:
+    """Share of the compute of JAX's programs that treats whole tables, of which gradients are of few rows, 0–1."""
+    # HLO is read for JAX only.
+    from ...xla.avoidable.dense_gradients import dense_gradients
+
+    return _op_share(host, map(dense_gradients, _jax_modules(host)))
 
 
 @per_host(keep=True)

@@ -161,7 +161,14 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, facts.RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, facts.COMPUTES_ALL_ROWS): FEWER_ROWS_TORCH for cause in ("compute", "classes")},
-    ("classes", "", ""): "Compute the loss over fewer classes (sampled softmax), or fuse it with the output layer.",
+    (
+        "classes",
+        "",
+        "",
+    ): (
+        "Compute the loss over fewer classes (sampled softmax) or tokens (masked ones), or fuse it with the output "
+        "layer."
+    ),
     (
         "images",
         TENSORFLOW,
@@ -209,6 +216,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("index_gradient", PYTORCH, ""): (
         "Take rows with F.embedding or torch.gather instead of x[index]: where indices repeat, its gradient adds row "
         "after row."
+    ),
+    ("coalescing", PYTORCH, ""): (
+        "Make sparse tensors that stay the same, such as a graph's adjacency, once ahead of the loop: coalesce() sorts."
     ),
     ("sorting", "", ""): (
         "Sort less: take the largest few (top_k), sample values for quantiles and random choices, or compute metrics "
@@ -260,6 +270,12 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ),
     ("compute", JAX, facts.COPIES_UPDATED): (
         "Update arrays within jax.jit, and donate them (donate_argnums): each call copies the whole array."
+    ),
+    ("compute", JAX, facts.DENSE_EMBEDDING): (
+        "Take gradients of the rows that a batch reads, and update only those (table.at[rows].add)."
+    ),
+    ("compute", TENSORFLOW, facts.BUILDS_JACOBIAN): (
+        "Take tape.gradient instead of tape.jacobian where each output depends on its own input: it runs backward once."
     ),
     ("compute", JAX, facts.BUILDS_JACOBIAN): (
         "Multiply by the Jacobian (jax.vjp), or use jax.grad of the loss: jacrev runs backward once for each output."

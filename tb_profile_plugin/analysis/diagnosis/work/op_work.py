@@ -23,13 +23,19 @@ from ...activity.states import State
 from ...labels.dispatched_calls import CallingFunction, calling_function, calls_per_step
 from ...ops.device_event_kinds import COMPUTE, event_kinds
 from ...ops.device_ops import device_events
-from ...ops.op_scopes import CONFUSION_MATRIX
+from ...ops.op_scopes import CONFUSION_MATRIX, JACOBIAN
 from ...ops.op_table import Op
 from ...steps.host_account import figures
 from ...steps.typical_times import Typical, typical_windows
 from ..cause_kinds import AVOIDABLE, MOSTLY, OPTIMIZER, kind_times
 from ..program import facts
-from ..program.jax_facts import recomputed_share, repeated_program, replicated_share, updated_copies_share
+from ..program.jax_facts import (
+    dense_gradients_share,
+    recomputed_share,
+    repeated_program,
+    replicated_share,
+    updated_copies_share,
+)
 from ..program.program_facts import ProgramFacts
 from ..program.tensorflow.tensorflow_lookups import one_hot_products_ps, sorted_rows_ps
 from ..program.tensorflow.tensorflow_loops import map_loop, table_gradients_ps
@@ -51,6 +57,8 @@ _ALL = 0.999
 """Share of the compute that is all of it, but for rounding."""
 _REPEATED_SHARE = 0.1
 """Share of the calls from which on one program that is called again and again is what to call once."""
+_MANY_TIMES = 10
+"""A function that a step calls so many times is to be called less often."""
 _TELLS_MORE = 2
 """A scope that takes so many times as long as the ops of any type tells more than these do."""
 
@@ -72,10 +80,11 @@ _WASTED_PS = {
     facts.DENSE_EMBEDDING: dense_tables_ps,
 }
 """By fact what of a step's compute need not be, ps; 0 where that is not known."""
-
-
+_SCOPES = {facts.COMPARES_THRESHOLDS: CONFUSION_MATRIX, facts.BUILDS_JACOBIAN: JACOBIAN}
+"""By fact the scope of TensorFlow's ops that it is about."""
 _WASTED_SHARES = {
     facts.COPIES_UPDATED: updated_copies_share,
+    facts.DENSE_EMBEDDING: dense_gradients_share,
     facts.RECOMPUTES: recomputed_share,
     facts.REPLICATES: replicated_share,
 }
@@ -104,7 +113,7 @@ def _name_avoidable_kind(loss: TimeLoss, program: ProgramFacts) -> None:
 
 def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, program: ProgramFacts) -> None:
     """Name what TensorFlow computes by the scope that takes most of it, where that tells more than types of ops; and
-    say what metrics, or optimizers of whole tables, cost, where they take much.
+    say what metrics, Jacobians, or optimizers of whole tables, cost, where they take much.
     """
     if loss.id != WORK or program.framework != TENSORFLOW:
         return
@@ -116,16 +125,16 @@ def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typica
     is_of_steps = loss.ps >= _ALL * float(typical.step_ps[State.COMPUTE])
     if (is_all or is_of_steps) and ps >= MOSTLY * loss.ps and ps >= _TELLS_MORE * most_of_type_ps:
         loss.origins = [(name, ps)]
-    for fact in (facts.COMPARES_THRESHOLDS, facts.UPDATES_TABLES, facts.REGULARIZES_TABLES):
+    for fact in (*_SCOPES, facts.UPDATES_TABLES, facts.REGULARIZES_TABLES):
         if fact in program.facts:
             ps = sum(times.get(scope, 0.0) for scope in _scopes_of(fact, hosts))
             loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps or None)
 
 
 def _scopes_of(fact: str, hosts: Sequence[HostWithSteps]) -> set[str]:
-    """The scopes that a fact is about: of metrics, or of optimizers that change whole tables."""
-    if fact == facts.COMPARES_THRESHOLDS:
-        return {CONFUSION_MATRIX}
+    """The scopes that a fact is about: of metrics, of Jacobians, or of optimizers that change whole tables."""
+    if fact in _SCOPES:
+        return {_SCOPES[fact]}
     return {tables.scope for tables in map(whole_tables, hosts) if tables is not None}
 
 
@@ -284,15 +293,24 @@ def fewer_calls(function: CallingFunction, program: ProgramFacts) -> Remedy | No
         text = Message("Put {name} under one jax.jit, so that its ops become one program.", name=function.name)
         return remedy(JAX, "eager")._replace(text=text, most_ps=function.step_ps)
     if facts.ON_CPU in program.facts:
-        return remedy(PYTORCH, "eager", facts=program.facts)._replace(
-            text=fewer_ops(function.name), most_ps=function.step_ps
-        )
+        times = round(function.times_per_step)
+        text = fewer_ops(function.name) if times < _MANY_TIMES else _fewer_times(function.name, times)
+        return remedy(PYTORCH, "eager", facts=program.facts)._replace(text=text, most_ps=function.step_ps)
     return None
 
 
 def fewer_ops(function: str) -> Message:
     """What helps where Python takes much between the ops of a function of PyTorch."""
     return Message("Do the work of {name} in fewer ops, or compile it (torch.compile).", name=function)
+
+
+def _fewer_times(function: str, count: int) -> Message:
+    """What helps where a step calls a function of PyTorch again and again, each time for few values."""
+    return Message(
+        "Call {name} less often, for whole batches, or compile it (torch.compile): each step calls it {count} times.",
+        name=function,
+        count=count,
+    )
 
 
 def less_work(work: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> Remedy | None:

@@ -11,7 +11,7 @@ from ....activity.inferred_waits import PYTHON_OP
 from ....activity.states import State
 from ....activity.thread_classes import activity
 from ....labels.dispatched_calls import calls_per_step
-from ....ops.op_scopes import CONFUSION_MATRIX
+from ....ops.op_scopes import CONFUSION_MATRIX, JACOBIAN
 from ....steps.host_account import figures
 from ....tfdata.iterator_calls import pipelines
 from ....tfdata.structure import lacks_prefetch, last_transformation, pads_to_length
@@ -55,6 +55,7 @@ def tensorflow_facts(host: HostWithSteps) -> set[str]:
         facts.PREFETCHES: _prefetches(host),
         facts.MAKES_TABLES: _makes_tables(host),
         facts.COMPARES_THRESHOLDS: _is_much_of_compute(host, CONFUSION_MATRIX),
+        facts.BUILDS_JACOBIAN: _is_much_of_compute(host, JACOBIAN),
         facts.UPDATES_TABLES: tables is not None and not tables.are_regularized,
         facts.REGULARIZES_TABLES: tables is not None and tables.are_regularized,
         facts.MAPS_IN_LOOP: loop is not None and loop.share >= _MUCH_OF_STEPS,
