@@ -50,9 +50,9 @@ def _whole_arrays_of(module: Module, row: int, size: tuple[int, ...]) -> set[int
     reached, pending = set[int](), [row]
     while pending:
         users = {int(user) for user in module.users[pending.pop()]} - reached
-        whole = {user for user in users if _dimensions(module, user) == size or _has_part(module, user, size)}
-        reached |= whole
-        pending.extend(whole)
+        as_large = {user for user in users if _dimensions(module, user) == size or _has_part(module, user, size)}
+        reached |= as_large
+        pending.extend(as_large)
     return reached
 
 
