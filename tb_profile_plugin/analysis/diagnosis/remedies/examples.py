@@ -321,6 +321,29 @@ sampler = BatchSampler(RandomSampler(data), batch_size=8, drop_last=False)
 for (batch,) in DataLoader(data, sampler=sampler, batch_size=None):
     pass
 """,
+    ("compute", JAX, facts.DENSE_EMBEDDING): """\
+import jax
+import jax.numpy as jnp
+
+table, rows = jnp.zeros((1000, 8)), jnp.array([3, 5, 3])
+
+
+def loss(read):
+    return jnp.square(read - 1).mean()
+
+
+gradients = jax.grad(loss)(table[rows])
+table = table.at[rows].add(-0.1 * gradients)
+""",
+    ("compute", TENSORFLOW, facts.BUILDS_JACOBIAN): """\
+import tensorflow as tf
+
+x = tf.random.normal([64, 1])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = tf.tanh(x)
+slopes = tape.gradient(y, x)
+""",
     ("compute", JAX, facts.BUILDS_HESSIAN): """\
 import jax
 import jax.numpy as jnp
