@@ -256,7 +256,7 @@ def test_names_of_the_programs_own_tell_what_python_does() -> None:
 def test_what_is_called_several_times_in_a_step_is_told_so() -> None:
     text = "train[0,1000]{_r=1, step_num=s} $a.py:1 wait[10,300] $a.py:1 wait[320,100] MatMul:MatMul[500,490]"
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=6, every=1000)])
-    assert "wait (a.py:1) (400 µs in 2 calls)" in found.causes[0].sentence.text
+    assert "wait (a.py:1) (400 µs per step, in 2 calls)" in found.causes[0].sentence.text
 
 
 def test_places_that_call_python_are_one_thing_to_a_reader() -> None:

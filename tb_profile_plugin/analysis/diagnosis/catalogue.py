@@ -132,6 +132,7 @@ TEMPLATES: dict[str, str] = {
     "names.once": "{name} ({each_ps})",
     "names.seldom": "{name} ({each_ps}, in {share} of the steps)",
     "names.calls": "{name} ({step_ps} in {count} calls)",
+    "names.calls_of_step": "{name} ({step_ps} per step, in {count} calls)",
     "names.share": "{name} ({share})",
     "names.with_before": "{name} ({each_ps} with what comes before it, in {share} of the steps)",
     "names.few": "{names}{few}",

@@ -383,7 +383,8 @@ def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps
         # Such a pause begins where the step before it ends.
         return Sentence("names.with_before", {"name": name, "each_ps": ps / count, "share": min(count, 1.0)})
     if round(count) > 1:
-        return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
+        code = "names.calls_of_step" if has_steps else "names.calls"
+        return Sentence(code, {"name": name, "step_ps": ps, "count": round(count)})
     if count < _EACH_STEP:
         return Sentence("names.seldom", {"name": name, "each_ps": ps / count, "share": count})
     return Sentence("names.each" if has_steps else "names.once", {"name": name, "each_ps": ps})
