@@ -11,7 +11,9 @@ from tb_profile_plugin.analysis.diagnosis.program.program_facts import program_f
 from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
 from tb_profile_plugin.analysis.labels.dispatched_calls import calling_function, whole_step_functions
 from tb_profile_plugin.analysis.labels.python_waits import timed_out_waits
+from tb_profile_plugin.analysis.steps.host_account import figures
 from tb_profile_plugin.analysis.steps.typical_times import NamedTime
+from tb_profile_plugin.model.host import HostWithSteps
 
 EVERY = 10_000
 
@@ -343,3 +345,36 @@ def test_small_work_that_other_processes_are_asked_for(folder: str, count: int, 
     assert count * (waits - 4) * US <= waiting.per_step_ps <= count * (waits + 10) * US
     assert "step (rollout.py:57)" in waiting.sentence.text
     assert ("fewer, larger messages" in waiting.remedy.text + cause(found, "python").remedy.text) == told
+
+
+def silent_steps(*silences: tuple[int, str]) -> HostWithSteps:
+    """Steps of 10 ms: for so many µs nothing is recorded, then an op of 100 µs follows; a product takes the rest."""
+    events = []
+    for step in range(6):
+        at = EVERY * step
+        end = at + EVERY - 1
+        events += [torchtrace.mark(f"ProfilerStep#{step}", at, EVERY - 1)]
+        for silence, op in silences:
+            at += silence
+            events += [torchtrace.op(op, at, 100)]
+            at += 100
+        events += [torchtrace.op("aten::mm", at, end - at - 1)]
+    return torchtrace.host(*events, deviceProperties=[])
+
+
+@pytest.mark.parametrize(
+    ("silences", "name"),
+    [
+        ([(5000, "aten::lift_fresh")], "aten::lift_fresh"),
+        ([(4000, "aten::lift_fresh"), (2000, "aten::add")], "aten::lift_fresh"),
+        ([(2000, "aten::lift_fresh"), (2000, "aten::add"), (2000, "aten::mul")], ""),
+        ([(900, "aten::lift_fresh")] * 5, ""),
+    ],
+    ids=["one", "most", "several", "short"],
+)
+def test_what_comes_after_a_silence_is_told(silences: list[tuple[int, str]], name: str) -> None:
+    """Nobody recorded what passes there, but what it is for may be guessed."""
+    host = silent_steps(*silences)
+    assert figures(host).after_silence.name == name
+    told = f"The host launches nothing; the reason was not recorded. Most of it comes before {name}."
+    assert (cause(diagnose([host]), "unrecorded").sentence.text == told) == bool(name)

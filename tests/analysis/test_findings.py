@@ -12,11 +12,12 @@ from tb_profile_plugin.analysis.activity.states import STATES, State
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.findings import _without_repetition, findings
-from tb_profile_plugin.analysis.diagnosis.gains import saves_little_alone
+from tb_profile_plugin.analysis.diagnosis.gains import gain, saves_little_alone
 from tb_profile_plugin.analysis.diagnosis.remedies.remedy import Remedy
 from tb_profile_plugin.analysis.diagnosis.time_loss import TimeLoss
 from tb_profile_plugin.analysis.finding import Finding
 from tb_profile_plugin.analysis.ops.op_table import OpTable
+from tb_profile_plugin.analysis.steps.typical_times import Replayed
 from tb_profile_plugin.model.host import HostWithSteps
 
 SGEMM = "volta_sgemm_128x64_nn"
@@ -207,3 +208,25 @@ def test_each_habit_that_makes_compute_is_told(dtype: str, ids: list[str]) -> No
     assert [finding.id for finding in found] == ids
     assert "allocated once" in found[0].title
     assert all("float32" in finding.title for finding in found[1:])
+
+
+@pytest.mark.parametrize(
+    ("steady", "kept", "says"),
+    [(1.0, 0.3, 50), (1.0, 0.45, 50), (1.0, 0.6, 300), (0.1, 0.0, 300)],
+    ids=["what remains", "a little more", "waits unseen", "no steps"],
+)
+def test_a_replay_that_does_not_know_what_threads_wait_for_limits_nothing(
+    steady: float, kept: float, says: int
+) -> None:
+    """Of a CPU whose steps of 1 ms lose 700 µs to the host, 300 of them to dispatching, of which it saves 50; shares of
+    the step that a replay lasts, and that it keeps without the host's part.
+    """
+    states = {State.DISPATCH: 300, State.UNRECORDED: 400, State.COMPUTE: 300}
+    step_ps = np.array([states.get(state, 0) * US for state in State], np.float64)
+    replayed = {id: Replayed(ps * US, ps * US, 1.0) for id, ps in (("dispatch", 50), ("host", 1000 * (steady - kept)))}
+    host = torchtrace.host(torchtrace.op("aten::mm", 0, 10), deviceProperties=[])
+    typical = diagnose([host]).typical._replace(
+        step_ps=step_ps, between_ps=np.zeros(len(State)), replayed=replayed, steady_ps=1000 * US * steady
+    )
+    loss = TimeLoss("dispatch", 300 * US, states=("dispatch",), shares_cores=True)
+    assert gain(loss, typical) == says * US

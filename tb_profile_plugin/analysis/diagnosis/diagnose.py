@@ -168,6 +168,8 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         _tell_timeouts(loss, hosts, typical)
     if loss.id == "sync":
         loss.arguments = {"count": round(loss.count)}
+    if loss.id == "unrecorded":
+        loss.arguments = {"before": _sentence_of_next_call(hosts)}
     if loss.id in COMMUNICATION and (ranks := missing(hosts)) is not None:
         arguments = {"count": ranks.world_size - ranks.missing, "ranks_count": ranks.world_size}
         loss.arguments = {"ranks": Sentence("ranks.missing", arguments)}
@@ -188,6 +190,15 @@ def _explain(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typical, p
         function = calling_function_of(hosts)
         if function.calls_per_step >= TINY_CALLS and [function.name] == [name for name, _, _ in loss.large_names()[:1]]:
             loss.remedy = fewer_calls(function, program)
+
+
+def _sentence_of_next_call(hosts: Sequence[HostWithSteps]) -> Sentence:
+    """What comes after most of the time in steps of which nothing was recorded; without words where nothing does."""
+    for of_host in map(figures, hosts):
+        silent_ps = int(of_host.state_ps[of_host.steps, int(State.UNRECORDED)].sum())
+        if of_host.after_silence.name and of_host.after_silence.ps >= MOSTLY * silent_ps:
+            return Sentence("before.some", {"name": of_host.after_silence.name})
+    return Sentence("before.none")
 
 
 def _long_share(host: HostWithSteps, typical: Typical) -> float:

@@ -21,6 +21,8 @@ _NOTABLY_MORE, _MORE_OF_CAUSE = 0.005, 0.01
 """Shares of the period, and of what a cause takes, from which on a gain beyond that is no chance."""
 _LITTLE_ALONE = 1 / 3
 """Share of its time that one of several ways of being late saves alone, below which that is little."""
+_UNSEEN = 0.2
+"""Share of the period by which a replay may differ from what was recorded."""
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
 
@@ -49,6 +51,8 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     if replayed is None:
         # Work that workers share is not gone.
         return round(loss.ps if remedy_ps is None or loss.id != _STRAGGLER else min(loss.ps, remedy_ps))
+    if loss.shares_cores and loss.id in HOST_LATE and _waits_unseen(typical):
+        return round(loss.ps)
     covers_gaps = set(loss.states) <= set(states_named_between(typical))
     gain_ps = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
     # A host's own replay does not know that a straggler would come as late without communication.
@@ -63,6 +67,20 @@ def gain(loss: TimeLoss, typical: Typical) -> int | None:
     gain_ps = min(max(gain_ps - loss.other_causes_ps, least_ps), most_ps)
     # A hair more than the cause takes needs a reason that nobody can give.
     return round(gain_ps if gains_more(gain_ps, loss, typical) else min(gain_ps, loss.ps))
+
+
+def _waits_unseen(typical: Typical) -> bool:
+    """Whether a replay does not know what steps wait for: it lasts shorter than they do, or keeps notable time that is
+    not what remains of them without all that hosts do.
+    """
+    # Only those need it who ask for replays.
+    from ..steps.what_if import SCENARIOS
+
+    replays, period_ps, steady_ps = typical.replayed or {}, typical.period_ps, typical.steady_ps or 0.0
+    host_gain_ps = replays["host"].gain_ps if "host" in replays else 0.0
+    host_ps = float(typical.state_ps[list(SCENARIOS["host"])].sum())
+    shortfall_ps = max(period_ps - steady_ps, steady_ps - host_gain_ps - (period_ps - host_ps))
+    return shortfall_ps > _UNSEEN * period_ps
 
 
 def sets_pace_of_compute(loss: TimeLoss, typical: Typical) -> bool:

@@ -1,9 +1,10 @@
-"""What a loop calls between its steps, that is none of them, or in some steps only."""
+"""What a loop calls between its steps, that is none of them, in some steps only, or after it left no event."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...model.events.intervals import covered, union
 from ...model.events.outermost import outermost
 from ...model.events.trace import Trace
 from ...model.host import HostWithSteps
@@ -19,6 +20,12 @@ EVALUATION, BETWEEN_STEPS = "evaluation", "between_steps"
 _LEAST_SHARE = 0.03
 """Share of the time in steps below which nothing is said of that between steps."""
 _TRACED_FUNCTION = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
+
+
+_ANY_CALL = regex(r"TFE_|EagerExecute$|EagerCopyToDevice$")
+"""What TensorFlow does for each op, whichever it is."""
+_CLOCK_PS = 10**6
+"""A call begins so close to the end of a silence that it ends (1 µs)."""
 
 
 class LongestCall(NamedTuple):
@@ -98,6 +105,30 @@ def longest_call_only_in(host: HostWithSteps, turns: tuple[int, ...], others: tu
     is_other = np.isin(step, others) | (np.isin(step, turns) & ~is_within)
     is_own = (np.bincount(name_of[is_other], minlength=len(trace.names)) == 0) & (2 * turn_count >= len(turns))
     return _longest_call(trace, calls[is_own[name_of] & is_turn])
+
+
+def call_after_silence(host: HostWithSteps, begin: Array, end: Array) -> LongestCall:
+    """What the loop's thread calls after most of the intervals (int64[k] ps each) of which nothing was recorded, by
+    their parts in steps, and how long these last; nothing where no call follows half of them.
+    """
+    steps, trace, act = host.steps, host.trace, activity(host)
+    if not len(steps) or act.loop < 0:
+        return LongestCall("", 0)
+    in_steps_ps = covered(begin, end, *union(steps.begin, steps.end))
+    next_ps, call = np.full(len(end), np.iinfo(np.int64).max), np.full(len(end), -1)
+    for line in np.flatnonzero(act.thread == act.loop).tolist():
+        first, last = trace.lines[line : line + 2].tolist()
+        # Of events that begin at one time the outermost comes first.
+        row = first + np.searchsorted(trace.begin[first:last], end - _CLOCK_PS)
+        begins_ps = np.append(trace.begin[first:last], np.iinfo(np.int64).max)[row - first]
+        is_sooner = begins_ps < next_ps
+        next_ps[is_sooner], call[is_sooner] = begins_ps[is_sooner], row[is_sooner]
+    is_next = (next_ps <= end + _CLOCK_PS) & ~trace.are_named(call, _ANY_CALL.match)
+    name_ps = np.bincount(trace.name_of[call[is_next]], in_steps_ps[is_next], len(trace.names))
+    longest = int(name_ps.argmax()) if is_next.any() else 0
+    if not is_next.any() or 2 * name_ps[longest] < in_steps_ps.sum():
+        return LongestCall("", 0)
+    return LongestCall(display_name(trace.names[longest]), int(name_ps[longest]))
 
 
 def _longest_call(trace: Trace, calls: Array) -> LongestCall:

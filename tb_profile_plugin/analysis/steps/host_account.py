@@ -18,6 +18,7 @@ from ..activity.partition import ScopeTimes, partition, scope_times, time_in_win
 from ..activity.states import STATES, State
 from ..activity.thread_classes import have_state
 from ..labels.calling_lines import lines_of_names
+from ..labels.calls_between import LongestCall, call_after_silence
 from ..labels.device_timeline import DeviceTimeline, timeline
 from ..labels.event_labels import event_labels
 from ..labels.event_names import display_name
@@ -104,6 +105,8 @@ class HostFigures(NamedTuple):
     """Devices that the capture names and of which it holds no event."""
     long_silent_ps: Array
     """int64[steps]: of the time in which nothing was recorded, what lies in intervals of 1 ms and more."""
+    after_silence: LongestCall
+    """What comes after most of these intervals."""
     xla: XlaTimes
     """What programs of XLA do, by where they come from."""
     scopes: ScopeTimes
@@ -169,6 +172,7 @@ def figures(host: HostWithSteps) -> HostFigures:
         device_ps=partition(host, edges[1:2], edges[-2:-1])[0],
         unrecorded_devices=[plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
         long_silent_ps=covered(step_begin, step_end, host_timeline.edges[silent], host_timeline.edges[silent + 1]),
+        after_silence=call_after_silence(host, host_timeline.edges[silent], host_timeline.edges[silent + 1]),
         xla=xla_times(host, edges, host_timeline),
         scopes=scope_times(host, edges, host_timeline.edges, host_timeline.state, host_timeline.event),
     )
