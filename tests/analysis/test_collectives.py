@@ -149,4 +149,4 @@ def test_however_many_collectives_run_in_a_step_are_counted(tmp_path: Path, coun
 """
     session = draw.session(tmp_path, host=draw.space(text, steps=5, every=1000))
     (said,) = (text for text in column(session.answer("why"), "causes", "text") if name in text)
-    assert f" µs in {count} calls)" in said
+    assert f" µs per step, in {count} calls)" in said

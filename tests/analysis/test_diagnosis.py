@@ -306,7 +306,7 @@ def test_every_cause_has_a_label_sentences_and_a_remedy(cause: str) -> None:
 
 def test_arguments_are_shown_by_what_their_names_say() -> None:
     known = {"name", "second_name", "third_name", "names", "span", "parts", "period", "few", "host", "label", "factor"}
-    known |= {"device", "devices", "line", "stage", "programs", "ranks"}
+    known |= {"device", "devices", "line", "stage", "programs", "ranks", "before"}
     units = re.compile(r"(?:_ps|_pair|share|count|steps|every)$")
     for template in TEMPLATES.values():
         for _, argument, _, _ in string.Formatter().parse(template):

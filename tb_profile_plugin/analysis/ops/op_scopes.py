@@ -16,10 +16,7 @@ _OPS_OF_MATRIX = {"Greater": 1, "LogicalAnd": 4, "LogicalNot": 2, "Tile": 2}
 """By type how many ops of one scope count true and false, positives and negatives for each of several thresholds."""
 _TYPES_OF_MATRIX = frozenset((*_OPS_OF_MATRIX, "Cast", "Sum"))
 _VECTORIZED_GRADIENT = regex(r"gradient_tape/(?:.*/)?pfor/")
-_VECTORIZED = regex(r"(?:.*/)?loop_body/(?!AddN)(?:.*/)?pfor/")
-"""Paths of gradients, and of functions but for sums of gradients, that TensorFlow computes for many values at once
-(pfor): the second are those of ``tf.vectorized_map``, of which there are gradients, too.
-"""
+"""Paths of gradients that TensorFlow computes for many values at once (pfor)."""
 _NUMBER = regex(r"_\d+$")
 """What TensorFlow adds to a scope's name that it has met before."""
 _STRUCTURAL = regex(r"[A-Z_]|(?:|replica|gradient_tape|gradients|while|body|loop_body|pfor|cond|true|false|then|else)$")
@@ -36,7 +33,7 @@ def scopes(names: Sequence[str]) -> list[str]:
     paths = {op.name.rsplit("/", count)[0] for op in ops for count in range(1, op.name.count("/") + 1)}
     types = {op.type.lower() for op in ops}
     matrices = _scopes_of_matrices(ops)
-    maps_functions = any(not _VECTORIZED_GRADIENT.match(op.name) and _VECTORIZED.match(op.name) for op in ops)
+    maps_functions = any(map(_is_of_vectorized_function, ops))
     innermost_scopes = []
     for op in ops:
         if op.category != op_names.TENSORFLOW:
@@ -59,6 +56,13 @@ def _scopes_of_matrices(ops: Sequence[op_names.OpName]) -> set[str]:
     counts = Counter((_parent(op), op.type) for op in ops if op.type in _OPS_OF_MATRIX)
     paths = {path for path, _ in counts}
     return {path for path in paths if all(counts[path, kind] >= least for kind, least in _OPS_OF_MATRIX.items())}
+
+
+def _is_of_vectorized_function(op: op_names.OpName) -> bool:
+    """Whether an op is one of ``tf.vectorized_map``; a Jacobian only sums up gradients in its loop's body."""
+    _, _, inner = op.name.partition("loop_body/")
+    is_gradient = _VECTORIZED_GRADIENT.match(op.name)
+    return "/pfor/" in f"/{inner}" and not is_gradient and not inner.startswith("AddN")
 
 
 def _parent(op: op_names.OpName) -> str:
