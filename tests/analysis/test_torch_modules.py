@@ -79,11 +79,21 @@ def test_hooks_of_layers_are_run_less_often(frame: str, caller: str, length: int
 
 
 @pytest.mark.parametrize(
-    ("passes", "gradients", "are_told"),
-    [(6, False, True), (2, False, False), (6, True, False)],
-    ids=["requests one by one", "two models", "training"],
+    ("passes", "gradients", "between", "are_told"),
+    [
+        (6, False, [], True),
+        (6, False, ["aten::argmax"], True),
+        (2, False, [], False),
+        (6, True, [], False),
+        (6, False, ["aten::multinomial"], False),
+        (6, False, ["aten::argmax", "aten::cat"], False),
+    ],
+    ids=["requests one by one", "with a class each", "two models", "training", "tokens by chance", "likeliest tokens"],
 )
-def test_requests_that_steps_take_one_by_one_are_to_be_a_batch(passes: int, gradients: bool, are_told: bool) -> None:
+def test_requests_that_steps_take_one_by_one_are_to_be_a_batch(
+    passes: int, gradients: bool, between: list[str], are_told: bool
+) -> None:
+    """Not so tokens, each of which needs those before."""
     events = []
     for step in range(4):
         at = 1000 * step
@@ -94,6 +104,7 @@ def test_requests_that_steps_take_one_by_one_are_to_be_a_batch(passes: int, grad
             events += [torchtrace.frame("serve.py(9): forward", begin + 1, 148)]
             events += [torchtrace.frame("nn.Module: Encoder_0", begin + 2, 140)]
             events += [torchtrace.op("aten::mm", begin + 110, 30)]
+            events += [torchtrace.op(op, begin + 152 + 3 * place, 2) for place, op in enumerate(between)]
         events += [torchtrace.op(GRADIENT, at + 980, 9)] if gradients else []
     host = torchtrace.host(*events, deviceProperties=[])
     assert ("takes_single_requests" in program_facts(host)) == are_told

@@ -8,10 +8,11 @@ import numpy as np
 
 from .....formats.columns import vocabulary
 from .....model.events.outermost import are_inside, outermost, outermost_ps
+from .....model.events.trace import Trace
 from .....model.host import HostWithSteps
 from .....model.names.host_events import is_frame
 from .....model.per_host import per_host
-from .....runtime.arrays import distinct
+from .....runtime.arrays import Array, distinct
 from .....runtime.regex import regex
 from ....labels.event_names import MODULE_FRAME
 from ..step_counts import from_first_step
@@ -76,10 +77,27 @@ def _may_be_hook(name: str) -> bool:
 
 
 def calls_model_again(host: HostWithSteps) -> bool:
-    """Whether most steps call the same outermost module several times; False where no frames of Python tell."""
+    """Whether most steps call the same outermost module several times, and not for one token after the other; False
+    where no frames of Python tell.
+    """
     trace, steps = host.trace, host.steps
     calls = outermost(trace, trace.events_named(lambda name: name.startswith(MODULE_FRAME)))
     step = np.searchsorted(steps.begin, trace.begin[calls], "right") - 1
     calls, step = calls[step >= 0], step[step >= 0]
+    if _draw_tokens(trace, calls, step):
+        return False
     (step_of_name, _), counts = np.unique(np.stack((step, trace.name_of[calls])), axis=1, return_counts=True)
     return 2 * len(distinct(step_of_name[counts >= _REQUESTS])) > len(steps) > 0
+
+
+def _draw_tokens(trace: Trace, calls: Array, step: Array) -> bool:
+    """Whether between most calls of a step (int64[k]: of each call, ascending) a token is drawn, which the next needs:
+    by chance, or as the likeliest one, which is appended.
+    """
+    pairs = np.flatnonzero(np.diff(step) == 0)
+    since, until = trace.end[calls[pairs]], trace.begin[calls[pairs + 1]]
+    is_drawn, is_likeliest, is_appended = (
+        np.diff(np.searchsorted(np.sort(trace.begin[trace.events_named(op.__eq__)]), (since, until)), axis=0)[0] > 0
+        for op in ("aten::multinomial", "aten::argmax", "aten::cat")
+    )
+    return bool(2 * (is_drawn | (is_likeliest & is_appended)).sum() > len(pairs) > 0)
