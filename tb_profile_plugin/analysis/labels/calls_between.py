@@ -112,7 +112,7 @@ def call_after_silence(host: HostWithSteps, begin: Array, end: Array) -> Longest
     their parts in steps, and how long these last; nothing where no call follows half of them.
     """
     steps, trace, act = host.steps, host.trace, activity(host)
-    if not len(steps) or act.loop < 0:
+    if not len(steps) or not len(begin) or act.loop < 0:
         return LongestCall("", 0)
     in_steps_ps = covered(begin, end, *union(steps.begin, steps.end))
     next_ps, call = np.full(len(end), np.iinfo(np.int64).max), np.full(len(end), -1)
@@ -120,9 +120,9 @@ def call_after_silence(host: HostWithSteps, begin: Array, end: Array) -> Longest
         first, last = trace.lines[line : line + 2].tolist()
         # Of events that begin at one time the outermost comes first.
         row = first + np.searchsorted(trace.begin[first:last], end - _CLOCK_PS)
-        begins_ps = np.append(trace.begin[first:last], np.iinfo(np.int64).max)[row - first]
-        is_sooner = begins_ps < next_ps
-        next_ps[is_sooner], call[is_sooner] = begins_ps[is_sooner], row[is_sooner]
+        is_sooner = row < last
+        is_sooner[is_sooner] = trace.begin[row[is_sooner]] < next_ps[is_sooner]
+        next_ps[is_sooner], call[is_sooner] = trace.begin[row[is_sooner]], row[is_sooner]
     is_next = (next_ps <= end + _CLOCK_PS) & ~trace.are_named(call, _ANY_CALL.match)
     name_ps = np.bincount(trace.name_of[call[is_next]], in_steps_ps[is_next], len(trace.names))
     longest = int(name_ps.argmax()) if is_next.any() else 0
