@@ -232,8 +232,10 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ): "Run what lies between steps less often or in a background thread; mark what belongs to the step.",
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
     ("unexplained", JAX, ""): "Record Python: set python_tracer_level=1 in jax.profiler.ProfileOptions.",
-    ("unexplained", TENSORFLOW, ""): "Record Python: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the "
-    "Capture button.",
+    ("unexplained", TENSORFLOW, ""): (
+        "Record Python: start the program's profiler server, then tb-profile capture ADDRESS LOGDIR "
+        "--python-tracer-level 1, or the Capture button."
+    ),
     ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
     ("unexplained", "", ""): "Record calls or stacks, which name what runs.",
     ("unexplained", "", facts.SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
