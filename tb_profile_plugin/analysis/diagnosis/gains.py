@@ -73,14 +73,19 @@ def _waits_unseen(typical: Typical) -> bool:
     """Whether a replay does not know what steps wait for: it lasts shorter than they do, or keeps notable time that is
     not what remains of them without all that hosts do.
     """
+    replays, period_ps, steady_ps = typical.replayed or {}, typical.period_ps, typical.steady_ps or 0.0
+    host_gain_ps = replays["host"].gain_ps if "host" in replays else 0.0
+    host_ps = _scenario_ps("host", typical)
+    shortfall_ps = max(period_ps - steady_ps, steady_ps - host_gain_ps - (period_ps - host_ps))
+    return shortfall_ps > _UNSEEN * period_ps
+
+
+def _scenario_ps(scenario: str, typical: Typical) -> float:
+    """ps of a step that the states take which a scenario does without."""
     # Only those need it who ask for replays.
     from ..steps.what_if import SCENARIOS
 
-    replays, period_ps, steady_ps = typical.replayed or {}, typical.period_ps, typical.steady_ps or 0.0
-    host_gain_ps = replays["host"].gain_ps if "host" in replays else 0.0
-    host_ps = float(typical.state_ps[list(SCENARIOS["host"])].sum())
-    shortfall_ps = max(period_ps - steady_ps, steady_ps - host_gain_ps - (period_ps - host_ps))
-    return shortfall_ps > _UNSEEN * period_ps
+    return float(typical.state_ps[list(SCENARIOS[scenario])].sum())
 
 
 def sets_pace_of_compute(loss: TimeLoss, typical: Typical) -> bool:
@@ -111,10 +116,7 @@ def saves_little_alone(gain_ps: float, loss: TimeLoss, typical: Typical) -> bool
     by_host = (typical.replayed or {}).get("host")
     if loss.id not in HOST_LATE or by_host is None or gain_ps >= _LITTLE_ALONE * loss.ps:
         return False
-    # Only those need it who ask for replays.
-    from ..steps.what_if import SCENARIOS
-
-    return by_host.gain_ps >= max(float(typical.state_ps[list(SCENARIOS["host"])].sum()), loss.ps)
+    return by_host.gain_ps >= max(_scenario_ps("host", typical), loss.ps)
 
 
 def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typical) -> dict[str, float]:
@@ -138,7 +140,7 @@ def scenario_gains(losses: Sequence[tuple[TimeLoss, int | None]], typical: Typic
     for id, replayed in replays.items():
         gain_ps, without = replayed.gain_ps, states_of_scenario[id]
         if id in COMMUNICATION and typical.late_peer is not None:
-            beyond_wait_ps = float(typical.state_ps[list(SCENARIOS[id])].sum()) - typical.late_peer.waiting_ps
+            beyond_wait_ps = _scenario_ps(id, typical) - typical.late_peer.waiting_ps
             gain_ps = min(gain_ps, beyond_wait_ps)
         if id == _INPUT:
             gain_ps = min([gain_ps, *(own_ps for loss, own_ps in losses if loss.id == _INPUT and own_ps is not None)])

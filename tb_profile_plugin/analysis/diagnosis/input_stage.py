@@ -94,9 +94,11 @@ def sets_pace(hosts: Sequence[HostWithSteps], program: ProgramFacts) -> bool:
 def name_input_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     """Advise against the loop over values that holds most of a wait for PyTorch's DataLoader."""
     name, ps, _ = next(iter(loss.by_name()), ("", 0.0, 0.0))
+    if ps < MOSTLY * loss.ps:
+        return
     loops = frozenset[str]().union(*map(loops_of_loader, hosts))
     loop = next((function for function in reversed(name.split(WITHIN)) if function in loops), "")
-    if ps >= MOSTLY * loss.ps and loop:
+    if loop:
         text = Message(
             "Write {name} as array operations, or load batches in worker processes (num_workers).", name=loop
         )

@@ -114,8 +114,8 @@ def calling_function(host: HostWithSteps) -> CallingFunction:
     if looping_name and looping_name not in whole_step_functions(host) and not looping_name.startswith(_OF_MODULE):
         name, frames = looping_name, looping
     count = int(are_inside(np.sort(calls), frames, trace.nesting.stop[frames]).sum())
-    per_step = 1 / len(steps)
-    return CallingFunction(name, count * per_step, outermost_ps(trace, frames) * per_step, len(frames) * per_step)
+    totals = count, outermost_ps(trace, frames), len(frames)
+    return CallingFunction(name, *(total / len(steps) for total in totals))
 
 
 def _looping_frames(trace: Trace, frames: Array) -> Array:

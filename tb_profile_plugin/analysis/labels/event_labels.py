@@ -40,6 +40,7 @@ from .label_texts import (
 )
 from .program_functions import (
     dispatches_nothing,
+    first_of_half,
     innermost_function,
     is_loop_over_values,
     longest_op,
@@ -64,8 +65,8 @@ _LIBRARY = regex(
     rf"|{_OF_LOADER}|\$(?:fetch\.py:\d+ (?:fetch|<listcomp>)|sampler\.py:\d+ __iter__)$"
 )
 """Frames that lie between those and the program's functions."""
-_CALLEE_SHARE, _MOST_CALLERS = 0.5, 1000
-"""A function that it calls tells where it takes half of the time; looked for in so many calls."""
+_MOST_CALLERS = 1000
+"""A function that takes half of a call's time is looked for in so many calls."""
 _COPY = regex(r"aten::copy_$")
 _DISPATCH = int(State.DISPATCH)
 _OPTIMIZER = regex(r"Optimizer\.step#")
@@ -235,11 +236,9 @@ def _longest_callee(trace: Trace, events: Array) -> Array:
     callers, inverse = np.unique(events, return_inverse=True)
     for number, event in enumerate(callers[:_MOST_CALLERS].tolist()):
         callees = frames[np.searchsorted(frames, event + 1) : np.searchsorted(frames, last[event])]
-        names, first, name = np.unique(trace.name_of[callees], return_index=True, return_inverse=True)
-        name_ps = np.bincount(name, trace.end[callees] - trace.begin[callees], len(names))
-        long_callees = first[name_ps >= _CALLEE_SHARE * (trace.end[event] - trace.begin[event])]
+        long_callees = first_of_half(trace, callers[number : number + 1], callees)
         if len(long_callees):
-            longest_callee[inverse == number] = callees[long_callees.min()]
+            longest_callee[inverse == number] = long_callees[0]
     return longest_callee
 
 

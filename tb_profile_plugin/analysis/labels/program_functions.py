@@ -145,7 +145,8 @@ def loops_of_loader(host: Host) -> frozenset[str]:
 
 def longest_op(trace: Trace, calls: Array) -> str:
     """The name of the PyTorch op, called by no other, that takes half of these calls (int64[k]); empty without one."""
-    return next(iter(_names_of_half(trace, calls, trace.once(outermost_torch_ops))), "")
+    first = first_of_half(trace, calls, _within(trace, calls, trace.once(outermost_torch_ops)))
+    return trace.names[trace.name_of[first[0]]] if len(first) else ""
 
 
 def innermost_function(trace: Trace, calls: Array) -> str:
@@ -154,19 +155,23 @@ def innermost_function(trace: Trace, calls: Array) -> str:
     """
     frames = trace.events_named(is_program_function)
     frames = frames[(trace.end - trace.begin)[frames] >= _LONG_CALL_PS]
-    return next(reversed(_names_of_half(trace, calls, frames)), "")
+    first = first_of_half(trace, calls, _within(trace, calls, frames))
+    return trace.names[trace.name_of[first[-1]]] if len(first) else ""
 
 
-def _names_of_half(trace: Trace, calls: Array, events: Array) -> list[str]:
-    """Names of those of the events (int64[n]) within calls (int64[k]) that take half of their time, in the order in
-    which they come first.
+def first_of_half(trace: Trace, calls: Array, inner: Array) -> Array:
+    """int64[m]: the first event of each name by which events within calls (int64[k] and int64[n], ascending) take half
+    of their time, ascending: the outermost comes first.
     """
-    inner = events[are_inside(events, calls + 1, trace.nesting.stop[calls])]
     names, first, inverse = np.unique(trace.name_of[inner], return_index=True, return_inverse=True)
-    event_ps = trace.end - trace.begin
-    name_ps = np.bincount(inverse, event_ps[inner], len(names))
-    long_names = np.flatnonzero(name_ps >= _FUNCTION_SHARE * event_ps[calls].sum())
-    return [trace.names[names[row]] for row in long_names[np.argsort(first[long_names])].tolist()]
+    name_ps = np.bincount(inverse, trace.end[inner] - trace.begin[inner], len(names))
+    is_long = name_ps >= _FUNCTION_SHARE * (trace.end[calls] - trace.begin[calls]).sum()
+    return inner[np.sort(first[is_long])]
+
+
+def _within(trace: Trace, calls: Array, events: Array) -> Array:
+    """int64[m]: which of the events (int64[n]) lie in calls (int64[k])."""
+    return events[are_inside(events, calls + 1, trace.nesting.stop[calls])]
 
 
 def dispatches_nothing(trace: Trace, call: Array) -> bool:

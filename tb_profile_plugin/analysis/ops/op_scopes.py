@@ -61,8 +61,7 @@ def _scopes_of_matrices(ops: Sequence[op_names.OpName]) -> set[str]:
 def _is_of_vectorized_function(op: op_names.OpName) -> bool:
     """Whether an op is one of ``tf.vectorized_map``; a Jacobian only sums up gradients in its loop's body."""
     _, _, inner = op.name.partition("loop_body/")
-    is_gradient = _VECTORIZED_GRADIENT.match(op.name)
-    return "/pfor/" in f"/{inner}" and not is_gradient and not inner.startswith("AddN")
+    return "/pfor/" in f"/{inner}" and not inner.startswith("AddN") and not _VECTORIZED_GRADIENT.match(op.name)
 
 
 def _parent(op: op_names.OpName) -> str:
