@@ -105,12 +105,12 @@ def test_dragging_over_steps_chooses_them_for_all_pages(site: Sites, page: Page,
     main = opened(server, page, run=RUN, tool="overview_page")
     chart = main.locator(".chart").first
     expect(chart.locator("canvas").first).to_be_visible()
-    chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
-    x, y = box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.5
-    page.mouse.move(x, y)
+    x, y = box["width"] * 0.3, box["height"] * 0.5
+    # Hovering waits until the page has stopped moving.
+    chart.hover(position={"x": x, "y": y})
     page.mouse.down()
-    page.mouse.move(x + box["width"] * 0.2, y, steps=4)
+    chart.hover(position={"x": x + box["width"] * 0.2, "y": y})
     expect(main.locator(".band")).to_be_visible()
     page.mouse.up()
     expect(page).to_have_url(re.compile(r"[&.]steps=\d+-\d+"))

@@ -34,7 +34,22 @@ class TouchingIntervals:
 
     def indices_lasting(self, ps: int) -> Array:
         """int64[k]: indices of those that last ``ps`` or longer."""
-        return np.flatnonzero(np.diff(self.edges) >= ps)
+        return _indices_lasting(self.edges, ps)
+
+
+@jit
+def _indices_lasting(edges: I64, ps: Int) -> I64:
+    """`TouchingIntervals.indices_lasting`, without an array of all durations: there are millions."""
+    count = np.int64(0)
+    for i in range(len(edges) - 1):
+        count += edges[i + 1] - edges[i] >= ps
+    indices = np.empty(count, np.int64)
+    count = np.int64(0)
+    for i in range(len(edges) - 1):
+        if edges[i + 1] - edges[i] >= ps:
+            indices[count] = i
+            count += 1
+    return indices
 
 
 def covered_by_any(layers: Sequence[Intervals]) -> Intervals:

@@ -62,11 +62,31 @@ def longest_kinds(windows: Array, edges: Array, kind: Array, kinds: int) -> tupl
     """
     kind = kind.astype(np.int32, copy=False)
     longest = np.argsort(-_ps_of_kinds(edges, kind, kinds), kind="stable")[:_MOST_KINDS]
-    row_of_kind = np.full(kinds + 1, _MOST_KINDS, np.int8)
+    row_of_kind = np.full(kinds, -1, np.int8)
     row_of_kind[longest] = np.arange(len(longest))
-    begin, end = (np.ascontiguousarray(ps, np.int64) for ps in (windows[:-1], windows[1:]))
-    ps = time_in_windows(begin, end, edges, row_of_kind[kind], _MOST_KINDS + 1)
-    return longest, ps[:, : len(longest)]
+    windows = np.ascontiguousarray(windows, np.int64)
+    return longest, _kinds_in_windows(windows, edges, kind, row_of_kind, len(longest))
+
+
+@jit
+def _kinds_in_windows(windows: I64, edges: I64, kind: I32, row_of_kind: I8, rows: Int) -> I64Matrix:
+    """int64[windows, rows] ps: how long intervals of the kinds of each row last in each window; -1 is no kind, no row."""
+    ps = np.zeros((len(windows) - 1, rows), np.int64)
+    first = np.int64(0)
+    for i in range(len(kind)):
+        row = np.int64(row_of_kind[kind[i]]) if kind[i] >= 0 else np.int64(-1)
+        if row < 0:
+            continue
+        begin, end = edges[i], edges[i + 1]
+        while first < len(ps) - 1 and windows[first + 1] <= begin:
+            first += 1
+        window = first
+        while window < len(ps) and windows[window] < end:
+            lasting = min(end, windows[window + 1]) - max(begin, windows[window])
+            if lasting > 0:
+                ps[window, row] += lasting
+            window += 1
+    return ps
 
 
 @jit

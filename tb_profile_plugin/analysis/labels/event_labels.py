@@ -141,11 +141,9 @@ def _still_open(host: Host, timeline: DeviceTimeline) -> tuple[Array, Array]:
     event around that one: what frees memory after an op is no part of the op.
     """
     trace = host.trace
-    events = _open_overhead(
+    return _open_overhead(
         timeline.edges, timeline.state, timeline.event, event_classes(host), trace.end, trace.nesting.parent
     )
-    rows = np.flatnonzero(events >= 0)
-    return rows, events[rows].astype(np.int64)
 
 
 def _let_eager_calls_tell(labels: IntervalLabels) -> None:
@@ -277,15 +275,21 @@ def _is_own(name: str) -> bool:
 
 
 @jit
-def _open_overhead(edges: I64, state: I8, event: I32, classes: I8, end: I64, parent: I32) -> I32:
-    """int32[n]: for `_still_open`, -1 for intervals that keep their event. Arrays of intervals, then of events."""
-    open_event = np.full(len(event), -1, np.int32)
+def _open_overhead(edges: I64, state: I8, event: I32, classes: I8, end: I64, parent: I32) -> tuple[I64, I64]:
+    """(intervals, events): `_still_open`. Takes arrays of intervals, then of events."""
+    # What of them is not written takes no memory.
+    intervals, events = np.empty(len(event), np.int64), np.empty(len(event), np.int64)
+    count = 0
     for i in range(len(event)):
+        if state[i] != _DISPATCH or event[i] < 0:
+            continue
         middle = (edges[i] + edges[i + 1]) // 2
-        if state[i] != _DISPATCH or event[i] < 0 or end[event[i]] > middle:
+        if end[event[i]] > middle:
             continue
         around = parent[event[i]]
         while around >= 0 and not (classes[around] == _DISPATCH and end[around] > middle):
             around = parent[around]
-        open_event[i] = around
-    return open_event
+        if around >= 0:
+            intervals[count], events[count] = i, around
+            count += 1
+    return intervals[:count], events[:count]

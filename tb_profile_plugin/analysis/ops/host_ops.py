@@ -126,20 +126,36 @@ def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
 
 def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     """Ops of `eager_calls`, unless the op itself was recorded within its call: then that event counts."""
-    calls = eager_calls(host)
+    calls = sorted(eager_calls(host))
     if not calls:
         return
     offset = host.trace.rows(plane).start
-    last = host.trace.nesting.stop
-    is_tensorflow = np.array([False, *(op.framework == op_names.TENSORFLOW for op in ops)])
-    recorded = np.flatnonzero(gather(is_tensorflow, op_of_event + np.int32(1)))
     events = np.array([event for event, _ in calls], np.int64)
-    holds_op = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
-    calls = [call for call, holds in zip(calls, holds_op.tolist(), strict=True) if not holds]
+    stop = host.trace.nesting.stop[events + offset] - np.int32(offset)
+    is_tensorflow = np.array([op.framework == op_names.TENSORFLOW for op in ops], bool)
+    holds_op = _hold_ops(events, stop, op_of_event, is_tensorflow).tolist()
+    calls = [call for call, holds in zip(calls, holds_op, strict=True) if not holds]
     distinct_names = dict.fromkeys(name for _, name in calls)
     op_of_name = {name: Op(name, name, name, framework=op_names.TENSORFLOW, eager=True) for name in distinct_names}
     index_of = append_ops(ops, op_of_name)
     op_of_event[[event for event, _ in calls]] = [index_of[name] for _, name in calls]
+
+
+@jit
+def _hold_ops(events: I64, stop: I32, op_of_event: I32, is_wanted: Bool) -> Bool:
+    """bool[k]: whether an op that is wanted lies in each of the events, ascending: they hold those up to ``stop``.
+
+    ``op_of_event`` is -1 for none; ``is_wanted`` is by op.
+    """
+    answer = np.zeros(len(events), np.bool_)
+    row = np.int64(0)
+    for i in range(len(events)):
+        # An event around this one has been looked through up to the row.
+        row = max(row, events[i] + 1)
+        while row < stop[i] and not (op_of_event[row] >= 0 and is_wanted[op_of_event[row]]):
+            row += 1
+        answer[i] = row < stop[i]
+    return answer
 
 
 @per_host
