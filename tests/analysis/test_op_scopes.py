@@ -118,7 +118,7 @@ def test_a_regularizer_has_gradients_of_whole_tables_too(scope: str) -> None:
     assert {"updates_tables", "regularizes_tables"} & program_facts(host) == {"regularizes_tables"}
     cause = compute(host)
     assert cause.remedy.text.startswith("Regularize only the embeddings looked up")
-    assert cause.gain_ps == 490_000_000
+    assert cause.gain_ps is None, "what the regularizer takes beside the optimizer is not known"
 
 
 @pytest.mark.parametrize(("sums", "is_told"), [(100, True), (20, False)])

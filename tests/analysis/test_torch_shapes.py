@@ -99,17 +99,24 @@ def test_distances_of_all_pairs_are_products(
 
 
 @pytest.mark.parametrize(
-    ("repeats", "second", "makes_pairs"),
-    [("aten::repeat", [1, 256, 32], True), ("aten::expand", [1, 256, 32], True), ("aten::repeat", [384, 1, 32], False)],
-    ids=["repeated", "expanded", "by one axis"],
+    ("repeats", "second", "in_gradients", "makes_pairs"),
+    [
+        ("aten::repeat", [1, 256, 32], False, True),
+        ("aten::expand", [1, 256, 32], False, True),
+        ("aten::repeat", [384, 1, 32], False, False),
+        ("aten::expand", [1, 256, 32], True, False),
+    ],
+    ids=["repeated", "expanded", "by one axis", "gradients of sums"],
 )
-def test_pairs_may_be_repeated_before(repeats: str, second: list[int], makes_pairs: bool) -> None:
+def test_pairs_may_be_repeated_before(repeats: str, second: list[int], in_gradients: bool, makes_pairs: bool) -> None:
     """As ``a.unsqueeze(1).repeat(…) - b.unsqueeze(0).repeat(…)`` makes them."""
     pairs, events = [384, 256, 32], []
     for step in range(4):
         at = 10_000 * step
         events += [torchtrace.mark(f"ProfilerStep#{step}", at, 9_990)]
         ops = [(repeats, [[384, 1, 32], []]), (repeats, [second, []]), ("aten::sub", [pairs, pairs, []])]
+        if in_gradients:
+            events += [torchtrace.op("autograd::engine::evaluate_function: SumBackward1", at + 5, 2_200)]
         for place, (name, dims) in enumerate([*ops, ("aten::sum", [pairs, [], [], []])]):
             shapes: dict[str, Any] = {"Input Dims": dims}
             events += [torchtrace.op(name, at + 10 + 1_100 * place, 1_000, **shapes)]

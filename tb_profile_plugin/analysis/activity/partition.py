@@ -70,7 +70,7 @@ def longest_kinds(windows: Array, edges: Array, kind: Array, kinds: int) -> tupl
 
 @jit
 def _kinds_in_windows(windows: I64, edges: I64, kind: I32, row_of_kind: I8, rows: Int) -> I64Matrix:
-    """int64[windows, rows] ps: how long intervals of the kinds of each row last in each window; -1 is no kind, no row."""
+    """int64[windows, rows] ps: how long intervals of the kinds of each row last in each window; -1 is none."""
     ps = np.zeros((len(windows) - 1, rows), np.int64)
     first = np.int64(0)
     for i in range(len(kind)):

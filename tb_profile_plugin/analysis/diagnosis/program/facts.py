@@ -178,6 +178,8 @@ COPIES_TO_CHANGE = "copies_to_change"
 """Most of PyTorch's copies of tensors are made by ops that have a form which works in place, and need none there."""
 SECOND_ORDER = "second_order"
 """PyTorch computes gradients of gradients in most steps."""
+CLONES_WEIGHTS = "clones_weights"
+"""What ``deepcopy()``, or ``load_state_dict()``, copies takes a notable part of the compute of PyTorch's steps."""
 COPIES_MODEL = "copies_model"
 """``deepcopy()``, or ``load_state_dict()``, takes a notable part of PyTorch's steps."""
 REPEATED_BACKWARD = "repeated_backward"
@@ -244,7 +246,7 @@ WASTEFUL = frozenset(
         *(SECOND_ORDER, BUILDS_HESSIAN, COMPUTES_ALL_EXPERTS, CONVERTS_WEIGHTS, BROADCASTS_PAIRS, MULTIPLIES_ADJACENCY),
         *(REPLICATES, REPEATS_WORK, GATHERS_TURNS, SPLITS_WEIGHTS, REGULARIZES_TABLES, UPDATES_TABLES, COPIES_TABLES),
         *(DROPS_OUT, RUNS_HOOKS, BUILDS_JACOBIAN, FORWARD_GRADIENT, GATHERS_IN_LOOP),
-        *(LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED, DETERMINANT_OF_JACOBIAN),
+        *(LONG_KERNELS, HALF_ON_CPU, COPIES_UPDATED, DETERMINANT_OF_JACOBIAN, CLONES_WEIGHTS),
     )
 )
 """With which much of the compute need not be, however much of the step it is."""

@@ -244,6 +244,7 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         (cause, PYTORCH, facts.COPIES_MODEL): COPY_IN_PLACE_TORCH
         for cause in ("eager", "python", "dispatch", "tensor_copies")
     },
+    **{(cause, PYTORCH, facts.CLONES_WEIGHTS): COPY_IN_PLACE_TORCH for cause in ("compute", "elementwise")},
     ("compute", JAX, facts.REPLICATES): (
         "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
     ),

@@ -43,7 +43,7 @@ from ..program.tensorflow.tensorflow_tables import whole_tables
 from ..program.torch.torch_facts import concatenations_ps
 from ..program.torch.torch_gradients import recomputed_forward_ps, repeated_nodes_ps, unused_forward_ps
 from ..program.torch.torch_inference import dropout_ps
-from ..program.torch.torch_modules import hooks_ps, repeated_weights_ps
+from ..program.torch.torch_modules import hooks_ps, repeated_weights_ps, weight_copies_ps
 from ..program.torch.torch_shapes import adjacency_ps, long_kernels_ps, pairs_ps
 from ..program.torch.torch_tables import dense_tables_ps
 from ..remedies.remedy import Remedy, remedy
@@ -73,6 +73,7 @@ _WASTED_PS = {
     facts.MULTIPLIES_ADJACENCY: adjacency_ps,
     facts.DROPS_OUT: dropout_ps,
     facts.RUNS_HOOKS: hooks_ps,
+    facts.CLONES_WEIGHTS: weight_copies_ps,
     facts.LONG_KERNELS: long_kernels_ps,
     facts.GATHERS_IN_LOOP: table_gradients_ps,
     facts.CONCATENATES: concatenations_ps,
@@ -127,7 +128,9 @@ def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typica
         loss.origins = [(name, ps)]
     for fact in (*_SCOPES, facts.UPDATES_TABLES, facts.REGULARIZES_TABLES):
         if fact in program.facts:
-            ps = sum(times.get(scope, 0.0) for scope in _scopes_of(fact, hosts))
+            # What a regularizer takes beside the optimizer is not known.
+            is_known = fact != facts.REGULARIZES_TABLES
+            ps = sum(times.get(scope, 0.0) for scope in _scopes_of(fact, hosts)) if is_known else 0.0
             loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps or None)
 
 

@@ -30,7 +30,7 @@ from .torch_gradients import (
 )
 from .torch_inference import adapters_ps, computes_again, dropout_ps
 from .torch_loops import PRODUCT, has_unfused_attention, loops_over_experts, slices_attention
-from .torch_modules import calls_model_again, hooks_ps, repeated_weights_ps
+from .torch_modules import COPIES_ALL, calls_model_again, hooks_ps, repeated_weights_ps, weight_copies_ps
 from .torch_outputs import computes_all_rows
 from .torch_reductions import FORWARD, accumulates_gradients, awaits_broadcasts, reduces_each_pass, reduces_itself
 from .torch_serving import serving_facts
@@ -70,7 +70,6 @@ _ONE_HOT, _CONVERSION = "aten::one_hot", "aten::to"
 _FORMATS = regex(r"\$torch/_tensor_str\.py:\d+ _str\b")
 _OBJECTS = regex(r"\$torch/distributed/\S+ (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$")
 """Functions of ``torch.distributed`` that pickle what they exchange."""
-_COPIES_ALL = regex(r"\$(?:\S*/)?(?:copy\.py:\d+ deepcopy|module\.py:\d+ load_state_dict)\b")
 _CELL = regex(r"aten::(?:gru|lstm|rnn_relu|rnn_tanh)_cell$")
 """What modules for one time step call; layers for whole sequences do not."""
 _SECOND_ORDER = regex(r"autograd::engine::evaluate_function: \w+BackwardBackward\d*$")
@@ -119,7 +118,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.MULTIPLIES_ONE_HOT: _multiplies_one_hot(trace),
         facts.COMPUTES_ALL_ROWS: computes_all_rows(host),
         facts.FORMATS_TENSORS: _take_much(host, _FORMATS),
-        facts.COPIES_MODEL: _take_much(host, _COPIES_ALL),
+        facts.COPIES_MODEL: _take_much(host, COPIES_ALL),
         facts.EXCHANGES_OBJECTS: _take_much(host, _OBJECTS)
         or object_exchanges_ps(trace) > _MUCH_OF_OPS * host.steps.length.sum() > 0,
         facts.SECOND_ORDER: are_in_most_steps(host, trace.events_named(_SECOND_ORDER.match)),
@@ -143,6 +142,7 @@ def torch_facts(host: HostWithSteps) -> set[str]:
         facts.BROADCASTS_PAIRS: pairs_ps,
         facts.MULTIPLIES_ADJACENCY: adjacency_ps,
         facts.LONG_KERNELS: long_kernels_ps,
+        facts.CLONES_WEIGHTS: weight_copies_ps,
     }
     if not trains:
         of_steps |= {facts.APPLIES_ADAPTERS: adapters_ps, facts.DROPS_OUT: dropout_ps}

@@ -1,5 +1,5 @@
 """What modules of PyTorch compute beside their layers: weights from others, by a parametrization or ``weight_norm``,
-again for each use; hooks. How often steps call a model.
+again for each use; hooks; copies of weights. How often steps call a model.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from .....formats.columns import vocabulary
-from .....model.events.outermost import are_inside, outermost, outermost_ps
+from .....model.events.outermost import are_inside, outermost, outermost_ps, outermost_torch_ops
 from .....model.events.trace import Trace
 from .....model.host import HostWithSteps
 from .....model.names.host_events import is_frame
@@ -15,7 +15,7 @@ from .....model.per_host import per_host
 from .....runtime.arrays import Array, distinct
 from .....runtime.regex import regex
 from ....labels.event_names import MODULE_FRAME
-from ..step_counts import from_first_step
+from ..step_counts import from_first_step, ops_ps
 from .torch_gradients import is_node
 
 _PARAMETRIZATION = regex(r"\$nn\.Module: ParametrizationList_\d+$")
@@ -23,6 +23,8 @@ _COMPUTES_WEIGHT = regex(rf"{_PARAMETRIZATION.pattern}|\$torch/nn/utils/(?:weigh
 """Frames that compute one weight: of ``torch.nn.utils.parametrize``, of which each weight has a module of its own, and
 hooks of the module that has the weight.
 """
+COPIES_ALL = regex(r"\$(?:\S*/)?(?:copy\.py:\d+ deepcopy|module\.py:\d+ load_state_dict)\b")
+"""Frames that copy all weights."""
 _CALLS_MODULE = regex(r"\$torch/nn/modules/module\.py:\d+ (?:_call_impl|inner)$")
 """Frames in which a module calls its hooks and what it does itself."""
 _REQUESTS = 4
@@ -54,6 +56,18 @@ def repeated_weights_ps(host: HostWithSteps) -> float:
     is_gradient = trace.are_named(events, is_node) & np.isin(numbers, own_numbers)
     gradients_ps = (trace.end[events] - trace.begin[events])[is_gradient].sum()
     return repeated_share * float(ps.sum() + gradients_ps) / len(steps)
+
+
+@per_host(keep=True)
+def weight_copies_ps(host: HostWithSteps) -> float:
+    """ps per step that devices spend on what ``deepcopy()`` and ``load_state_dict()`` copy; 0 where no frames of
+    Python tell.
+    """
+    trace, steps = host.trace, host.steps
+    if not len(steps) or not any(map(COPIES_ALL.match, trace.names)):
+        return 0.0
+    ops = from_first_step(host, trace.once(outermost_torch_ops))
+    return ops_ps(host, ops[trace.nearest_named(ops, COPIES_ALL.match) >= 0]) / len(steps)
 
 
 @per_host(keep=True)

@@ -10,6 +10,7 @@ from math import prod
 
 import numpy as np
 
+from .....formats.columns import vocabulary
 from .....model.events.outermost import outermost
 from .....model.host import HostWithSteps
 from .....model.per_host import per_host
@@ -67,7 +68,10 @@ def pairs_ps(host: HostWithSteps) -> float:
     if shapes_of_ops is None:
         return 0.0
     events, codes, shapes = shapes_of_ops
-    repeat_codes = distinct(codes[trace.are_named(events, _REPEATS.match)]).tolist()
+    is_repeat = np.flatnonzero(trace.are_named(events, _REPEATS.match))
+    # Gradients of sums are repeated, too, each for itself.
+    is_own = trace.nearest_named(events[is_repeat], lambda name: name.startswith(vocabulary.AUTOGRAD_NODE)) < 0
+    repeat_codes = distinct(codes[is_repeat[is_own]]).tolist()
     repeats = {shape for code in repeat_codes[:_MOST_REPEATS] for shape in shapes[code][:1] if 1 in shape}
     pairs_of_repeats = {_shape_of_pairs((first, second)) for first in repeats for second in repeats if first != second}
     pairs_of_code = [
