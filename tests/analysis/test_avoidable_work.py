@@ -89,6 +89,18 @@ def test_instructions_in_the_turns_of_loops() -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "is_of_program"),
+    [("while", True), ("jit(solve)/while", True), ("jit(lu_solve)/while", False), ("triangular_solve", False)],
+)
+def test_loops_of_linear_algebra_are_none_of_the_program(path: str, is_of_program: bool) -> None:
+    said = field(43, b'{"known_trip_count":{"n":"6"}}') + field(7, field(2, f"jit(step)/{path}".encode()))
+    turn = computation(2, instruction(11, "add", shape(8), name="add.turn"), 11)
+    loop = instruction(1, "while", shape(8), called=[2], name="while.1", rest=said)
+    program = module(turn, computation(1, loop, 1), entry="c1")
+    assert names_in_loops([program]).in_counted_loops == ({"add.turn"} if is_of_program else set())
+
+
+@pytest.mark.parametrize(
     ("reduced", "added", "told"),
     [
         ("while/body/transpose(jvp())/dot_general", "while/body/add", True),

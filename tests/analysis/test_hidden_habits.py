@@ -226,7 +226,12 @@ def test_arrays_made_of_nested_lists_have_a_remedy_of_their_own() -> None:
     assert "np.asarray" in remedy("jax", "nested_lists").text
 
 
-@pytest.mark.parametrize("name", ["lu.26", "aten::linalg_inv_ex", "MatrixInverse", "void trsm_left_kernel<float>"])
+@pytest.mark.parametrize("name", ["triangular_solve.3", "aten::linalg_solve_triangular", "void trsm_left_kernel<float>"])
+def test_solves_with_factors_are_no_factorization(name: str) -> None:
+    assert not kinds("compute", [(name, 70.0), ("dot.1", 20.0)], 100.0)
+
+
+@pytest.mark.parametrize("name", ["lu.26", "aten::linalg_inv_ex", "MatrixInverse", "void getrf_pivot<float>"])
 def test_matrices_that_are_inverted_are_to_be_factorized_once(name: str) -> None:
     assert kinds("compute", [(name, 70.0), ("dot.1", 20.0)], 100.0) == ["factorization"]
     assert not kinds("compute", [(name, 20.0), ("dot.1", 70.0)], 100.0)

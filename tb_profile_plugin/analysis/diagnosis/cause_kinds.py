@@ -67,9 +67,10 @@ WORKERS = (
 )
 """The kind of input that PyTorch's worker processes make, and what waits for them."""
 _FACTORIZATION = regex(
-    r"(?:lu|triangular_solve|cholesky)(?:\.\d+)?$|aten::_?linalg_(?:inv|lu|solve|cholesky)"
-    r"|(?:MatrixInverse|MatrixSolve|MatrixTriangularSolve|Cholesky|Lu)$|.*(?:getrf|getri|potrf|trsm)"
+    r"(?:lu|cholesky)(?:\.\d+)?$|aten::_?linalg_(?:inv|lu|solve(?!_triangular)|cholesky)"
+    r"|(?:MatrixInverse|MatrixSolve|Cholesky|Lu)$|.*(?:getrf|getri|potrf)"
 )
+"""Not triangular solves: these are left where a matrix is factorized once."""
 _DECOMPOSITION = regex(
     r"(?:svd|eigh?|schur|geqrf|qr|householder_product)(?:\.\d+)?$"
     r"|aten::_?linalg_(?:svd|eig|qr|pinv|lstsq|cond|matrix_norm|matrix_rank)|aten::(?:svd|qr|geqrf)$"

@@ -25,6 +25,8 @@ _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional",
 """Opcodes beside which memory of outputs hardly counts."""
 _RUN_COMPUTATIONS = frozenset(("while", "conditional", "call"))
 """Opcodes of what runs the instructions of other computations one by one."""
+_OF_LINEAR_ALGEBRA = regex(r"/(?:triangular_solve|cholesky|lu|qr|eigh|svd)$|\bjit\(_?lu(?:_\w+)?\)/while$")
+"""Ends of the paths of loops that XLA, or JAX, makes of one op of linear algebra."""
 _TRIP_COUNT = '"known_trip_count"'
 """What XLA notes of a loop of which it knows how many turns it takes."""
 _HESSIAN = regex(r"vmap\((?:jvp\((?:vmap\()?(?:jvp|transpose)|transpose\(jvp\(vmap\(transpose)\(")
@@ -108,10 +110,11 @@ class NamesInLoops(NamedTuple):
 
 
 def names_in_loops(modules: Iterable[Module]) -> NamesInLoops:
-    """Names of the instructions in loops."""
+    """Names of the instructions in loops, but for those of linear algebra."""
     counted, until_condition = set[str](), set[str]()
     for module in modules:
-        loops = [row for row, opcode in enumerate(module.opcodes) if opcode == "while"]
+        paths = enumerate(zip(module.opcodes, module.op_names, strict=True))
+        loops = [row for row, (opcode, path) in paths if opcode == "while" and not _OF_LINEAR_ALGEBRA.search(path)]
         uncounted = [row for row in loops if _TRIP_COUNT not in module.configs[row]]
         counted.update(module.names[row] for row in _rows_called(module, loops))
         until_condition.update(module.names[row] for row in _rows_called(module, uncounted))
