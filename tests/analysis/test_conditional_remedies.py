@@ -81,6 +81,7 @@ from tb_profile_plugin.analysis.diagnosis.remedies.remedy import remedy
         ("bf16_on_cpu", "compute", "pytorch", "AVX512-BF16"),
         ("reduces_each_pass", "few_collectives", "pytorch", "once per optimizer step"),
         ("drops_out", "compute", "pytorch", "model.eval()"),
+        ("clones_weights", "elementwise", "pytorch", "copies of weights in place"),
         ("long_kernels", "compute", "pytorch", "by FFT"),
         ("discards_gradients", "compute", "pytorch", "requires_grad_(False)"),
         ("pads_to_length", "compute", "tensorflow", "longest row"),

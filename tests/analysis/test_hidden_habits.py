@@ -226,7 +226,7 @@ def test_arrays_made_of_nested_lists_have_a_remedy_of_their_own() -> None:
     assert "np.asarray" in remedy("jax", "nested_lists").text
 
 
-@pytest.mark.parametrize("name", ["triangular_solve.3", "aten::linalg_solve_triangular", "void trsm_left_kernel<float>"])
+@pytest.mark.parametrize("name", ["triangular_solve.3", "aten::linalg_solve_triangular", "void trsm_kernel<float>"])
 def test_solves_with_factors_are_no_factorization(name: str) -> None:
     assert not kinds("compute", [(name, 70.0), ("dot.1", 20.0)], 100.0)
 
@@ -293,6 +293,17 @@ def test_gradients_of_gradients_in_most_steps_are_told(every: int, told: bool) -
 def test_models_that_each_step_copies_are_told(copies: str, duration: float, told: bool) -> None:
     host = steps_of(("aten::mm", 10, 400), (copies, 500, duration))
     assert ("copies_model" in program_facts(host)) == told
+
+
+@pytest.mark.parametrize(("duration", "told"), [(200, True), (60, False)])
+def test_copies_of_weights_lead_where_they_are_much_of_the_compute(duration: float, told: bool) -> None:
+    """Though elementwise ops, as of a moving average of weights, take more."""
+    copies = [("torch/../copy.py(128): deepcopy", 500, duration + 2), ("aten::clone", 501, duration)]
+    host = steps_of(("aten::mul", 10, 400), *copies)
+    assert ("clones_weights" in program_facts(host)) == told
+    compute = next(cause for cause in diagnose([host], replays=True).causes if cause.id == "compute")
+    assert compute.remedy.text.startswith("Update copies of weights in place") == told
+    assert compute.remedy.most_ps == (duration * 10**6 if told else None)
 
 
 def test_objects_that_workers_exchange_are_no_checkpoints() -> None:

@@ -4,6 +4,7 @@ values that PyTorch's DataLoader calls.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ...model.host import HostWithSteps
@@ -12,6 +13,7 @@ from ..labels.label_texts import WITHIN
 from ..labels.program_functions import loops_of_loader
 from ..tfdata import pipeline_diagnosis
 from ..tfdata.advice import FILLING
+from ..tfdata.functions import ops_of_functions
 from ..tfdata.input_wait_cost import input_cost
 from ..tfdata.pipeline_diagnosis import diagnoses, findings_of_hosts
 from ..tfdata.structure import python_works_ahead, shape
@@ -21,8 +23,10 @@ from .program.program_facts import ProgramFacts
 from .remedies.remedy import Remedy
 from .time_loss import TimeLoss
 
-NEEDS = (*pipeline_diagnosis.NEEDS, loops_of_loader)
+NEEDS = (*pipeline_diagnosis.NEEDS, loops_of_loader, ops_of_functions)
 """Per-host functions that this rests on."""
+_MAPS = "Map"
+"""Part of the labels of stages that run a function of the program's for each element."""
 _MAIN_SHARE = 0.5
 """Share of the wait for input from which on one pipeline is to blame for it."""
 
@@ -73,7 +77,7 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     if stage is None and not slowest.pipeline.is_contended:
         return
     if stage:
-        loss.arguments = {"stage": stage.label}
+        loss.arguments = {"stage": _with_ops(stage.label, hosts)}
     elif python_works_ahead(slowest.pipeline):
         loss.arguments = {"python": True}
     else:
@@ -82,6 +86,16 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
     of_hosts = findings_of_hosts(hosts).get(first.title)
     most_ps = of_hosts.gain_ps if of_hosts else None
     loss.remedy = Remedy(first.title, first.code, saves=not first.id.startswith(FILLING), most_ps=most_ps)
+
+
+def _with_ops(stage: str, hosts: Sequence[HostWithSteps]) -> str:
+    """A stage's label; of one that maps with the types of the ops, at most two, that functions mostly run."""
+    type_ps = sum((Counter(ops_of_functions(host)) for host in hosts), Counter[str]())
+    if _MAPS not in stage or not type_ps:
+        return stage
+    largest, total_ps = type_ps.most_common(2), type_ps.total()
+    names = [name for name, _ in largest[: 1 if largest[0][1] >= MOSTLY * total_ps else 2]]
+    return f"{stage} ({', '.join(names)})" if sum(type_ps[name] for name in names) >= MOSTLY * total_ps else stage
 
 
 def sets_pace(hosts: Sequence[HostWithSteps], program: ProgramFacts) -> bool:

@@ -382,7 +382,7 @@ def _name_sentence(name: str, ps: float, count: float, loss: TimeLoss, has_steps
     if loss.id == PAUSE and loss.long_pauses:
         # Such a pause begins where the step before it ends.
         return Sentence("names.with_before", {"name": name, "each_ps": ps / count, "share": min(count, 1.0)})
-    if round(count) > 1:
+    if round(count) > 1 and not name.endswith(OF_LOOP):  # Whose many calls are others.
         code = "names.calls_of_step" if has_steps else "names.calls"
         return Sentence(code, {"name": name, "step_ps": ps, "count": round(count)})
     if count < _EACH_STEP:

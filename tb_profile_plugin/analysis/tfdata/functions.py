@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from ...formats.columns import vocabulary
@@ -9,9 +11,11 @@ from ...model.events.executor_runs import executor_ps
 from ...model.events.nested import MISSING
 from ...model.host import Host, HostWithSteps
 from ...model.iterators import ASYNCHRONOUS, kind_of, last_component
+from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.regex import regex
+from ..activity.thread_classes import activity
 from .input_wait_cost import input_cost
 from .iterator_calls import TfData, tf_data
 
@@ -72,6 +76,23 @@ def function_ps(host: HostWithSteps) -> int | None:
     """
     data = tf_data(host) if input_cost(host).costly else None
     return (_executors_ps(data) or None) if data else None
+
+
+@per_host(keep=True)
+def ops_of_functions(host: HostWithSteps) -> dict[str, int]:
+    """By type how long TensorFlow's ops ran in functions of pipelines, ps, the longest first; empty where that was not
+    recorded, or steps do not wait for input.
+    """
+    if not input_cost(host).costly:
+        return {}
+    trace, events = host.trace, np.flatnonzero(activity(host).of_input)
+    name_ps = np.bincount(trace.name_of[events], trace.end[events] - trace.begin[events], len(trace.names))
+    type_ps = Counter[str]()
+    for row in np.flatnonzero(name_ps).tolist():
+        op = op_names.parse(trace.names[row])
+        if op.category == op_names.TENSORFLOW:
+            type_ps[op.type] += int(name_ps[row])
+    return dict(type_ps.most_common())
 
 
 def _executors_ps(data: TfData) -> int:
