@@ -9,6 +9,9 @@ from ...runtime.arrays import I32, I64, Array, Bool
 from ...runtime.jit import jit
 from .trace import Trace
 
+_BEFORE_ALL, _AFTER_ALL = -(1 << 62), 1 << 62
+"""Numbers that no event has."""
+
 
 def outermost(trace: Trace, events: Array) -> Array:
     """Those of the (ascending) events that no other one of them encloses on its line."""
@@ -38,12 +41,17 @@ def are_inside(events: Array, first: Array, last: Array) -> Array:
 def _are_inside(events: I32 | I64, first: I64, last: I64) -> Bool:
     """As `are_inside`; numpy would make numbers of all events wider first, which may be those of a whole timeline."""
     answer = np.empty(len(events), np.bool_)
-    index = np.int64(0)
+    # Most events follow one another, in the same range or before the next one.
+    low, high, stop = np.int64(0), np.int64(_BEFORE_ALL), np.int64(_BEFORE_ALL)
     for i in range(len(events)):
-        # Events mostly follow one another.
-        if not (first[index] <= events[i] and (index + 1 == len(first) or events[i] < first[index + 1])):
-            index = max(np.searchsorted(first, events[i], "right") - 1, np.int64(0))
-        answer[i] = first[index] <= events[i] < last[index]
+        event = np.int64(events[i])
+        if event < low or event >= high:
+            index = np.int64(np.searchsorted(first, event, "right"))
+            low, stop = _BEFORE_ALL, _BEFORE_ALL
+            if index > 0:
+                low, stop = first[index - 1], last[index - 1]
+            high = first[index] if index < len(first) else _AFTER_ALL
+        answer[i] = event < stop
     return answer
 
 

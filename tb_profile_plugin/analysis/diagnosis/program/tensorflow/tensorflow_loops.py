@@ -46,9 +46,11 @@ class MapLoop(NamedTuple):
 def map_loop(host: HostWithSteps) -> MapLoop | None:
     """The loops of a host; None where it has no steps, or only loops of few turns."""
     trace, steps = host.trace, host.steps
+    if not len(steps) or not any(map(_OF_MAP.match, trace.names)):
+        return None
     ops = trace.events_named(lambda name: op_names.parse(name).category == op_names.TENSORFLOW)
     is_loop = trace.are_named(ops, _OF_MAP.match)
-    if not len(steps) or not is_loop.any():
+    if not is_loop.any():
         return None
     in_steps = ops[is_loop & (np.searchsorted(steps.begin, trace.begin[ops], "right") > 0)]
     counts = np.bincount(trace.name_of[in_steps], minlength=len(trace.names))
