@@ -55,6 +55,15 @@ def test_an_op_that_runs_more_often_is_certain() -> None:
     assert said.startswith("Certain: dot runs 2 times per step instead of 1 (10.0 ms → 20.0 ms). ")
 
 
+def test_launches_are_counted_per_step_though_times_are_per_item() -> None:
+    """A batch twice as large, of which a dot takes half the time for each item."""
+    side, other = side_of_digests([("a", capture())], 16), side_of_digests([("b", capture())], 32)
+    (dot,) = (op for op in compare(side, other).ops if op.name == "dot")
+    assert dot.base.count_per_step == dot.new.count_per_step == 1
+    # As often per step is half as often per item, and each launch takes as long.
+    assert dot.difference.delta == dot.by_count < 0 and dot.by_length == 0
+
+
 def test_counts_of_steps_are_certain_and_make_equal_programs_differ() -> None:
     """A loop of more turns, of which nothing tells but how much it runs."""
     found, said = judged([capture()], [capture(launches=3)])

@@ -213,8 +213,8 @@ def _change(sides: Sides, on_devices: bool, run_variation: RunVariation | None) 
     if base.items == new.items:
         return change
 
-    def per_item(ratio: float) -> float:
-        return (1 + ratio) * base.items / new.items - 1
+    def per_item(change_of_step: float) -> float:
+        return (1 + change_of_step) * base.items / new.items - 1
 
     # The p of the times per step is that of another question.
     return replace(
@@ -290,7 +290,7 @@ def _op_row(id: int, pair: OpPair, sides: Sides) -> OpRow:
     difference = _difference(sides, base_sums, new_sums)
     op = pair.any_op
     detail = " · ".join(text for text in (op.module, op.type, op.origin, op.shape, op.source) if text)
-    shares = by_count_and_length(difference, base.launches, new.launches)
+    shares = by_count_and_length(difference, base.launches / sides.base.items, new.launches / sides.new.items)
     return OpRow(id, op.part, op.side, base, new, detail, pair.tier, difference, *shares)
 
 
@@ -299,7 +299,7 @@ def _op_side(side: Side, ops: Sequence[Entry], sums: _CaptureSums) -> OpSide:
     for capture, op in ops:
         names = [kernel.name for kernel in side.digests[capture].kernels if kernel.op == op.name]
         kernels |= dict.fromkeys(sorted(names))
-    (count, *other_counts) = set(side.means_per_item(sums.launches))
+    (count, *other_counts) = {mean * side.items for mean in side.means_per_item(sums.launches)}
     return OpSide(
         some_of(list(dict.fromkeys(op.name for _, op in ops)), 1),
         ", ".join(kernels),
@@ -313,7 +313,10 @@ def _op_side(side: Side, ops: Sequence[Entry], sums: _CaptureSums) -> OpSide:
 def by_count_and_length(
     difference: Difference, base_launches: Fraction, new_launches: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """How much of a difference comes from the number of launches, and from what each of them takes: Shapley's split."""
+    """How much of a difference comes from the number of launches, and from what each of them takes: Shapley's split.
+
+    All are per item.
+    """
     if not base_launches and not new_launches:
         return Fraction(0), difference.delta
     # A side without launches is taken to need as long for one as the other does.
