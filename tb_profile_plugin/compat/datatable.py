@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from ..runtime.problems import Problem
+from ..runtime.messages import Message
+from ..runtime.problems import Problem, problem_error
 from ..runtime.records import NamedTuple
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
@@ -40,6 +41,21 @@ class FullColumn(NamedTuple):
     """See `column_head`."""
     values: Iterable[Json]
     """One for each row of our table."""
+
+
+def csv_rows(answer: Json) -> list[list[Json]]:
+    """Labels of columns, then rows, of the first table in an answer of the existing plugin's shape; raises
+    `ProblemError` (422) if it has none.
+    """
+    tables = answer if isinstance(answer, list) else [answer]
+    table = next((part for part in tables if isinstance(part, dict) and part.get("cols")), None)
+    if table is None:
+        remedy = Message("Use the data route for its JSON.")
+        raise problem_error("no_table", "This tool's answer has no table.", remedy, status=422)
+    return [
+        [column["label"] for column in table["cols"]],
+        *([cell["v"] for cell in row["c"]] for row in table["rows"]),
+    ]
 
 
 def rendered_table(

@@ -10,6 +10,7 @@ from ..analysis.xla.roofline import OpSums, Peaks
 from ..formats.xspace.hlo import program_text
 from ..model.devices.properties import device_type, hardware_type
 from ..model.host import Host
+from ..runtime.units import PS_PER_S
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 from ..tools.columns import xla
@@ -52,7 +53,7 @@ def _node(node: ProfileNode, peaks: Peaks, total_ps: int) -> Json:
 
 def _metrics(sums: OpSums, peaks: Peaks, total_ps: int) -> Json:
     share = sums.self_ps / total_ps if total_ps else 0.0
-    seconds = sums.self_ps / 1e12
+    seconds = sums.self_ps / PS_PER_S
     compute = sums.flops / seconds / peaks.best_flops if seconds and peaks.best_flops else 0.0
     memory = sums.bytes / seconds / peaks.bandwidth if seconds and peaks.bandwidth else 0.0
     has_bound = sums.bounded_ps > 0

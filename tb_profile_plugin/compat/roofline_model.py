@@ -13,6 +13,7 @@ from ..model.devices.capabilities import SHARED
 from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
 from ..runtime.records import NamedTuple
+from ..runtime.units import PS_PER_S
 from ..tools.answers.answer import Json
 from ..tools.answers.reader import AnswerReader
 from ..tools.columns import xla
@@ -101,7 +102,7 @@ class _RowCosts(NamedTuple):
 
     def cells(self) -> dict[str, Any]:
         """Rates, intensities and shares of the peaks by column; 0 where something is unknown."""
-        seconds = self.total_ps / 1e12
+        seconds = self.total_ps / PS_PER_S
         gflop_per_s = _ratio(self.flops, seconds) / 1e9
         compute_share = _ratio(_ratio(self.flops, seconds), self.peak)
         memory_share = _ratio(_ratio(self.hbm_bytes, seconds), self.bandwidth)

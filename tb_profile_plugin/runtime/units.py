@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-PS_PER_US, PS_PER_MS = 1e6, 1e9
-_TIMES = (("s", 1e12), ("ms", PS_PER_MS), ("µs", PS_PER_US))
+PS_PER_US, PS_PER_MS, PS_PER_S = 1e6, 1e9, 1e12
+_TIMES = (("s", PS_PER_S), ("ms", PS_PER_MS), ("µs", PS_PER_US))
 _RATES = (("TFLOP/s", 1.0), ("GFLOP/s", 1e-3), ("MFLOP/s", 1e-6))
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 

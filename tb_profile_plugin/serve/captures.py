@@ -67,15 +67,18 @@ class Captures:
 
     def stop(self) -> None:
         """End the running capture, which keeps what it has; does nothing where none runs."""
-        if self._job:
-            self._job.stop()
+        with self._lock:
+            job = self._job
+        if job:
+            job.stop()
 
     def state(self) -> dict[str, Any]:
         """The number and state of the latest capture, with its session once the logdir lists that."""
-        job = self._job
+        with self._lock:
+            job, number = self._job, self._start_count
         if job is None:
             return {"id": 0, "job": None}
-        return {"id": self._start_count, "job": {**job.state(), "session": self._session(job)}}
+        return {"id": number, "job": {**job.state(), "session": self._session(job)}}
 
     def options_of(self, folder: Path | str) -> Options | None:
         """The options of the capture into that folder; None where this server did not capture it."""

@@ -7,7 +7,7 @@ import re
 import threading
 import weakref
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -181,15 +181,8 @@ def problem(request: Request, problem: Problem, status: int) -> Response:
     return data_json(request, problem.as_json(), status)
 
 
-def csv_file(request: Request, answer: Any, name: str) -> Response:
-    """The first table in a tool's answer of the existing plugin's shape; raises `ProblemError` (422) if it has none."""
-    tables = answer if isinstance(answer, list) else [answer]
-    table = next((part for part in tables if isinstance(part, dict) and part.get("cols")), None)
-    if table is None:
-        remedy = Message("Use the data route for its JSON.")
-        raise problem_error("no_table", "This tool's answer has no table.", remedy, status=422)
-    rows = [[column["label"] for column in table["cols"]]]
-    rows += [[cell["v"] for cell in row["c"]] for row in table["rows"]]
+def csv_file(request: Request, rows: Iterable[Sequence[object]], name: str) -> Response:
+    """Rows of a table, of which the first has its heads, to be saved."""
     body = "".join(csv.lines(rows)).encode("utf-8", "replace")
     return _as_attachment(_uncached(request, body, _DOWNLOAD_TYPES["csv"]), name)
 

@@ -11,7 +11,7 @@ from ..analysis.compare.engine import Comparison, Difference, OpRow
 from ..analysis.compare.engine import compare as compare_sides
 from ..analysis.compare.likely_base import likely_base
 from ..analysis.compare.load import digest_of_session
-from ..analysis.compare.match import TIERS
+from ..analysis.compare.match import TIER_LABELS
 from ..analysis.compare.side import Side, Sides, side_of_digests
 from ..analysis.compare.verdict import ComparisonVerdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
@@ -97,7 +97,7 @@ _OPS = Table(
         text("label", "Part", translated=True),
         *_DIFFERENCE_COLUMNS,
         flag("marked", "Marked", "Whether the difference exceeds chance and matters."),
-        text("match", "Match", f"How the op was matched: {', '.join(TIERS)}."),
+        text("match", "Match", f"How the op was matched: {', '.join(TIER_LABELS)}."),
         number("by_count_ps", "By count", "ps", "Part of the difference that comes from the number of runs."),
         number("by_length_ps", "By length", "ps", "Part of the difference that comes from the length of a run."),
         number("base_launches", "Runs, base", doc="Executions per step of the base."),
@@ -320,7 +320,7 @@ def _op_row(row: OpRow) -> tuple[Any, ...]:
         LABELS[row.part],
         *_difference_cells(row.difference),
         row.is_marked,
-        None if row.is_others else TIERS[row.tier],
+        None if row.is_others else TIER_LABELS[row.tier],
         round(row.by_count),
         round(row.by_length),
         float(row.base.launches),

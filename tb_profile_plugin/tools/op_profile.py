@@ -12,7 +12,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message
 from ..runtime.problems import DEVICE
-from ..runtime.units import PS_PER_US
+from ..runtime.units import PS_PER_S, PS_PER_US
 from .answers.answer import Answer, Headline, Keyed, Stacks, Table, Weight, by_id, number, text
 from .answers.tool import Param, tool
 from .columns import xla
@@ -104,7 +104,7 @@ def _node_row(
     id: int, node: ProfileNode, parent: int | None, depth: int, total_ps: int, busy_ps: int
 ) -> dict[str, Any]:
     sums, op = node.sums, node.op
-    has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
+    has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / PS_PER_S
     leaf = op if not node.children else None
     return {
         "id": id,

@@ -12,7 +12,7 @@ from ..formats.xspace.hlo import program_text
 from ..model.host import Host
 from ..model.session import Session
 from ..runtime.messages import Message, message, sentences
-from ..runtime.units import PS_PER_US
+from ..runtime.units import PS_PER_S, PS_PER_US
 from .answers.answer import Answer, Headline, Keyed, Table, by_column, by_id, number, ratio, text
 from .answers.tool import tool
 from .columns import xla
@@ -119,7 +119,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         xla.identity(op) | xla.figures(op, bound) | xla.origin(op) for op, bound in zip(table.ops, bounds, strict=True)
     ]
     all_transfers = merged_transfers([transfers(host) for host in hosts])
-    seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
+    seconds = (table.self_ps + table.other_ps + table.idle_ps) / PS_PER_S
     facts = xla.time_facts(table, peaks, bounds) | {
         "efficiency": ratio(total.bound_ps, total.bounded_ps),
         "mfu": total.flops / seconds / peaks.best_flops if seconds and peaks.best_flops and total.flops else None,
@@ -153,7 +153,7 @@ def _ceiling_rows(table: XlaOpTable, peaks: Peaks) -> list[list[Any]]:
 
 
 def _program_row(module: str, program: str, sums: OpSums) -> dict[str, Any]:
-    has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / 1e12
+    has_bound, seconds = sums.bounded_ps > 0, sums.self_ps / PS_PER_S
     return {
         "program": module,
         "program_id": program,

@@ -336,7 +336,7 @@ def _shorter_share(typical: Typical, scenario: str, gain_ps: float) -> float | N
 
 def _path_columns(path: PathFigures) -> dict[str, list[Any]]:
     rows = [
-        (row.state, LABELS[row.state], row.name or None, round(row.per_step_ps), row.share, row.steps)
+        (row.state, LABELS[row.state], row.name or None, round(row.per_step_ps), row.share, row.steps_share)
         for row in (*path.by_state, *path.by_name)
     ]
     return by_column(_PATH, rows)

@@ -14,6 +14,7 @@ from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.records import record
 from ...runtime.regex import regex
+from ...runtime.units import PS_PER_S
 from .device_events import DeviceWork, Kind, device_work
 
 SMALL_BYTES = 64 * 1024
@@ -77,7 +78,7 @@ def _device_copies(host: Host, work: DeviceWork) -> list[CopyExposure]:
         sizes = [copy_facts[i][1] for i in rows]
         has_sizes = all(sizes)
         total_bytes, total_ps = sum(sizes), int(duration[rows].sum())
-        bytes_per_s = total_bytes / (total_ps / 1e12) if has_sizes and total_ps else None
+        bytes_per_s = total_bytes / (total_ps / PS_PER_S) if has_sizes and total_ps else None
         copies_of_device.append(
             CopyExposure(
                 device=work.name,

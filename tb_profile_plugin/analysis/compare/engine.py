@@ -98,7 +98,7 @@ class OpRow:
     detail: str
     """Its program or type, its origin or source: whatever tells more."""
     tier: int
-    """How it was matched: see `match.TIERS`."""
+    """How it was matched: see `match.TIER_LABELS`."""
     difference: Difference
     by_count: Fraction
     """What of the difference comes from running more often …"""

@@ -16,7 +16,13 @@ from ...runtime.regex import regex, without_end
 from ..digest.record import OTHERS, DigestOp
 
 EXACT, ORIGIN, BODY, LINE, NONE = range(5)
-TIERS = (Message("exact"), Message("same origin"), Message("same body"), Message("same line"), Message("on one side"))
+TIER_LABELS = (
+    Message("exact"),
+    Message("same origin"),
+    Message("same body"),
+    Message("same line"),
+    Message("on one side"),
+)
 """What each tier is called."""
 SURE = BODY
 """Tiers up to this one count as matched with certainty."""

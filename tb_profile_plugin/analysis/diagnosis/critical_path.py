@@ -24,12 +24,19 @@ class PathShare(NamedTuple):
     """Mean over the typical steps whose path is known."""
     share: float
     """Share of the path, 0–1."""
-    steps: float
-    """Share of these steps on whose path it is."""
+    steps_share: float
+    """Share of these steps on whose path it is, 0–1."""
+
+
+class _HostPart(NamedTuple):
+    """What of a host's path has one state, or one name; see `PathShare`."""
+
+    per_step_ps: float
+    steps_share: float
 
 
 class PathFigures(NamedTuple):
-    """Means over hosts."""
+    """Means over the hosts of whose typical steps the path is known."""
 
     by_state: list[PathShare]
     by_name: list[PathShare]
@@ -37,14 +44,14 @@ class PathFigures(NamedTuple):
     switches: float | None
     """How often a step's path goes from the host to a device, or back; None without steps."""
     violations: int
-    """Edges left out, since the record contradicts itself there."""
+    """Edges left out, since the record contradicts itself there: the sum over all hosts whose paths are known."""
 
 
 def path_figures(hosts: Sequence[HostWithSteps], typical: Typical) -> PathFigures:
     """The path of the steps that count."""
-    states: dict[tuple[str, str], list[float]] = {}
-    names: dict[tuple[str, str], list[float]] = {}
-    path_ps, switches, violations, host_count = 0.0, [], 0, 0
+    states: dict[tuple[str, str], list[_HostPart]] = {}
+    names: dict[tuple[str, str], list[_HostPart]] = {}
+    path_ps, violations, switches = 0.0, 0, list[float]()
     for host in hosts:
         path = paths(host)
         if path is None:
@@ -54,7 +61,6 @@ def path_figures(hosts: Sequence[HostWithSteps], typical: Typical) -> PathFigure
         is_typical = np.isin(numbers[path.steps], typical.steps.number[typical.choice.selected])
         if not is_typical.any():
             continue
-        host_count += 1
         path_ps += float(path.path_ps[is_typical].sum(axis=1).mean())
         switches.append(float(path.switches[is_typical].mean()))
         for target, keys, times in (
@@ -62,19 +68,22 @@ def path_figures(hosts: Sequence[HostWithSteps], typical: Typical) -> PathFigure
             (names, path.names, path.name_ps[is_typical]),
         ):
             for key, column in zip(keys, times.T, strict=True):
-                target.setdefault(key, []).extend((float(column.mean()), float((column > 0).mean())))
+                part = _HostPart(float(column.mean()), float((column > 0).mean()))
+                target.setdefault(key, []).append(part)
     return PathFigures(
-        _rows(states, path_ps, host_count),
-        _rows(names, path_ps, host_count)[:_MOST_NAMES],
+        _rows(states, path_ps, len(switches)),
+        _rows(names, path_ps, len(switches))[:_MOST_NAMES],
         float(np.mean(switches)) if switches else None,
         violations,
     )
 
 
-def _rows(times: dict[tuple[str, str], list[float]], path_ps: float, hosts: int) -> list[PathShare]:
-    rows = [
-        PathShare(*key, sum(figures[::2]) / hosts, sum(figures[::2]) / path_ps, sum(figures[1::2]) / hosts)
-        for key, figures in times.items()
-        if sum(figures[::2])
-    ]
+def _rows(parts: dict[tuple[str, str], list[_HostPart]], path_ps: float, hosts: int) -> list[PathShare]:
+    """The longest first; ``path_ps`` is the sum of all hosts' paths."""
+    rows = []
+    for key, parts_of_hosts in parts.items():
+        ps = sum(part.per_step_ps for part in parts_of_hosts)
+        if ps:
+            steps_share = sum(part.steps_share for part in parts_of_hosts) / hosts
+            rows.append(PathShare(*key, ps / hosts, ps / path_ps, steps_share))
     return sorted(rows, key=lambda row: -row.per_step_ps)

@@ -16,6 +16,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array, distinct
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple
+from ...runtime.units import PS_PER_S
 
 COLLECTIVE, ON_DEVICE = Message("collective"), Message("on the device")
 FROM_HOST, TO_HOST = Message("from host memory"), Message("to host memory")
@@ -41,7 +42,7 @@ class AsyncTransfer(NamedTuple):
     @property
     def bandwidth(self) -> float | None:
         """Bytes per second in flight; None where the size is not known, or no device can do that."""
-        measured = self.size * self.occurrences / self.flight_ps * 1e12 if self.size and self.flight_ps else None
+        measured = self.size * self.occurrences / self.flight_ps * PS_PER_S if self.size and self.flight_ps else None
         return plausible.bandwidth(measured, self.peak_bandwidth)
 
 
@@ -105,7 +106,7 @@ def host_bandwidth(hosts: Iterable[Host]) -> float | None:
     """Bytes per second between devices and their host's memory while any transfer is in flight; None without one."""
     links = [host_link(host) for host in hosts]
     size, flight_ps = sum(link.bytes for link in links), sum(link.flight_ps for link in links)
-    return plausible.bandwidth(size / flight_ps * 1e12) if size and flight_ps else None
+    return plausible.bandwidth(size / flight_ps * PS_PER_S) if size and flight_ps else None
 
 
 class _Pair(NamedTuple):

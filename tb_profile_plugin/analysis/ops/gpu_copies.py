@@ -13,6 +13,7 @@ from ...model.names import op_names
 from ...model.per_host import per_host
 from ...runtime.arrays import distinct
 from ...runtime.records import NamedTuple
+from ...runtime.units import PS_PER_S
 
 
 class CopiesOfDevice(NamedTuple):
@@ -39,7 +40,7 @@ class CopiesOfDevice(NamedTuple):
     @property
     def stated_bandwidth(self) -> float | None:
         """Bytes per second of those whose size is stated, however many; None where none is."""
-        return self.bytes / self.sized_ps * 1e12 if self.bytes and self.sized_ps else None
+        return self.bytes / self.sized_ps * PS_PER_S if self.bytes and self.sized_ps else None
 
     @property
     def bandwidth(self) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from ...model.devices import plausible
 from ...model.names import op_names
 from ...runtime.records import mutable_record
+from ...runtime.units import PS_PER_S
 
 Key = TypeVar("Key")
 
@@ -81,13 +82,13 @@ class Op:
     def _rate(self, flops: float | None) -> float | None:
         if not flops or not self.total_ps:
             return 0.0 if flops == 0 and self.total_ps else None
-        rate = plausible.flops(flops / self.total_ps * 1e12)
+        rate = plausible.flops(flops / self.total_ps * PS_PER_S)
         return rate and rate / 1e9
 
     @property
     def gib_per_s(self) -> float | None:
         """None where nothing tells, or no device can do that."""
-        rate = plausible.bandwidth(self.bytes / self.total_ps * 1e12) if self.bytes and self.total_ps else None
+        rate = plausible.bandwidth(self.bytes / self.total_ps * PS_PER_S) if self.bytes and self.total_ps else None
         return rate and rate / 2**30
 
     def add(self, other: Op) -> None:

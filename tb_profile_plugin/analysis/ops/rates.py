@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...runtime.records import NamedTuple
+from ...runtime.units import PS_PER_S
 
 
 class Rates(NamedTuple):
@@ -33,7 +34,7 @@ class Rates(NamedTuple):
     @property
     def flops_per_second(self) -> float | None:
         """The mean over devices, idle time included; None where nothing is known."""
-        return self.flops / (self.window_ps / 1e12) if self.window_ps and self.flops else None
+        return self.flops / (self.window_ps / PS_PER_S) if self.window_ps and self.flops else None
 
 
 def summed_rates(rates: Sequence[Rates]) -> Rates:

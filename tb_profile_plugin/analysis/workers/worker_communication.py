@@ -13,6 +13,7 @@ from ...model.per_host import per_host
 from ...model.ranks import labels
 from ...runtime.arrays import Array
 from ...runtime.records import NamedTuple, record
+from ...runtime.units import PS_PER_S
 from ..activity.collective_facts import kinds, ranges_around
 from ..activity.communication import THREADS, Overlap, collectives, overlaps, thread_collective_events
 from ..activity.device_events import Kind, device_work, kind_of
@@ -97,7 +98,7 @@ class CommunicationRow:
     def bytes_per_s(self) -> float | None:
         """Bandwidth without waiting: over the mean transfer, or the shortest collective if waiting is unknown."""
         time_ps = self.shortest_ps if self.waiting_ps is None else (self.ps - self.waiting_ps) / self.count
-        return self.bytes / time_ps * 1e12 if self.bytes and time_ps > 0 else None
+        return self.bytes / time_ps * PS_PER_S if self.bytes and time_ps > 0 else None
 
     @property
     def bus_bytes_per_s(self) -> float | None:

@@ -15,6 +15,7 @@ from ...model.devices.capabilities import Capabilities
 from ...model.names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from ...runtime.messages import Message
 from ...runtime.records import NamedTuple, mutable_record, record
+from ...runtime.units import PS_PER_S
 from .op import COMPUTED, STATED, XlaOp
 
 COMPUTE, MEMORY, LATENCY, UNKNOWN = Message("Compute"), "HBM", Message("Latency"), Message("Unknown")
@@ -22,7 +23,6 @@ TRANSFER, INTERCONNECT = Message("Transfer"), Message("Interconnect")
 """What holds an op up. Latency: it is so short that neither is near; transfer: it begins or awaits one; interconnect:
 it exchanges data with other devices, whose links no capture describes."""
 
-_PS_PER_S = 1e12
 _LEAST_UTILIZATION = 0.05
 _SHORT_PS = 10_000_000
 """An execution shorter than 10 µs that uses less than 5 % of everything is held up by its launch."""
@@ -105,8 +105,8 @@ def bound_of(op: XlaOp, peaks: Peaks) -> Bound:
     if op.is_transfer or op.is_collective:
         return Bound(None, INTERCONNECT if op.is_collective else TRANSFER)
     peak = peaks.flops_of(op)
-    compute_ps = op.flops / peak * _PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
-    memory_ps = op.hbm_bytes / peaks.bandwidth * _PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
+    compute_ps = op.flops / peak * PS_PER_S if op.flops is not None and peak else 0.0 if op.flops == 0 else None
+    memory_ps = op.hbm_bytes / peaks.bandwidth * PS_PER_S if op.hbm_bytes is not None and peaks.bandwidth else None
     memory_ps = 0.0 if op.hbm_bytes == 0 else memory_ps
     if op.cost_source not in (STATED, COMPUTED) or compute_ps is None or memory_ps is None:
         return Bound(None, UNKNOWN)

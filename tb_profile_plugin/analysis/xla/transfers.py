@@ -16,6 +16,7 @@ from ...model.per_host import per_host
 from ...runtime.arrays import distinct
 from ...runtime.messages import Message
 from ...runtime.records import mutable_record
+from ...runtime.units import PS_PER_S
 
 
 @mutable_record
@@ -48,7 +49,7 @@ class Transfers:
     """All of one or many hosts."""
 
     transfers: list[Transfer] = field(default_factory=list)
-    """By bytes descending, then by name."""
+    """Of several devices by bytes, then by span, both descending, then by name; of one in any order."""
     busy_ps: int = 0
     """Time in which at least one runs, summed over devices."""
 
@@ -60,7 +61,7 @@ class Transfers:
     @property
     def bytes_per_second(self) -> float | None:
         """While at least one runs, of one device; None where nothing was transferred."""
-        return self.bytes / (self.busy_ps / 1e12) if self.busy_ps and self.bytes else None
+        return self.bytes / (self.busy_ps / PS_PER_S) if self.busy_ps and self.bytes else None
 
 
 @per_host(keep=True)
@@ -83,8 +84,8 @@ def merged_transfers(tables: Sequence[Transfers]) -> Transfers:
 
 
 def _transfers_on(host: Host, plane: Plane) -> Transfers:
-    lines = np.array([name == vocabulary.ASYNC_XLA_OPS for name in plane.lines.name], np.bool_)
-    rows = np.flatnonzero(lines[plane.events.line])
+    is_async_line = np.array([name == vocabulary.ASYNC_XLA_OPS for name in plane.lines.name], np.bool_)
+    rows = np.flatnonzero(is_async_line[plane.events.line])
     begin, end = union(plane.events.begin[rows], plane.events.end[rows])
     done_of_event, texts = plane.stat(vocabulary.HLO_OP).codes_by_owner(len(plane.events))
     bytes_of_name, program_of_name = (

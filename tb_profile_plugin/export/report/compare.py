@@ -10,7 +10,7 @@ from ...analysis.compare.change import Change
 from ...analysis.compare.engine import Comparison, Difference, OpRow, OpSide, PartRow
 from ...analysis.compare.estimate import step_estimate
 from ...analysis.compare.facts import SAME
-from ...analysis.compare.match import TIERS
+from ...analysis.compare.match import TIER_LABELS
 from ...analysis.compare.side import Side
 from ...analysis.compare.verdict import ComparisonVerdict
 from ...analysis.diagnosis.catalogue import LABELS
@@ -126,7 +126,7 @@ def _op(row: OpRow) -> Json:
         "side": row.side,
         "detail": row.detail,
         "tier": row.tier,
-        "match": TIERS[row.tier],
+        "match": TIER_LABELS[row.tier],
         "base": side_json(row.base),
         "new": side_json(row.new),
         **_difference(row.difference),
@@ -163,7 +163,7 @@ def _text_lines(comparison: Comparison, verdict: ComparisonVerdict, top: int) ->
     yield from _table_lines(localized("Part"), rows, comparison)
     ops = [row for row in comparison.ops if not row.is_others][:top]
     op_rows = [
-        (_op_label(row), row.difference, f"  {'*' if row.is_marked else ' '} {localized(TIERS[row.tier])}")
+        (_op_label(row), row.difference, f"  {'*' if row.is_marked else ' '} {localized(TIER_LABELS[row.tier])}")
         for row in ops
     ]
     yield from _table_lines(
@@ -250,7 +250,7 @@ def _markdown_lines(comparison: Comparison, verdict: ComparisonVerdict, name: st
 
 
 def _markdown_op(row: OpRow) -> tuple[str, ...]:
-    names = code(_op_label(row)), localized(LABELS[row.part]), localized(TIERS[row.tier])
+    names = code(_op_label(row)), localized(LABELS[row.part]), localized(TIER_LABELS[row.tier])
     return *names, *_difference_cells(row.difference)
 
 

@@ -22,7 +22,7 @@ _MOST_GROUPS = 8
 """Tables that text and Markdown show; JSON has all."""
 _MOST_FRAMES = 12
 _MOST_DETAILS = 12
-_RANKS = Message("ranks")
+_RANKS_LABEL = Message("ranks")
 
 
 class HangAnalysis(NamedTuple):
@@ -83,7 +83,7 @@ def markdown(analysis: HangAnalysis) -> str:
         grid = table(group, divergence(verdict, group))
         heads = [f"{name} {number}" for name, number in zip(grid.operations, grid.sequences, strict=True)]
         lines += ["", f"{escaped(group_title(group))}:", ""]
-        lines += [f"| {escaped(_RANKS)} | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
+        lines += [f"| {escaped(_RANKS_LABEL)} | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
         lines += [
             f"| {rank_ranges(row.ranks)} | {' | '.join(escaped(sentences.cell_text(cell)) for cell in row.cells)} |"
             for row in grid.rows
@@ -154,7 +154,7 @@ def hints(analysis: HangAnalysis) -> Iterator[Message]:
 
 def _table_lines(grid: RankTable) -> Iterator[str]:
     """Lines of a table, each column as wide as its widest cell."""
-    rows = [(translated(_RANKS), *map(str, grid.sequences)), ("", *grid.operations)]
+    rows = [(translated(_RANKS_LABEL), *map(str, grid.sequences)), ("", *grid.operations)]
     rows += [(rank_ranges(row.ranks), *map(sentences.cell_text, row.cells)) for row in grid.rows]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:

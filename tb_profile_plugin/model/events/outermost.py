@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formats.columns import vocabulary
-from ...runtime.arrays import I32, I64, Array, Bool
+from ...runtime.arrays import I32, I64, Array, Bool, Int
 from ...runtime.jit import jit
 from .trace import Trace
 
@@ -42,7 +42,9 @@ def _are_inside(events: I32 | I64, first: I64, last: I64) -> Bool:
     """As `are_inside`; numpy would make numbers of all events wider first, which may be those of a whole timeline."""
     answer = np.empty(len(events), np.bool_)
     # Most events follow one another, in the same range or before the next one.
-    low, high, stop = np.int64(0), np.int64(_BEFORE_ALL), np.int64(_BEFORE_ALL)
+    low: Int = np.int64(0)
+    high: Int = np.int64(_BEFORE_ALL)
+    stop: Int = np.int64(_BEFORE_ALL)
     for i in range(len(events)):
         event = np.int64(events[i])
         if event < low or event >= high:

@@ -147,10 +147,12 @@ def _answer(workspace: Workspace, request: Request) -> Response:
 
 
 def _data_csv(workspace: Workspace, request: Request) -> Response:
+    from ...compat import datatable
+
     tool_question = data_request(workspace, request)
     name = "_".join([tool_question.tool.name, tool_question.session.name, tool_question.host or ALL_HOSTS])
     answer = None if tool_question.tool.streamed else json.loads(unpack(workspace.result(tool_question, LEGACY)))
-    return responses.csv_file(request, answer, f"{name}.csv")
+    return responses.csv_file(request, datatable.csv_rows(answer), f"{name}.csv")
 
 
 def _runs(workspace: Workspace, request: Request) -> Response:

@@ -12,7 +12,7 @@ from typing import Any
 from ...analysis.compare.engine import compare
 from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
 from ...analysis.compare.load import digest_of_session
-from ...analysis.compare.match import EXACT, NONE, TIERS, OpPair, op_pairs
+from ...analysis.compare.match import EXACT, NONE, TIER_LABELS, OpPair, op_pairs
 from ...analysis.compare.side import Side, side_of_digests
 from ...analysis.digest.identity import stem_of_program
 from ...analysis.digest.record import DigestOp
@@ -247,7 +247,7 @@ def _match_texts(pair: OpPair, new_ops: Sequence[DigestOp]) -> Iterator[tuple[in
     if pair.tier == NONE:
         yield from ((row, NEW) for row, _ in pair.new)
         return
-    texts: list[str] = [] if pair.tier == EXACT else [TIERS[pair.tier]]
+    texts: list[str] = [] if pair.tier == EXACT else [TIER_LABELS[pair.tier]]
     if len(pair.base) > 1:
         texts.append(Message("{count} of the baseline together", count=len(pair.base)))
     if len(pair.new) > 1:

@@ -30,7 +30,7 @@ from ...model.host import Host
 from ...model.session import Session
 from ...runtime.messages import Message, sentences, some_of
 from ...runtime.problems import DEVICE, Problem, ProblemError, problem_error
-from ...runtime.units import PS_PER_US
+from ...runtime.units import PS_PER_S, PS_PER_US
 from ..answers.answer import flag, number, ratio, text
 from ..answers.tool import Param
 from .op_costs import MODEL_RATE
@@ -308,7 +308,7 @@ def origin(op: XlaOp) -> dict[str, Any]:
 
 
 def _per_second(count: float | None, op: XlaOp, unit: float) -> float | None:
-    return count / (op.total_ps / 1e12) / unit if count is not None and op.total_ps else None
+    return count / (op.total_ps / PS_PER_S) / unit if count is not None and op.total_ps else None
 
 
 _BOUND_LABELS = {
