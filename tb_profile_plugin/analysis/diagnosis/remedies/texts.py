@@ -201,11 +201,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("launch", PYTORCH, facts.ON_CPU): "Compile the step (torch.compile), so that fewer ops are left.",
     ("between", "", ""): "Fuse short kernels into longer ones, by the compiler or by larger batches.",
     ("between", "", facts.ON_CPU): "Run fewer, larger ops: compile the step, or use larger batches.",
-    (
-        "between",
-        JAX,
-        facts.ON_CPU,
-    ): "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan).",
+    ("between", JAX, facts.ON_CPU): (
+        "Run fewer, larger ops: larger batches, or several steps in one jitted call (lax.scan)."
+    ),
     **{(cause, JAX, facts.SMALL_TURNS): LARGER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
     **{(cause, JAX, facts.UNTIL_CONDITION): FEWER_TURNS_JAX for cause in ("between", "compute", "dispatch")},
     ("pauses", "", ""): "Check the load of the machine: threads that wait for a core leave such pauses.",
@@ -220,16 +218,12 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("python", "", ""): "Move this Python code out of the loop, or into another thread or process.",
     **{(cause, "", facts.EXCHANGES_MESSAGES): FEWER_MESSAGES for cause in ("python", "thread_wait")},
     ("nested_lists", JAX, ""): "Make a NumPy array first (np.asarray): JAX looks at each element of nested lists.",
-    (
-        "loop",
-        "",
-        "",
-    ): "Replace this loop over Python values by array operations or a library in C, or move it to another process.",
-    (
-        "between_steps",
-        "",
-        "",
-    ): "Run what lies between steps less often or in a background thread; mark what belongs to the step.",
+    ("loop", "", ""): (
+        "Replace this loop over Python values by array operations or a library in C, or move it to another process."
+    ),
+    ("between_steps", "", ""): (
+        "Run what lies between steps less often or in a background thread; mark what belongs to the step."
+    ),
     ("work_between_steps", "", ""): ("Run this work less often, or on fewer batches; mark what belongs to the step."),
     ("unexplained", JAX, ""): "Record Python: set python_tracer_level=1 in jax.profiler.ProfileOptions.",
     ("unexplained", TENSORFLOW, ""): (
@@ -239,11 +233,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("unexplained", PYTORCH, ""): "Record Python: torch.profiler.profile(with_stack=True).",
     ("unexplained", "", ""): "Record calls or stacks, which name what runs.",
     ("unexplained", "", facts.SAMPLED): "Open the original trace of the profiler: this one lacks most of the ops.",
-    (
-        "unexplained",
-        "",
-        facts.TRACED,
-    ): "Look at these gaps in the Timeline: Python was recorded, so native code or a wait is left.",
+    ("unexplained", "", facts.TRACED): (
+        "Look at these gaps in the Timeline: Python was recorded, so native code or a wait is left."
+    ),
     ("warmup_compiled", "", ""): (
         "Compile ahead in short runs, and keep compiled programs; long runs hardly notice warm-up."
     ),
@@ -304,11 +296,9 @@ REMEDIES: dict[tuple[str, str, str], str] = {
     ("callback", TENSORFLOW, ""): "Write the work of tf.py_function in TensorFlow ops, or call it every N steps.",
     ("checkpoint", TENSORFLOW, ""): "Save less often, and only the weights (in Keras: save_freq, save_weights_only).",
     ("checkpoint", JAX, ""): "Save less often, or let orbax's AsyncCheckpointer write while steps go on.",
-    (
-        "checkpoint",
-        JAX,
-        facts.SAVES_ASYNCHRONOUSLY,
-    ): "Save less often, and wait for a save only before the next one begins.",
+    ("checkpoint", JAX, facts.SAVES_ASYNCHRONOUSLY): (
+        "Save less often, and wait for a save only before the next one begins."
+    ),
     ("checkpoint", "", ""): "Save less often, or write a copy in a background thread.",
     ("evaluation", TENSORFLOW, ""): "Evaluate less often, or on fewer batches (in Keras: validation_freq, "
     "validation_steps).",

@@ -91,6 +91,7 @@ GRADIENTS_OFF_TORCH = (
 ADJACENCY_TORCH = "Sum over edges (index_add_, torch.sparse.mm): a dense adjacency matrix is mostly zeros."
 
 WORK_REMEDIES: dict[tuple[str, str, str], str] = {
+    # PyTorch
     **{(cause, PYTORCH, facts.FLOAT64): FLOAT32_TORCH for cause in ("compute", "tensor_copies", "elementwise")},
     ("compute", PYTORCH, facts.CONCATENATES): ALLOCATE_ONCE_TORCH,
     ("concatenation", PYTORCH, ""): ALLOCATE_ONCE_TORCH,
@@ -131,59 +132,13 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", PYTORCH, facts.DISCARDS_GRADIENTS): GRADIENTS_OFF_TORCH,
     **{(cause, PYTORCH, facts.MULTIPLIES_ADJACENCY): ADJACENCY_TORCH for cause in ("compute", "elementwise")},
     ("elementwise", PYTORCH, facts.UPDATES): FUSE_UPDATES_TORCH,
-    (
-        "elementwise_types",
-        TENSORFLOW,
-        "",
-    ): "Let XLA fuse elementwise ops (jit_compile=True): each reads and writes whole arrays.",
     ("compute", PYTORCH, facts.RECOMPUTES): (
         "Checkpoint fewer layers if memory allows: backward runs their forward pass again (torch.utils.checkpoint)."
     ),
-    **{
-        (cause, framework, facts.REPEATED_BACKWARD): ONE_GRADIENT
-        for cause in ("compute", "eager")
-        for framework in (PYTORCH, TENSORFLOW)
-    },
     **{(cause, PYTORCH, facts.MULTIPLIES_ONE_HOT): LOOK_UP_TORCH for cause in ("compute", "eager")},
-    ("compute", TENSORFLOW, facts.MULTIPLIES_ONE_HOT): LOOK_UP_TENSORFLOW,
-    ("compute", JAX, facts.MULTIPLIES_ONE_HOT): (
-        "Replace products with jax.nn.one_hot by lookups: table[indices], or jnp.take."
-    ),
-    ("compute", JAX, facts.COMPUTES_ALL_EXPERTS): (
-        "Send each token only to its expert (sort or gather, jax.lax.ragged_dot): all experts compute all tokens."
-    ),
-    ("compute", JAX, facts.DEPTHWISE_CONVOLUTIONS): (
-        "Write depthwise convolutions of few taps as sums of products: each tap's weight by the input, shifted."
-    ),
-    ("compute", JAX, facts.CONVERTS_WEIGHTS): (
-        "Make weights float32 once, when they are loaded, if memory allows: each call converts them again."
-    ),
     **{(cause, PYTORCH, facts.FORMATS_TENSORS): FEWER_PRINTS_TORCH for cause in ("python", "eager", "printing")},
     **{(cause, PYTORCH, facts.RECOMPUTES_WEIGHTS): WEIGHTS_ONCE_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, facts.COMPUTES_ALL_ROWS): FEWER_ROWS_TORCH for cause in ("compute", "classes")},
-    (
-        "classes",
-        "",
-        "",
-    ): (
-        "Compute the loss over fewer classes (sampled softmax) or tokens (masked ones), or fuse it with the output "
-        "layer."
-    ),
-    (
-        "images",
-        TENSORFLOW,
-        "",
-    ): "Decode images ahead of the step, and no larger than needed (ratio of tf.io.decode_jpeg).",
-    (
-        "augmentation",
-        TENSORFLOW,
-        "",
-    ): "Augment images ahead of the step, in the input pipeline (dataset.map), rather than in the model.",
-    (
-        "random",
-        "",
-        "",
-    ): "Make fewer random numbers, as for dropout, noise and augmentation.",
     **{(cause, PYTORCH, facts.UNUSED_FORWARD): USE_FORWARD_TORCH for cause in ("compute", "eager")},
     **{(cause, PYTORCH, facts.DENSE_EMBEDDING): SPARSE_TORCH for cause in ("compute", "elementwise")},
     **{(cause, PYTORCH, facts.REDUCES_TABLES): SPARSE_TORCH for cause in ("exposed_collective", "few_collectives")},
@@ -197,21 +152,8 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     **{(cause, PYTORCH, facts.RUNS_HOOKS): FEWER_HOOKS_TORCH for cause in ("compute", "eager", "python")},
     ("compute", PYTORCH, facts.DROPS_OUT): "Call model.eval() for inference: dropout runs though nothing trains.",
     **{(cause, PYTORCH, facts.UNUSED_GRAPH): NO_GRAPH_TORCH for cause in ("compute", "unused_graph")},
-    (
-        "compute",
-        PYTORCH,
-        facts.SINGLE_ROWS,
-    ): "Run several requests in one batch: most matrix products take a single row.",
-    (
-        "compute",
-        JAX,
-        facts.FLOAT64,
-    ): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
-    ("compute", JAX, facts.MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
-    ("compute", JAX, facts.NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
-    ("repeated_forward_pass", JAX, ""): (
-        "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
-        "and batch."
+    ("compute", PYTORCH, facts.SINGLE_ROWS): (
+        "Run several requests in one batch: most matrix products take a single row."
     ),
     ("index_gradient", PYTORCH, ""): (
         "Take rows with F.embedding or torch.gather instead of x[index]: where indices repeat, its gradient adds row "
@@ -220,24 +162,9 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("coalescing", PYTORCH, ""): (
         "Make sparse tensors that stay the same, such as a graph's adjacency, once ahead of the loop: coalesce() sorts."
     ),
-    ("sorting", "", ""): (
-        "Sort less: take the largest few (top_k), sample values for quantiles and random choices, or compute metrics "
-        "once an epoch."
-    ),
     ("sorting", PYTORCH, facts.SORTS_MORE): (
         "Sort what steps collect, such as predictions for a metric, once at the end of an epoch: each step sorts more "
         "than the one before."
-    ),
-    (
-        "suppression",
-        "",
-        "",
-    ): (
-        "Suppress boxes only where losses or evaluations need them, and drop low scores first (score_threshold, top_k)."
-    ),
-    ("text", TENSORFLOW, ""): "Prepare text ahead of the step: in the input pipeline (dataset.map), or once, offline.",
-    ("concatenation", TENSORFLOW, ""): (
-        "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."
     ),
     **{(cause, PYTORCH, facts.SECOND_ORDER): FEWER_PENALTIES_TORCH for cause in ("compute", "eager")},
     **{
@@ -245,56 +172,27 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
         for cause in ("eager", "python", "dispatch", "tensor_copies")
     },
     **{(cause, PYTORCH, facts.CLONES_WEIGHTS): COPY_IN_PLACE_TORCH for cause in ("compute", "elementwise")},
-    ("compute", JAX, facts.REPLICATES): (
-        "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
-    ),
-    ("compute", JAX, facts.REPEATS_WORK): (
-        "Split over the devices what each computes in full: constrain its sharding; in a loss over a gathered batch, "
-        "compute each device's own rows."
-    ),
-    ("compute", JAX, facts.GATHERS_TURNS): OTHER_AXIS_JAX,
-    **{(cause, JAX, facts.SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
     **{(cause, PYTORCH, facts.EXCHANGES_OBJECTS): TENSORS_TORCH for cause in ("python", "gather", "collective_host")},
-    **{(cause, JAX, facts.RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
-    ("compute", JAX, facts.USES_RANDOM): "Make fewer random numbers (jax.random), which take much of the compute.",
-    ("compute", JAX, facts.INDEPENDENT_PRODUCTS): (
-        "Move products that need no carried value out of the loop (lax.scan): compute them for all turns at once."
+    ("float32", PYTORCH, facts.NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
+    ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
+    # TensorFlow
+    ("elementwise_types", TENSORFLOW, ""): (
+        "Let XLA fuse elementwise ops (jit_compile=True): each reads and writes whole arrays."
     ),
-    (
-        "compute",
-        JAX,
-        facts.BUILDS_HESSIAN,
-    ): "Multiply by the Hessian, or take its diagonal, by jax.jvp of jax.grad, instead of building all of it.",
-    ("compute", JAX, facts.RECOMPUTES): (
-        "Checkpoint less (jax.checkpoint, nn.remat) if memory allows, or save products by a policy: gradients run "
-        "forward passes again."
+    ("compute", TENSORFLOW, facts.MULTIPLIES_ONE_HOT): LOOK_UP_TENSORFLOW,
+    ("images", TENSORFLOW, ""): (
+        "Decode images ahead of the step, and no larger than needed (ratio of tf.io.decode_jpeg)."
     ),
-    ("compute", JAX, facts.COPIES_UPDATED): (
-        "Update arrays within jax.jit, and donate them (donate_argnums): each call copies the whole array."
+    ("augmentation", TENSORFLOW, ""): (
+        "Augment images ahead of the step, in the input pipeline (dataset.map), rather than in the model."
     ),
-    ("compute", JAX, facts.DENSE_EMBEDDING): (
-        "Take gradients of the rows that a batch reads, and update only those (table.at[rows].add)."
+    ("text", TENSORFLOW, ""): "Prepare text ahead of the step: in the input pipeline (dataset.map), or once, offline.",
+    ("concatenation", TENSORFLOW, ""): (
+        "Write into a variable in place (scatter_nd_update), instead of concatenating all of it again."
     ),
     ("compute", TENSORFLOW, facts.BUILDS_JACOBIAN): (
         "Take tape.gradient instead of tape.jacobian where each output depends on its own input: it runs backward once."
     ),
-    ("compute", JAX, facts.BUILDS_JACOBIAN): (
-        "Multiply by the Jacobian (jax.vjp), or use jax.grad of the loss: jacrev runs backward once for each output."
-    ),
-    ("compute", JAX, facts.DETERMINANT_OF_JACOBIAN): (
-        "Add up the log-determinants that each layer knows (coupling layers), instead of that of a whole Jacobian."
-    ),
-    ("compute", JAX, facts.FORWARD_GRADIENT): (
-        "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."
-    ),
-    ("decomposition", "", ""): (
-        "Compute svd, eigh or qr of fewer or smaller matrices, or every N steps; where few values count, by power "
-        "iteration."
-    ),
-    ("factorization", "", ""): (
-        "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
-    ),
-    ("compute", "", ""): LARGEST_OPS,
     ("compute", TENSORFLOW, facts.COMPARES_THRESHOLDS): METRICS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.COPIES_TABLES): LOOK_UP_IN_VARIABLE,
     ("compute", TENSORFLOW, facts.SORTS_ROWS): (
@@ -308,13 +206,95 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("compute", TENSORFLOW, facts.REGULARIZES_TABLES): REGULARIZE_ROWS_TENSORFLOW,
     ("compute", TENSORFLOW, facts.UPDATES_TABLES): UPDATE_ROWS_TENSORFLOW,
     ("float32", TENSORFLOW, ""): "Use mixed precision; in Keras, call mixed_precision.set_global_policy.",
-    ("float32", "", ""): "Use 16-bit floats where the model allows it.",
-    ("float32", PYTORCH, facts.NO_BF16): "Use mixed precision for matmuls and convolutions: float16 with a GradScaler.",
-    ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",
     ("gpu_unused", TENSORFLOW, facts.LOOKS_FOR_CUPTI): (
         "Let TensorFlow load CUDA's libraries: its log names what it could not find. Check that it lists the GPU."
     ),
+    # JAX
+    ("compute", JAX, facts.MULTIPLIES_ONE_HOT): (
+        "Replace products with jax.nn.one_hot by lookups: table[indices], or jnp.take."
+    ),
+    ("compute", JAX, facts.COMPUTES_ALL_EXPERTS): (
+        "Send each token only to its expert (sort or gather, jax.lax.ragged_dot): all experts compute all tokens."
+    ),
+    ("compute", JAX, facts.DEPTHWISE_CONVOLUTIONS): (
+        "Write depthwise convolutions of few taps as sums of products: each tap's weight by the input, shifted."
+    ),
+    ("compute", JAX, facts.CONVERTS_WEIGHTS): (
+        "Make weights float32 once, when they are loaded, if memory allows: each call converts them again."
+    ),
+    ("compute", JAX, facts.FLOAT64): (
+        "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them."
+    ),
+    ("compute", JAX, facts.MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
+    ("compute", JAX, facts.NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
+    ("repeated_forward_pass", JAX, ""): (
+        "Use jax.value_and_grad, which returns the loss with its gradients, where both programs take the same weights "
+        "and batch."
+    ),
+    ("compute", JAX, facts.REPLICATES): (
+        "Split the batch over the devices (jax.device_put with a NamedSharding): each computes all of it."
+    ),
+    ("compute", JAX, facts.REPEATS_WORK): (
+        "Split over the devices what each computes in full: constrain its sharding; in a loss over a gathered batch, "
+        "compute each device's own rows."
+    ),
+    ("compute", JAX, facts.GATHERS_TURNS): OTHER_AXIS_JAX,
+    **{(cause, JAX, facts.SPLITS_WEIGHTS): SPLIT_BATCH_JAX for cause in ("compute", "exposed_collective")},
+    **{(cause, JAX, facts.RESHARDS): KEEP_SHARDING_JAX for cause in ("transfer", "between_steps", "sync", "python")},
+    ("compute", JAX, facts.USES_RANDOM): "Make fewer random numbers (jax.random), which take much of the compute.",
+    ("compute", JAX, facts.INDEPENDENT_PRODUCTS): (
+        "Move products that need no carried value out of the loop (lax.scan): compute them for all turns at once."
+    ),
+    ("compute", JAX, facts.BUILDS_HESSIAN): (
+        "Multiply by the Hessian, or take its diagonal, by jax.jvp of jax.grad, instead of building all of it."
+    ),
+    ("compute", JAX, facts.RECOMPUTES): (
+        "Checkpoint less (jax.checkpoint, nn.remat) if memory allows, or save products by a policy: gradients run "
+        "forward passes again."
+    ),
+    ("compute", JAX, facts.COPIES_UPDATED): (
+        "Update arrays within jax.jit, and donate them (donate_argnums): each call copies the whole array."
+    ),
+    ("compute", JAX, facts.DENSE_EMBEDDING): (
+        "Take gradients of the rows that a batch reads, and update only those (table.at[rows].add)."
+    ),
+    ("compute", JAX, facts.BUILDS_JACOBIAN): (
+        "Multiply by the Jacobian (jax.vjp), or use jax.grad of the loss: jacrev runs backward once for each output."
+    ),
+    ("compute", JAX, facts.DETERMINANT_OF_JACOBIAN): (
+        "Add up the log-determinants that each layer knows (coupling layers), instead of that of a whole Jacobian."
+    ),
+    ("compute", JAX, facts.FORWARD_GRADIENT): (
+        "Use jax.grad, or jax.jacrev for few outputs: jacfwd runs the function once for each of many inputs."
+    ),
+    # Of any framework, or of several
+    **{
+        (cause, framework, facts.REPEATED_BACKWARD): ONE_GRADIENT
+        for cause in ("compute", "eager")
+        for framework in (PYTORCH, TENSORFLOW)
+    },
+    ("classes", "", ""): (
+        "Compute the loss over fewer classes (sampled softmax) or tokens (masked ones), or fuse it with the output "
+        "layer."
+    ),
+    ("random", "", ""): "Make fewer random numbers, as for dropout, noise and augmentation.",
+    ("sorting", "", ""): (
+        "Sort less: take the largest few (top_k), sample values for quantiles and random choices, or compute metrics "
+        "once an epoch."
+    ),
+    ("suppression", "", ""): (
+        "Suppress boxes only where losses or evaluations need them, and drop low scores first (score_threshold, top_k)."
+    ),
+    ("decomposition", "", ""): (
+        "Compute svd, eigh or qr of fewer or smaller matrices, or every N steps; where few values count, by power "
+        "iteration."
+    ),
+    ("factorization", "", ""): (
+        "Solve instead of inverting, and factorize a matrix once while it stays the same (lu_factor, cho_factor)."
+    ),
+    ("compute", "", ""): LARGEST_OPS,
+    ("float32", "", ""): "Use 16-bit floats where the model allows it.",
     ("gpu_unused", "", ""): "Install a build of the framework with CUDA or ROCm, and check that it lists the GPU.",
     ("not_recorded", "", ""): UNRECORDED_REMEDY,
     ("not_recorded", "", facts.UNRECORDED_NVIDIA): UNRECORDED_NVIDIA_REMEDY,
@@ -322,4 +302,4 @@ WORK_REMEDIES: dict[tuple[str, str, str], str] = {
     ("before_capture", "", ""): "Capture longer, so that the work it waits for is recorded.",
     ("counted", "", ""): "Capture again without CUPTI metrics (profiler_metrics) to see times.",
 }
-"""As `texts.REMEDIES`."""
+"""By cause or kind of work, framework and fact, of which "" is any, as `texts.REMEDIES`."""
