@@ -34,6 +34,11 @@ class Budget:
     """The metric's largest change against the baseline; where more is better, its least."""
     severity: str = ERROR
 
+    @property
+    def is_of_change(self) -> bool:
+        """Whether it limits the change against the baseline, rather than the metric itself."""
+        return self.max_change is not None
+
 
 @dataclass(frozen=True)
 class Config:

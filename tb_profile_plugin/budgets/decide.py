@@ -49,6 +49,11 @@ class Outcome:
     """The least change that these runs would show; None for what is no change of a time."""
 
     @property
+    def fails(self) -> bool:
+        """Whether it fails the check: a limit that is broken, other than one that only warns."""
+        return self.state == "broken" and self.budget.severity == ERROR
+
+    @property
     def enforceable(self) -> bool:
         """Whether these runs could show that the budget is met, if nothing had changed."""
         return self.tells is None or self.limit is None or self.tells <= abs(self.limit)
@@ -183,7 +188,7 @@ def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
         text = Message("{metric}: not judged, since {why}.", metric=_metric_label(budget), why=case.why_unjudged)
         return Outcome(budget, "met" if passes else "unjudged", text, limit=case.limit)
     low, high = _interval(measured, level)
-    if low is not None and not budget.max_change:
+    if low is not None and not budget.is_of_change:
         low = max(low, 0.0)  # Only a change can be negative.
     tells = _least_detectable(case, measured, level)
     state, text = _state_and_text(case, measured, low, high)
@@ -241,12 +246,12 @@ def _state_and_text(case: _Case, measured: Figure, low: float | None, high: floa
 
 
 def _metric_label(budget: Budget) -> str:
-    return Message("The change of {metric}", metric=budget.metric) if budget.max_change else budget.metric
+    return Message("The change of {metric}", metric=budget.metric) if budget.is_of_change else budget.metric
 
 
 def _least_detectable(case: _Case, measured: Figure, level: float) -> float | None:
     """`Outcome.tells`: half of the interval around no change at all."""
-    if not case.budget.max_change or measured.spread is None:
+    if not case.budget.is_of_change or measured.spread is None:
         return None
     unchanged = replace(measured, value=0.0, logarithm=None if measured.logarithm is None else 0.0)
     return _interval(unchanged, level)[1]
@@ -271,7 +276,7 @@ def _has_enough_captures(config: Config, new: Side, base: Side | None) -> bool:
 
 def _unclear_unless_proven(outcome: Outcome, config: Config) -> Outcome:
     """The outcome, but unclear for a broken limit of a change of times, since too few captures prove none."""
-    if outcome.state != "broken" or not outcome.budget.max_change or metric_of(outcome.budget.metric).exact:
+    if outcome.state != "broken" or not outcome.budget.is_of_change or metric_of(outcome.budget.metric).exact:
         return outcome
     needs = Message(
         "To prove it, {captures} captures a side, or {baselines} baselines, are needed.",

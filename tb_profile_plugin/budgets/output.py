@@ -11,14 +11,13 @@ from ..runtime.messages import Message, listed, localized, translated
 from ..runtime.terminal import printable
 from ..tools.answers.answer import Json
 from ..tools.answers.markdown import code, comment_marker, escaped, fitting_text, table_lines
-from .config import ERROR
 from .decide import Outcome, State
 
 VERSION = 1
 _JSON_FIELDS = ("state", "text", "value", "low", "high", "limit", "kind", "tells")
 _SIGNS: dict[State, str] = {"met": "✓", "broken": "✗", "unclear": "?", "unjudged": "–"}
 _XML_ESCAPES = str.maketrans(
-    {code: f"\\x{code:02x}" for code in range(32) if chr(code) not in "\t\n"} | {0xFFFE: "?", 0xFFFF: "?"}
+    {number: f"\\x{number:02x}" for number in range(32) if chr(number) not in "\t\n"} | {0xFFFE: "?", 0xFFFF: "?"}
 )
 
 
@@ -71,7 +70,7 @@ def as_json(outcomes: Sequence[Outcome], exit_code: int, verdict: ComparisonVerd
             {
                 "metric": outcome.budget.metric,
                 "severity": outcome.budget.severity,
-                "change": outcome.budget.max_change is not None,
+                "change": outcome.budget.is_of_change,
                 **{name: getattr(outcome, name) for name in _JSON_FIELDS},
             }
             for outcome in outcomes
@@ -85,14 +84,14 @@ def junit(outcomes: Sequence[Outcome]) -> bytes:
 
     Figures are properties of the whole suite: the schema that Jenkins holds reports to has none of a case.
     """
-    failed = [outcome for outcome in outcomes if outcome.state == "broken" and outcome.budget.severity == ERROR]
+    failed = [outcome for outcome in outcomes if outcome.fails]
     counts = {"tests": str(len(outcomes)), "failures": str(len(failed)), "errors": "0"}
     skipped_count = sum(outcome.state != "met" for outcome in outcomes) - len(failed)
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "tb-profile", "skipped": str(skipped_count)} | counts)
     properties = ElementTree.SubElement(suite, "properties")
     for number, outcome in enumerate(outcomes, 1):
-        name = _xml_text(f"{number} {outcome.budget.metric}{' change' if outcome.budget.max_change else ''}")
+        name = _xml_text(f"{number} {outcome.budget.metric}{' change' if outcome.budget.is_of_change else ''}")
         for key in ("value", "low", "high", "limit", "kind"):
             value = getattr(outcome, key)
             if value not in (None, ""):
@@ -138,7 +137,7 @@ def github(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Commands for GitHub's runner: an error for what is broken, a warning for what is not proven or not judged."""
     for outcome in outcomes:
         if outcome.state != "met":
-            kind = "error" if outcome.state == "broken" and outcome.budget.severity == ERROR else "warning"
+            kind = "error" if outcome.fails else "warning"
             title = _command_text(f"tb-profile: {outcome.budget.metric}").replace(":", "%3A").replace(",", "%2C")
             yield f"::{kind} title={title}::{_command_text(outcome.text)}"
 

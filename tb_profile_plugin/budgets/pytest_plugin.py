@@ -173,7 +173,7 @@ class Run:
     def _baseline_hint(self, outcome: Outcome) -> str:
         """What to do for a baseline where a change has none; raises AssertionError where those named are not there."""
         __tracebackhide__ = True
-        if self._base or not outcome.budget.max_change:
+        if self._base or not outcome.budget.is_of_change:
             return ""
         if not self._root:
             return " Name a folder of baselines with --profile-baseline."

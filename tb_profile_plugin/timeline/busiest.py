@@ -46,9 +46,15 @@ class BusyLane:
     index: int
     title: str
     kind: str
-    """Of its section: ``device`` or ``host``."""
+    """Of its section: ``device`` or ``host``; or ``idle``."""
+    device: str
+    """Name of the device that it is a lane of; empty for a thread's."""
     slices: Slices
-    rows: int
+
+    @property
+    def rows(self) -> int:
+        """How many it has."""
+        return int(self.slices.row.max(initial=0)) + 1
 
 
 def busiest(host_timeline: Timeline, begin: int, end: int, width: int, limits: Limits) -> list[BusyLane]:
@@ -65,27 +71,32 @@ def _busiest_lanes(host_timeline: Timeline, begin: int, end: int, width: int, li
     lane_index = 0
     for section in host_timeline.sections:
         is_device = section.kind == "device"
+        device = section.name.removeprefix(vocabulary.DEVICE) if is_device else ""
         work_kind = _work_kind(section) if limits.work_only and is_device else ""
         for lane in section.lanes:
             if lane.kind != COUNTER and work_kind in ("", lane.kind) and len(lane):
-                has_outer_rows = limits.work_only and not is_device
-                rows = limits.rows + _MOST_OUTER_ROWS * has_outer_rows
-                slices = host_timeline.slices([(lane_index, rows)], begin, end, width)
-                if has_outer_rows:
-                    slices = _without_outer_rows(slices, begin, end, limits.rows)
+                slices = _slices_of_lane(host_timeline, lane_index, is_device, begin, end, width, limits)
                 busy_ps = int(_visible_ps(slices, begin, end)[slices.row == 0].sum())
                 if busy_ps > 0:
-                    title = f"{section.name.removeprefix(vocabulary.DEVICE)} · {lane.name}" if is_device else lane.name
+                    title = f"{device} · {lane.name}" if is_device else lane.name
                     # Threads that do one thing in all that time wait: they come last.
-                    rank = 1 if has_outer_rows and len(slices.row) == 1 else busy_ps
-                    candidates.append(
-                        (rank, BusyLane(lane_index, title, section.kind, slices, int(slices.row.max()) + 1))
-                    )
+                    rank = 1 if limits.work_only and not is_device and len(slices.row) == 1 else busy_ps
+                    candidates.append((rank, BusyLane(lane_index, title, section.kind, device, slices)))
             lane_index += 1
     ranked = [lane for _, lane in sorted(candidates, key=lambda candidate: -candidate[0])]
-    devices = [lane for lane in ranked if lane.kind == "device"][: limits.devices]
-    threads = [lane for lane in ranked if lane.kind != "device"][: limits.lanes - len(devices)]
+    devices = [lane for lane in ranked if lane.device][: limits.devices]
+    threads = [lane for lane in ranked if not lane.device][: limits.lanes - len(devices)]
     return sorted([*devices, *threads], key=lambda lane: lane.index)
+
+
+def _slices_of_lane(
+    host_timeline: Timeline, lane_index: int, is_device: bool, begin: int, end: int, width: int, limits: Limits
+) -> Slices:
+    """What is shown of a lane: of a thread, where only work is, no rows that one event fills."""
+    if is_device or not limits.work_only:
+        return host_timeline.slices([(lane_index, limits.rows)], begin, end, width)
+    slices = host_timeline.slices([(lane_index, limits.rows + _MOST_OUTER_ROWS)], begin, end, width)
+    return _without_outer_rows(slices, begin, end, limits.rows)
 
 
 def _visible_ps(slices: Slices, begin: int, end: int) -> Array:
@@ -129,9 +140,9 @@ def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
     without_busy_lane: list[BusyLane] = []
     for lane_index, device in idle_lanes(idle_timeline):
         slices = idle_timeline.slices([(lane_index, 1)], begin, end, width)
-        has_busy_lane = any(lane.title.startswith(f"{device} ") for lane in busy_lanes)
+        has_busy_lane = any(lane.device == device for lane in busy_lanes)
         if len(slices.row):
-            lane = BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", slices, 1)
+            lane = BusyLane(lane_index, Message("{device}, why idle", device=device), "idle", device, slices)
             (with_busy_lane if has_busy_lane else without_busy_lane).append(lane)
     glance_lanes = [*[*with_busy_lane, *without_busy_lane][:_IDLE_LANES], *busy_lanes]
     name_numbers = [lane.slices.name.astype(np.int64) for lane in glance_lanes]
