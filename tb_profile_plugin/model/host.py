@@ -34,6 +34,21 @@ if TYPE_CHECKING:
 UNKNOWN_HOSTNAME = "localhost"
 """Name of hosts whose captures do not name them."""
 
+_MOST_ARGUMENTS = 8
+"""Combinations of arguments for which results of a per-host function are held: people may choose any number."""
+_NO_RESULT = object()
+_REMEDIES = {
+    "libcupti": Message(
+        "Add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH, and check with `ldconfig -p | grep "
+        "libcupti`: TensorFlow could not load CUPTI."
+    ),
+    "INSUFFICIENT_PRIVILEGES": Message(
+        "Load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run the container with "
+        "--cap-add SYS_ADMIN: only administrators may profile."
+    ),
+}
+"""By a part of what the profiler reports, what helps."""
+
 
 class HostSummary(NamedTuple):
     """What is known of a host without its events: plain data, which travels between processes."""
@@ -68,7 +83,7 @@ class Host:
         """Whether it was decoded, here or by a worker whose summary it has."""
 
     @property
-    def decoded(self) -> bool:
+    def is_decoded(self) -> bool:
         """Whether its events are in memory."""
         return self._space is not None
 
@@ -285,26 +300,6 @@ def run_window(host: Host) -> tuple[int, int]:
     if len(stops):
         end = max(int(trace.begin[stops].min()), high)
     return begin, end
-
-
-_MOST_ARGUMENTS = 8
-"""Combinations of arguments for which results of a per-host function are held: people may choose any number."""
-_NO_RESULT = object()
-
-_REMEDIES = {
-    "libcupti": (
-        Message(
-            "Add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH, and check with `ldconfig -p | grep "
-            "libcupti`: TensorFlow could not load CUPTI."
-        )
-    ),
-    "INSUFFICIENT_PRIVILEGES": (
-        Message(
-            "Load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run the container with "
-            "--cap-add SYS_ADMIN: only administrators may profile."
-        )
-    ),
-}
 
 
 def _profiler_problem(text: str, host: str, severity: str) -> Problem:

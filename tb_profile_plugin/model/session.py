@@ -201,7 +201,7 @@ class Session:
 
     def _work_out_here(self, name: str, needs: Sequence[Need], stays_decoded: bool) -> None:
         host = self._hosts[name]
-        was_decoded = host.decoded
+        was_decoded = host.is_decoded
         work_out(host, needs)
         if not (stays_decoded or was_decoded):
             self._pool.drop(host)
@@ -210,7 +210,7 @@ class Session:
         """Let workers decode what is not decoded here."""
         jobs: dict[str, tuple[Any, ...]] = {}
         for name, needs in missing.items():
-            if needs and self._hosts[name].decoded:
+            if needs and self._hosts[name].is_decoded:
                 work_out(self._hosts[name], needs)
             elif needs:
                 jobs[name] = self._files[name], needs, __version__

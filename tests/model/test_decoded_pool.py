@@ -39,7 +39,7 @@ def test_a_tool_merges_what_it_declared_without_any_event(
     assert len(decoded) == (HOSTS if tools.get(tool).all_hosts else 1)
     decoded.clear()
     session = Session(stored, DecodedPool(1))
-    assert not any(host.decoded for host in session.select("", tools.get(tool).host_needs()))
+    assert not any(host.is_decoded for host in session.select("", tools.get(tool).host_needs()))
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
     decoded.clear()
     assert tools.get(tool).run(session) == wanted

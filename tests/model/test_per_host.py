@@ -126,7 +126,7 @@ def test_what_is_kept_stays_and_travels_and_all_else_goes(host: Host) -> None:
     host.adopt(pickle.loads(pickle.dumps(host.summary())))
     assert kept(host, "train") == result and passing(host) is left
     gone = host.evicted()
-    assert not gone.decoded and gone.hostname == host.hostname and gone.problems == host.problems
+    assert not gone.is_decoded and gone.hostname == host.hostname and gone.problems == host.problems
     assert kept(gone, "train") == result and len(calls) == 1
     assert passing(gone) is not left
 

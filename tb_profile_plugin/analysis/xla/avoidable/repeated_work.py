@@ -31,6 +31,7 @@ _CALLBACK = "callback"
 _SAME_ELEMENTS = frozenset(("copy", "copy-done", "optimization-barrier", "async-update", "async-done"))
 """Opcodes of what gives what it takes, element by element where that is a tuple."""
 _CALLS = frozenset(("fusion", "call", "async-start"))
+"""Opcodes of what gives what a computation does."""
 _ALL = -1
 """All elements of a tuple, as bits."""
 _MOST_ELEMENTS = 1024
@@ -49,7 +50,7 @@ def repeated_work(module: Module) -> frozenset[str]:
     has_gradients = any(GRADIENT in scope for scope in module.op_names)
     return frozenset(
         module.names[row]
-        for row, bits in enumerate(_Variation(module).varies)
+        for row, bits in enumerate(_Variation(module).varying_elements)
         if not bits
         and not _COLLECTIVE.match(module.opcodes[row])
         and not (has_gradients and _is_outside_of_passes(module.op_names[module.origin_row(row)]))
@@ -69,7 +70,10 @@ def split_arguments(module: Module) -> list[int]:
 
 
 class _Variation:
-    """Which values of a program vary from device to device."""
+    """Which values of a program vary from device to device.
+
+    Computations are gone through again while calls of them have arguments of which more vary.
+    """
 
     def __init__(self, module: Module):
         self._module = module
@@ -80,7 +84,7 @@ class _Variation:
         """By computation which of its arguments vary, in any call."""
         self._passes = Counter[int]()
         self._depth = 0
-        self.varies = [_ALL] * len(module)
+        self.varying_elements = [_ALL] * len(module)
         """By instruction 0 where it gives the same everywhere; of a tuple a bit for each element that does not."""
         split = {self._numbers[row] for row in split_arguments(module)}
         parameter_count = len(module.rows_in(module.entry))
@@ -101,22 +105,22 @@ class _Variation:
             self._arguments[computation] = joined
             self._depth += 1
             for row in self._module.rows_in(computation):
-                self.varies[row] = self._varying(row, joined)
+                self.varying_elements[row] = self._varying(row, joined)
             self._depth -= 1
         root = self._roots[computation]
-        return self.varies[root] if root >= 0 else _ALL
+        return self.varying_elements[root] if root >= 0 else _ALL
 
     def _varying(self, row: int, arguments: Sequence[int]) -> int:
         """What varies of what an instruction gives, where its computation has such arguments."""
         module, opcode = self._module, self._module.opcodes[row]
-        operands = [self.varies[operand] if operand >= 0 else _ALL for operand in module.operands[row]]
+        operands = [self.varying_elements[operand] if operand >= 0 else _ALL for operand in module.operands[row]]
         if opcode == "parameter":
             number = self._numbers[row]
             return arguments[number] if 0 <= number < len(arguments) else _ALL
         if opcode == "tuple":
             return reduce(or_, (1 << min(index, _MOST_ELEMENTS) for index, bits in enumerate(operands) if bits), 0)
         if opcode == "get-tuple-element" and operands:
-            return -(operands[0] >> self._elements[row] & 1)
+            return _ALL if operands[0] >> self._elements[row] & 1 else 0
         if opcode in _SAME_ELEMENTS and operands:
             return operands[0]
         if opcode in _CALLS:
