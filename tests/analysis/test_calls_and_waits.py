@@ -369,12 +369,13 @@ def silent_steps(*silences: tuple[int, str]) -> HostWithSteps:
         ([(4000, "aten::lift_fresh"), (2000, "aten::add")], "aten::lift_fresh"),
         ([(2000, "aten::lift_fresh"), (2000, "aten::add"), (2000, "aten::mul")], ""),
         ([(900, "aten::lift_fresh")] * 5, ""),
+        ([(5000, "$torch/autograd/profiler.py:935 __exit__")], ""),
     ],
-    ids=["one", "most", "several", "short"],
+    ids=["one", "most", "several", "short", "the profiler's own"],
 )
 def test_what_comes_after_a_silence_is_told(silences: list[tuple[int, str]], name: str) -> None:
     """Nobody recorded what passes there, but what it is for may be guessed."""
     host = silent_steps(*silences)
     assert figures(host).after_silence.name == name
-    told = f"The host launches nothing; the reason was not recorded. Most of it comes before {name}."
+    told = f"Nothing computes; what the host does was not recorded. Most of it comes before {name}."
     assert (cause(diagnose([host]), "unrecorded").sentence.text == told) == bool(name)

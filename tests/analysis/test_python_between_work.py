@@ -119,16 +119,18 @@ def test_the_function_within_a_load_that_takes_half_of_it_is_named(ms: float, na
 
 
 @pytest.mark.parametrize(
-    ("ops", "advice"), [(8, "Do the work of push (train.py:9) in fewer ops"), (0, "Write this code")]
+    ("ops", "op_us", "advice"),
+    [(8, 10, "Do the work of push (train.py:9) in fewer ops"), (8, 1, "Write this code"), (0, 10, "Write this code")],
+    ids=["many", "few and short, beside arrays of NumPy", "none"],
 )
-def test_a_function_that_dispatches_ops_needs_fewer_of_them(ops: int, advice: str) -> None:
+def test_a_function_that_dispatches_ops_needs_fewer_of_them(ops: int, op_us: float, advice: str) -> None:
     """What it does is written as tensor operations already."""
     events = []
     for step in range(4):
         begin = 1000 * step
         events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
         events.append(torchtrace.frame("train.py(9): push", begin + 5, 800))
-        events += [torchtrace.op("aten::select", begin + 10 + 90 * number, 10) for number in range(ops)]
+        events += [torchtrace.op("aten::select", begin + 10 + 90 * number, op_us) for number in range(ops)]
         events.append(torchtrace.op("aten::mm", begin + 810, 170))
     found = diagnose([torchtrace.host(*events, deviceProperties=[])])
     python = next(cause for cause in found.causes if cause.id == "python")
@@ -160,3 +162,20 @@ def test_between_gradients_the_framework_works_and_not_python() -> None:
     times = diagnose([torchtrace.host(*events, deviceProperties=[])]).typical
     assert times.state_ps[State.PYTHON] == 100e6
     assert times.state_ps[State.DISPATCH] == 900e6
+
+
+@pytest.mark.parametrize(("ops", "is_loop"), [(40, False), (4, True)])
+def test_ops_among_many_frames_of_libraries_are_no_loop_over_values(ops: int, is_loop: bool) -> None:
+    """As JAX has dozens of frames for each op."""
+    events = []
+    for step in range(4):
+        begin = 3000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 2990))
+        events.append(torchtrace.frame("train.py(9): leapfrog", begin + 5, 2000))
+        for turn in range(begin + 10, begin + 1930, 48):
+            events += [torchtrace.frame("pjit.py(307): bind", turn + 6 + number, 0.5) for number in range(40)]
+        events += [torchtrace.op("aten::select", begin + 10 + 48 * number, 5) for number in range(ops)]
+        events.append(torchtrace.op("aten::mm", begin + 2010, 900))
+    found = diagnose([torchtrace.host(*events, deviceProperties=[])])
+    said = " ".join(cause.sentence.text for cause in found.causes if cause.id in ("python", "eager"))
+    assert "leapfrog (train.py:9)" in said and ("in many short calls" in said) == is_loop

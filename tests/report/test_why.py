@@ -13,6 +13,10 @@ from tb_profile_plugin.export.report import why
 from tb_profile_plugin.tools.answers.reader import AnswerReader
 
 TRACE = Path(__file__).resolve().parent.parent / "traces" / "starved_input"
+WAITS = """
+/host:CPU
+  python | train[0,1000]{_r=1, step_num=s} IteratorGetNext:IteratorGetNext[10,400] model/dense/MatMul:MatMul[450,500]
+"""
 HOSTILE = "$evil.py:1 <img src=x>|`a`\\*b*[x](javascript:0)"
 
 
@@ -25,6 +29,14 @@ def test_text_for_a_terminal() -> None:
     said = run(str(TRACE)).stdout
     assert said.startswith("Waiting for input takes 86 %")
     assert "Wall-time breakdown" in said and "1. Waiting for input: " in said and "   → " in said
+
+
+def test_a_remedy_of_several_causes_is_said_once(tmp_path: Path) -> None:
+    answer = draw.session(tmp_path, vm=draw.space(WAITS, 4)).answer("why")
+    (remedies,) = (column["values"] for column in answer["tables"]["causes"]["columns"] if column["id"] == "remedy")
+    remedies[:2] = ["Do this."] * 2
+    said = [line.strip() for line in why.text(answer).splitlines() if line.startswith("   → ")]
+    assert said[:2] == ["→ Do this.", "→ The same as for 1."]
 
 
 def test_nested_json() -> None:

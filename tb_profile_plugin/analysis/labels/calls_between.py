@@ -22,8 +22,8 @@ _LEAST_SHARE = 0.03
 _TRACED_FUNCTION = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
 
 
-_ANY_CALL = regex(r"TFE_|EagerExecute$|EagerCopyToDevice$")
-"""What TensorFlow does for each op, whichever it is."""
+_ANY_CALL = regex(r"TFE_|EagerExecute$|EagerCopyToDevice$|\$torch/(?:autograd/)?profiler")
+"""What TensorFlow does for each op, whichever it is, and what PyTorch does to record the program."""
 _CLOCK_PS = 10**6
 """A call begins so close to the end of a silence that it ends (1 µs)."""
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from ...model.events.joins import is_among
-from ...model.events.outermost import are_inside, outermost_torch_ops
+from ...model.events.outermost import are_inside, outermost_ps, outermost_torch_ops
 from ...model.events.trace import Trace
 from ...model.host import Host
 from ...model.names.host_events import are_frames
@@ -28,8 +28,8 @@ _BETWEEN_OPS_PS = 100e6
 """No call between two ops, of which many follow one another, lasts so long (100 µs)."""
 _LONG_CALL_PS = 100e6
 """A function of which calls last so long (100 µs) treats more than single values."""
-_MOST_FRAMEWORK = 0.05
-"""In no more than this share of these calls the framework does something."""
+_MOST_FRAMEWORK = 0.02
+"""In no more than this share of these calls, or of their time, the framework does something."""
 _MOST_LOOPS = 16
 """So many calls of the function are looked at."""
 LOADS_IN_PROCESS = regex(r"enumerate\(DataLoader\)#_SingleProcessDataLoaderIter")
@@ -175,9 +175,15 @@ def _within(trace: Trace, calls: Array, events: Array) -> Array:
 
 
 def dispatches_nothing(trace: Trace, call: Array) -> bool:
-    """Whether next to nothing but Python's functions lies in calls (int64[k], events) of a function."""
-    inner = _events_within(trace, distinct(call)[:_MOST_LOOPS])
-    return bool(np.count_nonzero(_are_frames(trace, inner)) >= (1 - _MOST_FRAMEWORK) * len(inner))
+    """Whether next to nothing but Python's functions lies in calls (int64[k], events) of a function, by their number
+    or by their time.
+    """
+    calls = distinct(call)[:_MOST_LOOPS]
+    inner = _events_within(trace, calls)
+    of_framework = inner[~_are_frames(trace, inner)]
+    if len(of_framework) <= _MOST_FRAMEWORK * len(inner):
+        return True
+    return outermost_ps(trace, distinct(of_framework)) <= _MOST_FRAMEWORK * (trace.end - trace.begin)[calls].sum()
 
 
 def silent_calls(trace: Trace, event: Array) -> Array:

@@ -106,16 +106,17 @@ def _text_lines(reader: AnswerReader, headline: Mapping[str, Any]) -> Iterator[s
     first = unusual[:_MOST_UNUSUAL]
     title = localized("Unusual steps, the first {count} of {total}", count=len(first), total=len(unusual))
     yield from _table(title if len(first) < len(unusual) else localized("Unusual steps"), first, _unusual_line)
-    remedies = set[str]()
+    rank_of_remedy = dict[str, int]()
     for row in reader.records("causes"):
         yield ""
         per_step, share, gain = _cost_figures(row)
         has_gain, has_steps = row["gain_ps"] and row["saves"], bool(reader.fact_value("steps_count"))
         yield f"{row['rank']}. {row['label']}: {cost_text(per_step, share, gain if has_gain else '', has_steps)}"
         yield f"   {row['text']}"
-        if row["remedy"] and row["remedy"] not in remedies:
-            yield f"   → {row['remedy']}"
-            remedies.add(row["remedy"])
+        if row["remedy"]:
+            first_rank = rank_of_remedy.setdefault(row["remedy"], row["rank"])
+            same = localized("The same as for {rank}.", rank=first_rank)
+            yield f"   → {row['remedy'] if first_rank == row['rank'] else same}"
     yield from _table(localized("Other advice"), other_advice(reader), _advice_lines)
 
 
