@@ -36,6 +36,7 @@ from .causes import HOST_LATE, NAMES, TINY_CALLS, Cause, Confidence, DispatchedC
 from .gains import gain, gains_more, saves_little_alone, scenario_gains, sets_pace_of_compute, works_elsewhere
 from .headlines import NOTABLE, DiagnosisHeadline, has_devices, headline
 from .program import facts
+from .program.input_shapes import input_elements
 from .program.program_facts import ProgramFacts, program_facts, program_of
 from .program.torch.torch_facts import graph_break
 from .program.torch.torch_gradients import unused_nodes
@@ -59,7 +60,7 @@ NEEDS = (
     *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, calling_function, timed_out_waits),
     *(one_by_one_share, short_ops_ps, whole_step_functions, called_between, function_between),
     *(device_count, host_device_type, framework, rank, leaves_gpu_unused, one_op_of, counter_range_count, counted_ps),
-    *(program_facts, unused_nodes, early_share, graph_break),
+    *(program_facts, input_elements, unused_nodes, early_share, graph_break),
     *WORK_NEEDS,
     *input_stage.NEEDS,
 )

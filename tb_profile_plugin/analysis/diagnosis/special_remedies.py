@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...model.framework import PYTORCH, TENSORFLOW
 from ...model.host import HostWithSteps
@@ -13,6 +13,7 @@ from ..steps.late_peer import LatePeer
 from ..steps.typical_times import Typical
 from .cause_kinds import MOSTLY, PAUSE
 from .program import facts
+from .program.input_shapes import input_elements
 from .program.program_facts import ProgramFacts
 from .program.torch.torch_facts import graph_break
 from .remedies.remedy import Remedy, remedy
@@ -29,8 +30,8 @@ _AVOIDABLE_STATES = (PAUSE, WORK, "python")
 """States of a straggler in which it does what it could do less often."""
 _CONVERSION, _MANY_CONVERSIONS = ("aten::to", "aten::_to_copy"), 0.1
 """Begins of the names of what converts tensors, and the share of the step from which on that is told."""
-_MORE_OPS = 1.25
-"""So many times as many ops as the others call is more work."""
+_MORE_WORK = 1.25
+"""So many times as many ops as the others call, or elements in their inputs, are more work."""
 _FORWARD = "forward ("
 """Begin of the labels of what computes a module of PyTorch."""
 
@@ -106,20 +107,29 @@ def _remedy_of_straggler(
         return remedy(program.framework, *loss.remedy_keys)._replace(text=text)
     if advice.fact == facts.BROADCASTS_BATCHES:
         return shared
-    factor = _ops_factor(hosts, late.host) if late is not None and late.state == WORK and not late.own_work else 1.0
-    if late is None or factor < _MORE_OPS:
+    if late is None or late.state != WORK or late.own_work:
         return None
-    text = Message(
-        "Give all workers equal work, such as sequences of like lengths: {host} calls {factor} times as many ops.",
-        host=late.host,
-        factor=f"{factor:.1f}",
-    )
-    return shared._replace(text=text)
+    ops_factor, size_factor = (_factor(hosts, late.host, of) for of in (calls_per_step, input_elements))
+    text = None
+    if ops_factor >= _MORE_WORK:
+        text = Message(
+            "Give all workers equal work, such as sequences of like lengths: {host} calls {factor} times as many ops.",
+            host=late.host,
+            factor=f"{ops_factor:.1f}",
+        )
+    elif size_factor >= _MORE_WORK:
+        text = Message(
+            "Give all workers equal work, such as sequences of like lengths: {host} has {factor} times as large "
+            "arrays.",
+            host=late.host,
+            factor=f"{size_factor:.1f}",
+        )
+    return shared._replace(text=text) if text else None
 
 
-def _ops_factor(hosts: Sequence[HostWithSteps], name: str) -> float:
-    """How many times as many ops a host calls in each step as the others do on average; 1 where these call none."""
-    counts = {host.name: calls_per_step(host) for host in hosts}
+def _factor(hosts: Sequence[HostWithSteps], name: str, count: Callable[[HostWithSteps], float]) -> float:
+    """How many times as much of something a host has in each step as the others on average; 1 where these have none."""
+    counts = {host.name: count(host) for host in hosts}
     own = counts.pop(name)
     others = sum(counts.values())
     return own * len(counts) / others if others >= len(counts) else 1.0

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
+
 from ....formats.columns import vocabulary
-from ....model.host import Host
+from ....model.host import Host, HostWithSteps
 from ....model.per_host import per_host
 from ....runtime.arrays import Array
 from ....runtime.records import NamedTuple
@@ -34,3 +38,15 @@ def input_shapes(host: Host) -> InputShapes | None:
     codes, texts = stat.codes
     shapes = [[tuple(map(int, _NUMBER.findall(shape))) for shape in _LIST.findall(text[1:])] for text in texts]
     return InputShapes(stat.owner + host.trace.rows(plane).start, codes, shapes)
+
+
+@per_host(keep=True)
+def input_elements(host: HostWithSteps) -> float:
+    """How many elements the inputs of a step's ops have, mean over the steps; 0 without steps, or ``record_shapes``."""
+    shapes_of_ops = input_shapes(host) if len(host.steps) else None
+    if shapes_of_ops is None:
+        return 0.0
+    events, codes, shapes = shapes_of_ops
+    elements = np.array([sum(map(prod, filter(None, inputs))) for inputs in shapes], np.float64)
+    in_steps = host.trace.begin[events] >= host.steps.begin[0]
+    return float(elements[codes[in_steps]].sum()) / len(host.steps)
