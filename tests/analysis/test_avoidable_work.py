@@ -119,6 +119,25 @@ def test_gradients_that_each_turn_of_a_loop_reduces(reduced: str, added: str, to
     assert gradient_sums_in_loops([program]) == ({"all-reduce.1"} if told else set())
 
 
+@pytest.mark.parametrize(
+    ("reduced", "taken", "told"),
+    [
+        ("while/body/psum", "while/body/transpose(jvp())/dot_general", True),
+        ("while/body/psum", "while/body/jvp()/dot_general", False),
+        ("transpose(jvp(while))/body/psum", "transpose(jvp(while))/body/dot_general", False),
+    ],
+    ids=["gradients", "activations", "gradients of a scan over layers"],
+)
+def test_gradients_that_the_program_sums_in_each_turn(reduced: str, taken: str, told: bool) -> None:
+    """As ``pmean`` in a scan over micro-batches: XLA knows nothing of what it is for."""
+    paths = {name: field(7, field(2, f"jit(step)/{path}".encode())) for name, path in (("r", reduced), ("t", taken))}
+    body = instruction(1, "dot", shape(8), rest=paths["t"])
+    body += instruction(2, "all-reduce", shape(8), [1], name="all-reduce.1", rest=paths["r"])
+    body += instruction(3, "add", shape(8), [2], rest=field(7, field(2, b"jit(step)/while/body/add")))
+    program = module(computation(1, body, 3), entry="c1")
+    assert gradient_sums_in_loops([program]) == ({"all-reduce.1"} if told else set())
+
+
 def test_programs_that_build_hessians() -> None:
     def scoped(*scopes: str) -> Module:
         said = [field(7, field(2, f"jit(step)/{scope}/mul".encode())) for scope in scopes]

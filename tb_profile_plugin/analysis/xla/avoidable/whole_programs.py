@@ -139,10 +139,16 @@ def gradient_sums_in_loops(modules: Iterable[Module]) -> frozenset[str]:
     """
     names = set[str]()
     for module in modules:
-        for row, (opcode, scope) in enumerate(zip(module.opcodes, module.op_names, strict=True)):
-            if opcode.startswith(_REDUCTIONS) and _is_gradient_of_turn(scope) and _is_added_up(module, row):
+        for row, opcode in enumerate(module.opcodes):
+            if opcode.startswith(_REDUCTIONS) and _reduces_gradients(module, row) and _is_added_up(module, row):
                 names.add(module.names[row])
     return frozenset(names)
+
+
+def _reduces_gradients(module: Module, row: int) -> bool:
+    """Whether a reduction is one of gradients, which XLA adds to them, or takes some, as where the program calls it."""
+    takes = (module.op_names[operand] for operand in module.operands[row] if operand >= 0)
+    return any(map(_is_gradient_of_turn, (module.op_names[row], *takes)))
 
 
 def _is_added_up(module: Module, row: int) -> bool:
