@@ -21,13 +21,13 @@ def row(work: str, against: str) -> tuple[float, ...]:
 
 def test_figures_are_those_of_the_benchmarks() -> None:
     sentence = (
-        r"121 MB are answered in 1/(\d+) of xprof 2.24's user time and 1/(\d+) of its memory, "
+        r"118 MB are answered in 1/(\d+) of xprof 2.24's user time and 1/(\d+) of its memory, "
         r"64 hosts in 1/(\d+) and 1/(\d+),"
         r" a small capture in (0.\d) s"
     )
     told = re.search(sentence, " ".join(README.split()))
     assert told
-    large, hosts = row("overview_page of 121 MB", "xprof"), row("overview_page of 64 hosts of 5.2 MB", "xprof")
+    large, hosts = row("overview_page of 118 MB", "xprof"), row("overview_page of 64 hosts of 5.0 MB", "xprof")
     small = row("overview_page of 0.221 MB", "before")
     figures = [round(large[1]), round(1 / large[2]), round(hosts[1]), round(1 / hosts[2])]
     assert [int(each) for each in told.groups()[:4]] == figures
