@@ -109,22 +109,27 @@ def _remedy_of_straggler(
         return shared
     if late is None or late.state != WORK or late.own_work:
         return None
-    ops_factor, size_factor = (_factor(hosts, late.host, of) for of in (calls_per_step, input_elements))
-    text = None
+    more_work = _more_work(hosts, late.host)
+    return shared._replace(text=more_work) if more_work else None
+
+
+def _more_work(hosts: Sequence[HostWithSteps], name: str) -> Message | None:
+    """What helps a host that has more work than the others, in ops or in elements; None where it has not."""
+    ops_factor, size_factor = (_factor(hosts, name, of) for of in (calls_per_step, input_elements))
     if ops_factor >= _MORE_WORK:
-        text = Message(
+        return Message(
             "Give all workers equal work, such as sequences of like lengths: {host} calls {factor} times as many ops.",
-            host=late.host,
+            host=name,
             factor=f"{ops_factor:.1f}",
         )
-    elif size_factor >= _MORE_WORK:
-        text = Message(
+    if size_factor >= _MORE_WORK:
+        return Message(
             "Give all workers equal work, such as sequences of like lengths: {host} has {factor} times as large "
             "arrays.",
-            host=late.host,
+            host=name,
             factor=f"{size_factor:.1f}",
         )
-    return shared._replace(text=text) if text else None
+    return None
 
 
 def _factor(hosts: Sequence[HostWithSteps], name: str, count: Callable[[HostWithSteps], float]) -> float:
