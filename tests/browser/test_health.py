@@ -31,7 +31,11 @@ def test_clocks_that_differ_mark_what_lies_between_hosts(site: Callable[..., Any
     mark = server.main(page).locator(".tl-bar").get_by_role("img", name=re.compile("out of sync"))
     expect(mark).to_be_visible()
     page.goto(server.link(run="run", tool="overview_page"))
-    server.main(page).locator("summary", has_text="Environment").click()
+    environment = server.main(page).locator("summary", has_text="Environment")
+    expect(environment).to_be_visible()
+    # The folds above it come with the causes, and move it.
+    expect(server.main(page).locator("summary", has_text="All causes")).to_be_visible()
+    environment.click()
     figures = server.main(page).locator(".figure:has(.doubtful)")
     expect(figures).to_have_count(1)
     expect(figures).to_contain_text("Captured")

@@ -105,6 +105,8 @@ def test_dragging_over_steps_chooses_them_for_all_pages(site: Sites, page: Page,
     main = opened(server, page, run=RUN, tool="overview_page")
     chart = main.locator(".chart").first
     expect(chart.locator("canvas").first).to_be_visible()
+    # The lanes above it come later, and move it.
+    expect(main.get_by_text(re.compile("^Lanes:"))).to_be_visible()
     box = chart.bounding_box()
     x, y = box["width"] * 0.3, box["height"] * 0.5
     # Hovering waits until the page has stopped moving.
