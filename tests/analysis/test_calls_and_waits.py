@@ -377,5 +377,5 @@ def test_what_comes_after_a_silence_is_told(silences: list[tuple[int, str]], nam
     """Nobody recorded what passes there, but what it is for may be guessed."""
     host = silent_steps(*silences)
     assert figures(host).after_silence.name == name
-    told = f"Nothing computes; what the host does was not recorded. Most of it comes before {name}."
+    told = f"Nothing computes; the reason was not recorded. Most of it comes before {name}."
     assert (cause(diagnose([host]), "unrecorded").sentence.text == told) == bool(name)

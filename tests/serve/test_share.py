@@ -76,7 +76,7 @@ def test_a_report_tells_no_more(client: Client) -> None:
 def test_a_summary_is_markdown(client: Client) -> None:
     answer = client.get("/share/summary?run=run")
     assert answer.mimetype == "text/plain"
-    assert answer.text.startswith("**Nothing was recorded") and "### Causes and remedies" in answer.text
+    assert answer.text.startswith("**Nothing computes for") and "### Causes and remedies" in answer.text
     assert client.get("/share/summary?run=run&steps=1-1").text != answer.text
     assert "### 원인" in client.get("/share/summary?run=run&lang=ko").text
     for query, status in {"": 400, "run=none": 404}.items():

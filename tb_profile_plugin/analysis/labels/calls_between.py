@@ -22,7 +22,7 @@ _LEAST_SHARE = 0.03
 _TRACED_FUNCTION = regex(r"Eager(?:Local)?Execute: (__inference_.*)_\d+$")
 
 
-_ANY_CALL = regex(r"TFE_|EagerExecute$|EagerCopyToDevice$|\$torch/(?:autograd/)?profiler")
+_TELLS_NOTHING = regex(r"TFE_|EagerExecute$|EagerCopyToDevice$|\$torch/(?:autograd/)?profiler")
 """What TensorFlow does for each op, whichever it is, and what PyTorch does to record the program."""
 _CLOCK_PS = 10**6
 """A call begins so close to the end of a silence that it ends (1 µs)."""
@@ -123,7 +123,7 @@ def call_after_silence(host: HostWithSteps, begin: Array, end: Array) -> Longest
         is_sooner = row < last
         is_sooner[is_sooner] = trace.begin[row[is_sooner]] < next_ps[is_sooner]
         next_ps[is_sooner], call[is_sooner] = trace.begin[row[is_sooner]], row[is_sooner]
-    is_next = (next_ps <= end + _CLOCK_PS) & ~trace.are_named(call, _ANY_CALL.match)
+    is_next = (next_ps <= end + _CLOCK_PS) & ~trace.are_named(call, _TELLS_NOTHING.match)
     name_ps = np.bincount(trace.name_of[call[is_next]], in_steps_ps[is_next], len(trace.names))
     longest = int(name_ps.argmax()) if is_next.any() else 0
     if not is_next.any() or 2 * name_ps[longest] < in_steps_ps.sum():

@@ -115,8 +115,8 @@ def _text_lines(reader: AnswerReader, headline: Mapping[str, Any]) -> Iterator[s
         yield f"   {row['text']}"
         if row["remedy"]:
             first_rank = rank_of_remedy.setdefault(row["remedy"], row["rank"])
-            same = localized("The same as for {rank}.", rank=first_rank)
-            yield f"   → {row['remedy'] if first_rank == row['rank'] else same}"
+            is_first = first_rank == row["rank"]
+            yield f"   → {row['remedy'] if is_first else localized('The same as for {rank}.', rank=first_rank)}"
     yield from _table(localized("Other advice"), other_advice(reader), _advice_lines)
 
 
