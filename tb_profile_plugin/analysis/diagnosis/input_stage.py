@@ -90,8 +90,10 @@ def name_input_stage(loss: TimeLoss, hosts: Sequence[HostWithSteps]) -> None:
 
 def _with_ops(stage: str, hosts: Sequence[HostWithSteps]) -> str:
     """A stage's label; of one that maps with the types of the ops, at most two, that functions mostly run."""
+    if _MAPS not in stage:
+        return stage
     type_ps = sum((Counter(ops_of_functions(host)) for host in hosts), Counter[str]())
-    if _MAPS not in stage or not type_ps:
+    if not type_ps:
         return stage
     largest, total_ps = type_ps.most_common(2), type_ps.total()
     names = [name for name, _ in largest[: 1 if largest[0][1] >= MOSTLY * total_ps else 2]]

@@ -128,17 +128,17 @@ def _name_scopes(loss: TimeLoss, hosts: Sequence[HostWithSteps], typical: Typica
         loss.origins = [(name, ps)]
     for fact in (*_SCOPES, facts.UPDATES_TABLES, facts.REGULARIZES_TABLES):
         if fact in program.facts:
-            # What a regularizer takes beside the optimizer is not known.
-            is_known = fact != facts.REGULARIZES_TABLES
-            ps = sum(times.get(scope, 0.0) for scope in _scopes_of(fact, hosts)) if is_known else 0.0
+            ps = sum(times.get(scope, 0.0) for scope in _scopes_of(fact, hosts))
             loss.remedy = remedy(TENSORFLOW, WORK, facts=frozenset({fact}))._replace(most_ps=ps or None)
 
 
 def _scopes_of(fact: str, hosts: Sequence[HostWithSteps]) -> set[str]:
-    """The scopes that a fact is about: of metrics, of Jacobians, or of optimizers that change whole tables."""
+    """The scopes that a fact is about: of metrics, of Jacobians, or of optimizers that change whole tables; none where
+    a regularizer does, as what that takes beside the optimizer is not known.
+    """
     if fact in _SCOPES:
         return {_SCOPES[fact]}
-    return {tables.scope for tables in map(whole_tables, hosts) if tables is not None}
+    return {tables.scope for tables in map(whole_tables, hosts) if tables is not None and not tables.are_regularized}
 
 
 def _name_loop(loss: TimeLoss, hosts: Sequence[HostWithSteps], program: ProgramFacts) -> None:
