@@ -6,12 +6,41 @@
 @release = internal global ptr null
 @move = internal global ptr null
 @fill = internal global ptr null
+@advise = internal global ptr null
 
 define void @tbp_use(ptr %allocate, ptr %release, ptr %move, ptr %fill) {
   store ptr %allocate, ptr @allocate
   store ptr %release, ptr @release
   store ptr %move, ptr @move
   store ptr %fill, ptr @fill
+  ret void
+}
+
+; What tells the system how memory will be used, as Linux's madvise does. Nothing needs it.
+define void @tbp_advise_with(ptr %advise) {
+  store ptr %advise, ptr @advise
+  ret void
+}
+
+; From 4 MB on, ask for huge pages, as numpy does for its arrays: pages of 4 KB take as long as the work on them.
+define internal void @ask_for_huge_pages(ptr %data, i64 %size) {
+  %function = load ptr, ptr @advise
+  %unknown = icmp eq ptr %function, null
+  %small = icmp ult i64 %size, 4194304
+  %none = or i1 %unknown, %small
+  br i1 %none, label %done, label %large
+
+large:
+  %start = ptrtoint ptr %data to i64
+  %beyond = add i64 %start, 4095
+  %page = and i64 %beyond, -4096
+  %address = inttoptr i64 %page to ptr
+  %skipped = sub i64 %page, %start
+  %length = sub i64 %size, %skipped
+  %ignored = call i32 %function(ptr %address, i64 %length, i32 14)
+  br label %done
+
+done:
   ret void
 }
 
@@ -37,6 +66,7 @@ made:
   store ptr %data, ptr %at_data
   %at_size = getelementptr i8, ptr %block, i64 32
   store i64 %size, ptr %at_size
+  call void @ask_for_huge_pages(ptr %data, i64 %size)
   br label %done
 
 done:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -154,6 +155,23 @@ def test_memory_is_given_back(kernel: Make, monkeypatch: pytest.MonkeyPatch) -> 
     del part
     gc.collect()
     assert len(set(released)) == 8
+
+
+def _flags_of_mapping(address: int) -> list[str]:
+    """What the system was told of the memory at an address, as `/proc/self/smaps` has it."""
+    begin = end = 0
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if found := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
+            begin, end = int(found[1], 16), int(found[2], 16)
+        elif line.startswith("VmFlags:") and begin <= address < end:
+            return line.split()[1:]
+    return []
+
+
+@pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="there are no huge pages")
+def test_large_arrays_lie_in_huge_pages(kernel: Make) -> None:
+    large = kernel(toys.made)(5 << 20)
+    assert "hg" in _flags_of_mapping(large.ctypes.data + large.nbytes // 2)
 
 
 @pytest.mark.skipif(jit.way != "native", reason="there is no library of kernels")

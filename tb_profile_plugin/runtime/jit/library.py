@@ -82,6 +82,8 @@ class Library:
         memory = ctypes.pythonapi.PyMem_RawMalloc, ctypes.pythonapi.PyMem_RawFree
         moving = ctypes.memmove, ctypes.memset
         self._functions.tbp_use(*(ctypes.cast(function, ctypes.c_void_p) for function in (*memory, *moving)))
+        if sys.platform == "linux":  # For large arrays in huge pages, where numpy has its own.
+            self._functions.tbp_advise_with(ctypes.cast(ctypes.CDLL(None).madvise, ctypes.c_void_p))
         start = ctypes.addressof(ctypes.c_char.in_dll(self._functions, "tbp_table"))
         table = json.loads(ctypes.string_at(start))
         self.sources: dict[str, int] = table["sources"]
